@@ -1,4 +1,5 @@
-"""The safe change of the MTU: a plan of steps, each proved by its gate before the next, and the way back from anywhere.
+"""Guided changes of the private network's MTU.
 
-Nothing here changes a node, a switch or a database: the plan holds commands for people, and gates only look.
+A plan of steps, each verified by its gate before the next, and a rollback from any step. This code never changes a
+node, a switch or a database: the plan holds commands for people, and the gates only read.
 """

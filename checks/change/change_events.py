@@ -1,4 +1,4 @@
-"""What happens in a change: the events that its journal holds, and that its state is folded from."""
+"""The events of a change: its journal holds them, and its state is folded from them."""
 
 from __future__ import annotations
 
@@ -12,59 +12,59 @@ from checks.model.finding import Status
 
 
 class GateResult(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What one gate said of one node, or of the whole cluster."""
+    """The result of one gate for one node, or for the whole cluster."""
 
     check: str
     status: Status
     text: str
-    """A few words for a list: `9000 kept`, `1500`."""
+    """A short text for a list: `9000 at boot`, `1500`."""
     node: str = ""
-    """Empty where it is about the cluster or a path."""
+    """The node; empty for a result about the cluster or a path."""
     sentence: str = ""
-    """What was seen, in full: it could be read aloud."""
+    """The result in a complete sentence."""
     next: tuple[str, ...] = ()
-    """What to do about it, a sentence or a command each."""
+    """The remedies: a sentence or a command each."""
 
     @property
     def holds(self) -> bool:
-        """Whether it lets the next step come. Not knowing does not, and neither does a warning."""
+        """Whether the result allows the next step. FAIL, WARN and UNKNOWN prevent it."""
         return self.status in (Status.PASS, Status.INFO, Status.SKIPPED)
 
 
 class ObservedState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How the nodes were when they were looked at: what a later look is compared with."""
+    """The state of the nodes at a verification, which the next verification is compared with."""
 
     boot_ids: dict[str, str] = msgspec.field(default_factory=dict)
     mtus: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     """The MTU of each layer: by node, by interface."""
     running: dict[str, bool] = msgspec.field(default_factory=dict)
-    """Whether Clusterware or an instance runs, by node; a node of which it is not known is left out."""
+    """Whether Clusterware or an instance runs, by node; a node is left out if this is not known."""
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="event", omit_defaults=True):
-    """Something that happened."""
+    """An event of a change."""
 
 
 class Opened(Event, frozen=True, tag="opened"):
-    """The change was begun with this plan."""
+    """The change was opened with this plan."""
 
     plan: Plan
     look: ObservedState = ObservedState()
 
 
 class Verified(Event, frozen=True, tag="verified"):
-    """The gates of a step were looked at, and those before it that must still hold."""
+    """The gates of a step were verified, and those of earlier steps that must still hold."""
 
     step: str
     passed: bool
     results: tuple[GateResult, ...]
     look: ObservedState = ObservedState()
     figures: dict[str, str | BeforeAfter] = msgspec.field(default_factory=dict)
-    """What was measured on the way and the report shows: `gc blocks lost prod1`, `IC ping 8K rac1 -> rac2`."""
+    """The measured figures for the report: `gc blocks lost prod1`, `IC ping 8K rac1 -> rac2`."""
 
 
 class Attested(Event, frozen=True, tag="attested"):
-    """Somebody said by name that what racwire cannot see is so."""
+    """A person attested a fact that racwire cannot verify."""
 
     step: str
     by: str
@@ -72,7 +72,7 @@ class Attested(Event, frozen=True, tag="attested"):
 
 
 class Overridden(Event, frozen=True, tag="overridden"):
-    """A gate that did not pass was gone past, for a reason that somebody typed."""
+    """A person overrode a gate that did not pass, with a typed reason."""
 
     step: str
     by: str
@@ -80,29 +80,29 @@ class Overridden(Event, frozen=True, tag="overridden"):
 
 
 class Noted(Event, frozen=True, tag="noted"):
-    """A remark, for the report and for who comes next."""
+    """A note for the report and for the next operator."""
 
     step: str
     text: str
 
 
 class Surprise(StrEnum):
-    """What can have changed under a change."""
+    """The kinds of unexpected changes of the cluster."""
 
     REBOOTED = "rebooted"
-    """A node was booted since the last look."""
+    """A node was booted since the last verification."""
     MTU_LOST = "MTU lost"
-    """A node has another MTU than was proved before."""
+    """A node has another MTU than at an earlier verification."""
     LIVE_CHANGE = "live change"
-    """An MTU was changed while Clusterware runs somewhere: dangerous."""
+    """An MTU was changed while Clusterware runs on a node: dangerous."""
     STACK_STARTED = "stack started"
-    """Clusterware runs on a node where it must not yet."""
+    """Clusterware runs on a node where it must still be down."""
     OTHER = "other"
-    """Something else that was proved is no longer so."""
+    """Another gate that passed before does not pass any more."""
 
 
 class Surprised(Event, frozen=True, tag="surprised"):
-    """The cluster changed under the change: by somebody else, or by itself."""
+    """The cluster changed unexpectedly: by another person, or by itself."""
 
     what: Surprise
     node: str
@@ -111,14 +111,14 @@ class Surprised(Event, frozen=True, tag="surprised"):
 
 
 class Reopened(Event, frozen=True, tag="reopened"):
-    """A step that was done is not any more: its gate was looked at again and no longer passes."""
+    """A done step must be done again: its gate does not pass in a later verification."""
 
     step: str
     why: str
 
 
 class RolledBack(Event, frozen=True, tag="rolled back"):
-    """The way back was begun: from here on, this plan is followed."""
+    """The rollback was started: this plan replaces the current one."""
 
     plan: Plan
     by: str
@@ -126,7 +126,7 @@ class RolledBack(Event, frozen=True, tag="rolled back"):
 
 
 class Closed(Event, frozen=True, tag="closed"):
-    """The change is over."""
+    """The change was closed."""
 
     outcome: str
     """`signed off`, `rolled back`, `abandoned`."""
@@ -138,15 +138,15 @@ AnyEvent = Opened | Verified | Attested | Overridden | Noted | Surprised | Reope
 
 
 class JournalLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the journal: an event, who was at the keyboard, and when."""
+    """A line of the journal: an event, its time, and the login that wrote it."""
 
     number: int
     at: str
     """ISO 8601, with the zone of the node."""
     who: str
-    """`oracle@rac1`: the login and node, as the system knows them."""
+    """The login and node, as the system reports them: `oracle@rac1`."""
     racwire: str
-    """The version that wrote it."""
+    """The version of racwire that wrote the line."""
     after: str
-    """SHA-256 of the line before, in hex; empty for the first. A line that was changed by hand is found by it."""
+    """SHA-256 of the line before, in hex; empty for the first line. It reveals a line that was changed by hand."""
     event: AnyEvent

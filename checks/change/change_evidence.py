@@ -1,6 +1,6 @@
-"""What the gates of a change ask for beside the facts of the cluster: gathered as one more group, by one more gatherer.
+"""The evidence of a change's gates in addition to the facts of the cluster: one more group with its gatherer.
 
-Only what the checks of this look need is read: a recording can be large, and most steps ask for none.
+The gatherer reads only what the gates of this verification need: a recording can be large, and most steps need none.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @dataclass
 class _OfNodes:
-    """What the nodes told."""
+    """The evidence from the nodes."""
 
     backups: dict[str, dict[str, FileSeen | Unknown]] = field(default_factory=dict)
     registries: dict[str, OcrBackup | Unknown | None] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class _OfNodes:
 
 
 def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> Gatherer:
-    """The gatherer for a look at these checks. `directory` is where this change's journal is, here and on the peers."""
+    """Return the gatherer for these checks. `directory` holds this change's journal, on this node and on the peers."""
 
     async def gather(session: Session, cluster: Cluster) -> Changing:
         files = _recordings(plan, checks)
@@ -85,7 +85,7 @@ async def _recordings(
     SeenRecording | NoRecording | Unknown,
     RecordingsCompared | NoRecording | Unknown,
 ]:
-    """One after the other: each keeps a processor busy, on a node that may be in production."""
+    """Read and compare the recordings one after the other: each keeps a CPU busy, and the node may be in production."""
     before, after = Path(plan.baseline_file), Path(plan.after_file)
     by_s = stretch_s(plan.record_s)
     return (
@@ -96,18 +96,18 @@ async def _recordings(
 
 
 async def _in_thread(function: Callable[[], T]) -> T | Unknown:
-    """A thread of its own, that nobody waits for when the look is given up."""
+    """Run the function in a thread of its own; a cancelled verification does not wait for it."""
     worker = Worker("recording")
     try:
         return await worker.call(function, _RECORDING_LIMIT_S)
     except TimeoutError:
-        return Unknown(f"Reading it took over {_RECORDING_LIMIT_S:.0f} s and was given up.")
+        return Unknown(f"Reading the recording took longer than {_RECORDING_LIMIT_S:.0f} s and was cancelled.")
     finally:
         worker.end()
 
 
 async def _addresses(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """What the nodes' names resolve to here: files, DNS, whatever the system asks."""
+    """Return the addresses that the nodes' names resolve to on this node, by the system's resolver."""
 
     def resolve(name: str) -> tuple[str, ...]:
         try:
@@ -130,7 +130,7 @@ async def _addresses(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory: Path) -> _OfNodes:
     found = _OfNodes()
-    asked = plan.nodes if wants_backups else [node for node in plan.nodes if node != session.local_node]
+    queried = plan.nodes if wants_backups else [node for node in plan.nodes if node != session.local_node]
     done = 0
 
     async def ask(node: str) -> None:
@@ -147,9 +147,9 @@ async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory
             found.unasked[node] = Unknown(str(error))
         finally:
             done += 1
-            session.progress(CHANGING.group, f"asked {node} for files of the change", done, len(asked))
+            session.progress(CHANGING.group, f"read files of the change on {node}", done, len(queried))
 
-    await asyncio.gather(*map(ask, asked))
+    await asyncio.gather(*map(ask, queried))
     return found
 
 

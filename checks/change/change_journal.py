@@ -1,7 +1,7 @@
-"""The journal of a change: an append-only file, a line of JSON for each event, that survives whatever happens.
+"""The journal of a change: an append-only file with a line of JSON for each event, safe against crashes.
 
-Each line is on the disk before it counts, and holds the digest of the line before: one that was changed by hand, and
-two copies that went on apart, are found. A line that was being written when the power went is not there yet.
+A line counts only when it is on the disk. Each line holds the digest of the line before, which reveals a line changed
+by hand and two copies that continued separately. An incomplete last line, after a power cut, is ignored.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ _LOCK = ".racwire-change.lock"
 _LOCK_LIMIT_S = 10.0
 _LOCK_EVERY_S = 0.02
 _MOST_BYTES = 64_000_000
-"""Far more than a change ever writes; what is larger is no journal."""
+"""The maximum size of a journal, far more than a change ever writes."""
 
 
 class ChangeJournalError(Exception):
-    """The journal cannot be read or written: one sentence with which file, why, and what to do."""
+    """The journal cannot be read or written: one sentence with the file, the reason, and the remedy."""
 
 
 class MovedOnError(ChangeJournalError):
-    """Somebody else has written to it since it was read here: it is to be read again."""
+    """Another process wrote to the journal since it was read: read the journal again."""
 
 
 class ChangeJournal:
-    """The journal of one change, open for reading on. Nothing stays locked between two lines."""
+    """The journal of one change. The file is locked only while lines are written."""
 
     def __init__(self, path: Path, change: Change, last: bytes, size: int, seen: int) -> None:
-        """`last` is its last whole line, `size` how far that reaches, `seen` how long the file was."""
+        """Hold a journal: `last` is its last whole line, `size` the end of that line, `seen` the size of the file."""
         self.path = path
         self.change = change
         self._last = last
@@ -55,7 +55,7 @@ class ChangeJournal:
 
     @classmethod
     def read(cls, path: Path) -> ChangeJournal:
-        """The journal in a file. Raises ChangeJournalError."""
+        """Read the journal in a file. Raises ChangeJournalError if it cannot be read or is damaged."""
         data = _bytes_of(path)
         lines: list[JournalLine] = []
         last = b""
@@ -69,11 +69,14 @@ class ChangeJournal:
         try:
             return cls(path, fold(lines), last, size, len(data))
         except ChangeError as error:
-            raise ChangeJournalError(f"{path} cannot be followed: {error}") from None
+            raise ChangeJournalError(f"{path} is not the journal of a valid change: {error}") from None
 
     @classmethod
     def open_new(cls, directory: Path, plan: Plan, look: ObservedState, *, who: str, version: str) -> ChangeJournal:
-        """Begin a change. Raises ChangeJournalError, also where another one of this cluster is open there."""
+        """Create the journal of a new change.
+
+        Raises ChangeJournalError if it cannot be written, or if another change of this cluster is open in `directory`.
+        """
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _locked(directory / _LOCK):
@@ -81,25 +84,25 @@ class ChangeJournal:
                     if found.change and found.change.is_open and found.change.opened.cluster == plan.cluster:
                         raise ChangeJournalError(
                             f"The change {found.change.opened.id} of {plan.cluster} is still open ({found.path}): "
-                            "finish it, go back, or give it up first."
+                            "finish it, roll it back, or abandon it first."
                         )
                 path = directory / f"{name_of(plan.cluster)}-{name_of(plan.id)}{SUFFIX}"
                 line = JournalLine(number=1, at=now(), who=who, racwire=version, after="", event=Opened(plan, look))
                 raw = _encoded(line)
                 _create(path, raw + b"\n")
         except OSError as error:
-            raise ChangeJournalError(f"No journal could be begun in {directory}: {error.strerror}.") from error
+            raise ChangeJournalError(f"racwire cannot create a journal in {directory}: {error.strerror}.") from error
         return cls(path, fold([line]), raw, len(raw) + 1, len(raw) + 1)
 
     def append(self, event: AnyEvent, *, who: str, version: str) -> JournalLine:
-        """Write an event; it is on the disk when this returns. Raises what `extend` raises."""
+        """Write one event; it is on the disk when the method returns. Raises what `extend` raises."""
         return self.extend((event,), who=who, version=version)[0]
 
     def extend(self, events: Sequence[AnyEvent], *, who: str, version: str) -> tuple[JournalLine, ...]:
-        """Write events, one after the other and in one go; they are on the disk when this returns.
+        """Write several events in one operation; they are on the disk when the method returns.
 
-        Raises MovedOnError when somebody else has written meanwhile, ChangeJournalError when they cannot be written,
-        and ChangeError when one does not fit; then nothing is written.
+        Raises MovedOnError if another process wrote meanwhile, ChangeJournalError if the events cannot be written, and
+        ChangeError if an event does not fit; then nothing is written.
         """
         change, last = self.change, self._last
         written: list[JournalLine] = []
@@ -114,9 +117,9 @@ class ChangeJournal:
         try:
             self._write(data)
         except OSError as error:
-            why = "it is a link: name the file itself" if error.errno == errno.ELOOP else error.strerror
+            why = "it is a symbolic link: specify the file itself" if error.errno == errno.ELOOP else error.strerror
             raise ChangeJournalError(
-                f"{self.path} could not be written ({why}): the last event is not kept; mend that first."
+                f"{self.path} could not be written ({why}): the last event was not saved. Fix this first."
             ) from error
         self.change = change
         self._last = last
@@ -124,7 +127,7 @@ class ChangeJournal:
         return tuple(written)
 
     def is_stale(self) -> bool:
-        """Whether the file is not as it was read or written last: somebody else has been at it, or it is gone."""
+        """Whether the file differs from the last read or write: another process wrote to it, or removed it."""
         try:
             return self.path.stat().st_size != self._seen
         except OSError:
@@ -136,13 +139,15 @@ class ChangeJournal:
             _lock(handle, self.path)
             there = os.fstat(handle).st_size
             if there < self._size:
-                raise ChangeJournalError(f"{self.path} has become shorter: it was replaced or cut off; look at it.")
+                raise ChangeJournalError(
+                    f"{self.path} is shorter than before: it was replaced or truncated. Check the file."
+                )
             if os.pread(handle, len(self._last) + 1, self._size - len(self._last) - 1) != self._last + b"\n":
-                raise MovedOnError(f"{self.path} was replaced by another one: read it again.")
+                raise MovedOnError(f"{self.path} was replaced by another file: read it again.")
             if there > self._size:
                 if b"\n" in os.pread(handle, there - self._size, self._size):
-                    raise MovedOnError(f"{self.path} was written to by somebody else: read it again.")
-                os.ftruncate(handle, self._size)  # a line that never became whole, and that nobody was told of
+                    raise MovedOnError(f"Another process wrote to {self.path}: read it again.")
+                os.ftruncate(handle, self._size)  # an incomplete line, which was never reported as written
             written = 0
             try:
                 while written < len(raw):
@@ -157,16 +162,19 @@ class ChangeJournal:
 
 
 class FoundJournal(msgspec.Struct, frozen=True):
-    """A journal that lies in a directory."""
+    """A journal in a directory."""
 
     path: Path
     change: Change | None
     problem: str = ""
-    """Why there is no change to see; empty where there is."""
+    """Why the journal cannot be read; empty if it can."""
 
 
 def find(directory: Path) -> tuple[FoundJournal, ...]:
-    """All journals in a directory, by name; the broken ones too. Raises ChangeJournalError where it cannot be read."""
+    """Return all journals in a directory, sorted by name, including damaged ones.
+
+    Raises ChangeJournalError if the directory cannot be read.
+    """
     try:
         paths = sorted(path for path in directory.iterdir() if path.name.endswith(SUFFIX))
     except FileNotFoundError:
@@ -177,12 +185,12 @@ def find(directory: Path) -> tuple[FoundJournal, ...]:
 
 
 def name_of(text: str) -> str:
-    """A cluster's name as part of a file's name, whatever characters it has."""
+    """Return the name of a cluster or plan as a part of a file name, with `_` for other characters."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", text)[:80] or "_"
 
 
 def login(node: str) -> str:
-    """Who is at the keyboard, as the system knows them: `oracle@rac1`."""
+    """Return the login of the operator, as the system reports it, with the node: `oracle@rac1`."""
     try:
         return f"{getpass.getuser()}@{node}"
     except (KeyError, OSError):
@@ -190,7 +198,7 @@ def login(node: str) -> str:
 
 
 def digest(raw: bytes) -> str:
-    """What the next line says of this one."""
+    """Return the digest of a line, which the next line holds."""
     return hashlib.sha256(raw).hexdigest()
 
 
@@ -203,14 +211,16 @@ def _found(path: Path) -> FoundJournal:
 
 def _bytes_of(path: Path) -> bytes:
     try:
-        # Without waiting: what is no file, such as a named pipe, might never answer.
+        # Non-blocking: opening a named pipe could wait forever.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise ChangeJournalError(f"{path} is no journal of a change: it is no file.")
+                raise ChangeJournalError(f"{path} is not the journal of a change: it is not a regular file.")
             if status.st_size > _MOST_BYTES:
-                raise ChangeJournalError(f"{path} is no journal of a change: it is larger than any.")
+                raise ChangeJournalError(
+                    f"{path} is not the journal of a change: it is larger than {_MOST_BYTES // 1_000_000} MB."
+                )
             return file.read(_MOST_BYTES)
     except FileNotFoundError:
         raise ChangeJournalError(f"There is no journal {path}.") from None
@@ -219,7 +229,7 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _whole_lines(data: bytes) -> Iterator[bytes]:
-    """Every line that ends: one that does not was being written when the node went down."""
+    """Yield every complete line; an incomplete last line was being written when the node went down."""
     *lines, _ = data.split(b"\n")
     yield from lines
 
@@ -228,32 +238,34 @@ def _decode(path: Path, raw: bytes, number: int, last: str) -> JournalLine:
     try:
         line = msgspec.json.decode(raw, type=JournalLine)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        before = f": what stands before it can be had by `head -n {number - 1}` into a file of its own"
+        before = f" To use the lines before it, copy them into a new file with `head -n {number - 1}`."
         raise ChangeJournalError(
-            f"Line {number} of {path} is damaged or of a newer racwire{before if number > 1 else ''}."
+            f"Line {number} of {path} is damaged, or written by a newer racwire.{before if number > 1 else ''}"
         ) from None
     if line.after != last or line.number != number:
         raise ChangeJournalError(
             f"Line {number} of {path} does not follow from the line before: one of them was changed by hand, or two "
-            "copies were put together."
+            "copies were merged."
         )
     if isinstance(line.event, Opened) and line.event.plan.schema != SCHEMA:
-        raise ChangeJournalError(f"{path} is of the form {line.event.plan.schema}, and this racwire reads {SCHEMA}.")
+        raise ChangeJournalError(
+            f"{path} has the format {line.event.plan.schema}, but this version of racwire reads {SCHEMA}."
+        )
     return line
 
 
 def _encoded(line: JournalLine) -> bytes:
-    """Raises ChangeError for a text that is none: a name of a file can hold any bytes."""
+    """Return a line as JSON. Raises ChangeError for a text that is not UTF-8: a file name can hold any bytes."""
     try:
         return msgspec.json.encode(line)
     except UnicodeEncodeError as error:
         raise ChangeError(
-            f"{error.object!r} holds bytes that are no UTF-8, which a journal cannot keep: choose another name."
+            f"{error.object!r} holds bytes that are not UTF-8, which a journal cannot store: choose another name."
         ) from None
 
 
 def _create(path: Path, data: bytes) -> None:
-    """A new file that is whole or not there, and is still there after a power cut."""
+    """Create a new file that is complete or absent, also after a power cut."""
     fresh = path.with_name(f".{path.name}.new")
     with suppress(FileNotFoundError):
         fresh.unlink()
@@ -282,9 +294,11 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _lock(handle: int, path: Path) -> None:
-    """Wait for our turn: others hold it for as long as one line takes. Some shared file systems have no locks; there
-    the digests still tell when two have written at once. Raises ChangeJournalError where another never lets go: one
-    that was stopped (Ctrl-Z) in the middle of it."""
+    """Wait for the lock; another process holds it only while it writes. Raises ChangeJournalError after 10 s: the other
+    process may be suspended (Ctrl-Z).
+
+    Some shared file systems have no locks; there the digests still reveal two processes that wrote at the same time.
+    """
     until = time.monotonic() + _LOCK_LIMIT_S
     while time.monotonic() < until:
         try:
@@ -296,6 +310,6 @@ def _lock(handle: int, path: Path) -> None:
         else:
             return
     raise ChangeJournalError(
-        f"Another process keeps {path} locked and does not go on; see which one (fuser {shlex.quote(str(path))}). "
-        "Nothing was written."
+        f"Another process keeps {path} locked. Find the process (fuser {shlex.quote(str(path))}) and continue or end "
+        "it. Nothing was written."
     )

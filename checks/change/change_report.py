@@ -1,6 +1,6 @@
-"""The report of a change, made of its journal: who did what when, what was seen, and what is so before and after.
+"""The report of a change, from its journal: the actions with author and time, the gates, the state before and after.
 
-Data only. Text, JSON and whatever else is shown are views of it.
+Data only: the text and JSON forms are views of this data.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from checks.model.facts import BeforeAfter, Unknown
 from checks.model.packet_sizes import fragments_of
 
 SCHEMA = "racwire-change-report/1"
-_NOT_LOOKED_AT = Unknown("it was not looked at after the change was opened")
+_NOT_READ = Unknown("it was not read after the change was opened")
 
 
 class ReportedLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """The MTU of one interface, before and as it was seen last."""
+    """The MTU of one interface before the change, and when it was last read."""
 
     node: str
     interface: str
@@ -42,18 +42,18 @@ class ReportedLayer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedBlocks(msgspec.Struct, frozen=True, kw_only=True):
-    """Into how many packets a block is cut on a network."""
+    """The number of packets for a block on a network, before and after."""
 
     network: str
     database: str
-    """Empty where no database told its block size, and 8 KB are taken for it."""
+    """The database; empty if no block size is known, and 8 KB is assumed."""
     block_bytes: int
     before: int
     after: int | Unknown
 
 
 class ReportedFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured before and after; empty where it was measured at only one of these times."""
+    """A figure before and after the change; empty if it was not measured at that time."""
 
     name: str
     before: str
@@ -61,46 +61,46 @@ class ReportedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person said: an attestation, a reason, a note."""
+    """A statement of a person: an attestation, a reason, a note."""
 
     step: str
     at: str
     who: str
-    """Who was at the keyboard, as the system knows them."""
+    """The login and node, as the system reports them."""
     by: str = ""
-    """Who says it, by the name that was typed."""
+    """The typed name of the person."""
     text: str = ""
 
 
 class ReportedOverride(msgspec.Struct, frozen=True, kw_only=True):
-    """A gate that was gone past, and what it had said."""
+    """An overridden gate, with its results that did not pass."""
 
     said: Said
     not_held: tuple[GateResult, ...]
 
 
 class ReportedStep(msgspec.Struct, frozen=True, kw_only=True):
-    """How one step went."""
+    """The course of one step."""
 
     number: int
     id: str
     title: str
     way_back: bool
-    """Whether it belongs to the way back, and not to the plan that the change began with."""
+    """Whether the step belongs to the rollback, not to the opened plan."""
     standing: str
-    """`done`, `overridden`, `current`, `ahead`; `left` where the way back was taken before it was done."""
+    """`done`, `overridden`, `current`, `ahead`; `left` if the rollback started before the step was done."""
     looks: int
-    """How many times its gates were looked at."""
+    """The number of verifications of its gates."""
     verified_at: str
     passed: bool
     results: tuple[GateResult, ...]
     attested: Said | None
     attestation: str
-    """What was attested."""
+    """The statement that was attested."""
 
 
 class ReportedSurprise(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the cluster changed under the change, or a step had to be done again for it."""
+    """An unexpected change of the cluster, or a step that had to be done again."""
 
     at: str
     sentence: str
@@ -131,15 +131,15 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     closed_at: str
     closed_by: str
     reason: str
-    """Why it was given up or went back; empty else."""
+    """The reason why the change was abandoned or rolled back; else empty."""
     versions: tuple[str, ...]
-    """The versions of racwire that wrote its journal."""
+    """The versions of racwire that wrote the journal."""
     remarks: tuple[str, ...]
     layers: tuple[ReportedLayer, ...]
     blocks: tuple[ReportedBlocks, ...]
     figures: tuple[ReportedFigure, ...]
     comparison: tuple[str, ...]
-    """What the comparison of the two recordings says, a sentence each."""
+    """The results of the comparison of the two recordings, a sentence each."""
     steps: tuple[ReportedStep, ...]
     overrides: tuple[ReportedOverride, ...]
     accepted: tuple[Accepted, ...]
@@ -149,7 +149,7 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report_of(change: Change) -> ChangeReport:
-    """The report of a change, also of one that still goes on."""
+    """Return the report of a change, open or closed."""
     plan = change.opened
     last = change.lines[-1]
     closed = last.event if isinstance(last.event, Closed) else None
@@ -188,12 +188,12 @@ def report_of(change: Change) -> ChangeReport:
 
 
 def to_json(report: ChangeReport) -> bytes:
-    """The report as JSON, UTF-8, two spaces of indentation, a line feed at the end."""
+    """Return the report as UTF-8 JSON, indented by two spaces, with a line feed at the end."""
     return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
 
 
 def _last_seen(change: Change) -> dict[tuple[str, str], int]:
-    """The MTU of each node's interfaces, as the last look saw it that reached the node."""
+    """Return the last MTU that was read of each node's interfaces."""
     return {
         (node, interface): mtu
         for line in change.lines
@@ -212,7 +212,7 @@ def _layers(change: Change) -> Iterator[ReportedLayer]:
             interface=layer.interface,
             role=layer.role,
             before=layer.mtu_before,
-            after=_NOT_LOOKED_AT if seen is None else seen,
+            after=_NOT_READ if seen is None else seen,
         )
 
 
@@ -233,16 +233,16 @@ def _blocks(change: Change) -> Iterator[ReportedBlocks]:
 
 
 def _seen_on(change: Change, network: str) -> int | Unknown:
-    """The smallest MTU that was last seen of the ports of a network; of all of them, or it is not known."""
+    """Return the smallest MTU that was last read of a network's ports; Unknown if a port was not read."""
     ports = [layer for layer in change.opened.layers if layer.role == "port" and network in layer.networks]
     found = _last_seen(change)
     seen = [found.get((port.node, port.interface)) for port in ports]
     known = [mtu for mtu in seen if mtu is not None]
-    return min(known) if known and len(known) == len(seen) else _NOT_LOOKED_AT
+    return min(known) if known and len(known) == len(seen) else _NOT_READ
 
 
 def _figures(change: Change) -> tuple[ReportedFigure, ...]:
-    """Those of the baseline beside the last that were measured after it."""
+    """Return the figures in pairs: at the baseline, and at the last measurement after it."""
     before: dict[str, str] = {}
     after: dict[str, str] = {}
     for line in change.lines:
@@ -259,28 +259,28 @@ def _figures(change: Change) -> tuple[ReportedFigure, ...]:
 
 
 def _comparison(change: Change) -> tuple[str, ...]:
-    """What the gate of that name said when it was looked at last."""
+    """Return the results of the gate `comparison` in its last verification."""
     for line in reversed(change.lines):
         if isinstance(line.event, Verified):
-            said = [r.sentence or r.text for r in line.event.results if r.check == "comparison"]
-            if said:
-                return tuple(said)
+            sentences = [r.sentence or r.text for r in line.event.results if r.check == "comparison"]
+            if sentences:
+                return tuple(sentences)
     return ()
 
 
 def _steps(change: Change) -> Iterator[ReportedStep]:
-    begins = [line.number for line in change.lines if isinstance(line.event, RolledBack)]
+    starts = [line.number for line in change.lines if isinstance(line.event, RolledBack)]
     for place, (plan, marks) in enumerate((*change.behind, (change.plan, change.marks))):
         left = place < len(change.behind)
-        first = begins[place - 1] if place else 0
-        lines = [n for n in change.lines if n.number > first and (not left or n.number < begins[place])]
+        first = starts[place - 1] if place else 0
+        lines = [n for n in change.lines if n.number > first and (not left or n.number < starts[place])]
         for number, step in enumerate(plan.steps, 1):
             standing = _left_standing(step, marks) if left else change.standing(step).value
             yield _step(plan, number, step, marks.get(step.id, StepRecord()), standing, lines)
 
 
 def _left_standing(step: Step, marks: dict[str, StepRecord]) -> str:
-    """How a step stood when the way back was taken: there it counts for nothing which of them came next."""
+    """Return the status of a step when the rollback started: `done`, `overridden` or `left`."""
     mark = marks.get(step.id, StepRecord())
     if mark.overridden is not None:
         return StepStatus.OVERRIDDEN.value
@@ -315,7 +315,7 @@ def _step(
 
 
 def _overrides(change: Change) -> Iterator[ReportedOverride]:
-    """Every one that there was, also of a step that was then done again."""
+    """Yield every override, also of a step that was done again later."""
     seen: dict[str, tuple[GateResult, ...]] = {}
     for line in change.lines:
         match line.event:

@@ -1,4 +1,4 @@
-"""An open change as both front doors have it: its journal, what looks at the cluster for it, what people decide."""
+"""An open change for the command line and the screen: its journal, its verification, the decisions of people."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from checks.sources.database.secret import Secret
 
 
 class ChangeSession:
-    """An open change: its journal, what looks at the cluster for it, and what people decide.
+    """An open change: its journal, the verification of its gates, and the decisions of people.
 
-    What is decided is on the disk when the method returns. Every method raises ChangeError where it does not fit where
-    the change stands, and ChangeJournalError where the journal cannot be written; each is one sentence. Where somebody
-    else wrote meanwhile, the journal is read again and the decision weighed anew.
+    A decision is on the disk when the method returns. Every method raises ChangeError if the request does not fit the
+    state of the change, and ChangeJournalError if the journal cannot be written; each message is one sentence. If
+    another process wrote to the journal meanwhile, the method reads the journal again and repeats the decision.
     """
 
     def __init__(
@@ -40,20 +40,23 @@ class ChangeSession:
         self._settings = settings
         self._password = password
         self.node = node_here(journal.change.opened, node or os.uname().nodename)
-        """The plan's name of the node that this runs on; the host's own where it is none of the plan's."""
+        """The plan's name of the local node; the host name if it is not a node of the plan."""
 
     @property
     def change(self) -> Change:
-        """The change as it stands."""
+        """The present state of the change."""
         return self._journal.change
 
     @property
     def path(self) -> Path:
-        """Its journal."""
+        """The path of the journal."""
         return self._journal.path
 
     def refresh(self) -> bool:
-        """Read the journal again where others wrote to it; whether anything came. Raises ChangeJournalError."""
+        """Read the journal again if another process wrote to it; return whether it has new lines.
+
+        Raises ChangeJournalError if the journal cannot be read.
+        """
         if not self._journal.is_stale():
             return False
         before = self.change.lines
@@ -61,59 +64,66 @@ class ChangeSession:
         return self.change.lines != before
 
     async def verify(self) -> AsyncGenerator[Event | Concluded, None]:
-        """Look at the gates of the current step and at those that must still hold.
+        """Verify the gates of the current step and the gates that must still hold.
 
-        Tells the engine's events as they come; writes what comes of it; tells `Concluded` last, with what was written.
-        Given up before it has concluded, nothing is written.
+        Yields the engine's events, writes the result to the journal, and yields `Concluded` last, with the written
+        events. A cancelled verification writes nothing. Raises ChangeError if the change is closed, or if another
+        process finished the step meanwhile; ChangeJournalError if the journal cannot be read or written.
         """
         await asyncio.to_thread(self.refresh)
         change = self.change
         if not change.is_open:
-            raise ChangeError(f"The change {change.opened.id} is over: {change.outcome}.")
-        look = Verification(change, self._settings, self._password, node=self.node, directory=self.path.parent)
-        async with aclosing(look.events()) as events:
+            raise ChangeError(f"The change {change.opened.id} is closed: {change.outcome}.")
+        verification = Verification(change, self._settings, self._password, node=self.node, directory=self.path.parent)
+        async with aclosing(verification.events()) as events:
             async for event in events:
                 if isinstance(event, Concluded):
-                    yield Concluded(await run_to_completion(partial(self._kept, look, event)), event.report)
+                    written = await run_to_completion(partial(self._write_result, verification, event))
+                    yield Concluded(written, event.report)
                 else:
                     yield event
 
-    def _kept(self, look: Verification, concluded: Concluded) -> tuple[AnyEvent, ...]:
-        """Write what came of a look; weighed anew where somebody else wrote meanwhile, if it is of the same step."""
+    def _write_result(self, verification: Verification, concluded: Concluded) -> tuple[AnyEvent, ...]:
+        """Write the result of a verification, concluded again if another process wrote meanwhile on the same step."""
         try:
             self._extend(concluded.events)
         except MovedOnError:
             self._read_again()
             current = self.change.current
-            if not self.change.is_open or self.change.plan != look.change.plan or current is None:
-                raise ChangeError("The change went on while it was looked at: look again.") from None
-            if current.id != look.step.id:
-                raise ChangeError(f"Step {look.step.id} was done meanwhile by somebody else: look again.") from None
+            if not self.change.is_open or self.change.plan != verification.change.plan or current is None:
+                raise ChangeError(
+                    "The change continued during the verification. Run `racwire change verify` again."
+                ) from None
+            if current.id != verification.step.id:
+                raise ChangeError(
+                    f"Another process finished step {verification.step.id} during the verification. Run `racwire "
+                    "change verify` again."
+                ) from None
             events = conclude(self.change, current, concluded.report)
             self._extend(events)
             return events
         return concluded.events
 
     def attest(self, by: str, note: str = "") -> JournalLine:
-        """Say by name that what racwire cannot see of the current step is so."""
-        step_id = _current_id(self.change)  # what was shown as current; never the step after it
+        """Attest the current step, signed by `by`. Raises as the class says."""
+        step_id = _current_id(self.change)  # the displayed current step; never the step after it
         return self._decide(lambda change: decisions.attest(change, step_id, by, note))
 
     def override(self, by: str, reason: str) -> JournalLine:
-        """Go past the gate of the current step, for that reason."""
+        """Override the gate of the current step with a reason. Raises as the class says."""
         step_id = _current_id(self.change)
         return self._decide(lambda change: decisions.override(change, step_id, by, reason))
 
     def note(self, text: str) -> JournalLine:
-        """A remark on the current step."""
+        """Add a note to the current step. Raises as the class says."""
         return self._decide(lambda change: decisions.note(change, text))
 
     def way_back(self) -> Plan:
-        """What going back from here would be; nothing is written."""
+        """Return the rollback plan from the present state; nothing is written."""
         return make_way_back(self.change, made_by=login(self.node), made_at=now())
 
     def roll_back(self, by: str, reason: str) -> JournalLine:
-        """Begin the way back."""
+        """Start the rollback. Raises as the class says."""
 
         def decide(change: Change) -> AnyEvent:
             plan = make_way_back(change, made_by=login(self.node), made_at=now())
@@ -122,11 +132,11 @@ class ChangeSession:
         return self._decide(decide)
 
     def abandon(self, by: str, reason: str) -> JournalLine:
-        """Give the change up where nothing was changed yet."""
+        """Abandon a change that has not stopped or changed anything yet. Raises as the class says."""
         return self._decide(lambda change: decisions.abandon(change, by, reason))
 
     def close(self, by: str) -> JournalLine:
-        """The last step is done: the change is over."""
+        """Close the change after its last step. Raises as the class says."""
         return self._decide(lambda change: decisions.close(change, by))
 
     def _decide(self, decide: Callable[[Change], AnyEvent]) -> JournalLine:
@@ -145,9 +155,9 @@ class ChangeSession:
 
 
 def _current_id(change: Change) -> str:
-    """The id of the current step. Raises ChangeError when all are done, or the change is over."""
+    """Return the id of the current step. Raises ChangeError if all steps are done, or the change is closed."""
     if not change.is_open:
-        raise ChangeError(f"The change {change.opened.id} is over: {change.outcome}.")
+        raise ChangeError(f"The change {change.opened.id} is closed: {change.outcome}.")
     if change.current is None:
-        raise ChangeError("Every step is done: only closing it is left.")
+        raise ChangeError("Every step is done: the change can only be closed.")
     return change.current.id

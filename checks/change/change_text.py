@@ -1,4 +1,4 @@
-"""What happened in a change, as sentences: for the log of a report, and for who comes next."""
+"""The events of a change as sentences: for the log of a report, and for the operator who continues the change."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from checks.change.change_events import (
 from checks.change.change_plan import ChangeKind, Plan
 from checks.change.state import StepStatus
 from checks.model.finding import Status
+from checks.model.wording import counted
 
 STEP_SIGNS = {StepStatus.DONE: "✓", StepStatus.OVERRIDDEN: "!", StepStatus.CURRENT: "▶", StepStatus.AHEAD: "·"}
-"""The sign before a step: how it stands."""
+"""The sign before a step, by its status."""
 GATE_SIGNS = {
     Status.PASS: "✓",
     Status.INFO: "✓",
@@ -31,23 +32,23 @@ GATE_SIGNS = {
     Status.FAIL: "✗",
     Status.UNKNOWN: "?",
 }
-"""The sign before a gate's result: whether it lets the next step come, does not, or could not be told."""
+"""The sign before a gate's result: it allows the next step, prevents it, or is unknown."""
 
 
 def headline(plan: Plan) -> str:
-    """What a plan is to do, for a heading: `MTU 1500 → 9000`, `back to MTU 1500`."""
+    """Return the goal of a plan for a heading: `MTU 1500 → 9000`, `back to MTU 1500`."""
     if plan.kind is ChangeKind.ROLLBACK:
         return f"back to MTU {plan.mtu_after}"
     return f"MTU {plan.mtu_before} → {plan.mtu_after}"
 
 
 def minute(at: str) -> str:
-    """A time of the journal for reading: `2026-11-20 18:02`."""
+    """Return a time of the journal without seconds and zone: `2026-11-20 18:02`."""
     return at[:16].replace("T", " ")
 
 
 def gate_word(results: Iterable[GateResult], passed: bool) -> str:
-    """How a look at a gate ended: `passed`, `not passed`, `could not tell`."""
+    """Return the result of a gate's verification: `passed`, `not passed`, `could not tell`."""
     if passed:
         return "passed"
     waiting = [result for result in results if not result.holds]
@@ -56,28 +57,28 @@ def gate_word(results: Iterable[GateResult], passed: bool) -> str:
 
 
 def sentence_of(event: AnyEvent) -> str:
-    """One event of the journal as a sentence."""
+    """Return one event of the journal as a sentence."""
     match event:
         case Opened(plan=plan):
-            return f"Opened: {headline(plan)} on {', '.join(plan.nodes)}, {len(plan.steps)} steps."
+            return f"Opened: {headline(plan)} on {', '.join(plan.nodes)}, {counted(len(plan.steps), 'step')}."
         case Verified(step=step, passed=passed, results=results):
             waiting = [_waiting(result) for result in results if not result.holds]
-            told = f": {'; '.join(waiting)}" if waiting else ""
-            return f"Gate of {step} looked at: {gate_word(results, passed)}{told}."
+            details = f": {'; '.join(waiting)}" if waiting else ""
+            return f"Gate of {step} verified: {gate_word(results, passed)}{details}."
         case Attested(step=step, by=by, note=note):
-            return f"{by} attests {step}{_said(note)}"
+            return f"{by} attests {step}{_after_colon(note)}"
         case Overridden(step=step, by=by, reason=reason):
-            return f"{by} goes past the gate of {step}{_said(reason)}"
+            return f"{by} overrides the gate of {step}{_after_colon(reason)}"
         case Noted(step=step, text=text):
-            return f"Note on {step}{_said(text)}"
+            return f"Note on {step}{_after_colon(text)}"
         case Surprised(sentence=sentence, dangerous=dangerous):
-            return f"DANGER: {sentence}" if dangerous else f"Seen meanwhile: {sentence}"
+            return f"DANGER: {sentence}" if dangerous else f"Unexpected: {sentence}"
         case Reopened(step=step, why=why):
-            return f"{step} is to be done again{_said(why)}"
+            return f"{step} must be done again{_after_colon(why)}"
         case RolledBack(plan=plan, by=by, reason=reason):
-            return f"{by} goes back, in {len(plan.steps)} steps{_said(reason)}"
+            return f"{by} starts the rollback, {counted(len(plan.steps), 'step')}{_after_colon(reason)}"
         case Closed(outcome=outcome, by=by, reason=reason):
-            return f"Over: {outcome} by {by}{_said(reason)}"
+            return f"Closed: {outcome} by {by}{_after_colon(reason)}"
 
 
 def _waiting(result: GateResult) -> str:
@@ -85,7 +86,7 @@ def _waiting(result: GateResult) -> str:
     return f"{where} {result.text}".strip()
 
 
-def _said(text: str) -> str:
+def _after_colon(text: str) -> str:
     text = text.strip()
     if not text:
         return "."

@@ -1,4 +1,4 @@
-"""What comes of a look at a step: findings and facts in, events for the journal out. No I/O."""
+"""The result of a step's verification: findings and facts in, events for the journal out. No I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CURRENT_RECEIVED
 
 
 def figures_of(cluster: Cluster) -> dict[str, str | BeforeAfter]:
-    """Each by its name, with its unit; what was not measured is not there. A comparison has both times at once."""
+    """Return the measured figures with their units, by name. A comparison has figures of before and after."""
     found: dict[str, str | BeforeAfter] = dict(_of_kernels(cluster))
     if isinstance(cluster.activity, Activity):
         found |= dict(_of_instances(cluster, cluster.activity))
@@ -34,9 +34,9 @@ def _of_kernels(cluster: Cluster) -> Iterator[tuple[str, str]]:
     if isinstance(cluster.counters, Unknown):
         return
     for change in cluster.counters.nodes:
-        failed, asked = (change.counters.value("Ip", name) for name in ("ReasmFails", "ReasmReqds"))
-        if failed is not None and asked is not None:
-            yield f"reassemblies failed {change.node}", f"{failed:,} of {counted(asked, 'fragment')}"
+        failed, fragments = (change.counters.value("Ip", name) for name in ("ReasmFails", "ReasmReqds"))
+        if failed is not None and fragments is not None:
+            yield f"reassemblies failed {change.node}", f"{failed:,} of {counted(fragments, 'fragment')}"
 
 
 def _of_instances(cluster: Cluster, activity: Activity) -> Iterator[tuple[str, str]]:
@@ -64,21 +64,20 @@ _SET_MTU, _SURVIVES, _PROVE = "set-mtu", "survives-boot", "prove-paths"
 
 
 def conclude(change: Change, step: Step, report: Report) -> tuple[AnyEvent, ...]:
-    """What the journal is to hold of a look at that step, in its order: how the cluster changed under the change, what
-    the gates said, which earlier steps have to be done again.
+    """Return the journal events of a step's verification: unexpected changes, gate results, reopened steps.
 
-    Surprises stand first: were the run to end after the first line, the next look would tell them once more, and
+    Unexpected changes come first: if the run ends after the first line, the next verification reports them again, and
     none is lost.
     """
-    scene = GateContext(change, step)
+    context = GateContext(change, step)
     look = _carried_over(change.look, look_of(report.cluster, change.plan))
-    own = _results(scene, step.gates, report.findings)
-    held = [(earlier, gate, _looked_at(scene, gate, report.findings)) for earlier, gate in change.held(step)]
+    own = _results(context, step.gates, report.findings)
+    held = [(earlier, gate, _verified(context, gate, report.findings)) for earlier, gate in change.held(step)]
     ours = {(r.check, r.node) for r in own}
     broken = [(earlier, gate, [r for r in results if not r.holds]) for earlier, gate, results in held]
-    told = [r for _, _, results in broken for r in results if (r.check, r.node) not in ours]
-    alarms = [r for r in _results(scene, watched(change, step), report.findings) if r.status is Status.FAIL]
-    results = (*own, *_each_once([*told, *alarms]))
+    earlier_failures = [r for _, _, results in broken for r in results if (r.check, r.node) not in ours]
+    alarms = [r for r in _results(context, watched(change, step), report.findings) if r.status is Status.FAIL]
+    results = (*own, *_each_once([*earlier_failures, *alarms]))
     verified = Verified(
         step=step.id,
         passed=all(r.holds for r in results),
@@ -86,37 +85,38 @@ def conclude(change: Change, step: Step, report: Report) -> tuple[AnyEvent, ...]
         look=look,
         figures=figures_of(report.cluster),
     )
-    seen = tuple(surprises(scene, look, report))
-    return (*seen, *_other_surprises(broken, seen), verified, *_reopened(scene, broken, seen))
+    seen = tuple(surprises(context, look, report))
+    return (*seen, *_other_surprises(broken, seen), verified, *_reopened(context, broken, seen))
 
 
 def results_of(
     gate: Gate, findings: Iterable[Finding], step: Step | None = None, change: Change | None = None
 ) -> tuple[GateResult, ...]:
-    """What the check of a gate found, on the nodes that the gate is about: one result for each finding and node.
+    """Return the results of a gate on its nodes: one for each finding and node; none before the check has concluded.
 
-    For what is shown while a look goes on, too; nothing where the check has not concluded. The step that is looked at
-    and the change decide which warnings of built-in checks hold.
+    The screens also call this while a verification runs. `step` and `change` decide which warnings of built-in checks
+    allow the next step.
     """
-    scene = GateContext(change, step) if change is not None and step is not None else None
-    results = (r for f in findings if f.check == gate.check for r in _of_finding(scene, f))
+    context = GateContext(change, step) if change is not None and step is not None else None
+    results = (r for f in findings if f.check == gate.check for r in _of_finding(context, f))
     return tuple(r for r in results if not r.node or not gate.nodes or r.node in gate.nodes)
 
 
-def _results(scene: GateContext, gates: Iterable[Gate], findings: Iterable[Finding]) -> tuple[GateResult, ...]:
+def _results(context: GateContext, gates: Iterable[Gate], findings: Iterable[Finding]) -> tuple[GateResult, ...]:
     found = tuple(findings)
-    return tuple(_each_once(r for gate in gates for r in _looked_at(scene, gate, found)))
+    return tuple(_each_once(r for gate in gates for r in _verified(context, gate, found)))
 
 
-def _looked_at(scene: GateContext, gate: Gate, findings: tuple[Finding, ...]) -> tuple[GateResult, ...]:
-    """As `results_of`; a gate of which nothing was said was not proved."""
-    return results_of(gate, findings, scene.step, scene.change) or (
+def _verified(context: GateContext, gate: Gate, findings: tuple[Finding, ...]) -> tuple[GateResult, ...]:
+    """Return `results_of`, or an UNKNOWN result for a gate without any finding."""
+    return results_of(gate, findings, context.step, context.change) or (
         GateResult(
             check=gate.check,
             status=Status.UNKNOWN,
-            text="not looked at",
-            sentence=f"The gate {gate.check} was not looked at: this racwire does not know it, or it could not be run.",
-            next=("Use the racwire that the change was begun with, or a newer one.",),
+            text="not verified",
+            sentence=f"The gate {gate.check} was not verified: this version of racwire does not know it, or could not "
+            "run it.",
+            next=("Use the version of racwire that opened the change, or a newer one.",),
         ),
     )
 
@@ -125,12 +125,11 @@ def _each_once(results: Iterable[GateResult]) -> list[GateResult]:
     return list(dict.fromkeys(results))
 
 
-def _of_finding(scene: GateContext | None, finding: Finding) -> Iterator[GateResult]:
-    """A built-in check tells several nodes together where one thing is so of them all, or of the paths between them:
-    so does its result."""
+def _of_finding(context: GateContext | None, finding: Finding) -> Iterator[GateResult]:
+    """Yield the results of a finding. A built-in check's finding about several nodes or paths gives one result."""
     is_own = finding.check in _OWN
-    status = finding.status if is_own else weighed(scene, finding)
-    before = not is_own and stood_before(scene, finding)
+    status = finding.status if is_own else weighed(context, finding)
+    before = not is_own and stood_before(context, finding)
     together = not is_own and len(finding.nodes) != 1
     for node in ("",) if together else finding.nodes or ("",):
         yield GateResult(
@@ -138,13 +137,13 @@ def _of_finding(scene: GateContext | None, finding: Finding) -> Iterator[GateRes
             status=status,
             text=_without(finding.subject or finding.title, node) + (", as before the change" if before else ""),
             node=node,
-            sentence=finding.title + (" It was so before the change." if before else ""),
+            sentence=finding.title + (" The same warning existed before the change." if before else ""),
             next=() if status in (Status.PASS, Status.INFO) else tuple(written(finding.next)),
         )
 
 
 def _without(text: str, node: str) -> str:
-    """The few words for a list that has the node's name before them."""
+    """Return the short text without the node's name, for a list that has the name before it."""
     for beginning in (f"{node}: ", f"{node} "):
         if node and text.startswith(beginning):
             return text[len(beginning) :]
@@ -152,7 +151,7 @@ def _without(text: str, node: str) -> str:
 
 
 def _carried_over(before: ObservedState, now: ObservedState) -> ObservedState:
-    """What of a node could not be read now stands as it was: else it would be news the next time."""
+    """Return the new state; values that could not be read stay as before, or they would look new the next time."""
     return ObservedState(
         boot_ids={**before.boot_ids, **now.boot_ids},
         mtus={**before.mtus, **now.mtus},
@@ -161,27 +160,26 @@ def _carried_over(before: ObservedState, now: ObservedState) -> ObservedState:
 
 
 Broken = list[tuple[Step, Gate, list[GateResult]]]
-"""The gates of earlier steps that must still hold, each with what does not."""
+"""The gates of earlier steps that must still hold, each with its results that do not."""
 
 
 def _other_surprises(broken: Broken, seen: Iterable[Surprised]) -> Iterator[Surprised]:
-    """What was proved and is no more, beyond what is told of the node already."""
-    told = {event.node for event in seen}
+    """Yield an event for each gate that no longer passes, unless another event reports the same node already."""
+    reported = {event.node for event in seen}
     for _, gate, results in broken:
         for result in (r for r in results if r.status is not Status.UNKNOWN):
-            if result.node in told and gate.check in ("running-mtu", "stack-down"):
+            if result.node in reported and gate.check in ("running-mtu", "stack-down"):
                 continue
             what = {"stack-down": Surprise.STACK_STARTED, "running-mtu": Surprise.MTU_LOST}.get(gate.check)
             yield Surprised(what or Surprise.OTHER, result.node, result.sentence)
 
 
-def _reopened(scene: GateContext, broken: Broken, seen: Iterable[Surprised]) -> Iterator[Reopened]:
-    """The steps whose proof is gone, the earliest first. Not knowing takes no proof away.
+def _reopened(context: GateContext, broken: Broken, seen: Iterable[Surprised]) -> Iterator[Reopened]:
+    """Yield the steps whose gates do not pass any more, the earliest first. An UNKNOWN result reopens no step.
 
-    Where the MTU has to be set again, every path has to be proved again; and where it was a boot that lost it, a boot
-    has to show again that it is kept.
+    If the MTU must be set again, prove-paths is reopened, too; if a boot lost the MTU, also survives-boot.
     """
-    change, plan = scene.change, scene.plan
+    change, plan = context.change, context.plan
     why: dict[str, str] = {}
     for earlier, _, results in broken:
         for result in results:
@@ -192,8 +190,8 @@ def _reopened(scene: GateContext, broken: Broken, seen: Iterable[Surprised]) -> 
         if any(event.what is Surprise.REBOOTED for event in seen):
             again.append(_SURVIVES)
         for id_ in again:
-            if plan.position(id_) < plan.position(scene.step.id) and change.standing(plan.step(id_)).is_behind:
-                why.setdefault(id_, "The MTU has to be set again; then this has to be proved again.")
+            if plan.position(id_) < plan.position(context.step.id) and change.standing(plan.step(id_)).is_behind:
+                why.setdefault(id_, "The MTU must be set again; then this step must be verified again.")
     for step in plan.steps:
         if step.id in why:
             yield Reopened(step.id, why[step.id])

@@ -1,4 +1,4 @@
-"""Journals of a cluster's changes that lie on its other nodes: listed and looked at there, never fetched or changed."""
+"""Journals of a cluster's changes on its other nodes: racwire lists and reads them there, and never changes them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from checks.sources.nodes.sections import section_list
 from checks.sources.nodes.shell import Shell
 
 _MOST = 20
-"""Journals that are looked at, the newest by their names; older ones were closed long ago."""
+"""The number of journals that are read, the newest by name; older ones were closed long ago."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 
 
 async def other_copies(
     shell: Shell, journal: Journal, directory: Path, cluster: str, timeout_s: float
 ) -> tuple[JournalCopy, ...]:
-    """The journals of that cluster in the same directory of a peer.
+    """Return the journals of a cluster in the same directory of a peer.
 
-    Raises ShellError when the node does not answer in time.
+    Raises ShellError if the node does not answer within `timeout_s` seconds.
     """
     (topic,) = CHANGE_JOURNALS.topics
     where = _absolute(directory), name_of(cluster)
@@ -37,8 +37,8 @@ async def other_copies(
             return ()
         paths = [str(directory / name) for name in names]
         answer = await shell.run(JOURNAL_ENDS, *paths, timeout_s=timeout_s)
-        told = [section.text for _, section in section_list(answer.text)]
-    return tuple(parse_copy(shell.node, path, text) for path, text in zip(paths, told, strict=False))
+        texts = [section.text for _, section in section_list(answer.text)]
+    return tuple(parse_copy(shell.node, path, text) for path, text in zip(paths, texts, strict=False))
 
 
 def _absolute(directory: Path) -> str:
@@ -46,15 +46,17 @@ def _absolute(directory: Path) -> str:
 
 
 def listed_names(text: str, directory: Path) -> list[str]:
-    """The names that a peer listed, the newest last; what is no name of a journal is left out, as is the pattern
-    itself where nothing matched."""
+    """Return the journal names in a peer's listing, the newest last.
+
+    Other names are left out, also the pattern itself, which the shell prints when no file matches.
+    """
     beginning = f"{directory}/"
     names = [line.removeprefix(beginning) for line in text.splitlines() if line.startswith(beginning)]
     return sorted(name for name in names if _NAME.fullmatch(name) and name.endswith(SUFFIX))[-_MOST:]
 
 
 def parse_copy(node: str, path: str, text: str) -> JournalCopy:
-    """What the beginning and the last lines of a journal tell; the very last may still be being written."""
+    """Return the journal described by its first line and its last complete line."""
     begins, _, rest = text.partition("\n")
     for raw in reversed(rest.splitlines()):
         try:

@@ -1,4 +1,4 @@
-"""Which faults a change of the MTU cures: they are the reason for it, and do not stand in its way."""
+"""The faults that a change of the MTU fixes: they are a reason for the change, not an obstacle."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from checks.model.finding import Finding
 _NODES_DISAGREE = frozenset(
     {"IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-007", "IC-PATH-002", "IC-PATH-010", "IC-DEV-002"}
 )
-"""Nodes or layers with different MTUs: the change gives all of them one."""
+"""Nodes or layers with different MTUs: the change gives all of them the same MTU."""
 _SMALL_PATH = frozenset({"IC-PATH-003", "IC-PATH-004"})
-"""Black holes and small routers: cured by an MTU that they carry."""
+"""Black holes and routers with a small MTU: an MTU that the path carries fixes them."""
 _ROUTE = "IC-MTU-005"
 
 
 def is_cured(finding: Finding, cluster: Cluster, target: int) -> bool:
-    """Whether bringing every private network to `target` bytes makes the fault go away."""
+    """Whether an MTU of `target` bytes on every private network fixes the fault."""
     if finding.code in _NODES_DISAGREE:
         return True
     if finding.code in _SMALL_PATH:
@@ -26,7 +26,7 @@ def is_cured(finding: Finding, cluster: Cluster, target: int) -> bool:
 
 
 def _carried(cluster: Cluster) -> int:
-    """What every path with a black hole or a small router carries; the standard where it was not measured."""
+    """The MTU that every path with a black hole or a small router carries; 1500 for a path that was not measured."""
     paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
     small = [p for p in paths if p.verdict in (Verdict.BLACK_HOLE, Verdict.TOO_BIG)]
     return min((p.path_mtu if isinstance(p.path_mtu, int) else STANDARD for p in small), default=STANDARD)

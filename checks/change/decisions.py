@@ -1,4 +1,4 @@
-"""What people decide: each becomes an event, or is refused with the reason. No I/O."""
+"""The decisions of people: each function returns an event, or raises ChangeError with the reason. No I/O."""
 
 from __future__ import annotations
 
@@ -7,39 +7,52 @@ from checks.change.change_plan import Plan, Step
 from checks.change.state import Change, ChangeError, StepStatus
 
 _FEW_CHARACTERS = 10
-"""A reason shorter than this is no reason: it is to be read months later."""
+"""The minimum length of a reason: people read it months later."""
 
 
 def attest(change: Change, step_id: str, by: str, note: str = "") -> Attested:
-    """Say by name that what racwire cannot see of the current step is so. Raises ChangeError.
+    """Return the attestation of the current step, signed by `by`, for a fact that racwire cannot verify.
 
-    The last step is attested last: nobody signs off what was not looked at once more.
+    Raises ChangeError if the step has nothing to attest or is not current, if `by` is empty, or if it is the last step
+    and its gate has not passed: a signature needs a last verification.
     """
     step = _current(change, step_id)
     if not step.attest:
-        raise ChangeError(f"Step {step.id} has nothing to attest: its gate is looked at by `racwire change verify`.")
+        raise ChangeError(f"Step {step.id} has nothing to attest: `racwire change verify` verifies its gate.")
     if step is change.plan.steps[-1] and step.gates and not change.is_proved(step):
-        raise ChangeError(f"Look first (`racwire change verify`): {step.id} is attested once its gate has passed.")
+        raise ChangeError(f"Step {step.id} can be attested only after its gate has passed: `racwire change verify`.")
     return Attested(step.id, _name(by, "attests"), note.strip())
 
 
 def override(change: Change, step_id: str, by: str, reason: str) -> Overridden:
-    """Go past a gate that does not pass. Raises ChangeError: without a reason, and before the gate was looked at."""
+    """Return the override of a gate that does not pass.
+
+    Raises ChangeError if the step has no gate or is not current, if its gate was not verified or has passed, or if the
+    reason or `by` is missing.
+    """
     step = _current(change, step_id)
     if not step.gates:
         raise ChangeError(f"Step {step.id} has no gate to override.")
     mark = change.mark(step)
     if mark.verified is None:
-        raise ChangeError(f"Look at the gate of {step.id} first (`racwire change verify`): you cannot weigh it unseen.")
+        raise ChangeError(
+            f"The gate of {step.id} was not verified yet. Run `racwire change verify` before you override it."
+        )
     if mark.passed:
         raise ChangeError(f"The gate of {step.id} has passed; there is nothing to override.")
     if len(reason.strip()) < _FEW_CHARACTERS:
-        raise ChangeError("An override needs a reason in words: it stands in the report under its own heading.")
+        raise ChangeError(
+            f"An override needs a reason of at least {_FEW_CHARACTERS} characters: the report has it under its own "
+            "heading."
+        )
     return Overridden(step.id, _name(by, "overrides"), reason.strip())
 
 
 def note(change: Change, text: str) -> Noted:
-    """A remark on the current step; on the last one when all are done. Raises ChangeError for an empty one."""
+    """Return a note on the current step, or on the last step when all are done.
+
+    Raises ChangeError if the text is empty or the change is closed.
+    """
     _open(change)
     if not text.strip():
         raise ChangeError("A note needs a text.")
@@ -48,17 +61,22 @@ def note(change: Change, text: str) -> Noted:
 
 
 def roll_back(change: Change, plan: Plan, by: str, reason: str) -> RolledBack:
-    """Begin the way back with this plan. Raises ChangeError where it is being followed already."""
+    """Return the start of the rollback with this plan.
+
+    Raises ChangeError if the change is closed or rolling back already, or if the reason or `by` is missing.
+    """
     _open(change)
     if change.is_way_back:
-        raise ChangeError("The way back is being followed already. Its next step: `racwire change next`.")
+        raise ChangeError("The rollback has started already. `racwire change next` shows its next step.")
     if len(reason.strip()) < _FEW_CHARACTERS:
-        raise ChangeError("Going back needs a reason in words: who comes next will want to know it.")
+        raise ChangeError(
+            f"A rollback needs a reason of at least {_FEW_CHARACTERS} characters: the next operator reads it."
+        )
     return RolledBack(plan, _name(by, "decides"), reason.strip())
 
 
 def close(change: Change, by: str) -> Closed:
-    """The last step is done: the change is over. Raises ChangeError while a step is not."""
+    """Return the end of a change whose steps are all done. Raises ChangeError if a step is not done."""
     _open(change)
     if (step := change.current) is not None:
         raise ChangeError(f"Step {change.plan.position(step.id) + 1}, {step.title}, is not done yet.")
@@ -66,18 +84,22 @@ def close(change: Change, by: str) -> Closed:
 
 
 def abandon(change: Change, by: str, reason: str) -> Closed:
-    """Give the change up where nothing was changed yet. Raises ChangeError: later only the way back leads out."""
+    """Return the end of a change that has not stopped or changed anything yet.
+
+    Raises ChangeError after the start of stack-down, when only a rollback is possible, and if the reason or `by` is
+    missing.
+    """
     _open(change)
     stopping = change.plan.position("stack-down")
     if change.is_way_back or any(
         change.standing(step).is_behind or change.mark(step).verified for step in change.plan.steps[stopping:]
     ):
         raise ChangeError(
-            "Something may have been stopped or changed already: go back with `racwire change rollback`, which proves "
-            "that all is as it was."
+            "A node may have been stopped or changed already. Roll back with `racwire change rollback`: it verifies "
+            "that the old state is restored."
         )
     if len(reason.strip()) < _FEW_CHARACTERS:
-        raise ChangeError("Giving up needs a reason in words.")
+        raise ChangeError(f"Abandoning a change needs a reason of at least {_FEW_CHARACTERS} characters.")
     return Closed("abandoned", _name(by, "decides"), reason.strip())
 
 
@@ -87,23 +109,23 @@ def _current(change: Change, step_id: str) -> Step:
         step = change.plan.step(step_id)
     except KeyError:
         known = ", ".join(step.id for step in change.plan.steps)
-        raise ChangeError(f"There is no step {step_id!r}; there are {known}.") from None
+        raise ChangeError(f"There is no step {step_id!r}. The steps are {known}.") from None
     standing = change.standing(step)
     if standing is StepStatus.CURRENT:
         return step
     if standing.is_behind:
         raise ChangeError(f"Step {step.id} is done.")
     current = change.current
-    first = f"step {change.plan.position(current.id) + 1}, {current.id}, comes first" if current else "all is done"
-    raise ChangeError(f"Step {step.id} is not reached: {first}.")
+    first = f"step {change.plan.position(current.id) + 1}, {current.id}, comes first" if current else "all are done"
+    raise ChangeError(f"The change has not reached step {step.id} yet: {first}.")
 
 
 def _open(change: Change) -> None:
     if not change.is_open:
-        raise ChangeError(f"The change {change.opened.id} is over: {change.outcome}.")
+        raise ChangeError(f"The change {change.opened.id} is closed: {change.outcome}.")
 
 
 def _name(by: str, does: str) -> str:
     if not by.strip():
-        raise ChangeError(f"Say who {does} it, by name.")
+        raise ChangeError(f"Enter the name of the person who {does}.")
     return by.strip()

@@ -1,4 +1,4 @@
-"""What was found of how much this cluster can carry, where the target fits: drivers, clouds, switch ports, layers."""
+"""The limits of this cluster that the target MTU respects: drivers, clouds, switch ports, layers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from checks.model.facts import Cluster
 from checks.model.wording import counted, few
 
 _STACKED = {"bond": "bond", "team": "team", "vlan": "VLAN", "bridge": "bridge"}
-"""Kinds of interface that stand on others, by the kernel's word for them."""
+"""Kinds of interface that are stacked on others, by the kernel's name."""
 
 
 def headroom(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[str]:
-    """A sentence for each limit that was found, and for each that is not known."""
+    """Yield a sentence for each known limit, and for each limit that is not known."""
     yield from _stacked(layers)
     yield from _drivers(cluster, layers)
     for platform in sorted({s.platform for s in cluster.read_setups()} & CLOUDS.keys()):
@@ -43,10 +43,10 @@ def headroom(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator
 def _stacked(layers: Sequence[Layer]) -> Iterator[str]:
     kinds = Counter(_STACKED[layer.kind] for layer in layers if layer.kind in _STACKED)
     if kinds:
-        told = [counted(number, kind) for kind, number in kinds.items()]
+        numbers = [counted(number, kind) for kind, number in kinds.items()]
         yield (
-            f"The private networks stand on {few(told)}: with the interfaces below, {len(layers)} layers on all nodes, "
-            "each with commands of its own."
+            f"The private networks use {few(numbers)}. With the interfaces below, all nodes together have "
+            f"{counted(len(layers), 'layer')}; the plan has commands for each layer."
         )
 
 
@@ -58,37 +58,35 @@ def _drivers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
         if interface and isinstance(interface.max_mtu, int):
             most[f"{layer.interface} of {layer.node}"] = interface.max_mtu
     if not most:
-        yield "No driver tells the largest MTU that it takes; the kernel refuses one that is too large."
+        yield "No driver reports its largest MTU; the kernel refuses an MTU that is too large."
         return
     least = min(most.values())
     where = few([name for name, mtu in most.items() if mtu == least])
-    untold = len(layers) - len(most)
-    rest = f"; {counted(untold, 'interface')} told none" if untold else ""
-    yield f"The smallest limit that a driver tells is {least} bytes ({where}){rest}."
+    silent = len(layers) - len(most)
+    rest = f"; the drivers of {counted(silent, 'interface')} report no limit" if silent else ""
+    yield f"The smallest MTU limit that a driver reports is {least} bytes ({where}){rest}."
 
 
 def _tagged(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[str]:
     if any(is_tagged(cluster, layer) for layer in layers):
-        yield (
-            f"VLAN tags add 4 bytes: the largest frame is {frame_bytes(target, True)} bytes, and the switch ports must "
-            "carry it."
-        )
+        yield (f"VLAN tags add 4 bytes: the switch ports must carry frames of {frame_bytes(target, True)} bytes.")
 
 
 def _switches(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[str]:
     ports = [neighbour for _, neighbour in switch_ports(cluster, layers)]
     cables = sum(1 for layer in layers if layer.level == 0)
     if not ports:
-        yield "LLDP names no switch port of the private networks: what the switches carry, only prove-paths tells."
+        yield "LLDP names no switch port of the private networks: only the step prove-paths tests the switches."
         return
     sizes = {port_name(n): n.max_frame_bytes for n in ports if isinstance(n.max_frame_bytes, int)}
     named = f"LLDP names the switch ports of {len(ports)} of {counted(cables, 'private NIC')}"
     if not sizes:
-        yield f"{named}; none told the largest frame that it carries: only prove-paths tells."
+        yield f"{named}; no port announces its largest frame: only the step prove-paths tests the switches."
         return
     least = min(sizes.values())
     where = few([name for name, size in sizes.items() if size == least])
-    yield f"{named}; {len(sizes)} told the largest frame, the smallest of these is {least} bytes ({where})."
+    verb = "port announces its" if len(sizes) == 1 else "ports announce their"
+    yield f"{named}; {len(sizes)} {verb} largest frame. The smallest of these sizes is {least} bytes ({where})."
     small = [port_name(n) for n in ports if not_yet_jumbo(n, target)]
     if small:
         yield f"By LLDP {few(small)} still {'announces' if len(small) == 1 else 'announce'} standard frames."

@@ -1,4 +1,4 @@
-"""Where the journals of changes lie, and which of them is meant."""
+"""The directory of the journals of changes, and the choice of one journal."""
 
 from __future__ import annotations
 
@@ -7,31 +7,37 @@ from pathlib import Path
 from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError, FoundJournal, find
 from checks.change.state import ChangeError
 from checks.model.settings import Settings
+from checks.model.wording import counted
 from checks.run.directories import change_directory
 
 
 def directory_of(settings: Settings) -> Path:
-    """Where the journals of changes are: as set, else in the user's own state. Raises ChangeJournalError where that is
-    below the home of a user that there is none of."""
+    """Return the directory of the journals: from the settings, else in the user's state directory.
+
+    Raises ChangeJournalError if the path names the home directory of an unknown user.
+    """
     directory = settings.change.directory
     try:
         return Path(directory or change_directory()).expanduser().absolute()
     except RuntimeError:
         raise ChangeJournalError(
-            f"{directory} names a home directory that is not known: give the whole path with --directory."
+            f"{directory} names an unknown home directory: specify the whole path with --directory."
         ) from None
 
 
 def journals(settings: Settings) -> tuple[FoundJournal, ...]:
-    """All journals that lie there, the broken ones too. Raises ChangeJournalError."""
+    """Return all journals of the directory, including damaged ones.
+
+    Raises ChangeJournalError if the directory cannot be read.
+    """
     return find(directory_of(settings))
 
 
 def current(settings: Settings, cluster: str | None = None, path: Path | None = None) -> ChangeJournal:
-    """The journal in that file, also of a change that is over; else that of the only open change (of that cluster).
+    """Return the journal at `path`, also of a closed change; without a path, that of the only open change.
 
-    Raises ChangeError where there is none or more than one, ChangeJournalError where it cannot be read: a journal that
-    is broken may be that of the open change, so nothing is guessed while there is one.
+    `cluster` limits the search to one cluster. Raises ChangeError if there is no open change or more than one, and
+    ChangeJournalError if a journal cannot be read: a damaged journal may be that of the open change.
     """
     if path is not None:
         return ChangeJournal.read(path)
@@ -48,8 +54,8 @@ def current(settings: Settings, cluster: str | None = None, path: Path | None = 
     if broken:
         raise ChangeJournalError(broken[0].problem)
     of = f" of {cluster}" if cluster else ""
-    over = f" ({len(found)} that are over: `racwire change list`)" if found else ""
+    over = f" ({counted(len(found), 'closed change')}: `racwire change list`)" if found else ""
     raise ChangeError(
-        f"No change{of} is open in {directory}{over}. `racwire change new` begins one; where it was begun on another "
-        f"node, copy its *{SUFFIX} file here."
+        f"No change{of} is open in {directory}{over}. `racwire change new` opens one. To continue a change from "
+        f"another node, copy its *{SUFFIX} file here."
     )

@@ -1,7 +1,8 @@
-"""What of each node a change of MTU is about: the ports on the private networks, and all that they stand on.
+"""The layers of a change of MTU on each node: the ports on the private networks, and all interfaces below them.
 
-A bond's members take the bond's MTU, a VLAN cannot exceed its parent's, a bridge not that of its smallest port: so
-they are raised from the bottom to the top, and lowered from the top to the bottom (ip-link(8), MOS 563566.1, cause 12).
+Bond members take the MTU of the bond, a VLAN cannot exceed the MTU of its parent, and a bridge that of its smallest
+port. So layers are raised from the bottom to the top, and lowered from the top to the bottom (ip-link(8),
+MOS 563566.1, cause 12).
 """
 
 from __future__ import annotations
@@ -13,56 +14,56 @@ from checks.change.change_plan import ChangeKind, Layer
 from checks.model.facts import Cluster, Interface, Keeper, KeptMtu, Node, NodeSetup, Port, PrivateNetwork, Unknown
 
 PORT, MEMBER, PARENT, BOND, BRIDGE_PORT = "port", "member", "parent", "bond", "bridge port"
-"""The roles of a layer; `BOND` is one that stands under something else than a VLAN."""
+"""The roles of a layer; `BOND` is a bond below an interface that is not a VLAN."""
 OTHER = "other"
-"""What is no layer of a plan: it only stands on one."""
+"""The role of an interface that is above a layer of the plan, but is no layer itself."""
 _BONDS = ("bond", "team")
 
 
 @dataclass
 class _Found:
-    """An interface on the way down from a port, before it is known what it is to become."""
+    """An interface below a port, before its planned MTU is known."""
 
     interface: Interface
     role: str
     networks: dict[str, None]
     equal_to: str
-    """The bond that it is a member of, which it must be like; empty where it need only carry as much."""
+    """The bond whose MTU the interface must have as its member; empty if it may have a larger MTU."""
 
 
 def networks_of(cluster: Cluster) -> tuple[PrivateNetwork, ...]:
-    """The private networks, as far as they are known."""
+    """Return the private networks; none if they are not known."""
     return cluster.networks if isinstance(cluster.networks, tuple) else ()
 
 
 def kind_of(cluster: Cluster, target: int) -> ChangeKind:
-    """Whether the target is above what some port has, or not."""
+    """Return RAISE if the target is above the MTU of any port, else LOWER."""
     mtus = [i.mtu for n in networks_of(cluster) for p in n.ports if (i := cluster.interface(p))]
     return ChangeKind.RAISE if any(mtu < target for mtu in mtus) else ChangeKind.LOWER
 
 
 def layers_of(cluster: Cluster, target: int) -> tuple[Layer, ...]:
-    """Every layer of every node that was read: by node, from the bottom to the top."""
+    """Return every layer of every node that was read: by node, from the bottom to the top."""
     kind = kind_of(cluster, target)
     return tuple(layer for node in cluster.read_nodes() for layer in _of_node(cluster, node, target, kind))
 
 
 def is_shared(node: Node, interface: Interface, ours: frozenset[str]) -> bool:
-    """Whether something stands on it that is no part of a private network: then it is never lowered."""
+    """Whether the interface has an address, or carries an interface that is not private: then it is never lowered."""
     above = (i.name for i in node.interfaces if i.parent == interface.name or interface.name in i.members)
     return has_address(interface) or any(name not in ours for name in above)
 
 
 def has_address(interface: Interface) -> bool:
-    """Whether it has an address of its own, one that is more than link-local."""
+    """Whether the interface has an address of its own that is neither link-local nor HAIP."""
     return any(not a.ip.casefold().startswith("fe80:") and not a.is_haip for a in interface.addresses)
 
 
 def inheriting(cluster: Cluster, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    """What stands on a raised layer, is not private, and has no MTU of its own in its file.
+    """Return the VLANs on a raised layer that are not private and have no MTU in their boot configuration.
 
-    A VLAN that is made at boot takes the MTU of its parent (ip-link(8)): unless its file says what it has now, raising
-    the parent raises it too, at the next boot. Each is a layer that stays as it is.
+    At boot a VLAN takes the MTU of its parent (ip-link(8)): raising the parent also raises the VLAN at the next boot,
+    unless its file sets its present MTU. Each result is a layer whose MTU stays the same.
     """
     raised = {(one.node, one.interface) for one in layers if one.mtu_after > one.mtu_before}
     planned = {(one.node, one.interface) for one in layers}
@@ -79,7 +80,7 @@ def inheriting(cluster: Cluster, layers: tuple[Layer, ...]) -> tuple[Layer, ...]
 
 
 def is_tagged(cluster: Cluster, layer: Layer) -> bool:
-    """Whether packets of a private network leave it with a VLAN tag: it is a VLAN, or stands below one."""
+    """Whether packets of a private network leave the layer with a VLAN tag: it is a VLAN, or is below one."""
     node = cluster.node(layer.node)
     interface = node.interface(layer.interface) if node else None
     ports = {p.interface for p in ports_of(cluster) if p.node == layer.node}
@@ -87,17 +88,17 @@ def is_tagged(cluster: Cluster, layer: Layer) -> bool:
         node is not None
         and interface is not None
         and any(
-            i.kind == "vlan" and i.name in ports and interface.name in _stands_on(node, i, {}) for i in node.interfaces
+            i.kind == "vlan" and i.name in ports and interface.name in _all_below(node, i, {}) for i in node.interfaces
         )
     )
 
 
-def _stands_on(node: Node, interface: Interface, seen: dict[str, None]) -> dict[str, None]:
-    """The interface and all below it, by name."""
+def _all_below(node: Node, interface: Interface, seen: dict[str, None]) -> dict[str, None]:
+    """Return the names of the interface and all interfaces below it."""
     seen[interface.name] = None
     for name in (*interface.members, interface.parent):
         if name not in seen and (below := node.interface(name)):
-            _stands_on(node, below, seen)
+            _all_below(node, below, seen)
     return seen
 
 
@@ -175,17 +176,17 @@ def _layer(node: Node, setup: NodeSetup | None, name: str, one: _Found, level: i
 
 
 def by_dhcp(kept: KeptMtu | None) -> bool:
-    """Whether no file sets the MTU, while DHCP can bring one (option 26): a file's own setting is stronger."""
+    """Whether no file sets the MTU, but DHCP may (option 26): a setting in a file overrides DHCP."""
     return kept is not None and isinstance(kept.mtu, Unknown) and "DHCP" in kept.mtu.reason
 
 
 def _kept_before(kept: KeptMtu | None, running: int) -> int | None:
     if kept is None or by_dhcp(kept):
         return None
-    # A file that could not be read is taken to set what runs: on the way back that is what must be there again.
+    # For a file that could not be read, a rollback restores the running MTU.
     return running if isinstance(kept.mtu, Unknown) else kept.mtu
 
 
 def ports_of(cluster: Cluster) -> tuple[Port, ...]:
-    """Every port on every private network."""
+    """Return every port on every private network."""
     return tuple(port for network in networks_of(cluster) for port in network.ports)

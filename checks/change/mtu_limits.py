@@ -1,4 +1,4 @@
-"""How large an MTU this cluster can carry: its kind of network, its NICs, its cloud, and what its switches announce."""
+"""The largest MTU that this cluster can carry: by its fabric, its NICs, its cloud, and its switches' announcements."""
 
 from __future__ import annotations
 
@@ -13,29 +13,31 @@ from checks.model.wording import listed
 
 JUMBO, STANDARD = 9000, 1500
 LOWEST, HIGHEST = 1280, 9216
-"""Of Ethernet: below 1280 IPv6 stops working (RFC 8200, section 5), above 9216 hardly a switch goes."""
+"""Limits on Ethernet, in bytes: IPv6 does not work below 1280 (RFC 8200, section 5); hardly any switch carries more
+than 9216."""
 CLOUDS = {"Microsoft Azure": 3900, "Amazon EC2": 9001, "Google Cloud": 8896, "Oracle Cloud": 9000}
 """The largest MTU between two machines of one network (Azure: Accelerated Networking with MANA or ConnectX; Amazon EC2:
 User Guide, network_mtu; Google Cloud: VPC, Maximum transmission unit; Oracle Cloud: VCN, Network MTUs)."""
 DATAGRAM, LARGEST_CONNECTED = (2044, 4092), 65520
 """IPoIB: in datagram mode the MTU of the fabric (2048 or 4096) without 4 bytes; connected mode carries up to 65520."""
 _HEADER, _TAG = 18, 4
-"""Bytes that Ethernet adds to a packet: addresses, type, checksum; and a VLAN tag."""
+"""Bytes that Ethernet adds to a packet: 18 for addresses, type and checksum, and 4 for a VLAN tag."""
 _STANDARD_FRAME = 1600
-"""A switch that announces less than this has not been set to jumbo frames yet; that is what the switch step is for."""
+"""A switch that announces a smaller frame is not set to jumbo frames yet: the step switch raises it."""
 
 
 def limits(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
-    """Why the target is too large, or too small, for this cluster."""
+    """Yield the obstacles of a target that is too large or too small for this cluster."""
     infiniband = infiniband_of(cluster, layers)
     if infiniband:
         yield from _infiniband(cluster, target, layers, infiniband)
     elif not LOWEST <= target <= HIGHEST:
         yield Obstacle(
             code=codes.NOT_OF_ETHERNET.code,
-            title="The target is no MTU for Ethernet",
-            sentence=f"An MTU of {target} bytes cannot be used on Ethernet: it goes from {LOWEST} to {HIGHEST}.",
-            next=(f"Choose {JUMBO}, or what the switches carry: racwire change new --to {JUMBO}",),
+            title="The target MTU is not valid for Ethernet",
+            sentence=f"The target MTU of {target} bytes is not valid for Ethernet: the range is {LOWEST} to {HIGHEST} "
+            "bytes.",
+            next=(f"Choose {JUMBO}, or the MTU that the switches carry: racwire change new --to {JUMBO}",),
         )
     yield from _nics(cluster, target, layers)
     yield from _clouds(cluster, target)
@@ -43,9 +45,9 @@ def limits(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[O
 
 
 def offered(cluster: Cluster, layers: Sequence[Layer]) -> int | None:
-    """The MTU to offer: jumbo where the ports are at the standard, the standard where they are above it.
+    """Return the default target: a jumbo MTU if the ports have the standard MTU, else the standard MTU.
 
-    None for InfiniBand, whose fabric decides, and where there are no ports.
+    None for InfiniBand, whose fabric decides, and if no port is known.
     """
     mtus = [layer.mtu_before for layer in layers if layer.role == PORT]
     if not mtus or infiniband_of(cluster, layers):
@@ -61,7 +63,7 @@ def infiniband_of(cluster: Cluster, layers: Sequence[Layer]) -> tuple[Layer, ...
 
 
 def switch_ports(cluster: Cluster, layers: Sequence[Layer]) -> tuple[tuple[str, LldpNeighbour], ...]:
-    """The switch ports at the other end of the private networks' cables, by node, as LLDP tells them."""
+    """Return the switch ports at the other end of the private networks' cables, with their node, as seen by LLDP."""
     wanted = {(layer.node, layer.interface) for layer in layers}
     return tuple(
         (setup.name, neighbour)
@@ -73,12 +75,12 @@ def switch_ports(cluster: Cluster, layers: Sequence[Layer]) -> tuple[tuple[str, 
 
 
 def frame_bytes(mtu: int, tagged: bool) -> int:
-    """The Ethernet frame of a full-size packet."""
+    """Return the size of the Ethernet frame of a full-size packet, in bytes."""
     return mtu + _HEADER + (_TAG if tagged else 0)
 
 
 def not_yet_jumbo(neighbour: LldpNeighbour, target: int) -> bool:
-    """Whether a switch port announces the standard frame size, which the switch step is to raise."""
+    """Whether a switch port announces the standard frame size, which the step switch raises."""
     size = neighbour.max_frame_bytes
     return isinstance(size, int) and size < _STANDARD_FRAME and size < frame_bytes(target, False)
 
@@ -91,9 +93,9 @@ def _infiniband(
     if ports - carried:
         yield Obstacle(
             code=codes.BOTH_FABRICS.code,
-            title="InfiniBand and Ethernet at once",
-            sentence="The private networks are partly InfiniBand and partly Ethernet: no one MTU fits both.",
-            next=("Change them by the vendor's procedure; racwire plans one MTU for all private networks.",),
+            title="InfiniBand and Ethernet together",
+            sentence="The private networks are partly InfiniBand and partly Ethernet: no single MTU fits both.",
+            next=("Use the vendor's procedure: racwire plans one MTU for all private networks.",),
         )
         return
     modes = {_mode(cluster, layer) for layer in infiniband}
@@ -102,12 +104,12 @@ def _infiniband(
     names = listed(dict.fromkeys(layer.interface for layer in infiniband))
     yield Obstacle(
         code=codes.NOT_OF_INFINIBAND.code,
-        title="The target is no MTU for InfiniBand",
-        sentence=f"{names} are InfiniBand in {listed(sorted(modes))} mode, and {target} bytes do not fit that.",
+        title="The target MTU is not valid for InfiniBand",
+        sentence=f"An MTU of {target} bytes is not valid for {names}: InfiniBand in {listed(sorted(modes))} mode.",
         next=(
-            f"In datagram mode the fabric decides, {DATAGRAM[0]} or {DATAGRAM[1]} bytes; connected mode carries up to "
-            f"{LARGEST_CONNECTED}.",
-            f"See the mode: cat /sys/class/net/{infiniband[0].interface}/mode",
+            f"Choose {DATAGRAM[0]} or {DATAGRAM[1]} bytes in datagram mode, as the fabric allows, or up to "
+            f"{LARGEST_CONNECTED} bytes in connected mode.",
+            f"Show the mode: cat /sys/class/net/{infiniband[0].interface}/mode",
         ),
     )
 
@@ -125,10 +127,11 @@ def _nics(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Ob
             yield Obstacle(
                 code=codes.NIC_LIMIT.code,
                 title="A NIC cannot carry the target",
-                sentence=f"{layer.interface} of {layer.node} carries at most {most} bytes; the target is {target}.",
+                sentence=f"{layer.interface} of {layer.node} carries at most {most} bytes; the target is {target} "
+                "bytes.",
                 next=(
-                    f"Choose at most {most}: racwire change new --to {most}",
-                    f"See what the driver says: ip -details link show {layer.interface}",
+                    f"Choose at most {most} bytes: racwire change new --to {most}",
+                    f"Show the limit of the driver: ip -details link show {layer.interface}",
                 ),
             )
 
@@ -140,8 +143,9 @@ def _clouds(cluster: Cluster, target: int) -> Iterator[Obstacle]:
             yield Obstacle(
                 code=codes.CLOUD_LIMIT.code,
                 title="The cloud cannot carry the target",
-                sentence=f"The nodes run on {platform}, whose network carries at most {most} bytes.",
-                next=(f"Choose at most {most}: racwire change new --to {most}",),
+                sentence=f"The nodes run on {platform}, whose network carries at most {most} bytes; the target is "
+                f"{target} bytes.",
+                next=(f"Choose at most {most} bytes: racwire change new --to {most}",),
             )
 
 
@@ -155,18 +159,20 @@ def _switches(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterato
                 code=codes.SWITCH_LIMIT.code,
                 title="A switch port announces a smaller frame",
                 sentence=f"The switch port of {neighbour.interface} on {node} ({port_name(neighbour)}) announces "
-                f"frames of at most {size} bytes; an MTU of {layer.mtu_after} needs {needed}.",
+                f"frames of at most {size} bytes; an MTU of {layer.mtu_after} needs {needed} bytes.",
                 next=(
-                    f"Choose at most {size - (needed - layer.mtu_after)}, or have the port raised first.",
-                    "Where the announcement is known to be wrong, accept this with that reason: prove-paths will tell.",
+                    f"Choose an MTU of at most {size - (needed - layer.mtu_after)} bytes, or ask the network team to "
+                    "raise the port first.",
+                    "If the announcement is wrong, accept this obstacle with that reason: the step prove-paths tests "
+                    "the port.",
                 ),
                 acceptable=True,
             )
 
 
 def port_name(neighbour: LldpNeighbour) -> str:
-    """A switch port in words: `sw1 Ethernet1/7`."""
-    return " ".join(word for word in (neighbour.switch, neighbour.port) if word) or "unnamed port"
+    """Return the name of a switch port: `sw1 Ethernet1/7`."""
+    return " ".join(part for part in (neighbour.switch, neighbour.port) if part) or "unnamed port"
 
 
 def _nic_limits(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
@@ -179,7 +185,7 @@ def _cloud_limits(cluster: Cluster) -> list[int]:
 
 
 def _announced(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
-    """What the switches announce, where that is jumbo already."""
+    """Return the MTUs that fit the announced frame sizes of switch ports with jumbo frames."""
     most = []
     for node, neighbour in switch_ports(cluster, layers):
         layer = next(one for one in layers if (one.node, one.interface) == (node, neighbour.interface))
@@ -194,7 +200,7 @@ def _interface(cluster: Cluster, layer: Layer) -> Interface | None:
 
 
 def ports_without_networks(cluster: Cluster) -> tuple[str, ...]:
-    """The nodes that were read and lack a port on some private network: `rac3 on 192.168.11.0/24`."""
+    """Return the nodes without a port on a private network, of those that were read: `rac3 on 192.168.11.0/24`."""
     return tuple(
         f"{node.name} on {network.name}"
         for network in networks_of(cluster)

@@ -1,4 +1,4 @@
-"""What keeps the MTU of each layer over a boot, as far as it stands in the way: not found, not readable, overruled."""
+"""Obstacles in the boot configuration of the layers: not found, not readable, shared, or overridden by a script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from checks.model.wording import listed
 
 
 def keeping(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
-    """Where the advice on what is kept cannot be exact, and where a script would set another MTU."""
+    """Yield the obstacles in the boot configuration: commands for it would be inexact, or a script overrides it."""
     for node in dict.fromkeys(layer.node for layer in layers):
         own = [layer for layer in layers if layer.node == node]
         yield from _not_found(cluster, node, own)
@@ -24,9 +24,9 @@ def keeping(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
 
 
 def fragile_of(cluster: Cluster, node: str, layers: Sequence[Layer]) -> tuple[tuple[FragileMtu, int], ...]:
-    """The lines beside the keepers that set an MTU of this node's layers, with the MTU that they would have to set.
+    """Return the lines of scripts and rules that set an MTU of the node's layers, each with the planned MTU.
 
-    A line that names no interface counts too: it is about all.
+    A line without an interface name counts, too: it may apply to all interfaces.
     """
     setup = cluster.setup(node)
     after = {layer.interface: layer.mtu_after for layer in layers if layer.node == node}
@@ -42,7 +42,7 @@ def fragile_of(cluster: Cluster, node: str, layers: Sequence[Layer]) -> tuple[tu
 def _not_found(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Obstacle]:
     setup = cluster.setup(node)
     if setup is None or isinstance(setup.kept, Unknown):
-        return  # said by itself
+        return  # an obstacle of its own
     # A bond gives its MTU to members that have no file of their own.
     unknown = [
         one.interface for one in layers if one.keeper == Keeper.UNKNOWN and not one.file and one.role != "member"
@@ -50,13 +50,15 @@ def _not_found(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
     if unknown:
         yield Obstacle(
             code=codes.KEEPER_NOT_KNOWN.code,
-            title=f"What keeps the MTU on {node} is not known",
-            sentence=f"Nothing that racwire knows of brings up {listed(unknown)} of {node} at boot (NetworkManager, "
-            "ifcfg, systemd-networkd, netplan, wicked), so how its MTU is to be kept cannot be told.",
+            title=f"The boot configuration of {unknown[0]} on {node} is not known",
+            sentence="No network service that racwire knows (NetworkManager, ifcfg, systemd-networkd, netplan, "
+            f"wicked) configures {listed(unknown)} of {node} at boot. So racwire has no command to set the MTU at "
+            "boot.",
             next=(
-                f"See what names it: grep -rns -e {unknown[0]} /etc/sysconfig /etc/systemd/network "
+                f"Search for the configuration: grep -rns -e {unknown[0]} /etc/sysconfig /etc/systemd/network "
                 "/etc/NetworkManager /etc/netplan /etc/network",
-                "Where you know what keeps it, accept this and set the MTU there too; survives-boot proves it.",
+                "If you know the configuration, accept this obstacle and set the MTU there, too; the step "
+                "survives-boot proves it.",
             ),
             acceptable=True,
         )
@@ -74,11 +76,12 @@ def _not_readable(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Itera
     if reasons:
         yield Obstacle(
             code=codes.FILES_NOT_READ.code,
-            title=f"What {node} keeps could not be read",
-            sentence=f"Which MTU the files of {node} set now could not be read: {reasons[0].rstrip('.')}.",
+            title=f"The boot configuration of {node} could not be read",
+            sentence=f"The MTU in the boot configuration of {node} could not be read: {reasons[0].rstrip('.')}.",
             next=(
-                "Run `racwire change new` as a user who may read them, or as root.",
-                "Else accept this: the way back will then set what runs now, whether a file set it or not.",
+                "Run `racwire change new` as a user who may read the files, or as root.",
+                "Otherwise accept this obstacle: a rollback then writes the present MTU into the files, whether they "
+                "set it before or not.",
             ),
             acceptable=True,
         )
@@ -91,41 +94,42 @@ def _by_dhcp(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[O
         yield Obstacle(
             code=codes.DHCP.code,
             title=f"{listed(names)} of {node} by DHCP",
-            sentence=f"{listed(names)} of {node} {'gets' if len(names) == 1 else 'get'} the address by DHCP, whose "
+            sentence=f"{listed(names)} of {node} {'gets' if len(names) == 1 else 'get'} the address by DHCP. The DHCP "
             "server can send an MTU of its own (option 26), to one node and not to another.",
             next=(
-                "Give the private interfaces fixed addresses, or have the DHCP server send the new MTU too.",
-                "Where it sends none, accept this: the node's own files will set it, and survives-boot proves it.",
+                "Give the private interfaces fixed addresses, or make the DHCP server send the new MTU, too.",
+                "If the server sends no MTU, accept this obstacle: the node's own files will set the MTU, and the step "
+                "survives-boot proves it.",
             ),
             acceptable=True,
         )
 
 
 def _shared(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Obstacle]:
-    """Files and connections that are about interfaces of the plan and others: `Name=eth*`, a netplan `match`."""
+    """Yield obstacles of files and connections for private and other interfaces: `Name=eth*`, a netplan `match`."""
     setup = cluster.setup(node)
     if setup is None or isinstance(setup.kept, Unknown):
         return
     ours = {layer.interface for layer in layers}
-    own = {_told_in(kept): kept.interface for kept in setup.kept if kept.interface in ours and any(_told_in(kept))}
+    own = {_set_in(kept): kept.interface for kept in setup.kept if kept.interface in ours and any(_set_in(kept))}
     for kept in setup.kept:
-        if kept.interface not in ours and (private := own.get(_told_in(kept))):
+        if kept.interface not in ours and (private := own.get(_set_in(kept))):
             where = kept.connection or kept.file
             yield Obstacle(
                 code=codes.SHARED_FILE.code,
-                title=f"{where} is about {kept.interface}, too",
-                sentence=f"{where} on {node} is about {private} and about {kept.interface}, which is not private: what "
-                "is set there for the one is set for the other at the next boot.",
+                title=f"{where} also configures {kept.interface}",
+                sentence=f"{where} on {node} configures {private} and also {kept.interface}, which is not private: an "
+                "MTU set there applies to both at the next boot.",
                 next=(
                     f"Give {private} of {node} a file or connection of its own first.",
-                    f"Or accept this, and see at the step set-mtu that {kept.interface} keeps its MTU.",
+                    f"Or accept this obstacle, and make sure at the step set-mtu that {kept.interface} keeps its MTU.",
                 ),
                 acceptable=True,
             )
 
 
-def _told_in(kept: KeptMtu) -> tuple[str, str]:
-    """What an MTU would be written into; empty for keepers that have a file for each interface."""
+def _set_in(kept: KeptMtu) -> tuple[str, str]:
+    """Return the file and connection that hold the MTU; empty for network services with a file for each interface."""
     match kept.keeper:
         case Keeper.NETWORKD:
             return kept.file, ""
@@ -143,11 +147,11 @@ def _overruled(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
         yield Obstacle(
             code=codes.SCRIPT.code,
             title=f"A script on {node} sets another MTU",
-            sentence=f"{other[0].file} on {node} sets an MTU of {other[0].mtu} beside what keeps it: after the next "
-            f"boot the change would be undone there (`{other[0].line.strip()}`).",
+            sentence=f"{other[0].file} on {node} sets an MTU of {other[0].mtu} in addition to the network service. The "
+            f"next boot would undo the change there (`{other[0].line.strip()}`).",
             next=(
-                f"Take the line out of {other[0].file} before you begin, or have its owner do it.",
-                "Or accept this, and edit it at the step set-mtu, which names the line again.",
+                f"Remove the line from {other[0].file} before the change, or ask its owner to do so.",
+                "Or accept this obstacle, and edit the line at the step set-mtu, which shows it again.",
             ),
             acceptable=True,
         )

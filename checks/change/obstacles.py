@@ -1,4 +1,4 @@
-"""What stands in the way of a change, and what to do about it."""
+"""The obstacles to a change, with their remedies."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import msgspec
 
 
 class Obstacle(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One reason not to begin the change now."""
+    """One reason not to start the change now."""
 
     code: str
-    """Stable: that of the finding it comes from (`IC-PATH-005`), or one of our own (`CH-START-001`)."""
+    """A stable code: of the finding that it comes from (`IC-PATH-005`), or of a change (`CH-START-001`)."""
     title: str
-    """A few words for a list."""
+    """A short text for a list."""
     sentence: str
-    """What was seen, in full: it could be read aloud."""
+    """The problem in a complete sentence."""
     next: tuple[str, ...] = ()
-    """What to do about it: a sentence or a command each."""
+    """The remedies: a sentence or a command each."""
     acceptable: bool = False
-    """Whether the change may be opened in spite of it, for a reason that somebody types."""
+    """Whether the operator may open the change in spite of this obstacle, with a typed reason."""
 
 
 class PlanError(Exception):
-    """No plan can be made: `obstacles` says why, each with what to do."""
+    """No plan can be made: `obstacles` has the reasons, each with its remedies."""
 
     def __init__(self, obstacles: tuple[Obstacle, ...]) -> None:
         super().__init__(" ".join(o.sentence for o in obstacles))

@@ -1,4 +1,4 @@
-"""Beginning a change: all checks are run, what stands in the way is said, the plan is made, its journal begun."""
+"""Open a change: run all checks, report the obstacles, make the plan, and create its journal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _COPIES_LIMIT_S = 5.0
 
 @dataclass(frozen=True)
 class OpeningResult:
-    """A change was begun."""
+    """The result of opening a change: its session."""
 
     conduct: ChangeSession
 
@@ -54,11 +54,11 @@ async def open_change(
     switches: tuple[str, ...] = (),
     password: Secret | None = None,
 ) -> AsyncGenerator[Event | OpeningResult, None]:
-    """Run all checks, plan the change (to the usual target where none is named), begin its journal.
+    """Run all checks, plan the change (to the default target if `target` is None), and create its journal.
 
-    Tells the engine's events, then `Opened`. Raises planning.PlanError with what stands in the way, ChangeError where
-    another change of this cluster is open here or on a peer, ChangeJournalError. Nothing is written but the journal,
-    and that last. Where this node is one of an open change that lies here, nothing is looked at either.
+    Yields the engine's events, then `OpeningResult`. Raises PlanError with the obstacles, ChangeError if another change
+    of this cluster is open on this node or on a peer, and ChangeJournalError if the journal cannot be read or written.
+    Only the journal is written, as the last action. If this node belongs to an open change, no check is run.
     """
     directory = directory_of(settings)
     await asyncio.to_thread(_refuse_open_here, directory, os.uname().nodename)
@@ -76,11 +76,11 @@ async def open_change(
                 report = event.report
             yield event
     if report is not None:
-        begun = partial(_begun, report, settings, directory, target, accepted, switches, password)
-        yield OpeningResult(await run_to_completion(begun))
+        start = partial(_start, report, settings, directory, target, accepted, switches, password)
+        yield OpeningResult(await run_to_completion(start))
 
 
-def _begun(
+def _start(
     report: Report,
     settings: Settings,
     directory: Path,
@@ -93,7 +93,7 @@ def _begun(
     _refuse_second(cluster, directory)
     wanted = default_target(report) if target is None else target
     if wanted is None:
-        raise ChangeError("Which MTU is meant cannot be told from this cluster: name it with --to.")
+        raise ChangeError("racwire has no default target MTU for this cluster: specify the MTU with --to.")
     who = login(cluster.local_node)
     plan = make_plan(
         report,
@@ -111,8 +111,10 @@ def _begun(
 
 
 def _refuse_open_here(directory: Path, host: str) -> None:
-    """Which cluster this is, only Clusterware tells; of which open change this host is a node, its journal does.
-    Raises ChangeError."""
+    """Raise ChangeError if this host is a node of an open change in the directory.
+
+    The journal names its nodes, so this check does not need Clusterware.
+    """
     for journal in find(directory):
         if journal.change and journal.change.is_open and node_here(plan := journal.change.opened, host) in plan.nodes:
             raise _still_open(plan, journal.path)
@@ -120,23 +122,23 @@ def _refuse_open_here(directory: Path, host: str) -> None:
 
 def _still_open(plan: Plan, path: Path) -> ChangeError:
     return ChangeError(
-        f"The change {plan.id} of {plan.cluster} is still open ({path}): finish it, go back, or give it up first."
+        f"The change {plan.id} of {plan.cluster} is still open ({path}): finish it, roll it back, or abandon it first."
     )
 
 
 def _refuse_second(cluster: Cluster, directory: Path) -> None:
-    """One active change for a cluster. Raises ChangeError, ChangeJournalError."""
+    """Raise ChangeError if another change of the cluster is open, ChangeJournalError if a damaged journal may be it."""
     name = cluster_name(cluster)
     for journal in find(directory):
         if journal.change and journal.change.is_open and journal.change.opened.cluster == name:
             raise _still_open(journal.change.opened, journal.path)
         if journal.change is None and journal.path.name.startswith(f"{name_of(name)}-"):
-            raise ChangeJournalError(f"{journal.problem} It may be of a change that is open.")
+            raise ChangeJournalError(f"{journal.problem} The journal may belong to an open change.")
     for copy in _copies(cluster):
         if not copy.outcome:
             raise ChangeError(
-                f"A change of {name} is open on {copy.node} ({copy.path}): go on with it there, or copy that file "
-                f"into {directory} and go on here."
+                f"A change of {name} is open on {copy.node} ({copy.path}): continue it there, or copy that file "
+                f"into {directory} and continue it here."
             )
 
 
@@ -146,7 +148,7 @@ def _copies(cluster: Cluster) -> list[JournalCopy]:
 
 
 def _ids_in_use(cluster: Cluster, directory: Path) -> list[str]:
-    """Those of this cluster's journals here and on its peers: no two changes of a cluster have one name."""
+    """Return the ids of this cluster's changes on this node and on the peers: each change needs a unique id."""
     here = [journal.change.opened.id for journal in find(directory) if journal.change]
     prefix = f"{name_of(cluster_name(cluster))}-"
     return [*here, *(Path(copy.path).stem.removeprefix(prefix) for copy in _copies(cluster))]
@@ -173,6 +175,6 @@ def _copies_gatherer(directory: Path) -> Gatherer:
 
 def _look_for_copies() -> Check:
     def judge(cluster: Cluster) -> tuple[Finding, ...]:
-        return (ASKED.finding(Status.PASS, "The other nodes were asked for journals of changes.", subject="asked"),)
+        return (ASKED.finding(Status.PASS, "The other nodes were queried for journals of changes.", subject="queried"),)
 
-    return Check("change-journals", "Is a change open elsewhere?", (), (ASKED,), judge, ("changing",))
+    return Check("change-journals", "Is a change open on another node?", (), (ASKED,), judge, ("changing",))

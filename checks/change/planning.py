@@ -1,4 +1,4 @@
-"""Plans for this cluster, made from its facts: there, and back from wherever a change stands."""
+"""Make the plan of a change from the facts of a cluster, and the plan of its rollback from any step."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from checks.model.wording import all_nodes, listed
 
 
 def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
-    """Each database that runs, with its instance on each node; those that are down already are left as they are.
+    """Return each running database with its instance on each node; databases that are down are left out.
 
-    Where Clusterware does not tell, the one that was connected to; `instances` has the node first.
+    If Clusterware does not list databases, the result is the connected database. `instances` maps nodes to instances.
     """
     managed = cluster.managed
     if isinstance(managed, Managed) and not isinstance(managed.databases, Unknown):
@@ -62,7 +62,7 @@ def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
 
 
 def _node(cluster: Cluster, host: str) -> str:
-    """The node of that host name, in the spelling of Clusterware."""
+    """Return the node of a host name, in the spelling of Clusterware."""
     return next((n.name for n in cluster.read_nodes() if n.name.casefold() == host.casefold()), host)
 
 
@@ -74,12 +74,12 @@ def _block(cluster: Cluster, name: str) -> int | None:
 
 
 def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
-    """What is run before a plan is made: all checks, and one that has gathered what only a plan needs."""
+    """Return the checks before a plan: all checks, and one that gathers the facts that only a plan needs."""
     return (
         *found,
         Check(
             "change-plan",
-            "Is all known that a plan of a change is made from?",
+            "Are all facts for the plan of a change known?",
             (),
             (codes.PLAN_READ, codes.PLAN_NOT_READ),
             _plan_facts,
@@ -89,7 +89,7 @@ def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
 
 
 def default_target(report: Report) -> int | None:
-    """The MTU that is offered; None where none can be: InfiniBand, whose fabric decides, or no ports known."""
+    """Return the default target MTU; None for InfiniBand, whose fabric decides, or if no port is known."""
     return offered(report.cluster, layers_of(report.cluster, JUMBO))
 
 
@@ -105,10 +105,10 @@ def make_plan(
     accepted: tuple[Accepted, ...] = (),
     switches: Sequence[str] = (),
 ) -> Plan:
-    """The plan that brings the private networks of this cluster to `target`. Raises PlanError with the obstacles.
+    """Return the plan that sets the private networks of this cluster to `target`. Raises PlanError with the obstacles.
 
-    `accepted` are obstacles, by code, that somebody gave a reason for; `switches` the kinds of switch, where they are
-    not those of the settings. The recordings before and after are to lie in `directory`.
+    `accepted` are the obstacles that the operator accepted with a reason, by code. `switches` are the kinds of switch;
+    if empty, those of the settings. The recordings before and after will be in `directory`.
     """
     cluster = report.cluster
     stated = tuple(dict.fromkeys(switches or settings.change.switches))
@@ -146,10 +146,10 @@ def make_plan(
 
 
 def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
-    """The plan that leads back to what was recorded when the change was opened, from where it stands.
+    """Return the rollback plan: from the present step to the state recorded when the change was opened.
 
-    Its layers go from what they may have now (`mtu_before`) to what they had (`mtu_after`); `kept_before` is still what
-    their files set when the change was opened, which is what they are to set again.
+    Its layers go from the MTU that they may have (`mtu_before`) to their old MTU (`mtu_after`). `kept_before` is still
+    the MTU in their files when the change was opened, which the rollback restores.
     """
     opened = change.opened
     draft = Draft(
@@ -185,7 +185,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
 
 
 def look_of(cluster: Cluster, plan: Plan) -> ObservedState:
-    """How the nodes of a plan are now, as far as they could be read."""
+    """Return the present state of a plan's nodes, as far as they could be read."""
     setups = [setup for setup in cluster.read_setups() if setup.name in plan.nodes]
     mtus: dict[str, dict[str, int]] = {}
     for layer in plan.layers:
@@ -200,13 +200,13 @@ def look_of(cluster: Cluster, plan: Plan) -> ObservedState:
 
 
 def next_id(existing: Iterable[str], today: date) -> str:
-    """`2026-11-20-a`: the day, and the first letters that no existing id of that day has (`a` to `z`, `aa`, ...)."""
+    """Return a new id, `2026-11-20-a`: the day, and the first unused letters of that day (`a` to `z`, `aa`, ...)."""
     taken = set(existing)
     return next(id for letters in _letters() if (id := f"{today.isoformat()}-{letters}") not in taken)  # noqa: A001
 
 
 def interconnect_lines(cluster: Cluster) -> tuple[str, ...]:
-    """The lines of `oifcfg getif`, sorted: name, subnet, scope, roles; none where it was not asked."""
+    """Return the sorted lines of `oifcfg getif` (name, subnet, scope, roles); none if oifcfg was not run."""
     facts = cluster.clusterware
     if isinstance(facts, Unknown) or isinstance(facts.configuration, Unknown):
         return ()
@@ -215,7 +215,7 @@ def interconnect_lines(cluster: Cluster) -> tuple[str, ...]:
 
 
 def cluster_name(cluster: Cluster) -> str:
-    """Its name; where Clusterware does not tell it, its nodes' names."""
+    """Return the cluster's name; if Clusterware does not report it, the names of its nodes."""
     facts = cluster.clusterware
     if isinstance(facts, Clusterware) and isinstance(facts.cluster_name, str) and facts.cluster_name:
         return facts.cluster_name
@@ -281,7 +281,7 @@ def _steps(draft: Draft) -> Iterator[Step]:
     yield before.baseline(draft)
     yield before.backups(draft)
     yield people.console_access(draft)
-    # A switch that is reloaded cuts every port: what runs over it would be evicted.
+    # The reload of a switch cuts every port: running nodes would be evicted.
     is_cut = people.reloads(draft)
     if draft.kind is ChangeKind.RAISE and not is_cut:
         yield people.switch(draft)
@@ -316,16 +316,16 @@ def _steps_back(change: Change, draft: Draft) -> tuple[Step, ...]:
 
 
 def _first_node(plan: Plan) -> str:
-    """The node that the opened plan starts first."""
+    """Return the node that the opened plan starts first."""
     gates = (gate for step in plan.steps if step.id == "first-node" for gate in step.gates)
     return next((node for gate in gates if gate.check == "stack-up" for node in gate.nodes), plan.nodes[0])
 
 
 def _not_starting(plan: Plan) -> frozenset[str]:
-    """The nodes that no gate of the opened plan asks to start Clusterware at boot."""
+    """Return the nodes where no gate of the opened plan requires Clusterware to start at boot."""
     gates = [gate for step in plan.steps for gate in step.gates if gate.check == "autostart-on"]
-    asked = {node for gate in gates for node in gate.nodes or plan.nodes}
-    return frozenset(node for node in plan.nodes if node not in asked)
+    required = {node for gate in gates for node in gate.nodes or plan.nodes}
+    return frozenset(node for node in plan.nodes if node not in required)
 
 
 def _grid_homes(cluster: Cluster) -> dict[str, str]:
@@ -341,16 +341,17 @@ def _unknown_switches(stated: Sequence[str]) -> Iterator[Obstacle]:
         yield Obstacle(
             code=codes.KIND_OF_SWITCH.code,
             title="A kind of switch is not known",
-            sentence=f"There is no kind of switch {listed(unknown)}.",
+            sentence=f"racwire does not know the kind of switch {listed(unknown)}.",
             next=(
-                f"There are {listed(keys())}.",
-                "See what each is: racwire explain switches. Left out, the questions for the network team are shown.",
+                f"Choose from {listed(keys())}.",
+                "List the kinds: racwire explain switches. Without --switch, the plan has questions for the network "
+                "team.",
             ),
         )
 
 
 def _plan_facts(cluster: Cluster) -> Iterator[Finding]:
-    """Reads on every node what a plan is made from: interfaces, what keeps their MTU, what runs, and what is saved."""
+    """Reads the facts for a plan on every node: interfaces, their boot configuration, running processes and backups."""
     missing = [n.name for n in cluster.unread_nodes()]
     missing += [n.name for n in cluster.read_nodes() if cluster.setup(n.name) is None]
     if missing:

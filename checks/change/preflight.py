@@ -1,4 +1,4 @@
-"""What stands in the way of a change of the MTU on this cluster: findings and facts in, obstacles out."""
+"""The obstacles to a change of the MTU on this cluster: findings and facts in, obstacles out."""
 
 from __future__ import annotations
 
@@ -22,41 +22,49 @@ from checks.model.wording import listed
 
 PLATFORM = "Oracle Engineered System"
 _NIC = re.compile(r"(bondib|(st|cl)(ib|re)|re)\d.*")
-"""Names that only engineered systems give their private interfaces; a plain `ib0` is any InfiniBand card."""
+"""Interface names that only engineered systems use; a plain `ib0` is any InfiniBand card."""
 
 
 def engineered(cluster: Cluster) -> Iterator[Obstacle]:
-    """The obstacle that no reason outweighs: RDS and the storage cells depend on the interconnect's MTU there."""
+    """Yield the obstacle of an engineered system: RDS and the storage cells depend on the interconnect's MTU.
+
+    This obstacle cannot be accepted.
+    """
     nodes = [s.name for s in cluster.read_setups() if s.platform == PLATFORM]
     nics = sorted({p.interface for p in ports_of(cluster) if _NIC.fullmatch(p.interface)})
     if not nodes and not nics:
         return
-    seen = f"{listed(nodes)} belong to one" if nodes else f"its private interfaces are named so ({listed(nics)})"
+    verb = "reports" if len(nodes) == 1 else "report"
+    seen = (
+        f"{listed(nodes)} {verb} this platform"
+        if nodes
+        else f"only engineered systems use these interface names ({listed(nics)})"
+    )
     yield Obstacle(
         code=codes.ENGINEERED.code,
         title="An engineered system",
-        sentence=f"This is an engineered system: {seen}. Its interconnect carries RDS and the storage cells' traffic, "
-        "and is changed by the vendor's procedure only.",
+        sentence=f"This is an engineered system: {seen}. Its interconnect carries RDS and the traffic of the storage "
+        "cells. Change it only by the vendor's procedure.",
         next=("Follow the vendor's document for your system, or open a service request.",),
     )
 
 
 _MUST_BE_KNOWN = ("df-ping", "mtu-consistency", "clusterware")
-"""Checks whose UNKNOWN stands in the way: what they look at is what the change is about."""
+"""Checks whose UNKNOWN findings are obstacles: the change needs the facts that they examine."""
 _SERVICES_ONLINE = "is online"
 
 
 def obstacles(report: Report, target: int, accepted: Sequence[Accepted] = ()) -> tuple[Obstacle, ...]:
-    """What stands in the way of bringing the private networks to `target` bytes, those accepted left out.
+    """Return the obstacles to an MTU of `target` bytes on the private networks, without the accepted ones.
 
-    What no reason can outweigh stays, accepted or not.
+    An obstacle that cannot be accepted is always in the result.
     """
     codes = {one.code for one in accepted}
     return tuple(o for o in all_obstacles(report, target) if not (o.acceptable and o.code in codes))
 
 
 def all_obstacles(report: Report, target: int) -> tuple[Obstacle, ...]:
-    """What stands in the way, whatever was accepted: what nobody can accept first."""
+    """Return all obstacles, accepted or not: first those that cannot be accepted."""
     cluster = report.cluster
     layers = layers_of(cluster, target)
     unread = tuple(_unread(cluster))
@@ -85,7 +93,7 @@ def _unread(cluster: Cluster) -> Iterator[Obstacle]:
             yield _unreadable(node.name, node.reason)
         elif isinstance(cluster.setups, Unknown):
             yield _unreadable(f"The setup of {node.name}", cluster.setups.reason)
-        elif isinstance(setup := setups.get(node.name, UnreadNode(node.name, "it was not asked")), UnreadNode):
+        elif isinstance(setup := setups.get(node.name, UnreadNode(node.name, "it was not queried")), UnreadNode):
             yield _unreadable(f"The setup of {node.name}", setup.reason)
 
 
@@ -94,7 +102,7 @@ def _unreadable(what: str, reason: str) -> Obstacle:
         code=codes.UNREAD.code,
         title=f"{what}: not read",
         sentence=f"{what} could not be read: {reason.rstrip('.')}. A change needs every node.",
-        next=("Mend the reason; for a node whose ssh fails: racwire check names what ssh said.",),
+        next=("Fix the reason. If ssh to the node fails, read the message of ssh: racwire check",),
     )
 
 
@@ -103,22 +111,22 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
     if isinstance(facts, Unknown):
         yield Obstacle(
             code=codes.NO_CLUSTERWARE.code,
-            title="Clusterware cannot be asked",
-            sentence=f"Clusterware cannot be asked on {cluster.local_node}: {facts.reason.rstrip('.')}.",
+            title="Clusterware cannot be queried",
+            sentence=f"Clusterware cannot be queried on {cluster.local_node}: {facts.reason.rstrip('.')}.",
             next=("Run racwire on a node of the cluster where Clusterware is up.",),
         )
         return
     if isinstance(facts.version, Unknown) or not isinstance(state := facts.version.upgrade_state, str):
-        return  # before 12.1 it is not printed; where crsctl gave no answer, that is a finding of its own
+        return  # releases before 12.1 do not print it; a missing answer of crsctl is a finding of its own
     if state != "NORMAL":
         yield Obstacle(
             code=codes.MID_UPGRADE.code,
             title="The cluster is mid-upgrade",
-            sentence=f"The cluster is in the state {state}: nodes run different software, and nothing about the "
-            "interconnect may be changed until that is finished.",
+            sentence=f"The cluster is in the state {state}: nodes run different software. The interconnect must not be "
+            "changed until the upgrade or patch is finished.",
             next=(
                 "Finish the upgrade or the patch first.",
-                f"See the state: {facts.grid_home.path}/bin/crsctl query crs activeversion -f",
+                f"Show the state: {facts.grid_home.path}/bin/crsctl query crs activeversion -f",
             ),
         )
 
@@ -130,18 +138,18 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
         return
     for network in cluster.networks:
         if isinstance(network.mtu, Unknown):
-            yield _no_network(codes.NO_MTU, f"{network.name} has no MTU that could be changed", network.mtu.reason)
+            yield _no_network(codes.NO_MTU, f"The MTU of {network.name} is not known", network.mtu.reason)
     for place in ports_without_networks(cluster):
         node, _, name = place.partition(" on ")
-        yield _no_network(codes.NO_PORT, f"{node} has no interface on {name}", "there is nothing there to change")
+        yield _no_network(codes.NO_PORT, f"{node} has no interface on {name}", "racwire cannot change the MTU there")
     subnets = [subnet_of(network.subnet) for network in cluster.networks]
     twice = sorted({str(subnet) for subnet in subnets if subnet is not None and subnets.count(subnet) > 1})
     if twice:
         yield Obstacle(
             code=codes.ONE_SUBNET.code,
             title="Two private networks share a subnet",
-            sentence=f"Two private networks are in one subnet, {listed(twice)}: pings leave by one of them only, so "
-            "the other cannot be proved.",
+            sentence=f"Two private networks share the subnet {listed(twice)}. Pings leave through one of the two only, "
+            "so the paths of the other cannot be proved.",
             next=("Give each private network a subnet of its own first.",),
         )
 
@@ -151,7 +159,7 @@ def _no_network(kind: Kind, what: str, reason: str) -> Obstacle:
         code=kind.code,
         title=what,
         sentence=f"{what}: {reason.rstrip('.')}.",
-        next=("See what is configured and what is there: racwire check interfaces",),
+        next=("Compare the configured and the existing interfaces: racwire check interfaces",),
     )
 
 
@@ -168,10 +176,12 @@ def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
             addresses = listed(a.ip for a in interface.addresses)
             yield Obstacle(
                 code=codes.PUBLIC_BELOW.code,
-                title="A private VLAN stands on a public interface",
+                title="The parent of a private VLAN is a public interface",
                 sentence=f"{layer.interface} of {layer.node} carries a private network and has an address of its own "
-                f"({addresses}): raising it would raise that network too, and racwire plans no change of it.",
-                next=("Plan it with the network team: untagged and tagged traffic of that port change together.",),
+                f"({addresses}). Raising it would also raise the network of that address, which racwire does not plan.",
+                next=(
+                    "Plan the change with the network team: untagged and tagged traffic of that port change together.",
+                ),
             )
 
 
@@ -182,8 +192,8 @@ def _nothing_to_do(target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
             title="There is nothing to change",
             sentence=f"Every private network has MTU {target} on every node already.",
             next=(
-                "To see whether it passes everywhere: racwire check mtu-consistency df-ping",
-                "To see whether it is kept over a boot, which is set right without an outage: racwire check boot-mtu",
+                "Test whether this MTU passes on every path: racwire check mtu-consistency df-ping",
+                "Check the boot configuration, which can be fixed without an outage: racwire check boot-mtu",
             ),
         )
 
@@ -197,8 +207,8 @@ def _stacks_down(cluster: Cluster) -> Iterator[Obstacle]:
             title="Clusterware is not up on every node",
             sentence=f"Clusterware {verb} not fully up on {listed(down)}.",
             next=(
-                "See what is stuck: crsctl stat res -t -init",
-                "Where an MTU that differs is what keeps it from joining, accept this with that reason.",
+                "Find the resource that is not online: crsctl stat res -t -init",
+                "If a different MTU prevents the node from joining, accept this obstacle with that reason.",
             ),
             acceptable=True,
         )
@@ -218,7 +228,7 @@ def _findings(report: Report, target: int, layers: Sequence[Layer], some_unread:
             yield _of(finding, _hint(report, finding, target))
         elif finding.status is Status.UNKNOWN and finding.check in _MUST_BE_KNOWN and not some_unread:
             if not isinstance(report.cluster.clusterware, Clusterware) and finding.check == "clusterware":
-                continue  # said already
+                continue  # an obstacle of its own
             yield _of(finding, "")
 
 
@@ -234,4 +244,4 @@ def _of(finding: Finding, hint: str) -> Obstacle:
 
 def _hint(report: Report, finding: Finding, target: int) -> str:
     cured = [f for f in report.joined_with(finding) if is_cured(f, report.cluster, target)]
-    return f"It is joined with one that this change cures: {cured[0].title}" if cured else ""
+    return f"This finding belongs to another one that the change fixes: {cured[0].title}" if cured else ""

@@ -1,4 +1,4 @@
-"""What the gates of a change ask of its two recordings: read from the files, and compared."""
+"""The evidence of a change's gates from its two recordings: read from the files, and compared."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ HARMFUL = (
 )
 """The metrics that a change of MTU must not make worse, by the last words of their names."""
 _FIGURES = (PACKETS_PER_BLOCK, "ping 8 KB", "CPU per MB", "softirq per MB", "mean packet in", *HARMFUL)
-"""Of these, both values stand in the report."""
+"""The metrics whose values before and after are in the report, by the last words of their names."""
 
 
 def see_recording(path: Path) -> SeenRecording | NoRecording | Unknown:
-    """What a recording holds. It may still be written to. Reads the whole file: not to be called on an event loop."""
+    """Return the content of a recording, which may still grow. Reads the whole file: do not call on an event loop."""
     if not path.exists():
         return NoRecording(str(path))
     try:
@@ -78,9 +78,9 @@ def _note(known: dict[str, tuple[int, ...]], links: Links) -> None:
 def compare_recordings(
     before: Path, after: Path, stretch_s: float | None = None
 ) -> RecordingsCompared | NoRecording | Unknown:
-    """What the second recording shows against the first, by stretches of that length where one is given.
+    """Return the comparison of the second recording with the first, in stretches of `stretch_s` seconds.
 
-    Not to be called on an event loop.
+    With `stretch_s` None the default length is used. Do not call on an event loop.
     """
     for path in (before, after):
         if not path.exists():
@@ -89,13 +89,13 @@ def compare_recordings(
         with ExitStack() as files:
             opened = [(str(path), files.enter_context(closing(Recording.open(path)))) for path in (before, after)]
             (first, second), length_s = runs_of(opened, stretch_s=stretch_s)
-            return told_shortly(compare([Runs(first, second, None, length_s)]))
+            return summarised(compare([Runs(first, second, None, length_s)]))
     except RecordingError as error:
         return Unknown(str(error))
 
 
-def told_shortly(comparison: Comparison) -> RecordingsCompared:
-    """What the gate needs of a comparison."""
+def summarised(comparison: Comparison) -> RecordingsCompared:
+    """Return the results of a comparison that the gate needs."""
     worse = comparison.having(ComparisonVerdict.WORSE)
     return RecordingsCompared(
         summary=comparison.summary,
@@ -115,7 +115,7 @@ def _is_harmful(metric: Compared) -> bool:
 
 
 def _moved(metric: Compared) -> str:
-    """`blocks lost from 0 to 3.20 1/s`, `CR receive time +34 %`."""
+    """Return the change of a metric: `blocks lost from 0 to 3.20 1/s`, `CR receive time +34 %`."""
     if metric.before.centre:
         return f"{metric.name} {change_of(metric)}"
     return f"{metric.name} from 0 to {with_unit(metric.after.centre, metric.unit)}"
@@ -128,21 +128,23 @@ def _both(metric: Compared) -> BeforeAfter:
 
 
 def _open(comparison: Comparison) -> Sequence[str]:
-    """Why nothing is proved, where nothing is."""
+    """Return the reasons why the comparison proves nothing; none if it does."""
     if comparison.shifted:
         return tuple(reason_once(comparison.shifted))
     if not comparison.is_telling:
-        return ("They have too few samples: record for longer.",)
+        return ("The recordings have too few samples: record for longer.",)
     rare = [m.name for m in comparison.too_rare if m.change > 0]
-    return (f"Too rare to tell, and more often than before: {', '.join(rare)}. Record for longer.",) if rare else ()
+    if not rare:
+        return ()
+    return (f"Too rare for a comparison, but more frequent than before: {', '.join(rare)}. Record for longer.",)
 
 
 def reason_once(sentences: Iterable[str]) -> Iterable[str]:
-    """Sentences that end alike, after a colon, as one: each says what moved, and then what that means."""
+    """Yield the sentences, joined if they have the same end after the colon: "metric: meaning"."""
     moved: dict[str, list[str]] = {}
     for sentence in sentences:
         what, _, meaning = sentence.rpartition(": ")
         moved.setdefault(meaning, []).append(what)
     for meaning, whats in moved.items():
-        told = listed(what for what in whats if what)
-        yield f"{told}: {meaning}" if told else meaning
+        subjects = listed(what for what in whats if what)
+        yield f"{subjects}: {meaning}" if subjects else meaning

@@ -1,4 +1,4 @@
-"""What the target means on this cluster, and what was found at the start without standing in the way."""
+"""Remarks of a plan: the effect of the target on this cluster, and findings that are no obstacles."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from checks.change.vendors import PRACTICE
 from checks.model.facts import Cluster, Clusterware, NotAsked, Unknown
 from checks.model.finding import Status
 from checks.model.report import Report
-from checks.model.wording import few
+from checks.model.wording import counted, few
 
 _MOST = 12
-"""Findings that are named; the report of the checks has all."""
+"""The number of findings that are listed; the report of the checks has all."""
 _NOT_IN_THE_REGISTRY = (
-    "The MTU stands neither in the OCR nor in the GPnP profile, so oifcfg has nothing to do: it must say the same "
+    "Neither the OCR nor the GPnP profile contains the MTU, so oifcfg needs no change: its output must be the same "
     "before and after."
 )
 
@@ -31,7 +31,7 @@ def remarks(
     databases: Sequence[PlannedDatabase],
     switches: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Sentences for the plan: blocks, HAIP, timeouts, layers, switches, databases, findings."""
+    """Return the sentences of a plan about blocks, HAIP, timeouts, layers, switches, databases and findings."""
     cluster = report.cluster
     found = [
         *_practice(switches),
@@ -53,7 +53,7 @@ def remarks_back(
     databases: Sequence[PlannedDatabase],
     switches: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """The same for a way back, which is made of what was recorded and of nothing that is looked at now."""
+    """Return the sentences of a rollback plan, from the recorded facts only."""
     found = [
         *_practice(switches),
         *block_remarks_back(networks, databases),
@@ -66,8 +66,8 @@ def remarks_back(
 def _practice(switches: Sequence[str]) -> Iterator[str]:
     if PRACTICE in switches:
         yield (
-            "This is the practice cluster: `racwire lab shell rac1` is a root shell on rac1; what stands under 'On the "
-            "practice switch' is typed outside it."
+            "This is the practice cluster: `racwire lab shell rac1` opens a root shell on rac1. Type the commands "
+            "under 'On the practice switch' outside that shell."
         )
 
 
@@ -77,7 +77,7 @@ def _haip(cluster: Cluster, networks: Sequence[PlannedNetwork]) -> Iterator[str]
     names = {p.interface for n in (cluster.networks if isinstance(cluster.networks, tuple) else ()) for p in n.ports}
     haips = [a for i in (node.interfaces if node else ()) if i.name in names for a in i.addresses if a.is_haip]
     if haips:
-        why = " It can move to any private network, so all of them must have one MTU." if len(networks) > 1 else ""
+        why = " HAIP can move to any private network, so all must have the same MTU." if len(networks) > 1 else ""
         yield (
             f"HAIP has {'one address' if len(haips) == 1 else f'{len(haips)} addresses'} from 169.254.0.0/16 on "
             f"{cluster.local_node}, each with the MTU of its interface.{why}"
@@ -88,8 +88,8 @@ def _misscount(cluster: Cluster) -> Iterator[str]:
     facts = cluster.clusterware
     if isinstance(facts, Clusterware) and isinstance(facts.misscount_s, int):
         yield (
-            f"CSS evicts a node that sends no heartbeat for {facts.misscount_s} s (misscount); a NIC that is set to "
-            "another MTU may drop its link for up to 10 s."
+            f"CSS evicts a node that sends no heartbeat for {facts.misscount_s} s (misscount). A NIC may drop its link "
+            "for up to 10 s when its MTU is set."
         )
 
 
@@ -98,7 +98,7 @@ def _bonds(layers: Sequence[Layer]) -> Iterator[str]:
     if bonds:
         yield (
             f"{few(bonds)}: a bond uses one member at a time (active-backup) or one for each peer, and each member "
-            "has a switch port of its own; prove the paths with each member down in turn."
+            "has its own switch port. Prove the paths with each member down in turn."
         )
 
 
@@ -111,11 +111,14 @@ def _layers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
         if node and interface and layer.role not in ("port", "member") and is_shared(node, interface, ours):
             if layer.mtu_after > layer.mtu_before:
                 yield (
-                    f"{layer.interface} of {layer.node} also carries what is not private: raising it harms nothing, "
-                    "and the MTU of the interfaces above it that are not private is not touched."
+                    f"{layer.interface} of {layer.node} also carries networks that are not private. Raising it does no "
+                    "harm: the MTU of their interfaces above it is not changed."
                 )
             else:
-                yield f"{layer.interface} of {layer.node} also carries what is not private, and is not lowered."
+                yield (
+                    f"{layer.interface} of {layer.node} also carries networks that are not private, so it is not "
+                    "lowered."
+                )
 
 
 def _databases(cluster: Cluster, databases: Sequence[PlannedDatabase]) -> Iterator[str]:
@@ -128,24 +131,29 @@ def _databases(cluster: Cluster, databases: Sequence[PlannedDatabase]) -> Iterat
         if instance not in known and not instance.startswith(("+", "-"))
     ]
     if others:
-        yield f"{few(others)} runs too, and Clusterware names no database for it: stop it by hand."
+        verb = "runs" if len(others) == 1 else "run"
+        yield f"{few(others)} also {verb}, but Clusterware has no database for it: stop it by hand."
     if isinstance(cluster.database, NotAsked | Unknown):
-        yield "No database was asked: lost blocks, receive times and pings of the instances are not looked at."
+        yield "No database is connected: lost blocks, receive times and pings of the instances are not checked."
 
 
 def _autostart(cluster: Cluster) -> Iterator[str]:
     off = [n.name for n in cluster.read_nodes() if (s := cluster.setup(n.name)) and s.autostart is False]
     if off:
-        yield f"Clusterware does not start at boot on {few(off)}, and is left so (crsctl enable crs changes it)."
+        yield (
+            f"Clusterware does not start at boot on {few(off)}. The plan leaves this unchanged (crsctl enable crs "
+            "enables it)."
+        )
 
 
 def _findings(report: Report, target: int) -> Iterator[str]:
     cured = [f for f in report.findings if f.status is Status.FAIL and is_cured(f, report.cluster, target)]
-    yield from (f"Found at the start, and cured by this change: {f.title}" for f in cured)
-    told = [f for f in report.findings if f.status is Status.WARN and f.code != "IC-GRID-005"]
-    told += [f for f in report.findings if f.status is Status.UNKNOWN]
-    for finding in told[:_MOST]:
-        word = "not known" if finding.status is Status.UNKNOWN else "a warning"
-        yield f"At the start {word}: {finding.title} ({finding.code})"
-    if len(told) > _MOST:
-        yield f"At the start {len(told) - _MOST} more warnings and unknowns; racwire check has them all."
+    yield from (f"Found at the start, and fixed by this change: {f.title}" for f in cured)
+    others = [f for f in report.findings if f.status is Status.WARN and f.code != "IC-GRID-005"]
+    others += [f for f in report.findings if f.status is Status.UNKNOWN]
+    for finding in others[:_MOST]:
+        status = "unknown" if finding.status is Status.UNKNOWN else "a warning"
+        yield f"At the start {status}: {finding.title} ({finding.code})"
+    if len(others) > _MOST:
+        more = counted(len(others) - _MOST, "more finding")
+        yield f"At the start there were {more} with WARN or UNKNOWN; racwire check lists all."

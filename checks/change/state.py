@@ -1,4 +1,4 @@
-"""Where a change stands: folded from what happened. A state machine without I/O: events in, the next step out."""
+"""The state of a change, folded from its events. A state machine without I/O: events in, the next step out."""
 
 from __future__ import annotations
 
@@ -26,83 +26,84 @@ from checks.change.change_plan import ChangeKind, Gate, Plan, Step
 
 
 class ChangeError(Exception):
-    """What was asked for does not fit where the change stands: one sentence with what to do."""
+    """A request that does not fit the state of the change: one sentence with the remedy."""
 
 
 class StepStatus(StrEnum):
-    """How a step stands."""
+    """The status of a step."""
 
     AHEAD = "ahead"
     CURRENT = "current"
     DONE = "done"
     OVERRIDDEN = "overridden"
-    """Gone past for a typed reason: not proved."""
+    """Overridden with a typed reason: the gate did not pass."""
 
     @property
     def is_behind(self) -> bool:
-        """Whether the way leads on from it."""
+        """Whether the step is done or overridden."""
         return self in (StepStatus.DONE, StepStatus.OVERRIDDEN)
 
 
 @dataclass(frozen=True)
 class StepRecord:
-    """What is known of one step."""
+    """The record of one step."""
 
     verified: JournalLine | None = None
-    """The last time that its gates were looked at, whatever came of it."""
+    """The last verification of its gates, passed or not."""
     passed: bool = False
     attested: JournalLine | None = None
     overridden: JournalLine | None = None
     reopened: JournalLine | None = None
-    """Why it is to be done again; None once it is done."""
+    """Why the step must be done again; None once it is done."""
 
     @property
     def results(self) -> tuple[GateResult, ...]:
-        """What its gates said last."""
+        """The results of its gates in the last verification."""
         return self.verified.event.results if self.verified and isinstance(self.verified.event, Verified) else ()
 
     def proves(self, step: Step) -> bool:
-        """Whether the step that is marked so waits for no gate: it has none, or it passed, or was gone past."""
+        """Whether a step with this record waits for no gate: it has none, its gates passed, or were overridden."""
         return not step.gates or self.passed or self.overridden is not None
 
     def does(self, step: Step) -> bool:
-        """Whether the step that is marked so is done: proved, and attested where it is to be."""
+        """Whether a step with this record is done: it waits for no gate, and is attested if required."""
         return self.proves(step) and (not step.attest or self.attested is not None)
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change as it stands after some lines of its journal."""
+    """The state of a change after some lines of its journal."""
 
     opened: Plan
-    """The plan that it began with."""
+    """The plan that the change was opened with."""
     plan: Plan
-    """The plan that is followed: the same, or the way back."""
+    """The current plan: the opened one, or that of the rollback."""
     lines: tuple[JournalLine, ...]
     look: ObservedState = field(default_factory=ObservedState)
-    """How the nodes were when they were last looked at."""
+    """The state of the nodes at the last verification."""
     marks: dict[str, StepRecord] = field(default_factory=dict)
+    """The records of the current plan's steps, by id."""
     behind: tuple[tuple[Plan, dict[str, StepRecord]], ...] = ()
-    """Plans that were left for the way back, with how their steps stood."""
+    """The plans before the rollback, with the records of their steps."""
     outcome: str = ""
-    """`signed off`, `rolled back`, `abandoned`; empty while it goes on."""
+    """`signed off`, `rolled back`, `abandoned`; empty while the change is open."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it goes on."""
+        """Whether the change is open."""
         return not self.outcome
 
     @property
     def is_way_back(self) -> bool:
-        """Whether the plan that is followed is the way back."""
+        """Whether the current plan is a rollback."""
         return self.plan.kind is ChangeKind.ROLLBACK
 
     def mark(self, step: Step) -> StepRecord:
-        """What is known of a step of the plan that is followed."""
+        """Return the record of a step of the current plan."""
         return self.marks.get(step.id, StepRecord())
 
     def standing(self, step: Step) -> StepStatus:
-        """How a step stands."""
+        """Return the status of a step of the current plan."""
         if self._is_done(step):
             return StepStatus.OVERRIDDEN if self.mark(step).overridden else StepStatus.DONE
         current = self.current
@@ -110,21 +111,21 @@ class Change:
 
     @property
     def current(self) -> Step | None:
-        """The first step that is not done; None when all are."""
+        """The first step that is not done; None when all are done."""
         return next((step for step in self.plan.steps if not self._is_done(step)), None)
 
     def is_proved(self, step: Step) -> bool:
-        """Whether a step waits for no gate: it has none, or it passed, or was gone past."""
+        """Whether a step waits for no gate: it has none, its gates passed, or were overridden."""
         return self.mark(step).proves(step)
 
     def _is_done(self, step: Step) -> bool:
         return self.mark(step).does(step)
 
     def held(self, step: Step) -> tuple[tuple[Step, Gate], ...]:
-        """The gates of earlier steps that must still hold at this one.
+        """Return the gates of earlier steps that must still hold at this step.
 
-        An override goes past what did not hold: what did hold then has to go on holding. And once the step is done
-        that a gate must hold until, it need not hold again, whatever is reopened.
+        An override covers only the results that did not pass: the nodes that passed must still pass. Once the `until`
+        step of a gate is done, the gate need not hold again, even if a step is reopened.
         """
         position = self.plan.position(step.id)
         return tuple(
@@ -136,11 +137,11 @@ class Change:
         )
 
     def _is_behind(self, step_id: str) -> bool:
-        """Whether a step of that id is done; never for `end`, which is none."""
+        """Whether the step with this id is done; False for `end`, which is no step."""
         return any(step.id == step_id and self._is_done(step) for step in self.plan.steps)
 
     def _still_proved(self, step: Step, gate: Gate) -> Gate | None:
-        """The gate as far as it was passed: of an overridden step on the nodes where it held; None for nowhere."""
+        """Return the gate for the nodes where it passed: all, or some of an overridden step; None for no node."""
         mark = self.mark(step)
         if mark.passed:
             return gate
@@ -153,22 +154,22 @@ class Change:
 
     @property
     def surprises(self) -> tuple[JournalLine, ...]:
-        """Where the cluster changed under it."""
+        """The journal lines of unexpected changes of the cluster."""
         return tuple(line for line in self.lines if isinstance(line.event, Surprised))
 
     def notes(self, step: Step) -> tuple[JournalLine, ...]:
-        """The remarks on a step."""
+        """Return the notes on a step."""
         return tuple(line for line in self.lines if isinstance(line.event, Noted) and line.event.step == step.id)
 
 
 def fold(lines: Iterable[JournalLine]) -> Change:
-    """The change after these lines. Raises ChangeError where they make no sense together."""
+    """Return the change after these journal lines. Raises ChangeError if they do not fit together."""
     all_lines = tuple(lines)
     if not all_lines:
         raise ChangeError("The journal is empty.")
     first, *others = all_lines
     if not isinstance(first.event, Opened):
-        raise ChangeError("The journal does not begin with the plan of a change.")
+        raise ChangeError("The first line of the journal is not the plan of a change.")
     plan = _followable(first.event.plan)
     change = Change(plan, plan, (first,), first.event.look)
     for line in others:
@@ -177,17 +178,17 @@ def fold(lines: Iterable[JournalLine]) -> Change:
 
 
 def advance(change: Change, line: JournalLine) -> Change:
-    """The change after one more line. Raises ChangeError where it does not fit."""
+    """Return the change after one more line. Raises ChangeError if the line does not fit."""
     return replace(_after(change, line), lines=(*change.lines, line))
 
 
 def _after(change: Change, line: JournalLine) -> Change:
-    """What becomes of it; the line itself is added by whoever has all of them."""
+    """Return the state after the event of a line; the caller adds the line itself."""
     if not change.is_open:
-        raise ChangeError(f"The change {change.opened.id} is over ({change.outcome}); nothing can follow.")
+        raise ChangeError(f"The change {change.opened.id} is closed ({change.outcome}); no event can follow.")
     match line.event:
         case Opened():
-            raise ChangeError("The journal holds two plans; it was put together of two changes.")
+            raise ChangeError("The journal holds the plans of two changes: two journals were merged.")
         case Verified(step=id, passed=passed, look=look):
             mark = _mark(change, id)
             marked = replace(mark, verified=line, passed=passed, reopened=None if passed else mark.reopened)
@@ -197,7 +198,7 @@ def _after(change: Change, line: JournalLine) -> Change:
         case Overridden(step=id):
             return _with(change, id, replace(_mark(change, id), overridden=line, reopened=None))
         case Reopened(step=id):
-            # What somebody attested stays so; what was seen, or gone past, has to be seen again.
+            # An attestation stays valid; a verification or an override must be repeated.
             mark = replace(_mark(change, id), passed=False, overridden=None, reopened=line)
             return _with(change, id, mark)
         case RolledBack(plan=plan):
@@ -211,10 +212,10 @@ def _after(change: Change, line: JournalLine) -> Change:
 
 
 def _followable(plan: Plan) -> Plan:
-    """Raises ChangeError for a plan that nobody can follow."""
+    """Return the plan. Raises ChangeError if it has no steps, nodes or networks, or two steps with the same id."""
     ids = [step.id for step in plan.steps]
     if not ids or len({*ids}) != len(ids) or not plan.nodes or not plan.networks:
-        raise ChangeError("Its plan has no steps, no nodes or no networks, or two steps of one name.")
+        raise ChangeError("Its plan has no steps, no nodes or no networks, or two steps with the same id.")
     return plan
 
 
@@ -222,7 +223,7 @@ def _mark(change: Change, step: str) -> StepRecord:
     try:
         return change.mark(change.plan.step(step))
     except KeyError:
-        raise ChangeError(f"The journal speaks of a step {step!r} that its plan does not have.") from None
+        raise ChangeError(f"The journal names a step {step!r} that its plan does not have.") from None
 
 
 def _with(change: Change, step: str, mark: StepRecord) -> Change:

@@ -1,7 +1,7 @@
-"""Kinds of switch: how each is told to carry jumbo frames, how far a command reaches, and what it disturbs.
+"""Kinds of switch: the commands for jumbo frames, their scope, and their side effects.
 
-A switch is set to the largest frame that it can carry, not to the hosts' MTU: what it allows beyond that harms nobody,
-and headers and tags then never count. Platforms that count the Ethernet header within their MTU say so.
+A switch is set to the largest frame that it can carry, not to the MTU of the hosts: a larger limit does no harm, and
+then headers and tags do not matter. The scope names platforms whose MTU includes the Ethernet header.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from checks.model.facts import LldpNeighbour
 PRACTICE = "practice"
 """The key of the practice cluster's own switches."""
 PORT = "PORT"
-"""Stands for a switch port in the commands of a kind, where LLDP does not name it."""
+"""The placeholder for a switch port in the commands of a kind, if LLDP does not name the port."""
 
 
 @dataclass(frozen=True)
 class Vendor:
-    """One kind of switch. Commands hold `{port}` where they are to be given for each port."""
+    """One kind of switch. Commands with `{port}` are repeated for each port."""
 
     key: str
-    """How the operator names it: `--switch nexus-9000`."""
+    """The name for the option of the operator: `--switch nexus-9000`."""
     name: str
-    told_by: str
-    """A regular expression on what the switch says of itself by LLDP; empty where it cannot be known by that."""
+    lldp_pattern: str
+    """A regular expression that matches the switch's LLDP name and description; empty if they do not show the kind."""
     before: tuple[str, ...]
-    """Once on each switch, before the ports."""
+    """The commands that are typed once on each switch, before those for the ports."""
     each_port: tuple[str, ...]
     after: tuple[str, ...]
     show: tuple[str, ...]
     scope: str
-    """How far it reaches, and what it disturbs, in one sentence."""
+    """The scope and the side effects of the commands, in one sentence."""
     place: str = "On every switch of the private networks"
-    """Where its commands are typed, where LLDP names no switch."""
+    """The place where the commands are typed, if LLDP names no switch."""
     reloads: bool = False
-    """Whether it takes effect only after a reload of the switch, which cuts every port."""
+    """Whether the commands take effect only after a reload of the switch, which cuts every port."""
 
 
 VENDORS = (
@@ -49,7 +49,7 @@ VENDORS = (
         ("interface {port}", "  mtu 9216"),
         ("end", "copy running-config startup-config"),
         ("show interface {port} | include MTU",),
-        "For each port, and for the port-channel where there is one; no reload, the link may blink.",
+        "For each port, and for its port-channel if there is one; no reload. The link may go down for a moment.",
     ),
     Vendor(
         "nexus-7000",
@@ -59,7 +59,8 @@ VENDORS = (
         ("interface {port}", "  mtu 9216"),
         ("end", "copy running-config startup-config"),
         ("show interface {port} | include MTU",),
-        "For each port; the link may blink. F-series cards take it from network-qos in the admin VDC, which disrupts.",
+        "For each port; the link may go down for a moment. F-series cards take the MTU from network-qos in the admin "
+        "VDC, which disrupts traffic.",
     ),
     Vendor(
         "nexus-5000",
@@ -76,8 +77,8 @@ VENDORS = (
         (),
         ("end", "copy running-config startup-config"),
         ("show queuing interface {port}",),
-        "For the whole switch; no reload, briefly disruptive. An existing network-qos policy must be extended, not "
-        "replaced, and `show interface` goes on printing 1500.",
+        "For the whole switch; no reload, briefly disruptive. Extend an existing network-qos policy, do not replace "
+        "it. `show interface` still prints 1500 afterwards.",
     ),
     Vendor(
         "catalyst-9000",
@@ -87,7 +88,8 @@ VENDORS = (
         (),
         ("end", "copy running-config startup-config"),
         ("show system mtu",),
-        "For the whole switch or stack; at once on the 9000s, while 3650 and 3850 tell whether they want a reload.",
+        "For the whole switch or stack. It takes effect at once on the 9000 series; the 3650 and 3850 print whether "
+        "they need a reload.",
     ),
     Vendor(
         "catalyst-3750",
@@ -97,8 +99,8 @@ VENDORS = (
         (),
         ("end", "copy running-config startup-config", "reload"),
         ("show system mtu",),
-        "For the whole switch or stack, and only after its reload, which cuts every port. It is kept in NVRAM and not "
-        "in the configuration: a replaced switch needs it again.",
+        "For the whole switch or stack, and only after its reload, which cuts every port. The switch stores the "
+        "setting in NVRAM, not in the configuration: set it again on a replacement switch.",
         reloads=True,
     ),
     Vendor(
@@ -109,7 +111,7 @@ VENDORS = (
         ("interface {port}", "  mtu 9216"),
         ("end", "copy running-config startup-config"),
         ("show interfaces {port} | include MTU",),
-        "For each port, the link may blink; the 4500 takes at most 9198 and has no system jumbomtu.",
+        "For each port; the link may go down for a moment. The 4500 allows at most 9198 and has no system jumbomtu.",
     ),
     Vendor(
         "arista",
@@ -119,8 +121,8 @@ VENDORS = (
         ("interface {port}", "  l2 mtu 9214"),
         ("end", "write memory"),
         ("show interfaces {port} | include MTU",),
-        "For each port, no reload. Layer 2 ports carry over 9200 bytes unless an l2 mtu was set; platforms without "
-        "that command need none.",
+        "For each port; no reload. Layer 2 ports carry more than 9200 bytes unless an l2 mtu was set; platforms "
+        "without that command need no change.",
     ),
     Vendor(
         "juniper",
@@ -130,8 +132,8 @@ VENDORS = (
         ("set interfaces {port} mtu 9216",),
         ("commit",),
         ("show interfaces {port} | match MTU",),
-        "For each port, or for its ae interface; the port may flap at the commit. The 14 bytes of the Ethernet header "
-        "count within it (9216 carries 9202), and older EX take at most 9192.",
+        "For each port, or for its ae interface; the port may flap at the commit. The MTU includes the 14 bytes of the "
+        "Ethernet header (9216 carries 9202). Older EX switches allow at most 9192.",
     ),
     Vendor(
         "dell-os9",
@@ -141,8 +143,8 @@ VENDORS = (
         ("interface {port}", "  mtu 9216"),
         ("end", "copy running-config startup-config"),
         ("show interfaces {port} | grep MTU",),
-        "For each port, and all members of a LAG alike; Ethernet header and checksum count within it (18 bytes, 22 "
-        "with a tag). Older models take up to 12000.",
+        "For each port, with the same value on all members of a LAG. The MTU includes Ethernet header and checksum (18 "
+        "bytes, 22 with a tag). Older models allow up to 12000.",
     ),
     Vendor(
         "dell-os10",
@@ -162,8 +164,8 @@ VENDORS = (
         (),
         ("end", "write memory", "reload"),
         ("show running-config | include jumbo",),
-        "For the whole switch, and only after its reload, which cuts every port. The RX series says "
-        "`default-max-frame-size 9212` instead.",
+        "For the whole switch, and only after its reload, which cuts every port. The command of the RX series is "
+        "`default-max-frame-size 9212`.",
         reloads=True,
     ),
     Vendor(
@@ -194,7 +196,7 @@ VENDORS = (
         ("set port jumbo enable {port}",),
         ("save config",),
         ("show port jumbo {port}",),
-        "For each port; some modules take only 12 jumbo ports until they are reset.",
+        "For each port; some modules allow only 12 jumbo ports until they are reset.",
     ),
     Vendor(
         "aruba",
@@ -204,7 +206,8 @@ VENDORS = (
         (),
         ("write memory",),
         ("show vlans", "show interfaces {port}"),
-        "For each private VLAN (its number for NUMBER), on every switch that has it; no reload; frames to 9220 bytes.",
+        "For each private VLAN (replace NUMBER by its number), on every switch with that VLAN; no reload; frames of "
+        "up to 9220 bytes.",
     ),
     Vendor(
         "huawei",
@@ -227,7 +230,8 @@ VENDORS = (
             "# a distributed switch: vSphere Client, Edit Settings, Advanced, MTU 9000",
         ),
         ("esxcli network vswitch standard list",),
-        "On every host that a node may run on (its vSwitch for VSWITCH); the physical switches behind it need it too.",
+        "On every host that a node may run on (replace VSWITCH by the name of its vSwitch). The physical switches "
+        "behind the host need jumbo frames, too.",
         place="On every ESXi host that a node may run on",
     ),
     Vendor(
@@ -242,49 +246,49 @@ VENDORS = (
         place="On the practice switch, which is outside its nodes",
     ),
 )
-"""Every kind that is known. Sources: the vendors' configuration guides; the figures of the Nexus 5000 and Catalyst
-3750 from Cisco's, of OS9 from Dell's, of ProCurve from HPE's Management and Configuration Guide."""
+"""All known kinds. Sources: the vendors' configuration guides; the figures of the Nexus 5000 and Catalyst 3750 are from
+Cisco's guides, of OS9 from Dell's, of ProCurve from HPE's Management and Configuration Guide."""
 
 QUESTIONS = (
     "Which ports of which switches carry the private networks, and on which VLANs?",
-    "Is every one of them raised: both switches of a vPC, MLAG or stack, and the links between them (peer link, ISL, "
-    "trunk, port-channel)?",
-    "Does the change need a reload or cut a port, and what else runs over that switch?",
-    "Is it saved, so that it outlasts a reload of the switch?",
-    "Do giants, jabbers or discards on these ports stay where they are afterwards?",
+    "Is every one of these ports raised: on both switches of a vPC, MLAG or stack, and on the links between them (peer "
+    "link, ISL, trunk, port-channel)?",
+    "Does the change need a reload or cut a port, and which other systems use that switch?",
+    "Is the configuration saved, so that it survives a reload of the switch?",
+    "Do the counters of giants, jabbers and discards on these ports stay constant after the change?",
 )
-"""What to ask the network team, whatever they use: a mismatch inside the network is invisible from the nodes."""
+"""Questions for the network team, for any kind of switch: the nodes cannot see a mismatch inside the network."""
 
 
 def vendor(key: str) -> Vendor | None:
-    """The kind of that name."""
+    """Return the kind with this key; None if there is none."""
     return next((v for v in VENDORS if v.key == key), None)
 
 
 def keys() -> tuple[str, ...]:
-    """The names of all kinds."""
+    """Return the keys of all kinds."""
     return tuple(v.key for v in VENDORS)
 
 
 def recognised(neighbours: Iterable[LldpNeighbour]) -> tuple[str, ...]:
-    """The kinds that switches tell by LLDP to be, each once, in the order of the table."""
-    said = [f"{n.switch} {n.description}" for n in neighbours]
-    return tuple(v.key for v in VENDORS if v.told_by and any(re.search(v.told_by, text) for text in said))
+    """Return the kinds of the switches that LLDP shows, each once, in the order of the table."""
+    texts = [f"{n.switch} {n.description}" for n in neighbours]
+    return tuple(v.key for v in VENDORS if v.lldp_pattern and any(re.search(v.lldp_pattern, text) for text in texts))
 
 
 def commands_of(kind: Vendor, ports: Sequence[str]) -> tuple[str, ...]:
-    """What is typed on a switch of that kind to have jumbo frames on these ports; PORT where none is named."""
+    """Return the commands that enable jumbo frames on these ports of a switch; on `PORT` if no port is named."""
     wanted = tuple(dict.fromkeys(ports)) or (PORT,)
     each = tuple(line.format(port=port) for port in wanted for line in kind.each_port)
     return (*kind.before, *each, *kind.after)
 
 
 def showing(kind: Vendor, ports: Sequence[str]) -> tuple[str, ...]:
-    """What shows on such a switch whether it is so."""
+    """Return the commands that show the frame size of these ports of a switch."""
     wanted = tuple(dict.fromkeys(ports)) or (PORT,)
     return tuple(dict.fromkeys(line.format(port=port) for port in wanted for line in kind.show))
 
 
 def kind_of_neighbour(neighbour: LldpNeighbour) -> str:
-    """The kind of one switch; empty where it does not tell."""
+    """Return the kind of one switch; empty if LLDP does not show it."""
     return next(iter(recognised([neighbour])), "")

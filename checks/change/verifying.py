@@ -1,6 +1,6 @@
-"""Looking at the gates of a step: by the ordinary engine, which gathers once and judges what was gathered.
+"""Verify the gates of a step with the ordinary engine, which gathers facts once and runs all checks on them.
 
-What comes of it is decided by `checks.change.concluding`, which does no I/O.
+`checks.change.concluding` turns the findings into journal events, without I/O.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from checks.sources.nodes.session import Session
 __all__ = ["Concluded", "Verification", "conclude", "results_of"]
 
 _OF_DATABASE = ("database", "activity", "history")
-_NO_NEED = Unknown("No gate of this step asks Clusterware itself.")
+_NO_NEED = Unknown("No gate of this step queries Clusterware itself.")
 
 
 @dataclass(frozen=True)
 class Concluded:
-    """The look at a step's gates is over."""
+    """The result of a step's verification."""
 
     events: tuple[AnyEvent, ...]
-    """What the journal holds of it, in its order: surprises, what the gates said (`Verified`), steps reopened."""
+    """The events for the journal, in order: surprises, the results of the gates (`Verified`), reopened steps."""
     report: Report
-    """What was read and found, with the evidence; it is not kept."""
+    """The report of the checks with its evidence; it is not saved."""
 
 
 class Verification:
-    """One look at the gates of a step and at those that must still hold. It changes nothing and writes nothing."""
+    """One verification of a step's gates and the gates that must still hold. It changes nothing and writes nothing."""
 
     def __init__(
         self,
@@ -60,13 +60,16 @@ class Verification:
         directory: Path | None = None,
         built_in: Iterable[Check] | None = None,
     ) -> None:
-        """`node` is the plan's name of the node that this runs on, `directory` where its journal is, `built_in` the
-        checks that can be gates too; those of racwire where none are given."""
+        """Prepare a verification of the current step of `change`.
+
+        `node` is the plan's name of the local node, `directory` holds the journal, and `built_in` replaces the built-in
+        checks of racwire.
+        """
         self.change = change
         self.step = change.current or change.plan.steps[-1]
         gates = gate_checks(change, self.step, discover if built_in is None else lambda: built_in)
         self.checks = (*gates.values(), _LOOK)
-        """What is run: the gates, and one that has the nodes read at every look, since somebody may have booted one."""
+        """The checks that are run: the gates, and a check that reads the nodes each time, to find unexpected boots."""
         groups = {group for check in gates.values() for group in (*check.needs, *check.uses)}
         self._engine = Engine(
             self.checks,
@@ -79,7 +82,7 @@ class Verification:
         )
 
     async def events(self) -> AsyncGenerator[Event | Concluded, None]:
-        """Tell each event of the engine as it comes, and `Concluded` last. Close it early to give the look up."""
+        """Yield the engine's events, and `Concluded` last. Close the generator early to cancel the verification."""
         report = None
         async with aclosing(self._engine.events()) as events:
             async for event in events:
@@ -91,8 +94,11 @@ class Verification:
 
 
 def settings_for(settings: Settings, plan: Plan, node: str, *, with_database: bool) -> Settings:
-    """The operator's settings with the nodes and private networks of the plan: with Clusterware down nobody else knows
-    them. Without a gate that asks the database none is asked, and the counters are not watched for as long."""
+    """Return the operator's settings with the nodes and private networks of the plan.
+
+    With Clusterware down only the plan knows them. If no gate needs the database, the result has no database settings,
+    and the counters are watched for a shorter time.
+    """
     cluster = msgspec.structs.replace(
         settings.cluster,
         grid_home=settings.cluster.grid_home or plan.grid_homes.get(node, ""),
@@ -104,14 +110,16 @@ def settings_for(settings: Settings, plan: Plan, node: str, *, with_database: bo
 
 
 def node_here(plan: Plan, host: str) -> str:
-    """The plan's name of the node that is called so; the name itself where it is none of them."""
+    """Return the plan's name of the node `host`; `host` itself if it is not a node of the plan."""
     short = host.partition(".")[0].casefold()
     return next((node for node in plan.nodes if node.partition(".")[0].casefold() == short), host)
 
 
 def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
-    """The gatherer of Clusterware with the plan's name for this node, and only where a gate asks for what it tells:
-    with the stack down each of its tools takes long to say so."""
+    """Return the gatherer; the one of Clusterware gathers only if a gate needs it, and sets the local node's name.
+
+    With Clusterware down each of its tools takes long to fail.
+    """
     if gatherer.group != "clusterware":
         return gatherer
     needed = not groups.isdisjoint(("clusterware", "managed"))
@@ -126,8 +134,8 @@ def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
 
 
 def _look(cluster: Cluster) -> tuple[Finding, ...]:
-    """Reads every node at every look: which boot it runs, which MTUs it has, what runs on it."""
-    return (LOOKED.finding(Status.PASS, "The nodes were looked at.", subject="looked at"),)
+    """Reads every node at each verification: its boot, its MTUs, and its running Oracle processes."""
+    return (LOOKED.finding(Status.PASS, "The nodes were read.", subject="read"),)
 
 
-_LOOK = Check("look", "How are the nodes now?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))
+_LOOK = Check("look", "What is the state of the nodes?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))

@@ -1,4 +1,4 @@
-"""Journals can lie on a file system that hangs, so that no loop waits for one: it is read and written in a thread."""
+"""Threads for journals: a file system may hang, so the event loop never reads or writes a journal itself."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ T = TypeVar("T")
 
 
 async def run_to_completion(function: Callable[[], T]) -> T:
-    """What the function returns, called in a thread. Raises what it raises.
+    """Call the function in a thread and return its result. Raises what the function raises.
 
-    Given up meanwhile, the task waits for its end all the same: what is being written is written, and nobody could say
-    how far.
+    A cancelled task still waits for the end of the function: a write that has started must finish.
     """
     task = asyncio.ensure_future(asyncio.to_thread(function))
     while not task.done():

@@ -1,6 +1,6 @@
-"""How a change writes down what to do, and reads it back: next steps as texts, commands inside sentences.
+"""Next steps as texts: write them from remedies, and read the commands of `racwire change` back from sentences.
 
-Journals hold next steps as texts only. Whoever shows them with other commands, or with keys, reads them here.
+Journals hold next steps as texts only. Views that show other commands, or keys, parse the texts with these functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _QUOTED = re.compile(f"`{_COMMAND.pattern}`")
 
 
 def written(remedies: Iterable[Remedy]) -> Iterator[str]:
-    """Next steps as texts: each sentence, and after one that ends with a colon its commands."""
+    """Yield the texts of next steps: each sentence; a sentence with commands ends with a colon, its commands follow."""
     for remedy in remedies:
         where = f" ({remedy.where})" if remedy.where else ""
         yield f"{remedy.text.rstrip('.:')}{where}{':' if remedy.commands else '.'}"
@@ -24,7 +24,7 @@ def written(remedies: Iterable[Remedy]) -> Iterator[str]:
 
 
 def grouped(steps: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each sentence of `written` with its commands: those after one that ends with a colon, up to the next sentence."""
+    """Yield each sentence of `written` with its commands: the texts after a final colon, up to the next sentence."""
     groups: list[tuple[str, list[str]]] = []
     for text in steps:
         is_command = bool(groups) and groups[-1][0].endswith(":") and not text.endswith((".", ":"))
@@ -36,16 +36,16 @@ def grouped(steps: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def with_options(text: str, options: str) -> str:
-    """The text with these options in each command of `racwire change`: ` --file X` after `racwire change verify`."""
+    """Return the text with `options` added to each `racwire change` command: ` --file X` after its name."""
     return _COMMAND.sub(lambda found: f"{found[0]}{options}", text)
 
 
 def with_keys(text: str, keys: Mapping[str, str]) -> str:
-    """The sentence with keys in place of commands in backquotes: `v` for ``racwire change verify``, by the name."""
+    """Return the sentence with keys in place of commands in backquotes: `v` for ``racwire change verify``."""
     return _QUOTED.sub(lambda found: keys.get(found["name"], found[0]), text)
 
 
 def name_of(command: str) -> str:
-    """Which command of `racwire change` a command to copy is: `verify`; empty where it is another command."""
+    """Return the name of a `racwire change` command, such as `verify`; empty for any other command."""
     found = _COMMAND.match(command)
     return found["name"] if found else ""

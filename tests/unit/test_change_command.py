@@ -198,7 +198,7 @@ def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_wo
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("attest", "--by", " "), ExitCode.USAGE, "Say who attests it, by name."),
+        (("attest", "--by", " "), ExitCode.USAGE, "Enter the name of the person who attests."),
         (("override", "--by", "Ann", "--reason", "It will do, I know."), ExitCode.USAGE, "has no gate to override"),
         (("verify",), ExitCode.USAGE, "has no gate to check; attest it: `racwire change attest --by NAME "),
         (("next", "--node", "rac9"), ExitCode.USAGE, "rac9 is not a node of this change; the nodes are rac1, rac2."),
@@ -413,7 +413,7 @@ def test_what_was_never_looked_at_is_not_given_a_number(changes):
     report = report_of(journal(changes, AGREED).change)
     text = shown(report_lines(report, 100))
     assert "| rac1 eth1 |   1500 |     ? |" in text
-    assert "?: it was not looked at after the change was opened." in text
+    assert "?: it was not read after the change was opened." in text
 
 
 def test_the_report_goes_to_a_file_whole_and_as_json_too(racwire, changes, tmp_path):

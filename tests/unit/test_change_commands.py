@@ -1,18 +1,15 @@
 """Commands for operators: the right ones for each network service, in the right order, to set and restore an MTU."""
 
+import pytest
 import shlex
 import subprocess
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from checks.change.change_plan import Layer
 from checks.change.steps.backup_commands import save_node
 from checks.change.steps.mtu_commands import kept_lines, restored_lines, run_time_lines
 from checks.change.steps.recording_commands import duration, options_of, record
 from checks.model.facts import Keeper
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
+from hypothesis import given, settings, strategies as st
 
 KEYFILE = "/etc/NetworkManager/system-connections/eth1.nmconnection"
 IFCFG = "/etc/sysconfig/network-scripts/ifcfg-eth1"
@@ -106,7 +103,7 @@ def test_a_member_without_a_file_takes_the_mtu_of_its_bond_and_that_is_said():
     bond = layer(Keeper.NETWORK_MANAGER, "", "bond0", interface="bond0", kind="bond", level=1)
     told = kept_lines([member, bond])
     assert told.lines == ("nmcli connection modify bond0 802-3-ethernet.mtu 9000",)
-    assert "p0 has no file that sets an MTU and will take the bond's at boot" in told.note
+    assert "p0 has no file that sets an MTU and will take the MTU of the bond at boot" in told.note
 
 
 def test_what_nothing_known_keeps_is_named_and_gets_no_guessed_command():

@@ -2,27 +2,12 @@
 
 import msgspec
 import pytest
-
 from checks.change.change_events import RolledBack
 from checks.change.change_plan import ChangeKind, PlannedDatabase
 from checks.model.facts import FragileMtu, Keeper, Unknown, UnreadNode
 from checks.model.finding import Status
 from tests.unit.change_gate_support import commands, found, said, sentence
-from tests.unit.change_support import (
-    HOME,
-    NODES,
-    after,
-    bond,
-    cluster,
-    down,
-    kept,
-    layer,
-    nic,
-    passed,
-    plan,
-    setup,
-    until,
-)
+from tests.unit.change_support import HOME, NODES, after, bond, cluster, down, kept, layer, nic, passed, plan, setup, until
 
 UNREAD = UnreadNode("rac3", "rac3 could not be read: ssh asked for a password.")
 
@@ -115,13 +100,13 @@ def test_every_layer_must_have_the_planned_mtu():
 
 def test_a_file_that_says_it_and_is_not_activated_is_told_so():
     now = down(1500, rac2_setup=setup("rac2", runs=False, mtu=9000))
-    expected = "eth1 of rac2 is at 1500; its file says 9000: not yet activated."
+    expected = "eth1 of rac2 is at MTU 1500; its file sets 9000, which is not active yet."
     assert sentence("running-mtu", now, "rac2") == expected
 
 
 def test_an_interface_that_is_not_there_has_no_mtu():
     gone = msgspec.structs.replace(nic("rac2", 9000), interfaces=())
-    assert said("running-mtu", down(9000, rac2=gone))["rac2"] == "FAIL eth1 not there"
+    assert said("running-mtu", down(9000, rac2=gone))["rac2"] == "FAIL eth1 missing"
 
 
 def test_layers_are_raised_from_the_bottom_and_lowered_from_the_top():
@@ -148,7 +133,7 @@ def test_a_live_change_is_called_dangerous_with_the_command_that_takes_it_back()
     assert said("mtu-untouched", now)["rac2"] == "FAIL DANGER: 9000"
     told = sentence("mtu-untouched", now, "rac2")
     assert told.startswith(
-        "DANGER: eth1 of rac2 is at 9000 while Clusterware runs on rac1, rac2 and rac3; it was 1500."
+        "DANGER: eth1 of rac2 is at MTU 9000 while Clusterware runs on rac1, rac2 and rac3; the MTU was 1500."
     )
     assert "blocks are lost, and nodes are evicted" in told
     assert commands("mtu-untouched", now, "rac2")[0] == "ip link set dev eth1 mtu 1500"
@@ -160,7 +145,7 @@ def test_a_bond_that_is_raised_under_a_private_vlan_is_told_and_stops_nobody():
     now = cluster(1500, rac1=msgspec.structs.replace(nic("rac1", 1500), interfaces=early))
     of = until("baseline", opened=plan(layers=layers, nodes=("rac1",)))
     assert said("mtu-untouched", now, of)["rac1"] == "INFO 9000"
-    assert "have the MTU that they had" in sentence("mtu-untouched", now, "rac1", of)
+    assert "still have their old MTU" in sentence("mtu-untouched", now, "rac1", of)
 
 
 def test_one_running_node_anywhere_is_enough_for_danger_and_none_is_needed_for_doubt():
@@ -193,10 +178,14 @@ def test_the_files_must_keep_what_runs():
         rac2=setup("rac2", runs=False, mtu=None),
         rac3=setup("rac3", runs=False, mtu=1500),
     )
-    assert said("kept-mtu", now) == {"rac1": "PASS 9000 kept", "rac2": "FAIL not kept", "rac3": "FAIL 1500 kept"}
+    assert said("kept-mtu", now) == {
+        "rac1": "PASS 9000 at boot",
+        "rac2": "FAIL not set at boot",
+        "rac3": "FAIL 1500 at boot",
+    }
     assert sentence("kept-mtu", now, "rac3") == (
-        "eth1 of rac3 will come up at 1500 after the next boot: "
-        "/etc/NetworkManager/system-connections/eth1.nmconnection says 1500."
+        "eth1 of rac3 will come up at MTU 1500 after the next boot: "
+        "/etc/NetworkManager/system-connections/eth1.nmconnection sets 1500."
     )
 
 
@@ -204,9 +193,9 @@ def test_the_files_must_keep_what_runs():
     ("differing", "text"),
     [
         ({"kept": Unknown("NetworkManager's files may be read by root only.")}, "UNKNOWN not known"),
-        ({"kept": (kept(None),), "keepers": ()}, "FAIL not kept"),
+        ({"kept": (kept(None),), "keepers": ()}, "FAIL not set at boot"),
         ({"kept": (), "keepers": (Keeper.UNKNOWN,)}, "UNKNOWN not known"),
-        ({"kept": (), "keepers": (Keeper.IFCFG,)}, "FAIL not kept"),
+        ({"kept": (), "keepers": (Keeper.IFCFG,)}, "FAIL not set at boot"),
     ],
 )
 def test_what_is_not_known_is_not_kept_and_not_lost_either(differing, text):
@@ -232,10 +221,10 @@ def test_a_member_takes_the_mtu_of_its_bond_and_a_vlan_that_of_its_parent():
         own = setup("rac1", runs=False, kept=tuple(kept(mtu, name) for name, mtu in files))
         return said("kept-mtu", down(9000, rac1_node=node, rac1_setup=own), of)["rac1"]
 
-    assert gate(("bond1", 9000), ("eth4", None), ("bond1.200", None)) == "PASS 9000 kept"
-    assert gate(("bond1", None), ("eth4", None), ("bond1.200", None)) == "FAIL not kept"
-    assert gate(("bond1", 9000), ("eth4", 1500)) == "FAIL 1500 kept"
-    assert gate(("bond1", 9000), ("bond1.200", 1500)) == "FAIL 1500 kept"
+    assert gate(("bond1", 9000), ("eth4", None), ("bond1.200", None)) == "PASS 9000 at boot"
+    assert gate(("bond1", None), ("eth4", None), ("bond1.200", None)) == "FAIL not set at boot"
+    assert gate(("bond1", 9000), ("eth4", 1500)) == "FAIL 1500 at boot"
+    assert gate(("bond1", 9000), ("bond1.200", 1500)) == "FAIL 1500 at boot"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +238,7 @@ def test_a_member_takes_the_mtu_of_its_bond_and_a_vlan_that_of_its_parent():
 def test_a_script_that_sets_another_mtu_at_boot_is_found(fragile, text):
     now = down(9000, rac2=setup("rac2", runs=False, mtu=9000, fragile=(fragile,)))
     results = [f for f in found("kept-mtu", now) if f.nodes == ("rac2",)]
-    assert [f"{f.status} {f.subject}" for f in results] == [text, "PASS 9000 kept"]
+    assert [f"{f.status} {f.subject}" for f in results] == [text, "PASS 9000 at boot"]
     assert fragile.line in results[0].title
 
 
@@ -263,9 +252,9 @@ def test_the_usual_mtu_needs_no_file():
     lowering = plan(kind=ChangeKind.LOWER, layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES))
     now = down(1500, rac2=setup("rac2", runs=False, mtu=None), rac3=setup("rac3", runs=False, mtu=9000))
     assert said("kept-mtu", now, until("set-mtu", opened=lowering)) == {
-        "rac1": "PASS 1500 kept",
-        "rac2": "PASS 1500 kept",
-        "rac3": "FAIL 9000 kept",
+        "rac1": "PASS 1500 at boot",
+        "rac2": "PASS 1500 at boot",
+        "rac3": "FAIL 9000 at boot",
     }
 
 
@@ -274,7 +263,7 @@ def test_on_the_way_back_the_files_are_to_keep_what_they_kept():
     layers = tuple(layer(node, mtu_before=1500, mtu_after=9000, kept_before=None) for node in NODES)
     back = plan(kind=ChangeKind.ROLLBACK, layers=layers, steps=plan().steps[3:])
     of = after(until("set-mtu"), RolledBack(back, "A. Lee", "a good reason"))
-    assert said("kept-mtu", down(9000, rac2=setup("rac2", runs=False, mtu=None)), of)["rac2"] == "PASS 9000 kept"
+    assert said("kept-mtu", down(9000, rac2=setup("rac2", runs=False, mtu=None)), of)["rac2"] == "PASS 9000 at boot"
 
 
 # --- a boot -----------------------------------------------------------------------------------------------------------
@@ -308,7 +297,7 @@ def test_a_node_that_came_back_with_another_mtu_says_so():
     now = down(9000, rac2_setup=booted("rac2"), rac2=1500)
     assert said("rebooted", now, SET)["rac2"] == "FAIL came back at 1500"
     assert sentence("rebooted", now, "rac2", SET) == (
-        "rac2 was booted and came back with eth1 at 1500: its MTU was not kept."
+        "rac2 was booted and came back with eth1 at MTU 1500: the boot configuration does not set the planned MTU."
     )
 
 

@@ -2,9 +2,6 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from checks.change.change_events import Verified
 from checks.change.change_plan import Accepted, Gate, KnownWarning
 from checks.change.gates import GATES, documented, gate_checks
@@ -12,28 +9,10 @@ from checks.change.gates.built_in_checks import CHECKS, TO_BE_PROVED, WARNINGS_T
 from checks.change.gates.gate import GateContext
 from checks.change.state import Change
 from checks.change.verifying import results_of
-from checks.model.facts import (
-    Changing,
-    Cluster,
-    ClusterMember,
-    ConfiguredInterface,
-    CounterChange,
-    CounterChanges,
-    FileSeen,
-    JournalCopy,
-    KernelCounters,
-    LldpNeighbour,
-    Managed,
-    NoRecording,
-    OcrBackup,
-    PingSeries,
-    RecordingsCompared,
-    SeenRecording,
-    Unknown,
-    UnreadNode,
-)
+from checks.model.facts import Changing, Cluster, ClusterMember, ConfiguredInterface, CounterChange, CounterChanges, FileSeen, JournalCopy, KernelCounters, LldpNeighbour, Managed, NoRecording, OcrBackup, PingSeries, RecordingsCompared, SeenRecording, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
 from checks.run.check_discovery import discover
+from hypothesis import given, settings, strategies as st
 from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import activity, asked, database, own_activity, pings
 from tests.unit.change_gate_support import found, said, sentence
@@ -57,8 +36,8 @@ def with_series(now: Cluster, *series: PingSeries) -> Cluster:
         ((PingSeries(8973, 1, 0, refused_locally=1, local_mtu=1500),), "FAIL 9001 not refused"),
         ((PingSeries(8973, 1, 1),), "FAIL 9001 not refused"),
         ((PingSeries(8973, 1, 0),), "FAIL 9001 not refused"),
-        ((PingSeries(1473, 1, 0, refused_locally=1, local_mtu=1500),), "UNKNOWN 1 path not tried"),
-        ((), "UNKNOWN 1 path not tried"),
+        ((PingSeries(1473, 1, 0, refused_locally=1, local_mtu=1500),), "UNKNOWN 1 path not tested"),
+        ((), "UNKNOWN 1 path not tested"),
     ],
 )
 def test_one_byte_more_must_be_refused_by_the_senders_own_kernel(series, text):
@@ -72,7 +51,7 @@ def test_every_ordered_pair_on_every_network_has_to_be_tried():
     one_way = tuple(p for p in now.paths if (p.from_node, p.to_node) != ("rac3", "rac1"))
     now = msgspec.structs.replace(now, paths=one_way)
     gate = said("one-byte-more", now, until("prove-paths"))
-    assert gate == {"rac1": "PASS 9001 refused", "rac2": "PASS 9001 refused", "rac3": "UNKNOWN 1 path not tried"}
+    assert gate == {"rac1": "PASS 9001 refused", "rac2": "PASS 9001 refused", "rac3": "UNKNOWN 1 path not tested"}
 
 
 def counters(**counts: int) -> Cluster:
@@ -127,7 +106,7 @@ def test_every_node_must_have_its_own_backup_newer_than_the_plan(more, text):
         (OcrBackup("rac1", "2026-11-20T18:10:00", "x"), "PASS OCR saved"),
         (OcrBackup("rac1", "2026-11-20T17:00:00", "x"), "FAIL OCR not saved"),
         (None, "FAIL OCR not saved"),
-        (Unknown("PROC-5: it needs root."), "INFO OCR not told"),
+        (Unknown("PROC-5: it needs root."), "INFO OCR not known"),
     ],
 )
 def test_the_registry_must_be_saved_as_far_as_ocrconfig_tells_it(backup, text):
@@ -167,7 +146,7 @@ def recorded(gate: str, **changing: object) -> list[str]:
             recording(mtus={**AT_1500, "rac3": {"eth1": (1500, 9000)}}),
             ["FAIL rac3 at 9000"],
         ),
-        (recording(mtus={}), ["FAIL MTU not told"]),
+        (recording(mtus={}), ["FAIL MTU missing"]),
         (recording(private_bytes_per_s={"rac1": 900.0}), ["PASS 9 min 59 s", "INFO idle"]),
         (NoRecording("/changes/before.rec"), ["FAIL not recorded"]),
         (Unknown("it is damaged."), ["UNKNOWN not readable"]),
@@ -203,7 +182,7 @@ def test_the_second_recording_must_be_of_after_the_change_at_the_new_mtu():
             RecordingsCompared(summary=(), harm=("blocks lost from 0 to 3.20 1/s",)),
             ["FAIL blocks lost from 0 to 3.20 1/s"],
         ),
-        (RecordingsCompared(summary=(), open=("The load was not the same.",)), ["UNKNOWN cannot tell"]),
+        (RecordingsCompared(summary=(), open=("The load was not the same.",)), ["UNKNOWN not comparable"]),
         (RecordingsCompared(summary=(), harm=("x",), open=("y",)), ["FAIL x"]),
         (NoRecording("/changes/after.rec"), ["UNKNOWN not compared"]),
     ],
@@ -269,9 +248,9 @@ def test_oifcfg_says_the_same_afterwards():
     finding = found("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=other), of)[0]
     assert finding.status is Status.FAIL
     assert "`eth1  192.168.10.0" not in finding.title
-    assert "`eth1 192.168.10.0 global cluster_interconnect` is gone" in finding.title
+    assert "`eth1 192.168.10.0 global cluster_interconnect` was removed" in finding.title
     assert said("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=Unknown("It is down.")), of) == {
-        "": "UNKNOWN not told"
+        "": "UNKNOWN not known"
     }
     unasked = until("sign-off", opened=plan(interconnects=()))
     known = msgspec.structs.replace(cluster(), clusterware=facts)
@@ -297,7 +276,7 @@ def test_a_node_that_was_added_or_taken_out_since_the_plan_was_made_is_seen(memb
     seen = [r.status.value for r in results if r.check == "members-unchanged"]
     assert seen == ([] if text.startswith("PASS") else ["FAIL"])  # watched until Clusterware is stopped
     asleep = msgspec.structs.replace(now, clusterware=Unknown("It is down."))
-    assert said("members-unchanged", asleep, of) == {"": "UNKNOWN not told"}
+    assert said("members-unchanged", asleep, of) == {"": "UNKNOWN not known"}
 
 
 @pytest.mark.parametrize(
@@ -384,7 +363,7 @@ def idle(instances: int) -> Cluster:
     ("check", "nothing"),
     [
         ("instance-ping", "Nothing was measured: no ping was answered between prod1 and prod2 in 30 s."),
-        ("gc-blocks-lost", "Nothing was measured: no block went between prod1 and prod2 in 30 s."),
+        ("gc-blocks-lost", "Nothing was measured: no block passed between prod1 and prod2 in 30 s."),
     ],
 )
 def test_where_nothing_was_measured_the_baseline_says_so_and_no_later_gate_holds_by_it(check, nothing):
@@ -410,7 +389,7 @@ def test_a_result_says_that_it_was_so_before():
     (result,) = results_of(Gate("interconnect-in-use"), [finding], of.current, of)
     assert result.holds
     assert result.text == "prod1: 1 of 2, as before the change"
-    assert result.sentence == "prod1 uses eth1 alone. It was so before the change."
+    assert result.sentence == "prod1 uses eth1 alone. The same warning existed before the change."
 
 
 def test_networks_that_differ_hold_where_the_plan_leaves_them_so():

@@ -1,15 +1,8 @@
 """Opening a change: its journal, and other changes that forbid it."""
 
 from __future__ import annotations
-
-from contextlib import aclosing
-from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
-
 import msgspec
 import pytest
-
 from checks.change import opening
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.journal_files import directory_of
@@ -22,9 +15,13 @@ from checks.run.check_discovery import Checks
 from checks.run.events import RunFinished
 from checks.run.gathering import CHANGING, GATHERERS
 from checks.sources.nodes.shell import Shell, ShellError
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
 from tests.fixtures.change_plans import to_change
 from tests.unit.change_journals import LOOK, WHO
 from tests.unit.change_support import plan
+from types import SimpleNamespace
 
 
 @pytest.fixture
@@ -76,7 +73,7 @@ async def test_a_change_that_is_open_on_a_peer_forbids_another(settings, begin):
 async def test_a_damaged_journal_of_the_cluster_may_be_of_an_open_change(settings, begin):
     directory_of(settings).mkdir(parents=True)
     (directory_of(settings) / "prodrac-2026-11-19-a.change").write_bytes(b"torn\n")
-    with pytest.raises(ChangeJournalError, match="It may be of a change that is open"):
+    with pytest.raises(ChangeJournalError, match="The journal may belong to an open change"):
         await begin(to_change(), Changing())
 
 
@@ -102,5 +99,5 @@ async def test_peers_are_asked_for_copies_and_those_that_refuse_are_told(tmp_pat
 
 async def test_a_target_that_cannot_be_told_must_be_named(begin):
     bare = msgspec.structs.replace(to_change(), networks=Unknown("not read"))
-    with pytest.raises(ChangeError, match="name it with --to"):
+    with pytest.raises(ChangeError, match="specify the MTU with --to"):
         await begin(bare, Changing(), target=None)

@@ -1,30 +1,18 @@
 """The plan of a change: made from the facts of this cluster, its steps in order, each with commands and gates."""
 
-import shlex
-from datetime import date
-from pathlib import Path
-
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
+import shlex
 from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
 from checks.model.facts import Clusterware, FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, StaleHome, Unknown
 from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
-from tests.fixtures.change_plans import (
-    HAIP,
-    PROD,
-    every_interface,
-    infiniband,
-    plan_for,
-    stacked,
-    to_change,
-    with_setup,
-)
+from datetime import date
+from hypothesis import given, settings, strategies as st
+from pathlib import Path
+from tests.fixtures.change_plans import HAIP, PROD, every_interface, infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node, with_interface
 from tests.fixtures.databases import database
 from tests.fixtures.reports import report_of
@@ -143,7 +131,7 @@ def test_a_private_vlan_on_a_bond_is_raised_from_its_members_up_and_the_public_v
     run_time = [shlex.split(line)[4] for line in lines_of(plan, "set-mtu", "rac1") if line.startswith("ip link")]
     assert run_time == [layer.interface for layer in layers]
     assert "dev bond0.10 " not in " ".join(lines_of(plan, "set-mtu"))
-    assert any("bond0 of rac1 also carries what is not private" in remark for remark in plan.remarks)
+    assert any("bond0 of rac1 also carries networks that are not private" in remark for remark in plan.remarks)
     assert any("9022 bytes" in remark for remark in plan.remarks)
 
 
@@ -218,7 +206,7 @@ def test_without_a_known_kind_of_switch_there_are_questions_and_how_to_name_it()
     plan = make_plan_with(Settings())
     (questions,) = plan.step("switch").commands
     assert all(line.startswith("# ") for line in questions.lines)
-    assert "`racwire explain switches` lists those that racwire knows" in questions.note
+    assert "`racwire explain switches` lists the kinds that racwire knows" in questions.note
     assert plan.step("switch").attest
 
 
@@ -248,9 +236,9 @@ def test_gates_that_need_a_database_are_there_only_where_one_is_asked():
 def test_remarks_say_what_the_target_means_here():
     nodes = [with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, HAIP)) for n in (1, 2)]
     said = " ".join(plan_for(to_change(nodes)).remarks)
-    assert "A block of 8 KB goes out in 6 packets at MTU 1500, and in 1 at 9000." in said
+    assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in said
     assert "HAIP has one address" in said
-    assert "oifcfg has nothing to do" in said
+    assert "oifcfg needs no change" in said
     assert "30 s (misscount)" in said
 
 
@@ -258,12 +246,12 @@ def test_larger_blocks_are_said_to_be_cut_up_still():
     built = msgspec.structs.replace(
         to_change(), database=msgspec.structs.replace(database(), block_size_bytes=32768, parameters=Unknown("-"))
     )
-    assert any("4 at 9000. It is still cut up" in remark for remark in plan_for(built).remarks)
+    assert any("4 at MTU 9000. The kernel still fragments it" in remark for remark in plan_for(built).remarks)
 
 
 def test_an_instance_that_clusterware_does_not_know_is_named():
     built = with_setup(to_change(), "rac2", instances=("+ASM2", "prod2", "xe"))
-    assert any("xe on rac2 runs too" in remark for remark in plan_for(built).remarks)
+    assert any("xe on rac2 also runs" in remark for remark in plan_for(built).remarks)
 
 
 def test_the_reason_that_was_typed_stands_in_the_plan_with_what_it_is_about():
@@ -275,7 +263,7 @@ def test_the_reason_that_was_typed_stands_in_the_plan_with_what_it_is_about():
     assert "rac2" in accepted.title
     assert accepted.reason == "kept by our own script, see ticket 7"
     by_hand = [block for block in plan.step("set-mtu").commands if block.where.startswith("By hand")]
-    assert "racwire found nothing that brings up eth1, eth2" in by_hand[0].note
+    assert "racwire found no network service that configures eth1, eth2" in by_hand[0].note
 
 
 def test_what_the_plan_is_compared_with_later_is_recorded():

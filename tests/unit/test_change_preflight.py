@@ -1,29 +1,15 @@
 """The obstacles to a change: the name of each, what to do, and whether an operator may accept it with a reason."""
 
-import re
-from pathlib import Path
-
+import checks.change
 import msgspec
 import pytest
-
-import checks.change
+import re
 from checks.change import codes
 from checks.change.change_plan import Accepted
 from checks.change.planning import PlanError
 from checks.change.preflight import obstacles
-from checks.model.facts import (
-    ActiveVersion,
-    ClusterMember,
-    FragileMtu,
-    Keeper,
-    KeptMtu,
-    Leg,
-    LldpNeighbour,
-    PingSeries,
-    Unknown,
-    UnreadNode,
-    Verdict,
-)
+from checks.model.facts import ActiveVersion, ClusterMember, FragileMtu, Keeper, KeptMtu, Leg, LldpNeighbour, PingSeries, Unknown, UnreadNode, Verdict
+from pathlib import Path
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import Route, cluster, node, path, with_interface, with_paths
 from tests.fixtures.reports import report_of
@@ -72,7 +58,7 @@ def test_a_failure_is_named_by_its_code_and_a_typed_reason_outweighs_it():
 def test_a_black_hole_stops_raising_and_is_cured_by_lowering():
     holed = lost(to_change([node(1), node(2)]), Verdict.BLACK_HOLE)
     assert "IC-PATH-003" not in found(holed, 1500)
-    assert any("cured by this change" in remark for remark in plan_for(holed, 1500).remarks)
+    assert any("fixed by this change" in remark for remark in plan_for(holed, 1500).remarks)
     assert "IC-PATH-003" in found(holed, 8000)
 
 
@@ -218,7 +204,7 @@ def test_a_file_that_is_about_a_public_interface_too_takes_a_reason():
     one = "/etc/systemd/network/10-eth.network"
     shared = tuple(KeptMtu(name, Keeper.NETWORKD, one) for name in ("eth0", "eth1", "eth2"))
     obstacle = found(with_setup(built, "rac1", kept=shared))["CH-START-024"]
-    assert "about eth2 and about eth0, which is not private" in obstacle.sentence
+    assert "configures eth2 and also eth0, which is not private" in obstacle.sentence
     assert found(with_setup(built, "rac1", kept=shared[1:])) == {}
 
 

@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-
 from checks.model.facts import Keeper, LldpNeighbour
 from checks.model.settings import ChangeSettings, DatabaseSettings, Settings
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
@@ -21,17 +20,17 @@ def port(name, size):
 
 def test_the_smallest_limit_of_the_drivers_is_told_with_its_place():
     small = [with_interface(node(n, 1500), "eth2", max_mtu=9100) for n in (1, 2)]
-    assert "a driver tells is 9100 bytes (eth2 of rac1 and eth2 of rac2)" in said(to_change(small))
+    assert "a driver reports is 9100 bytes (eth2 of rac1 and eth2 of rac2)" in said(to_change(small))
 
 
 @pytest.mark.parametrize(
     ("lldp", "told"),
     [
-        ((), "LLDP names no switch port of the private networks: what the switches carry, only prove-paths tells."),
-        ((LldpNeighbour("eth1", "sw1", "", "Ethernet7"),), "1 of 4 private NICs; none told the largest frame"),
+        ((), "LLDP names no switch port of the private networks: only the step prove-paths tests the switches."),
+        ((LldpNeighbour("eth1", "sw1", "", "Ethernet7"),), "1 of 4 private NICs; no port announces its largest frame"),
         (
             (port("Ethernet7", 9236),),
-            "1 told the largest frame, the smallest of these is 9236 bytes (sw1 Ethernet7)",
+            "1 port announces its largest frame. The smallest of these sizes is 9236 bytes (sw1 Ethernet7)",
         ),
         ((port("Ethernet7", 1518),), "sw1 Ethernet7 still announces standard frames."),
     ],
@@ -47,7 +46,7 @@ def test_a_cloud_that_is_large_enough_is_named_with_its_limit():
 
 
 def test_what_stands_on_other_interfaces_is_counted_and_infiniband_has_no_ethernet_switch():
-    assert "stand on 1 bond and 1 VLAN" in said(to_change([stacked(1), node(2, 1500)]))
+    assert "use 1 bond and 1 VLAN" in said(to_change([stacked(1), node(2, 1500)]))
     built = to_change([infiniband(1), infiniband(2)])
     for name in ("rac1", "rac2"):
         built = with_setup(built, name, infiniband_modes={"ib0": "connected", "ib1": "connected"})
@@ -59,20 +58,20 @@ def test_networks_that_differ_are_told_apart():
     built = to_change()
     networks = (built.networks[0], msgspec.structs.replace(built.networks[1], mtu=4000))
     remarks = plan_for(msgspec.structs.replace(built, networks=networks)).remarks
-    assert "A block of 8 KB goes out in 6 packets on 192.168.10.0/24 at MTU 1500, and in 1 at 9000." in remarks
-    assert "A block of 8 KB goes out in 3 packets on 192.168.11.0/24 at MTU 4000, and in 1 at 9000." in remarks
+    assert "A block of 8 KB is sent in 6 packets on 192.168.10.0/24 at MTU 1500, and in 1 at MTU 9000." in remarks
+    assert "A block of 8 KB is sent in 3 packets on 192.168.11.0/24 at MTU 4000, and in 1 at MTU 9000." in remarks
 
 
 def test_a_way_back_says_what_is_so_when_one_is_back():
     back = " ".join(way_back(standing_at("compare")).remarks)
-    assert "Back at MTU 1500 a block of 8 KB goes out in 6 packets, as before the change." in back
+    assert "At MTU 1500, a block of 8 KB is sent in 6 packets, as before the change." in back
     assert "9000" not in back
-    assert "oifcfg has nothing to do" in back
+    assert "oifcfg needs no change" in back
 
 
 def test_the_practice_cluster_is_called_so_and_its_switch_is_outside_its_nodes():
     practice = plan_for(to_change(), switches=("practice",))
-    assert "`racwire lab shell rac1` is a root shell on rac1" in practice.remarks[0]
+    assert "`racwire lab shell rac1` opens a root shell on rac1" in practice.remarks[0]
     assert practice.step("switch").commands[0].where.startswith("On the practice switch")
     assert "practice" not in said(to_change())
 
@@ -81,15 +80,15 @@ def test_the_node_that_racwire_runs_on_is_booted_last_and_that_ends_racwire():
     plan = plan_for(to_change(2, keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
     blocks = plan.step("survives-boot").commands
     assert [block.node for block in blocks] == ["rac2", "rac1"]
-    assert "racwire runs here" in blocks[1].note
-    assert "racwire runs here" not in blocks[0].note
+    assert "racwire runs on it" in blocks[1].note
+    assert "racwire runs on it" not in blocks[0].note
 
 
 def test_a_restore_point_is_offered_with_its_limits_and_its_end():
     plan = plan_for(to_change())
     (made,) = [block for block in plan.step("backups").commands if "SYSDBA" in block.where]
     assert made.lines == ("CREATE RESTORE POINT racwire_before_2026_11_20_a GUARANTEE FLASHBACK DATABASE;",)
-    assert "does nothing for the network" in made.note
+    assert "protects the data, not the network" in made.note
     for last in (plan.steps[-1], way_back(standing_at("set-mtu")).steps[-1]):
         (dropped,) = [block for block in last.commands if "SYSDBA" in block.where]
         assert dropped.lines == ("DROP RESTORE POINT racwire_before_2026_11_20_a;",)

@@ -2,25 +2,12 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from checks.change import decisions
-from checks.change.change_events import (
-    AnyEvent,
-    Attested,
-    Closed,
-    GateResult,
-    Noted,
-    Opened,
-    Overridden,
-    Reopened,
-    RolledBack,
-    Verified,
-)
+from checks.change.change_events import AnyEvent, Attested, Closed, GateResult, Noted, Opened, Overridden, Reopened, RolledBack, Verified
 from checks.change.change_plan import ChangeKind, Gate, Step
 from checks.change.state import Change, ChangeError, StepStatus, advance, fold
 from checks.model.finding import Status
+from hypothesis import given, settings, strategies as st
 from tests.unit.change_support import AGREED, STEPS, after, change, lines, passed, plan, until
 
 BACK = plan(kind=ChangeKind.ROLLBACK, steps=(STEPS[3], STEPS[8]))
@@ -137,13 +124,13 @@ def test_on_the_way_back_its_own_plan_is_followed_and_what_was_left_is_kept():
 @pytest.mark.parametrize(
     ("events", "said"),
     [
-        ((AGREED,), "does not begin with the plan"),
+        ((AGREED,), "first line of the journal is not the plan"),
         ((), "is empty"),
-        ((Opened(plan()), Opened(plan())), "two plans"),
+        ((Opened(plan()), Opened(plan())), "the plans of two changes"),
         ((Opened(plan()), Attested("dance", "A. Lee")), "a step 'dance'"),
-        ((Opened(plan()), Closed("abandoned", "A. Lee"), AGREED), "nothing can follow"),
+        ((Opened(plan()), Closed("abandoned", "A. Lee"), AGREED), "no event can follow"),
         ((Opened(plan(steps=())),), "no steps"),
-        ((Opened(plan(steps=(STEPS[0], STEPS[0]))),), "two steps of one name"),
+        ((Opened(plan(steps=(STEPS[0], STEPS[0]))),), "two steps with the same id"),
         ((Opened(plan()), RolledBack(plan(nodes=()), "A. Lee", "")), "no nodes"),
     ],
 )
@@ -185,7 +172,7 @@ AT_LAST = change(opened=plan(steps=(LAST,)))
 def test_the_last_step_is_attested_once_its_gate_passed_or_was_gone_past():
     unseen = Verified("sign-off", False, (result("rac2", Status.FAIL, "running-mtu"),))
     for of in (AT_LAST, after(AT_LAST, unseen)):
-        with pytest.raises(ChangeError, match="Look first"):
+        with pytest.raises(ChangeError, match="only after its gate has passed"):
             decisions.attest(of, "sign-off", "A. Lee")
     over = Overridden("sign-off", "A. Lee", "rac2 is being replaced.")
     for of in (after(AT_LAST, passed("sign-off")), after(AT_LAST, unseen, over)):
@@ -195,27 +182,33 @@ def test_the_last_step_is_attested_once_its_gate_passed_or_was_gone_past():
 @pytest.mark.parametrize(
     ("decide", "said"),
     [
-        (lambda: decisions.attest(change(), "agree", "  "), "by name"),
+        (lambda: decisions.attest(change(), "agree", "  "), "name of the person who"),
         (lambda: decisions.attest(change(), "dance", "A. Lee"), "There is no step 'dance'"),
-        (lambda: decisions.attest(change(), "sign-off", "A. Lee"), "not reached: step 1, agree, comes first"),
+        (
+            lambda: decisions.attest(change(), "sign-off", "A. Lee"),
+            "not reached step sign-off yet: step 1, agree, comes first",
+        ),
         (lambda: decisions.attest(change(AGREED), "agree", "A. Lee"), "is done"),
         (lambda: decisions.attest(change(AGREED), "baseline", "A. Lee"), "nothing to attest"),
-        (lambda: decisions.override(change(AGREED), "baseline", "A. Lee", "a good reason"), "cannot weigh it unseen"),
+        (lambda: decisions.override(change(AGREED), "baseline", "A. Lee", "a good reason"), "was not verified yet"),
         (lambda: decisions.override(change(), "agree", "A. Lee", "a good reason"), "no gate"),
-        (lambda: decisions.override(FAILED, "baseline", "A. Lee", "because"), "needs a reason in words"),
-        (lambda: decisions.override(FAILED, "baseline", " ", "a good reason"), "by name"),
+        (
+            lambda: decisions.override(FAILED, "baseline", "A. Lee", "because"),
+            "needs a reason of at least 10 characters",
+        ),
+        (lambda: decisions.override(FAILED, "baseline", " ", "a good reason"), "name of the person who"),
         (lambda: decisions.note(change(), " "), "needs a text"),
         (lambda: decisions.close(change(), "A. Lee"), "Step 1, agree, is not done yet"),
         (lambda: decisions.abandon(FAILED, "A. Lee", "no"), "needs a reason"),
-        (lambda: decisions.abandon(until("set-mtu"), "A. Lee", "a good reason"), "go back with"),
+        (lambda: decisions.abandon(until("set-mtu"), "A. Lee", "a good reason"), "Roll back with"),
         (lambda: decisions.roll_back(FAILED, BACK, "A. Lee", "no"), "needs a reason"),
         (
             lambda: decisions.roll_back(
                 after(FAILED, RolledBack(BACK, "A. Lee", "a good reason")), BACK, "A. Lee", "a good reason"
             ),
-            "followed already",
+            "started already",
         ),
-        (lambda: decisions.note(after(FAILED, Closed("abandoned", "A. Lee")), "a note"), "is over: abandoned"),
+        (lambda: decisions.note(after(FAILED, Closed("abandoned", "A. Lee")), "a note"), "is closed: abandoned"),
     ],
 )
 def test_a_decision_that_does_not_fit_is_refused_with_the_reason(decide, said):

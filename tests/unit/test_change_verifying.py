@@ -1,12 +1,8 @@
 """The events of a verification: results of the gates, changes of the cluster, and steps to do again."""
 
 import asyncio
-from contextlib import aclosing
-from dataclasses import replace
-
 import msgspec
 import pytest
-
 from checks.change import verifying
 from checks.change.change_events import AnyEvent, Overridden, Reopened, RolledBack, Surprise, Surprised, Verified
 from checks.change.change_plan import ChangeKind, Gate, Step
@@ -14,23 +10,13 @@ from checks.change.concluding import figures_of
 from checks.change.gates import looked_at, watched
 from checks.change.state import Change
 from checks.change.verifying import Concluded, Verification, conclude, node_here, results_of, settings_for
-from checks.model.facts import (
-    Activity,
-    BeforeAfter,
-    Changing,
-    Cluster,
-    CounterChange,
-    CounterChanges,
-    InstanceActivity,
-    InstancePing,
-    KernelCounters,
-    RecordingsCompared,
-    UnreadNode,
-)
+from checks.model.facts import Activity, BeforeAfter, Changing, Cluster, CounterChange, CounterChanges, InstanceActivity, InstancePing, KernelCounters, RecordingsCompared, UnreadNode
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
 from checks.run.events import CheckConcluded, GatherProgress, RunFinished
 from checks.run.gathering import GATHERERS
+from contextlib import aclosing
+from dataclasses import replace
 from tests.unit.change_support import NODES, STEPS, SUBNET, after, cluster, down, layer, looked, plan, setup, until
 
 
@@ -67,7 +53,7 @@ def test_a_step_passes_when_every_node_does_and_what_was_seen_is_kept():
     assert event.passed
     assert [(r.node, r.check, r.text) for r in event.results] == [
         *((node, "running-mtu", "9000") for node in NODES),
-        *((node, "kept-mtu", "9000 kept") for node in NODES),
+        *((node, "kept-mtu", "9000 at boot") for node in NODES),
     ]
     assert event.look.mtus["rac2"] == {"eth1": 9000}
     assert event.look.running == dict.fromkeys(NODES, False)
@@ -129,7 +115,7 @@ def test_a_cluster_that_stays_as_it_is_surprises_nobody():
 def test_a_boot_that_the_step_asks_for_is_told_and_alarms_nobody():
     events = looked(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
-    assert told(events) == "rac2 was booted at 19:30, as this step asks, and came back with eth1 at 9000."
+    assert told(events) == "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
     assert verified(events).passed
 
 
@@ -137,7 +123,10 @@ def test_a_node_that_comes_back_with_the_old_mtu_takes_the_change_back_to_settin
     of = until("prove-paths", down(9000))
     events = looked(of, down(9000, rac2=1500, rac2_setup=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
-    assert told(events) == "rac2 was booted at 19:30 and came back with eth1 at 1500: its MTU was not kept."
+    assert told(events) == (
+        "rac2 was booted at 19:30 and came back with eth1 at MTU 1500: the boot configuration does not set the "
+        "planned MTU."
+    )
     assert reopened(events) == ["set-mtu", "survives-boot"]
     again = after(of, *events)
     assert again.current
@@ -151,7 +140,7 @@ def test_forgotten_persistence_that_was_gone_past_is_found_by_the_boot():
     of = after(of, *looked(of, not_kept), Overridden("set-mtu", "A. Lee", "The file comes later."))
     lost = down(9000, rac2=1500, rac2_setup=setup("rac2", runs=False, mtu=None, boot="second"))
     events = looked(of, lost)
-    assert "came back with eth1 at 1500: its MTU was not kept" in told(events)
+    assert "came back with eth1 at MTU 1500: the boot configuration does not set the planned MTU" in told(events)
     assert reopened(events) == ["set-mtu"]
 
 
@@ -159,7 +148,7 @@ def test_an_mtu_that_somebody_takes_back_is_seen_and_every_path_has_to_be_proved
     of = until("first-node", down(9000))
     events = looked(of, down(9000, rac2=1500))
     assert surprised(events) == [(Surprise.MTU_LOST, "rac2", False)]
-    assert told(events) == "eth1 of rac2 was changed from 9000 to 1500; 9000 was planned."
+    assert told(events) == "eth1 of rac2 was changed from MTU 9000 to 1500; the plan is MTU 9000."
     assert reopened(events) == ["set-mtu", "prove-paths"]
 
 
@@ -174,7 +163,7 @@ def test_a_surprise_is_told_once():
 def test_a_live_change_is_dangerous_at_whatever_step_it_is_seen(step):
     events = looked(until(step, cluster()), with_nothing_more(cluster(1500, rac2=9000)))
     assert surprised(events) == [(Surprise.LIVE_CHANGE, "rac2", True)]
-    assert "changed from 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in told(events)
+    assert "changed from MTU 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in told(events)
     assert ("mtu-untouched", "rac2") in not_held(events)
     assert not verified(events).passed
 
@@ -188,7 +177,7 @@ def test_a_live_change_that_is_taken_back_is_told_and_alarms_nobody():
     of = after(of, *looked(of, with_nothing_more(cluster(1500, rac2=9000))))
     events = looked(of, with_nothing_more(cluster()))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
-    assert told(events).endswith("it is as it has to be again.")
+    assert told(events).endswith("the MTU is right again.")
 
 
 def test_on_a_way_back_that_sets_nothing_the_mtu_of_before_is_what_has_to_be():
@@ -231,14 +220,14 @@ def test_a_stack_that_is_started_while_the_mtus_differ_is_dangerous():
     of = after(until("set-mtu", down()), *looked(until("set-mtu", down()), down(9000, rac2=1500)))
     events = looked(of, down(9000, rac2=1500, rac3=setup("rac3", mtu=9000, autostart=False)))
     assert (Surprise.STACK_STARTED, "rac3", True) in surprised(events)
-    assert "Stop it at once" in told(events)
+    assert "Stop Clusterware at once" in told(events)
 
 
 def test_whatever_else_was_proved_and_is_no_more_is_told_with_its_own_sentence():
     of = until("prove-paths", down(9000))
     events = looked(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, autostart=True)))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
-    assert told(events) == "Clusterware would start by itself when rac2 boots."
+    assert told(events) == "Clusterware would start when rac2 boots: its autostart is enabled."
     assert reopened(events) == ["stack-down"]
 
 

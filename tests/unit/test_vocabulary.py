@@ -60,7 +60,6 @@ _FAULTS, _HELPS = "lab/racwire_lab", "tui/cli"
 
 CEILINGS: dict[str, int] = {
     "checks": 1,
-    "checks/change": 331,
     "checks/plugins": 1,
     "checks/redact": 44,
     "checks/report": 100,

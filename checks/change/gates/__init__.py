@@ -1,6 +1,6 @@
-"""The gates: read-only checks of what a step must have brought about, made for one change.
+"""The gates: read-only checks that verify the result of a step, built for one change.
 
-They are run by the ordinary engine, so that one thing gathers, tells how far it is, and is given up cleanly.
+The ordinary engine runs them: the same code gathers facts, reports progress and handles cancellation.
 """
 
 from __future__ import annotations
@@ -46,34 +46,39 @@ GATES: tuple[GateCheck, ...] = (
     comparison,
     only_journal,
 )
-"""Those of our own, in the order of the steps that they belong to."""
+"""The gates that exist only for changes, in the order of the steps."""
 _UNTIL_STOPPED = "stack-down"
 
 
 def documented() -> tuple[Check, ...]:
-    """Every gate of our own for `racwire explain`, which needs no change for it."""
+    """Return every gate of `GATES` as a check for `racwire explain`; no change is needed."""
     return tuple(gate.described() for gate in GATES)
 
 
 def gate_checks(change: Change, step: Step | None, built_in: Callable[[], Iterable[Check]]) -> dict[str, Check]:
-    """The checks that look at the gates of a step (the current one where none is given), by id: our own, and built-in
-    ones. A gate that this racwire does not know is left out."""
-    scene = GateContext(change, step or change.current or change.plan.steps[-1])
-    wanted = {gate.check for gate in (*looked_at(change, scene.step), *watched(change, scene.step))}
-    own = {gate.id: gate.made_for(scene) for gate in GATES if gate.id in wanted}
+    """Return the checks for the gates of `step`, or of the current step if it is None, by id.
+
+    The result has gates of `GATES` and built-in checks. It leaves out a gate that this version does not know.
+    """
+    context = GateContext(change, step or change.current or change.plan.steps[-1])
+    wanted = {gate.check for gate in (*looked_at(change, context.step), *watched(change, context.step))}
+    own = {gate.id: gate.made_for(context) for gate in GATES if gate.id in wanted}
     found = built_in() if wanted - own.keys() else ()
     others = {check.id: as_gate(check) for check in found if check.id in CHECKS and check.id in wanted}
     return {**own, **{id_: check for id_, check in others.items() if id_ not in own}}
 
 
 def looked_at(change: Change, step: Step) -> tuple[Gate, ...]:
-    """The gates of a step, and those of earlier ones that must still hold."""
+    """Return the gates of a step and the gates of earlier steps that must still hold."""
     return tuple(dict.fromkeys((*step.gates, *(gate for _, gate in change.held(step)))))
 
 
 def watched(change: Change, step: Step) -> tuple[Gate, ...]:
-    """What is looked at with every step and told only where it is bad: another journal that went on; and, until
-    Clusterware has been stopped everywhere, an MTU that somebody changes under it, and a node that was added."""
+    """Return the gates that are verified with every step and reported only if they fail.
+
+    They find another journal of this cluster that continued. Until Clusterware was stopped on every node they also find
+    an MTU changed while Clusterware runs, and a node added to the cluster.
+    """
     return tuple(_watched(change, step))
 
 

@@ -1,14 +1,16 @@
-"""Built-in checks as gates: which of their findings let the next step come.
+"""Built-in checks as gates: which of their findings allow the next step.
 
-A gate asks less and more than a check. Less, since it is about what the change can have done, and not about all that is
-odd on a cluster; more, since what was left out proves nothing. So PASS and INFO hold, FAIL, UNKNOWN and SKIPPED do not,
-and a warning holds only where it stands below, or at the baseline: that step is there for figures, and what is wrong
-before the change is what it may mend. There a failure holds, too, that was accepted when the change was opened;
-afterwards only where it stands below. And a warning holds that stood in the same words when the change was opened: it
-is not of its making; but never one of what a change of the MTU is to prove.
+A gate is less strict than a check: it judges only the effects of the change, not every oddity of a cluster. It is also
+more strict: a fact that was not measured proves nothing. The rules:
 
-Where nothing passed between instances that are open on several nodes, nothing was measured: a check calls that too few
-to judge, and a gate does not hold by it. At the baseline it is told, and holds.
+- PASS and INFO allow the next step; FAIL, UNKNOWN and SKIPPED prevent it.
+- A warning prevents the next step. Exceptions: its code is in `WARNINGS_THAT_HOLD`; the step is the baseline, which
+  only collects figures, and the change may fix the cause; or the change was opened with the same warning. The last
+  exception does not apply to the checks in `TO_BE_PROVED`.
+- A failure that was accepted when the change was opened allows the next step at the baseline; later only if its code is
+  in `WARNINGS_THAT_HOLD`.
+- If no block or ping passed between instances that are open on several nodes, nothing was measured: the gate does not
+  pass. At the baseline this is reported, and the gate passes.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from functools import wraps
 import msgspec
 
 from checks.change.change_plan import KnownWarning
-from checks.change.gates.gate import LOOK_AGAIN, GateContext
+from checks.change.gates.gate import VERIFY, GateContext
 from checks.model.check import Check
 from checks.model.facts import Activity, Cluster, Database
 from checks.model.finding import Finding, Remedy, Status
@@ -39,30 +41,30 @@ CHECKS = (
     "rp-filter",
     "udp-receive-buffers",
 )
-"""Those that can be gates."""
+"""The built-in checks that can be gates."""
 WARNINGS_THAT_HOLD = {
     "IC-GRID-002": "a file that names an old Grid home",
     "IC-LOST-006": "the false counts of 12.1.0.2",
-    "IC-LOST-009": "losses of the past: what counts is what is lost now",
-    "IC-PING-003": "8 KB taking longer than 500 bytes; pings that are slow do not hold",
-    "IC-UDP-004": "a CPU's backlog that overflows: it is no matter of packet sizes",
-    "IC-USE-004": "cluster_interconnects being set: the change did not set it",
+    "IC-LOST-009": "earlier losses: the gate judges only losses since then",
+    "IC-PING-003": "8 KB pings that take longer than 500-byte pings; slow pings still prevent the next step",
+    "IC-UDP-004": "an overflow of a CPU's backlog: it does not depend on packet sizes",
+    "IC-USE-004": "cluster_interconnects is set: the change did not set it",
 }
-"""By their code, and why a change of MTU does not stop for them."""
+"""Warnings that allow the next step: their code, and the reason why a change of MTU does not stop for them."""
 TO_BE_PROVED = ("df-ping", "gc-blocks-lost", "mtu-consistency", "reassembly")
-"""Checks whose warnings never hold because they stood before: what is lost now is lost now."""
+"""Checks whose warnings prevent the next step even if the change was opened with the same warning."""
 _NETWORKS_DIFFER = "IC-MTU-007"
 _LEFT_OUT = ("history",)
-"""Facts that no gate judges by: reading AWR takes long, and is of the past."""
+"""Groups of facts that no gate uses: reading AWR takes long, and AWR shows the time before the change."""
 NOTHING_PASSED = {
-    "IC-LOST-003": ("0 blocks", "no block went between {}"),
+    "IC-LOST-003": ("0 blocks", "no block passed between {}"),
     "IC-PING-006": ("0 pings", "no ping was answered between {}"),
 }
-"""Codes of too little to judge: how the few words begin where it was nothing at all, and what is said then."""
+"""Codes of findings with too few measurements: the start of their subject if there was none, and the gate's text."""
 
 
 def as_gate(check: Check) -> Check:
-    """A built-in check without what a gate does not ask for; it does not know what was not measured."""
+    """Return a built-in check as a gate: without facts that no gate uses, and UNKNOWN if nothing was measured."""
 
     @wraps(check.judge)
     def judge(cluster: Cluster) -> Iterator[Finding]:
@@ -73,57 +75,61 @@ def as_gate(check: Check) -> Check:
 
 
 def _measured(finding: Finding, cluster: Cluster) -> Finding:
-    """The finding, or that nothing was measured where something could have been."""
-    begins, told = NOTHING_PASSED.get(finding.code, ("", ""))
+    """Return the finding; as UNKNOWN if nothing was measured although several nodes have open instances."""
+    start, text = NOTHING_PASSED.get(finding.code, ("", ""))
     open_at = _open_instances(cluster)
-    if not begins or not finding.subject.startswith(begins) or len(set(open_at.values())) < 2:
+    if not start or not finding.subject.startswith(start) or len(set(open_at.values())) < 2:
         return finding
     seconds = cluster.activity.seconds if isinstance(cluster.activity, Activity) else 0.0
     return msgspec.structs.replace(
         finding,
         status=Status.UNKNOWN,
-        title=f"Nothing was measured: {told.format(listed(open_at))} in {seconds:.0f} s.",
+        title=f"Nothing was measured: {text.format(listed(open_at))} in {seconds:.0f} s.",
         subject="nothing measured",
-        next=(Remedy("Let the applications in, and look again while the database is busy.", (LOOK_AGAIN,)),),
+        next=(Remedy("Allow the applications to connect, and verify again while the database is busy.", (VERIFY,)),),
     )
 
 
 def _open_instances(cluster: Cluster) -> dict[str, str]:
-    """The node of each instance that is open, by the instance's name."""
+    """Return the host of each open instance, by the instance's name."""
     found = cluster.database.instances if isinstance(cluster.database, Database) else ()
     return {instance.name: instance.host.casefold() for instance in found if instance.status == "OPEN"}
 
 
-def weighed(scene: GateContext | None, finding: Finding) -> Status:
-    """The status that a finding of a built-in check has as a gate's: INFO for a warning that holds. Without a scene
-    only its code decides."""
-    at_baseline = scene is not None and scene.step.id == "baseline"
+def weighed(context: GateContext | None, finding: Finding) -> Status:
+    """Return the status of a built-in check's finding in a gate: INFO for a warning that allows the next step.
+
+    With `context` None, only the code of the finding decides.
+    """
+    at_baseline = context is not None and context.step.id == "baseline"
     if finding.status is Status.SKIPPED:
         return Status.UNKNOWN
     if finding.status is Status.UNKNOWN and at_baseline and finding.code in NOTHING_PASSED:
         return Status.INFO
-    if finding.status is Status.WARN and (at_baseline or _holds(scene, finding.code) or stood_before(scene, finding)):
+    if finding.status is Status.WARN and (
+        at_baseline or _holds(context, finding.code) or stood_before(context, finding)
+    ):
         return Status.INFO
-    is_accepted = finding.code in _accepted(scene)
+    is_accepted = finding.code in _accepted(context)
     if finding.status is Status.FAIL and is_accepted and (at_baseline or finding.code in WARNINGS_THAT_HOLD):
         return Status.INFO
     return finding.status
 
 
-def stood_before(scene: GateContext | None, finding: Finding) -> bool:
-    """Whether it is a warning that stood so when the change was opened, and holds for that."""
-    if scene is None or scene.step.id == "baseline":
+def stood_before(context: GateContext | None, finding: Finding) -> bool:
+    """Whether the change was opened with this warning, so that it allows the next step."""
+    if context is None or context.step.id == "baseline":
         return False
     if finding.status is not Status.WARN or finding.check in TO_BE_PROVED:
         return False
-    return KnownWarning(finding.code, finding.subject) in scene.change.opened.known
+    return KnownWarning(finding.code, finding.subject) in context.change.opened.known
 
 
-def _holds(scene: GateContext | None, code: str) -> bool:
+def _holds(context: GateContext | None, code: str) -> bool:
     if code == _NETWORKS_DIFFER:
-        return scene is not None and len({network.mtu_after for network in scene.plan.networks}) > 1
+        return context is not None and len({network.mtu_after for network in context.plan.networks}) > 1
     return code in WARNINGS_THAT_HOLD
 
 
-def _accepted(scene: GateContext | None) -> Iterable[str]:
-    return {accepted.code for accepted in scene.change.opened.accepted} if scene else ()
+def _accepted(context: GateContext | None) -> Iterable[str]:
+    return {accepted.code for accepted in context.change.opened.accepted} if context else ()

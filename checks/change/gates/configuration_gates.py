@@ -1,4 +1,4 @@
-"""Gates: what Clusterware has configured, and what the switches announce."""
+"""Gates: the networks in oifcfg, and the frame sizes that the switches announce."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ SAME = Kind("CH-CONF-001", "oifcfg names the same networks as before the change"
 OTHER = Kind(
     "CH-CONF-002",
     "oifcfg names other networks than before the change",
-    "A change of MTU needs no change there: the MTU stands neither in the OCR nor in the GPnP profile.",
+    "A change of MTU needs no change in oifcfg: neither the OCR nor the GPnP profile contains the MTU.",
     ("MOS 283684.1",),
 )
-NOT_TOLD = Kind("CH-CONF-003", "What oifcfg names is not known")
+OIFCFG_NOT_KNOWN = Kind("CH-CONF-003", "The networks in oifcfg are not known")
 CARRIES = Kind("CH-SWITCH-001", "The switch ports of a node announce frames that are large enough")
 TOO_SMALL = Kind(
     "CH-SWITCH-002",
     "A switch port announces a smaller maximum frame than the planned MTU needs",
-    "It drops what is larger without a word.",
+    "The port drops larger frames silently.",
     ("IEEE 802.3, maximum frame size TLV",),
 )
-NOT_ANNOUNCED = Kind("CH-SWITCH-003", "The switch ports of a node do not announce how large frames may be")
+NOT_ANNOUNCED = Kind("CH-SWITCH-003", "The switch ports of a node do not announce a maximum frame size")
 
 
 def interconnect_lines(clusterware: Clusterware | Unknown) -> tuple[str, ...] | Unknown:
-    """The lines of `oifcfg getif`, sorted, as a plan keeps them."""
+    """Return the sorted lines of `oifcfg getif` in the format of a plan, or the reason why they are unknown."""
     if isinstance(clusterware, Unknown):
         return clusterware
     if isinstance(clusterware.configuration, Unknown):
@@ -45,44 +45,53 @@ def _line(entry: ConfiguredInterface) -> str:
 
 @gate(
     "oifcfg-unchanged",
-    question="Does oifcfg name the same networks as before?",
+    question="Does oifcfg name the same networks as before the change?",
     needs=("clusterware",),
-    kinds=(SAME, OTHER, NOT_TOLD),
+    kinds=(SAME, OTHER, OIFCFG_NOT_KNOWN),
 )
-def oifcfg_unchanged(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Compares `oifcfg getif` with what it printed when the plan was made. A change of MTU changes nothing there."""
+def oifcfg_unchanged(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Compares the output of `oifcfg getif` with its output when the plan was made.
+
+    A change of MTU does not change this output.
+    """
     lines = interconnect_lines(cluster.clusterware)
     evidence = [(cluster.local_node, "oifcfg getif")]
     if isinstance(lines, Unknown):
-        yield NOT_TOLD.finding(
+        yield OIFCFG_NOT_KNOWN.finding(
             Status.UNKNOWN,
-            f"What oifcfg names is not known: {whole(lines.reason)}",
-            subject="not told",
+            f"The networks in oifcfg are not known: {whole(lines.reason)}",
+            subject="not known",
             evidence=evidence,
         )
         return
-    before = {" ".join(line.split()) for line in scene.plan.interconnects}
+    before = {" ".join(line.split()) for line in context.plan.interconnects}
     now = {" ".join(line.split()) for line in lines}
     if not before:
-        yield NOT_TOLD.finding(
+        yield OIFCFG_NOT_KNOWN.finding(
             Status.INFO,
-            "What oifcfg named when the change was opened is not known, so there is nothing to compare with.",
+            "The plan has no output of oifcfg, so racwire cannot compare it with the present output.",
             subject="not compared",
             evidence=evidence,
         )
         return
     if before == now:
         yield SAME.finding(
-            Status.PASS, "oifcfg names the same networks as before.", subject="unchanged", evidence=evidence
+            Status.PASS, "oifcfg names the same networks as before the change.", subject="unchanged", evidence=evidence
         )
         return
     gone, came = sorted(before - now), sorted(now - before)
-    told = [*(f"`{line}` is gone" for line in gone), *(f"`{line}` is there now" for line in came)]
+    differences = [*(f"`{line}` was removed" for line in gone), *(f"`{line}` was added" for line in came)]
     yield OTHER.finding(
         Status.FAIL,
-        f"oifcfg names other networks than before: {listed(told)}.",
+        f"oifcfg names other networks than before the change: {listed(differences)}.",
         subject="changed",
-        next=[Remedy("Ask who changed it, and why: this change needs none.", ("oifcfg getif",), "the Grid owner")],
+        next=[
+            Remedy(
+                "Find out who changed the networks in oifcfg, and why: a change of MTU does not need it.",
+                ("oifcfg getif",),
+                "the Grid owner",
+            )
+        ],
         evidence=evidence,
     )
 
@@ -93,11 +102,13 @@ def oifcfg_unchanged(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
     needs=("setups",),
     kinds=(CARRIES, TOO_SMALL, NOT_ANNOUNCED),
 )
-def switch_frames(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Compares the maximum frame size that each node's switch ports announce by LLDP with what the planned MTU needs:
-    18 bytes more, 22 under a VLAN. Many switches do not announce it; those the network team has to vouch for.
+def switch_frames(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Compares the maximum frame size that each node's switch ports announce by LLDP with the frame size of the planned
+    MTU: 18 bytes more than the MTU, 22 bytes more under a VLAN.
+
+    Many switches do not announce a maximum frame size. For these, the network team must confirm it.
     """
-    for node, setup in setups(scene, cluster):
+    for node, setup in setups(context, cluster):
         found = setup if isinstance(setup, Unknown) else setup.lldp
         if isinstance(found, Unknown):
             yield of_node(
@@ -105,14 +116,14 @@ def switch_frames(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 Status.INFO,
                 node,
                 "not announced",
-                f"What the switch ports of {node} carry is not announced: {whole(found.reason)}",
+                f"The maximum frame size of the switch ports of {node} is not known: {whole(found.reason)}",
             )
             continue
-        yield _of_ports(scene, node, found)
+        yield _of_ports(context, node, found)
 
 
-def _of_ports(scene: GateContext, node: str, neighbours: tuple[LldpNeighbour, ...]) -> Finding:
-    layers = scene.layers(node)
+def _of_ports(context: GateContext, node: str, neighbours: tuple[LldpNeighbour, ...]) -> Finding:
+    layers = context.layers(node)
     known: list[tuple[LldpNeighbour, Layer, int]] = []
     for neighbour in neighbours:
         layer = next((own for own in layers if own.interface == neighbour.interface), None)
@@ -120,9 +131,9 @@ def _of_ports(scene: GateContext, node: str, neighbours: tuple[LldpNeighbour, ..
             known.append((neighbour, layer, neighbour.max_frame_bytes))
     small = [(n, layer, size) for n, layer, size in known if size < _needed(layer, layers)]
     if small:
-        told = [
+        ports = [
             f"{n.port or 'the port'} of {n.switch or 'the switch'} ({n.interface}) announces {size} bytes, "
-            f"{_needed(layer, layers)} are needed"
+            f"{_needed(layer, layers)} bytes are needed"
             for n, layer, size in small
         ]
         return of_node(
@@ -130,24 +141,32 @@ def _of_ports(scene: GateContext, node: str, neighbours: tuple[LldpNeighbour, ..
             Status.FAIL,
             node,
             f"{min(size for _, _, size in small)} announced",
-            f"The switch carries too little for {node}: {listed(told)}.",
-            then=[Remedy("Ask the network team for these ports: the whole way needs the larger frames.")],
+            f"The switch carries too small frames for {node}: {listed(ports)}.",
+            then=[
+                Remedy(
+                    "Ask the network team to raise these ports: every switch on the path must carry the larger frames."
+                )
+            ],
         )
     if known:
         least = min(size for _, _, size in known)
         return of_node(
-            CARRIES, Status.PASS, node, f"{least} announced", f"The switch ports of {node} announce {least} bytes."
+            CARRIES,
+            Status.PASS,
+            node,
+            f"{least} announced",
+            f"The switch ports of {node} announce frames of up to {least} bytes.",
         )
     return of_node(
         NOT_ANNOUNCED,
         Status.INFO,
         node,
         "not announced",
-        f"The switch ports of {node} do not announce how large frames may be.",
+        f"The switch ports of {node} do not announce a maximum frame size.",
     )
 
 
 def _needed(layer: Layer, layers: tuple[Layer, ...]) -> int:
-    """With the Ethernet header and checksum, and the tag where the layer carries a VLAN."""
+    """Return the frame size, in bytes: MTU, Ethernet header and checksum, and the tag if the layer carries a VLAN."""
     above = [own for own in layers if own.level >= layer.level and not {*own.networks}.isdisjoint(layer.networks)]
     return frame_bytes(layer.mtu_after, any(own.kind == "vlan" for own in above))

@@ -1,4 +1,4 @@
-"""What a gate is: a check of a planned change, which knows the plan and where the change stands."""
+"""The gate: a check of a planned change that knows the plan and the state of the change."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from checks.model.check import Check, Kind
 from checks.model.facts import Cluster, NodeSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
 
-LOOK_AGAIN = "racwire change verify"
+VERIFY = "racwire change verify"
+THEN_VERIFY = Remedy("Then verify again.", (VERIFY,))
 
 
 @dataclass(frozen=True)
 class GateContext:
-    """What a gate knows beside the facts of the cluster."""
+    """What a gate knows in addition to the facts of the cluster."""
 
     change: Change
     step: Step
-    """The step that is looked at."""
+    """The step that is verified."""
 
     @property
     def plan(self) -> Plan:
-        """The plan that is followed."""
+        """The current plan: that of the change, or of its rollback."""
         return self.change.plan
 
     def layers(self, node: str) -> tuple[Layer, ...]:
-        """What the plan changes on a node, from the hardware up."""
+        """The layers that the plan changes on a node, from the hardware up."""
         return tuple(sorted((own for own in self.plan.layers if own.node == node), key=lambda own: own.level))
 
-    def tool(self, node: str, words: str) -> str:
-        """A Grid tool with its arguments, by its path on that node where that is known."""
+    def tool(self, node: str, command: str) -> str:
+        """A command line of a Grid tool, with the tool's path on that node if the path is known."""
         home = self.plan.grid_homes.get(node, "")
-        return f"{home}/bin/{words}" if home else words
+        return f"{home}/bin/{command}" if home else command
 
 
 GateJudge = Callable[[GateContext, Cluster], Iterable[Finding]]
@@ -43,7 +44,7 @@ GateJudge = Callable[[GateContext, Cluster], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class GateCheck:
-    """A gate as it is declared; `made_for` makes the check of one change of it."""
+    """A gate as declared; `made_for` returns its check for one change."""
 
     id: str
     question: str
@@ -52,17 +53,17 @@ class GateCheck:
     judge: GateJudge = field(repr=False)
     uses: tuple[str, ...] = ()
 
-    def made_for(self, scene: GateContext) -> Check:
-        """The check that looks at this gate."""
+    def made_for(self, context: GateContext) -> Check:
+        """Return the check that verifies this gate for one change."""
 
         @wraps(self.judge)
         def judge(cluster: Cluster) -> Iterable[Finding]:
-            return self.judge(scene, cluster)
+            return self.judge(context, cluster)
 
         return Check(self.id, self.question, self.needs, self.kinds, judge, self.uses)
 
     def described(self) -> Check:
-        """The check without a change, for its documentation; it finds nothing."""
+        """Return the check without a change, for its documentation; it finds nothing."""
 
         @wraps(self.judge)
         def judge(cluster: Cluster) -> Iterable[Finding]:
@@ -97,15 +98,15 @@ def of_node(
     then: Iterable[Remedy] = (),
     topic: str = "setup",
 ) -> Finding:
-    """What a gate says of one node: a few words for the list, and one sentence that could be read aloud."""
+    """Return the finding of a gate for one node: `text` is a short text for the list, `sentence` is complete."""
     return kind.finding(status, sentence, subject=text, next=then, evidence=[(node, topic)], nodes=[node])
 
 
-def setups(scene: GateContext, cluster: Cluster) -> Iterator[tuple[str, NodeSetup | Unknown]]:
-    """The setup of every node of the plan, in its order; why it is not known, where it is not."""
+def setups(context: GateContext, cluster: Cluster) -> Iterator[tuple[str, NodeSetup | Unknown]]:
+    """Yield every node of the plan, in its order, with the node's setup or the reason why it is unknown."""
     found = () if isinstance(cluster.setups, Unknown) else cluster.setups
     known = {setup.name: setup for setup in found}
-    for node in scene.plan.nodes:
+    for node in context.plan.nodes:
         setup = known.get(node)
         if isinstance(setup, NodeSetup):
             yield node, setup
@@ -114,16 +115,16 @@ def setups(scene: GateContext, cluster: Cluster) -> Iterator[tuple[str, NodeSetu
 
 
 def not_known(kind: Kind, node: str, what: str, why: str, *, then: Iterable[Remedy] = ()) -> Finding:
-    """That a node could not be judged. `what` is the beginning of the sentence: `What runs on rac2 is not known`."""
+    """Return the UNKNOWN finding of a node. `what` starts the sentence: `What runs on rac2 is not known`."""
     sentence = f"{what}: {whole(why[:1].lower() + why[1:])}"
     return of_node(kind, Status.UNKNOWN, node, "not known", sentence, then=then)
 
 
 def whole(reason: str) -> str:
-    """A reason as the end of a sentence: some have a full stop, and some have none."""
+    """Return a reason with exactly one full stop at its end."""
     return f"{reason.rstrip('. ')}."
 
 
 def as_root(text: str, node: str, *commands: str) -> Remedy:
-    """A step for root on a node."""
+    """Return a remedy with commands for root on a node."""
     return Remedy(text, commands, f"root on {node}", is_change=True)

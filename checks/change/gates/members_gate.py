@@ -14,42 +14,45 @@ SAME = Kind("CH-NODES-001", "The cluster has the same nodes as before the change
 OTHER = Kind(
     "CH-NODES-002",
     "The cluster has other nodes than the plan of the change",
-    "A node that the plan does not know is neither stopped nor set nor looked at: it runs on with the MTU that it has, "
-    "and cannot stay in one cluster with the others.",
+    "The plan neither stops nor sets nor verifies a node that it does not know. Such a node keeps its old MTU, and "
+    "cannot stay in one cluster with the others.",
 )
-NOT_TOLD = Kind("CH-NODES-003", "Which nodes the cluster has is not known")
+NOT_LISTED = Kind("CH-NODES-003", "Which nodes the cluster has is not known")
 
 
 @gate(
     "members-unchanged",
-    question="Has the cluster the nodes of the plan?",
+    question="Does the cluster have the same nodes as the plan?",
     needs=("clusterware",),
-    kinds=(SAME, OTHER, NOT_TOLD),
+    kinds=(SAME, OTHER, NOT_LISTED),
 )
-def members_unchanged(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Compares the nodes that `olsnodes` lists with those of the plan. Only Clusterware tells of a node that was added,
-    so it is asked while it runs: until it is stopped, and when it is up again."""
+def members_unchanged(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Compares the nodes that `olsnodes` lists with the nodes of the plan.
+
+    Only Clusterware shows an added node. So this gate is verified while Clusterware runs: until the step stack-down,
+    and again after the restart.
+    """
     facts = cluster.clusterware
     members = facts if isinstance(facts, Unknown) else facts.members
     evidence = [(cluster.local_node, "olsnodes")]
     if isinstance(members, Unknown):
         sentence = f"Which nodes the cluster has is not known: {whole(members.reason)}"
-        yield NOT_TOLD.finding(Status.UNKNOWN, sentence, subject="not told", evidence=evidence)
+        yield NOT_LISTED.finding(Status.UNKNOWN, sentence, subject="not known", evidence=evidence)
         return
     now = [member.name for member in members]
-    came, gone = _without(now, scene.plan.nodes), _without(scene.plan.nodes, now)
+    came, gone = _without(now, context.plan.nodes), _without(context.plan.nodes, now)
     if not came and not gone:
         yield SAME.finding(
             Status.PASS, "The cluster has the nodes of the plan.", subject="the same nodes", evidence=evidence
         )
         return
-    told = [f"{name} is in it and not in the plan" for name in came]
-    told += [f"{name} is in the plan and not in it" for name in gone]
+    differences = [f"{name} is in the cluster but not in the plan" for name in came]
+    differences += [f"{name} is in the plan but not in the cluster" for name in gone]
     yield OTHER.finding(
         Status.FAIL,
-        f"The cluster has other nodes than the plan: {listed(told)}.",
+        f"The cluster has other nodes than the plan: {listed(differences)}.",
         subject="other nodes",
-        next=[Remedy("Go back or give the change up, and plan it anew for the nodes that there are.")],
+        next=[Remedy("Roll back or abandon this change. Then plan a change for the present nodes of the cluster.")],
         evidence=evidence,
     )
 

@@ -1,11 +1,11 @@
-"""Gates: what the nodes' own kernels say of full-size packets, beside the pings of df-ping."""
+"""Gates: refusals and loss counters of the nodes' kernels for full-size packets, in addition to df-ping."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from checks.change.change_plan import PlannedNetwork
-from checks.change.gates.gate import LOOK_AGAIN, GateContext, gate, not_known, of_node
+from checks.change.gates.gate import VERIFY, GateContext, gate, not_known, of_node
 from checks.model.check import Kind
 from checks.model.facts import Cluster, PathProbe, PingSeries, Unknown
 from checks.model.finding import Finding, Remedy, Status
@@ -15,31 +15,31 @@ from checks.model.wording import counted, listed
 REFUSED = Kind("CH-PATH-001", "A node's own kernel refuses one byte more than the planned MTU")
 NOT_REFUSED = Kind(
     "CH-PATH-002",
-    "A node sends more than the planned MTU, or refuses less",
-    "Then what passes says nothing of the planned MTU: the node has another one, or a route or an offload stands "
-    "between.",
+    "A node sends packets larger than the planned MTU, or refuses smaller ones",
+    "Then packets that pass prove nothing about the planned MTU: the node has another MTU, or a route or an offload "
+    "changes the packet size.",
 )
 NOT_TRIED = Kind(
     "CH-PATH-003",
-    "Not every path from a node was tried",
-    "Each way of each private network has to be proved: one switch port that was forgotten blocks one way only.",
+    "Not every path from a node was tested",
+    "Each direction of each private network must be proved: one forgotten switch port blocks one direction only.",
 )
-QUIET = Kind("CH-PATH-004", "A node counted nothing lost while full-size packets were sent")
+QUIET = Kind("CH-PATH-004", "A node counted no loss while full-size packets were sent")
 LOUD = Kind(
     "CH-PATH-005",
-    "A node threw packets away while full-size packets were sent",
-    "While Clusterware is down nearly nothing else is on the private networks: what is lost then is lost for a reason.",
+    "A node dropped packets while full-size packets were sent",
+    "While Clusterware is down the private networks carry almost no other traffic, so a loss has a cause.",
     ("MOS 563566.1, causes 1 to 3",),
 )
-NOT_COUNTED = Kind("CH-PATH-006", "What a node threw away is not known")
+NOT_COUNTED = Kind("CH-PATH-006", "The packets that a node dropped are not known")
 
-# What rp_filter drops is left out: stray packets of the public network do it on healthy nodes, and a private network
-# whose pings it drops does not pass df-ping.
+# Drops by rp_filter are left out: stray packets of the public network cause them on healthy nodes, and df-ping fails on
+# a private network whose pings rp_filter drops.
 _HARM = {
     "Ip.ReasmFails": "failed reassemblies",
     "Ip.ReasmTimeout": "reassemblies timed out",
     "Udp.RcvbufErrors": "receive-buffer errors",
-    "Softnet.Dropped": "packets dropped by the CPUs' backlog",
+    "Softnet.Dropped": "packets dropped by the CPU backlog",
 }
 
 
@@ -49,17 +49,18 @@ _HARM = {
     needs=("networks", "paths"),
     kinds=(REFUSED, NOT_REFUSED, NOT_TRIED),
 )
-def one_byte_more(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """On every path of every private network, in both directions, a ping one byte larger than the planned MTU must be
-    refused by the node that sends it ("message too long"): it proves that the full-size packets of df-ping were as
-    large as they should be. A path that was not tried is not proved.
+def one_byte_more(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Sends a ping one byte larger than the planned MTU on every path of every private network, in both directions. The
+    sending node must refuse it ("message too long").
+
+    The refusal proves that the full-size packets of df-ping had the right size. A path without a test is not proved.
     """
     probes = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    for node in scene.plan.nodes:
+    for node in context.plan.nodes:
         untried: list[str] = []
         wrong: list[str] = []
-        for network in scene.plan.networks:
-            for other in scene.plan.nodes:
+        for network in context.plan.networks:
+            for other in context.plan.nodes:
                 if other == node or node not in network.addresses or other not in network.addresses:
                     continue
                 probe = _probe(probes, network, node, other)
@@ -68,11 +69,11 @@ def one_byte_more(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
                     untried.append(f"to {other} on {network.name}{_because(probe)}")
                 elif why := _not_refused(over, network.mtu_after):
                     wrong.append(f"to {other} on {network.name}: {why}")
-        yield _of_node(scene, node, wrong, untried)
+        yield _of_node(context, node, wrong, untried)
 
 
-def _of_node(scene: GateContext, node: str, wrong: list[str], untried: list[str]) -> Finding:
-    more = listed(str(size + 1) for size in sorted({network.mtu_after for network in scene.plan.networks}))
+def _of_node(context: GateContext, node: str, wrong: list[str], untried: list[str]) -> Finding:
+    more = listed(str(size + 1) for size in sorted({network.mtu_after for network in context.plan.networks}))
     if wrong:
         rest = f", and {counted(len(wrong) - 1, 'path')} more" if len(wrong) > 1 else ""
         return of_node(
@@ -80,9 +81,13 @@ def _of_node(scene: GateContext, node: str, wrong: list[str], untried: list[str]
             Status.FAIL,
             node,
             f"{more} not refused",
-            f"{node} does not refuse {more} bytes as it should {wrong[0]}{rest}.",
+            f"{node} must refuse {more} bytes but does not {wrong[0]}{rest}.",
             then=[
-                Remedy("Look at the interface and the route.", ("ip link show", "ip route show"), f"any user on {node}")
+                Remedy(
+                    "Check the MTU of the interface and of the route.",
+                    ("ip link show", "ip route show"),
+                    f"any user on {node}",
+                )
             ],
             topic="path",
         )
@@ -92,9 +97,9 @@ def _of_node(scene: GateContext, node: str, wrong: list[str], untried: list[str]
             NOT_TRIED,
             Status.UNKNOWN,
             node,
-            f"{counted(len(untried), 'path')} not tried",
-            f"One byte more could not be tried from {node} {untried[0]}{rest}.",
-            then=[Remedy("Mend what df-ping says of it, then look again.", (LOOK_AGAIN,))],
+            f"{counted(len(untried), 'path')} not tested",
+            f"racwire could not test one byte more from {node} {untried[0]}{rest}.",
+            then=[Remedy("Fix the problem that df-ping reports for this path, then verify again.", (VERIFY,))],
             topic="path",
         )
     return of_node(
@@ -103,24 +108,24 @@ def _of_node(scene: GateContext, node: str, wrong: list[str], untried: list[str]
 
 
 def _probe(probes: tuple[PathProbe, ...], network: PlannedNetwork, node: str, other: str) -> PathProbe | None:
-    """By the addresses: a network may be called otherwise than when the plan was made."""
+    """Return the probe of a path by its addresses: a network may have another name than in the plan."""
     source, destination = network.addresses[node], network.addresses[other]
     return next((p for p in probes if p.source_ip == source and p.destination_ip == destination), None)
 
 
 def _one_over(probe: PathProbe, mtu: int) -> PingSeries | None:
-    """The ping of one byte more than the MTU, where it was tried; a larger one says the same."""
+    """Return the ping series of one byte more than the MTU, if packets were sent."""
     version = 6 if ":" in probe.source_ip else 4
     return next((s for s in probe.series if packet_of(s.payload, version) == mtu + 1 and s.sent), None)
 
 
 def _not_refused(over: PingSeries, mtu: int) -> str:
-    """Why it was not refused as it should be; empty where it was."""
+    """Return why the refusal of the oversized ping is wrong or missing; empty if it is right."""
     if over.refused_locally and over.local_mtu in (None, mtu):
         return ""
     if over.refused_locally:
-        return f"its kernel refuses what is larger than {over.local_mtu}"
-    return "they were answered" if over.received else "they left the node"
+        return f"its kernel refuses packets larger than {over.local_mtu} bytes"
+    return "the packets were answered" if over.received else "the packets left the node"
 
 
 def _because(probe: PathProbe | None) -> str:
@@ -129,28 +134,29 @@ def _because(probe: PathProbe | None) -> str:
 
 @gate(
     "quiet-counters",
-    question="Do the nodes throw nothing away meanwhile?",
+    question="Do the nodes drop no packets while full-size packets are sent?",
     needs=("counters",),
     kinds=(QUIET, LOUD, NOT_COUNTED),
 )
-def quiet_counters(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Compares what each kernel counted of failed reassemblies, full receive buffers, and drops, while the full-size
-    pings were sent: it must be nothing. The counters are those of the whole node, as its protocols keep them; what a
-    NIC drops by itself stands in its own (`ip -s -s link show`), which are not read: a ping that it drops is one that
-    df-ping misses.
+def quiet_counters(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Reads each kernel's counters of failed reassemblies, full receive buffers and drops before and after the
+    full-size pings: none may increase.
+
+    The counters cover the protocols of the whole node. The drop counters of a NIC (`ip -s -s link show`) are not read:
+    df-ping detects a ping that a NIC drops.
     """
     counters = cluster.counters
     if isinstance(counters, Unknown):
         return
-    for node in scene.plan.nodes:
+    for node in context.plan.nodes:
         change = counters.of(node)
         if change is None:
             reason = counters.unread[node].reason if node in counters.unread else f"{node} was not read."
-            yield not_known(NOT_COUNTED, node, f"What {node} threw away is not known", reason)
+            yield not_known(NOT_COUNTED, node, f"The packets that {node} dropped are not known", reason)
             continue
         counted_now = {
-            words: number
-            for name, words in _HARM.items()
+            text: number
+            for name, text in _HARM.items()
             if (number := change.counters.value(*name.split(".", 1)) or 0) > 0
         }
         if counted_now:
@@ -160,14 +166,14 @@ def quiet_counters(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 node,
                 f"{sum(counted_now.values()):,} lost",
                 f"In {change.seconds:.0f} s {node} counted "
-                f"{listed(f'{number:,} {words}' for words, number in counted_now.items())}.",
+                f"{listed(f'{number:,} {text}' for text, number in counted_now.items())}.",
                 then=[
                     Remedy(
-                        "Look at the drops of the private interfaces.",
+                        "Check the drop counters of the private interfaces.",
                         ("ip -s -s link show", "nstat -az | grep -i reasm"),
                         f"any user on {node}",
                     ),
-                    Remedy("Look again: if it stays, it is no accident.", (LOOK_AGAIN,)),
+                    Remedy("Verify again: if the loss repeats, it has a lasting cause.", (VERIFY,)),
                 ],
                 topic="counters over time",
             )
@@ -178,6 +184,6 @@ def quiet_counters(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 node,
                 "nothing lost",
                 f"In {change.seconds:.0f} s {node} counted no failed reassembly, no full receive buffer, and no drop "
-                "of the CPUs' backlog.",
+                "of the CPU backlog.",
                 topic="counters over time",
             )

@@ -1,66 +1,73 @@
-"""Gates: can every node still be reached when its private network is down; is this the only journal that goes on?"""
+"""Gates: do ssh logins avoid the private networks, and is this the only journal in use?"""
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Iterator
 
-from checks.change.gates.gate import LOOK_AGAIN, GateContext, gate, not_known, of_node, setups
+from checks.change.gates.gate import VERIFY, GateContext, gate, not_known, of_node, setups
 from checks.model.check import Kind
 from checks.model.facts import Cluster, JournalCopy, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import listed
+from checks.model.wording import counted, listed
 
 _CUT_OFF = (
-    "Whoever works over the interface that is being changed is cut off in the middle of it, with Clusterware down."
+    "A session over the interface that is being changed is cut off in the middle of the change, with Clusterware down."
 )
 
-APART = Kind("CH-REACH-001", "Nobody is logged in to a node over a private network")
-OVER_PRIVATE = Kind("CH-REACH-002", "Logins to a node come in over a private network", _CUT_OFF)
+APART = Kind("CH-REACH-001", "No ssh login to a node uses a private network")
+OVER_PRIVATE = Kind("CH-REACH-002", "An ssh login to a node uses a private network", _CUT_OFF)
 NAME_IS_PRIVATE = Kind("CH-REACH-003", "A node's name resolves to a private address", _CUT_OFF)
-LOGINS_NOT_KNOWN = Kind("CH-REACH-004", "How people are logged in to a node is not known", _CUT_OFF)
+LOGINS_NOT_KNOWN = Kind("CH-REACH-004", "The addresses of ssh logins to a node are not known", _CUT_OFF)
 ONLY_COPY = Kind("CH-COPY-001", "No other node has a longer copy of this change's journal")
 LONGER_COPY = Kind(
     "CH-COPY-002",
-    "Another node has a copy of this change's journal that went on",
-    "Two copies that go on apart cannot be put together again, and neither knows what the other did.",
+    "Another node has a longer copy of this change's journal",
+    "Two copies that continue separately cannot be merged, and neither has the events of the other.",
 )
 ANOTHER_CHANGE = Kind("CH-COPY-003", "Another change of this cluster is open on another node")
 
 
 @gate(
     "ssh-apart",
-    question="Do logins stay off the private networks?",
+    question="Do ssh logins avoid the private networks?",
     needs=("setups", "changing"),
     kinds=(APART, OVER_PRIVATE, NAME_IS_PRIVATE, LOGINS_NOT_KNOWN),
 )
-def ssh_apart(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Looks at which of its own addresses each node's ssh logins are on now, racwire's own among them, and what the
-    nodes' names resolve to here. None of them may be a private address.
+def ssh_apart(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Checks the local addresses of each node's open ssh logins, racwire's own logins included, and the addresses that
+    the nodes' names resolve to on this node. None of them may be a private address.
     """
     changing = cluster.changing
     addresses = {} if isinstance(changing, Unknown) else changing.addresses
-    for node, setup in setups(scene, cluster):
-        named = _private(scene, addresses.get(node, ()))
+    for node, setup in setups(context, cluster):
+        named = _private(context, addresses.get(node, ()))
         if named:
             yield of_node(
                 NAME_IS_PRIVATE,
                 Status.FAIL,
                 node,
                 f"is {named[0]}",
-                f"{node} resolves to {listed(named)} here, on a private network.",
-                then=[Remedy("See where the name comes from.", (f"getent hosts {node}",), f"any user on {node}")],
+                f"The name {node} resolves to {listed(named)} on this node, a private address.",
+                then=[Remedy("Find the source of the address.", (f"getent hosts {node}",), "any user on this node")],
             )
         elif isinstance(setup, Unknown):
-            yield not_known(LOGINS_NOT_KNOWN, node, f"How people are logged in to {node} is not known", setup.reason)
-        elif private := _private(scene, setup.clients_by):
+            yield not_known(
+                LOGINS_NOT_KNOWN, node, f"The addresses of ssh logins to {node} are not known", setup.reason
+            )
+        elif private := _private(context, setup.clients_by):
             yield of_node(
                 OVER_PRIVATE,
                 Status.FAIL,
                 node,
                 f"ssh on {private[0]}",
-                f"Logins to {node} are on {listed(private)}, a private network.",
-                then=[Remedy(f"Log in to {node} by its public address, or by its console.")],
+                f"ssh logins to {node} use {listed(private)}, on a private network.",
+                then=[
+                    Remedy(
+                        f"Log in to {node} by its public address, or by its console. Then end the ssh sessions over "
+                        "the private network."
+                    )
+                ],
             )
         else:
             on = listed(setup.clients_by)
@@ -69,14 +76,14 @@ def ssh_apart(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 Status.PASS,
                 node,
                 "apart",
-                f"Logins to {node} are on {on}, apart from the private networks."
+                f"ssh logins to {node} use {on}, not a private network."
                 if on
-                else f"No login to {node} is on a private network.",
+                else f"No ssh login to {node} uses a private network.",
             )
 
 
-def _private(scene: GateContext, addresses: Iterable[str]) -> tuple[str, ...]:
-    return tuple(address for address in addresses if any(_lies_in(address, n.subnet) for n in scene.plan.networks))
+def _private(context: GateContext, addresses: Iterable[str]) -> tuple[str, ...]:
+    return tuple(address for address in addresses if any(_lies_in(address, n.subnet) for n in context.plan.networks))
 
 
 def _lies_in(address: str, subnet: str) -> bool:
@@ -88,44 +95,48 @@ def _lies_in(address: str, subnet: str) -> bool:
 
 @gate(
     "only-journal",
-    question="Is this the only journal that goes on?",
+    question="Is this the only journal of this cluster in use?",
     needs=("changing",),
     kinds=(ONLY_COPY, LONGER_COPY, ANOTHER_CHANGE),
 )
-def only_journal(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Looks in the same directory of every peer for journals of this cluster's changes. One of them that is open is
-    the same change, and no longer than this one; anything else means that two people go on apart. Looked at with
-    every step; a peer that cannot be asked does not hold it up.
+def only_journal(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Searches the same directory of every peer for journals of this cluster's changes.
+
+    An open journal must be of the same change and not longer than this one; otherwise two people continue changes
+    separately. Every step verifies this gate. A peer that cannot be queried does not prevent the next step.
     """
     copies = {} if isinstance(cluster.changing, Unknown) else cluster.changing.copies
-    own = len(scene.change.lines)
+    own = len(context.change.lines)
     concluded = False
     for node, found in copies.items():
         for copy in found:
-            finding = _judged(scene, node, copy, own)
+            finding = _judged(context, node, copy, own)
             if finding is not None:
                 concluded = True
                 yield finding
     if not concluded:
         yield ONLY_COPY.finding(
-            Status.PASS, "No other node has a journal of this cluster that went further.", subject="only journal"
+            Status.PASS,
+            "No other node has a longer copy of this journal, or another open change of this cluster.",
+            subject="only journal",
         )
 
 
-def _judged(scene: GateContext, node: str, copy: JournalCopy, own: int) -> Finding | None:
-    """What is wrong with a journal on a peer; nothing where nothing is."""
-    if is_copy_of(scene, copy):
+def _judged(context: GateContext, node: str, copy: JournalCopy, own: int) -> Finding | None:
+    """Return the finding for a journal on a peer; None if the journal is no problem."""
+    if is_copy_of(context, copy):
         if isinstance(copy.lines, int) and copy.lines > own:
             return of_node(
                 LONGER_COPY,
                 Status.FAIL,
                 node,
                 f"{copy.lines} lines there",
-                f"{node} has a copy of this journal that went on: {copy.lines} lines there, {own} here.",
+                f"{node} has a longer copy of this journal: {counted(copy.lines, 'line')} there, "
+                f"{counted(own, 'line')} here.",
                 then=[
                     Remedy(
-                        "Go on there; or copy it here first, in place of this one.",
-                        (f"scp {node}:{copy.path} {copy.path}", LOOK_AGAIN),
+                        f"Continue on {node}; or replace this journal by the longer copy.",
+                        (f"scp {node}:{copy.path} {copy.path}", VERIFY),
                     )
                 ],
             )
@@ -137,12 +148,18 @@ def _judged(scene: GateContext, node: str, copy: JournalCopy, own: int) -> Findi
         Status.FAIL,
         node,
         "another change",
-        f"Another change of {scene.plan.cluster} is open on {node}: {copy.path}.",
-        then=[Remedy("Ask who began it: finish one of the two, or give it up.", ("racwire change list",), node)],
+        f"Another change of {context.plan.cluster} is open on {node}: {copy.path}.",
+        then=[
+            Remedy(
+                "Ask the operator of the other change. Close or abandon one of the two changes.",
+                ("racwire change list",),
+                node,
+            )
+        ],
     )
 
 
-def is_copy_of(scene: GateContext, copy: JournalCopy) -> bool:
-    """Whether a journal elsewhere is of this very change: its first line was written in the same moment."""
-    first = scene.change.lines[0]
-    return f'"at":"{first.at}","who":"{first.who}"' in copy.begins and f'"{scene.change.opened.id}"' in copy.begins
+def is_copy_of(context: GateContext, copy: JournalCopy) -> bool:
+    """Whether a journal on another node is a copy of this change's journal: the same first line, by time and author."""
+    first = context.change.lines[0]
+    return f'"at":"{first.at}","who":"{first.who}"' in copy.begins and f'"{context.change.opened.id}"' in copy.begins

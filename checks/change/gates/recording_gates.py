@@ -1,4 +1,4 @@
-"""Gates: what was recorded before and after the change, and what the two say side by side."""
+"""Gates: are the recordings before and after the change complete, and what does their comparison show?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from checks.change.change_events import RolledBack, Verified
 from checks.change.change_plan import Plan
 from checks.change.change_text import minute
-from checks.change.gates.gate import LOOK_AGAIN, GateContext, gate, whole
+from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
 from checks.change.steps.recording_commands import RECORD
 from checks.change.steps.recording_commands import compare as compare_line
 from checks.model.check import Kind
@@ -16,157 +16,172 @@ from checks.model.facts import Cluster, NoRecording, SeenRecording, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import lasting, listed
 
-WHOLE = Kind("CH-RECORD-001", "A recording covers what the plan asks for")
-NOT_THERE = Kind("CH-RECORD-002", "A recording that the plan asks for is not there")
+WHOLE = Kind("CH-RECORD-001", "A recording meets the requirements of the plan")
+NOT_THERE = Kind("CH-RECORD-002", "A recording that the plan requires is missing")
 LACKING = Kind(
     "CH-RECORD-003",
-    "A recording does not cover what the plan asks for",
-    "What the change did can only be told from two recordings of the same load, of all nodes, each long enough.",
+    "A recording does not meet the requirements of the plan",
+    "The effect of the change is visible only in two recordings of the same load, of all nodes, each long enough.",
 )
 UNREADABLE = Kind("CH-RECORD-004", "A recording cannot be read")
 IDLE = Kind(
     "CH-RECORD-005",
-    "Hardly anything went over the private networks while it was recorded",
-    "An idle interconnect shows neither what jumbo frames gain nor what a fault costs.",
+    "The private networks were nearly idle during a recording",
+    "An idle interconnect shows neither the gain of jumbo frames nor the cost of a fault.",
 )
-NO_HARM = Kind("CH-COMPARE-001", "Nothing that a change of MTU must not harm got worse")
+NO_HARM = Kind("CH-COMPARE-001", "Losses, errors and receive times did not get worse after the change")
 HARM = Kind(
     "CH-COMPARE-002",
-    "After the change more is lost, fails, or takes longer",
-    "Losses, failed reassemblies, errors and longer receive times are what jumbo frames are to mend.",
+    "Losses, errors or receive times are worse after the change",
+    "Jumbo frames must reduce losses, failed reassemblies, errors and receive times, not increase them.",
     ("MOS 563566.1",),
 )
-CANNOT_COMPARE = Kind("CH-COMPARE-003", "The two recordings do not tell what the change did")
-SAID = Kind("CH-COMPARE-004", "What the comparison says besides")
+CANNOT_COMPARE = Kind("CH-COMPARE-003", "The two recordings do not show the effect of the change")
+COMPARED = Kind("CH-COMPARE-004", "Other results of the comparison")
 
 _OLDEST_BASELINE = timedelta(days=7)
-"""So old a baseline may be when the plan is made: the same hour of the week before. Ours."""
+"""The maximum age of a baseline when the plan is made: the same hour of the week before. Chosen by racwire."""
 _SAMPLED = 0.9
 _STARTING_S = 3.0
-"""So long it may take until a peer is found and sampled: in a short recording that is more than a tenth. Ours."""
+"""The accepted time until a peer is found and sampled: more than 10 % of a short recording. Chosen by racwire."""
 _IDLE_BYTES_PER_S = 100_000
-"""Under this all nodes together are called idle: 100 KB/s is some 12 blocks a second. Ours."""
+"""Below this sum over all nodes a recording is idle: 100 KB/s is about 12 blocks of 8 KB/s. Chosen by racwire."""
 
 
 @gate(
     "baseline-recording",
-    question="Is there a recording of before the change?",
+    question="Is there a recording from before the change?",
     needs=("changing",),
     kinds=(WHOLE, NOT_THERE, LACKING, UNREADABLE, IDLE),
 )
-def baseline_recording(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Looks whether the recording that the plan names is there: of all nodes, long enough, not older than a week
-    before the plan, and made at the MTU of before.
+def baseline_recording(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Checks the first recording of the plan: it has all nodes, is long enough, is at most a week older than the plan,
+    and was made at the old MTU.
     """
     if isinstance(cluster.changing, Unknown):
         return
-    since = datetime.fromisoformat(scene.change.opened.made_at) - _OLDEST_BASELINE
-    opened = scene.change.opened
-    # Nodes that disagree are what a change may be for: each had what it had.
+    since = datetime.fromisoformat(context.change.opened.made_at) - _OLDEST_BASELINE
+    opened = context.change.opened
+    # A change may fix nodes with different MTUs: any old MTU is accepted.
     mtus = {n.mtu_before for n in opened.networks} | {one.mtu_before for one in opened.layers if one.role == "port"}
-    yield from _judged(scene, cluster.changing.before, since, mtus, "before")
+    yield from _judged(context, cluster.changing.before, since, mtus, "before")
 
 
 @gate(
     "after-recording",
-    question="Is there a recording of after the change?",
+    question="Is there a recording from after the change?",
     needs=("changing",),
     kinds=(WHOLE, NOT_THERE, LACKING, UNREADABLE, IDLE),
 )
-def after_recording(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Looks whether the second recording is there: of all nodes, long enough, begun when the cluster was up again, and
-    made at the new MTU.
+def after_recording(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Checks the second recording of the plan: it has all nodes, is long enough, started after the paths were proved,
+    and was made at the new MTU.
     """
     if isinstance(cluster.changing, Unknown):
         return
-    since = datetime.fromisoformat(_up_again_at(scene))
-    yield from _judged(scene, cluster.changing.after, since, {n.mtu_after for n in scene.plan.networks}, "after")
+    since = datetime.fromisoformat(_up_again_at(context))
+    yield from _judged(context, cluster.changing.after, since, {n.mtu_after for n in context.plan.networks}, "after")
 
 
-def _up_again_at(scene: GateContext) -> str:
-    """When all paths had been proved: what runs since then runs with the new MTU."""
-    for line in reversed(scene.change.lines):
+def _up_again_at(context: GateContext) -> str:
+    """Return the time of the last verification of prove-paths: later recordings have the new MTU."""
+    for line in reversed(context.change.lines):
         if isinstance(line.event, RolledBack):
             break
         if isinstance(line.event, Verified) and line.event.step == "prove-paths":
             return line.at
-    return scene.plan.made_at
+    return context.plan.made_at
 
 
 def _judged(
-    scene: GateContext, found: SeenRecording | NoRecording | Unknown, since: datetime, mtus: set[int], when: str
+    context: GateContext, found: SeenRecording | NoRecording | Unknown, since: datetime, mtus: set[int], when: str
 ) -> Iterator[Finding]:
-    then = Remedy("Then look again.", (LOOK_AGAIN,))
     if isinstance(found, NoRecording):
         yield NOT_THERE.finding(
             Status.FAIL,
             f"There is no recording {found.path} on this node yet.",
             subject="not recorded",
-            next=[Remedy("Record it under the usual load, as this step says.", ("racwire change next",)), then],
+            next=[
+                Remedy("Record the usual load with the command of this step.", ("racwire change next",)),
+                THEN_VERIFY,
+            ],
         )
         return
-    again = [Remedy("Record it again under the usual load, over the one that is there.", _over_again(scene)), then]
+    again = [
+        Remedy("Record the usual load again, and replace the existing recording.", _record_again(context)),
+        THEN_VERIFY,
+    ]
     if isinstance(found, Unknown):
         yield UNREADABLE.finding(
             Status.UNKNOWN,
-            f"The recording of {when} the change cannot be read: {whole(found.reason)}",
+            f"The recording from {when} the change cannot be read: {whole(found.reason)}",
             subject="not readable",
             next=again,
         )
         return
-    lacking = list(_lacking(scene.plan, found, since, mtus))
+    lacking = list(_lacking(context.plan, found, since, mtus))
     if lacking:
         yield LACKING.finding(
             Status.FAIL,
-            f"The recording of {when} the change does not do: {listed(said for _, said in lacking)}.",
+            f"The recording from {when} the change does not meet the plan: {listed(reason for _, reason in lacking)}.",
             subject=lacking[0][0],
             next=again,
         )
         return
     yield WHOLE.finding(
         Status.PASS,
-        f"{found.path} holds {lasting(found.seconds)} of {listed(scene.plan.nodes)}, begun {minute(found.begun_at)}.",
+        f"{found.path} holds {lasting(found.seconds)} of {listed(context.plan.nodes)}, started at "
+        f"{minute(found.begun_at)}.",
         subject=lasting(found.seconds),
     )
     moved = sum(found.private_bytes_per_s.values())
     if moved < _IDLE_BYTES_PER_S:
         yield IDLE.finding(
             Status.INFO,
-            f"The private networks were nearly idle then: {moved / 1000:,.0f} KB/s on all nodes together.",
+            f"The private networks were nearly idle during the recording from {when} the change: "
+            f"{moved / 1000:,.0f} KB/s on all nodes together.",
             subject="idle",
-            next=[Remedy("Record under load, best the same load before and after.")],
+            next=[Remedy("Record under load. Use the same load before and after the change.")],
         )
 
 
 def _lacking(plan: Plan, found: SeenRecording, since: datetime, mtus: set[int]) -> Iterator[tuple[str, str]]:
-    """What speaks against it: a few words, and the end of a sentence."""
+    """Yield each unmet requirement: a short text for the list, and the end of a sentence."""
     if datetime.fromisoformat(found.begun_at) < since:
-        yield "too old", f"it was begun {minute(found.begun_at)}, and must be begun after {minute(since.isoformat())}"
-    # Samples are a second or more apart: what was asked for, less one of them, is all that `--for` records.
+        yield (
+            "too old",
+            f"it started at {minute(found.begun_at)}, and must start after {minute(since.isoformat())}",
+        )
+    # Samples are a second or more apart: `--for` records the requested time less one sample.
     if found.seconds < 0.95 * plan.record_s - 1:
-        yield lasting(found.seconds), f"it holds {lasting(found.seconds)}, and {lasting(plan.record_s)} are asked for"
+        yield (
+            lasting(found.seconds),
+            f"it holds {lasting(found.seconds)}, and the plan requires {lasting(plan.record_s)}",
+        )
     for node in plan.nodes:
         share = found.sampled.get(node, 0.0)
         if share < _SAMPLED and (1 - share) * found.seconds > _STARTING_S:
-            yield f"{node} missing", f"{node} was sampled during {100 * share:.0f} % of it"
+            yield f"{node} missing", f"{node} was sampled during {100 * share:.0f} % of the recording"
     for node in plan.nodes:
         seen = sorted({mtu for values in found.mtus.get(node, {}).values() for mtu in values})
         if node in found.sampled and not seen:
-            yield "MTU not told", f"which MTU {node} had does not stand in it"
+            yield "MTU missing", f"it does not contain the MTU of {node}"
         elif wrong := [mtu for mtu in seen if mtu not in mtus]:
-            yield f"{node} at {wrong[0]}", f"{node} had MTU {listed(map(str, wrong))} in it"
+            yield f"{node} at {wrong[0]}", f"{node} had MTU {listed(map(str, wrong))} during the recording"
 
 
 @gate(
     "comparison",
-    question="Is nothing lost, failing or slower than before?",
+    question="Are losses, errors and receive times no worse than before the change?",
     needs=("changing",),
-    kinds=(NO_HARM, HARM, CANNOT_COMPARE, SAID),
+    kinds=(NO_HARM, HARM, CANNOT_COMPARE, COMPARED),
 )
-def comparison(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Compares the two recordings as `racwire compare` does. Losses, lost blocks, failed reassemblies, errors and
-    receive times that got worse by more than noise are a failure; what else got worse, CPU time, is told. Where the
-    load or the environment was not the same, or the samples are too few, that is said: then nothing is proved.
+def comparison(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Compares the two recordings as `racwire compare` does.
+
+    The gate fails if losses, lost blocks, failed reassemblies, errors or receive times got worse by more than noise.
+    Other figures that got worse, such as CPU time, are only reported. The gate is UNKNOWN if the load or the
+    environment was different, or if there are too few samples: then nothing is proved.
     """
     found = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.compared
     if isinstance(found, Unknown | NoRecording):
@@ -176,17 +191,17 @@ def comparison(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
         )
         return
     compare = Remedy(
-        "See the whole comparison.",
-        (compare_line(scene.change.opened.baseline_file, scene.plan.after_file, scene.plan.record_s),),
+        "Read the whole comparison.",
+        (compare_line(context.change.opened.baseline_file, context.plan.after_file, context.plan.record_s),),
     )
     again = [
         Remedy(
-            "Record the second one again, under the same load as the first, over the one that is there.",
-            _over_again(scene),
+            "Record again under the same load as in the first recording, and replace the second recording.",
+            _record_again(context),
         ),
         Remedy(
-            "If it stays so, weigh what the comparison shows, and go past this gate with the reason: the first one "
-            "cannot be made again.",
+            "If the gate still does not pass, judge the comparison yourself and override this gate with your reason: "
+            "the recording from before the change cannot be repeated.",
             ("racwire change override --by NAME --reason TEXT",),
         ),
     ]
@@ -195,28 +210,27 @@ def comparison(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             f"Worse than before the change: {listed(found.harm)}.",
             subject=found.harm[0],
-            next=[compare, Remedy("Find the cause, or go back: the way back leads from here.")],
+            next=[compare, Remedy("Find the cause, or roll back: `racwire change rollback` starts from this step.")],
         )
     elif found.open:
         yield CANNOT_COMPARE.finding(
             Status.UNKNOWN,
-            f"The recordings do not tell what the change did: {' '.join(found.open)}",
-            subject="cannot tell",
+            f"The recordings do not show the effect of the change: {' '.join(found.open)}",
+            subject="not comparable",
             next=[compare, *again],
         )
     else:
         yield NO_HARM.finding(
             Status.PASS,
-            "Nothing that a change of MTU must not harm got worse by more than noise.",
+            "Losses, errors and receive times did not get worse by more than noise after the change.",
             subject="no harm",
             next=[compare],
         )
-    said = [*(f"Worse: {text}." for text in found.worse), *found.summary]
-    for sentence in said:
-        yield SAID.finding(Status.INFO, sentence, subject="compared")
+    for sentence in (*(f"Worse: {text}." for text in found.worse), *found.summary):
+        yield COMPARED.finding(Status.INFO, sentence, subject="compared")
 
 
-def _over_again(scene: GateContext) -> tuple[str, ...]:
-    """The step's own line that records, for a file that is there already."""
-    lines = [line for block in scene.step.commands for line in block.lines if line.startswith(f"{RECORD} ")]
+def _record_again(context: GateContext) -> tuple[str, ...]:
+    """Return the lines of the step that record, with --force to replace an existing file."""
+    lines = [line for block in context.step.commands for line in block.lines if line.startswith(f"{RECORD} ")]
     return tuple(line.replace(RECORD, f"{RECORD} --force", 1) for line in lines)

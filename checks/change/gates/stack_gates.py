@@ -1,4 +1,4 @@
-"""Gates: does Clusterware run where it must, and nowhere else; does it start by itself?"""
+"""Gates: does Clusterware run on the right nodes only, and does it start at boot as the plan requires?"""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from checks.change.change_plan import PlannedDatabase
-from checks.change.gates.gate import LOOK_AGAIN, GateContext, as_root, gate, not_known, of_node, setups
+from checks.change.gates.gate import VERIFY, GateContext, as_root, gate, not_known, of_node, setups
 from checks.model.check import Kind
 from checks.model.facts import Cluster, NodeSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 
 _FLAT = (
-    "The MTU of a private network can only be changed while nothing uses it: from the first node that is changed to "
-    "the last, large packets pass one way and vanish the other."
+    "The MTU of a private network can only be changed while nothing uses the network. While nodes have different MTUs, "
+    "large packets pass in one direction and are lost in the other."
 )
 _ORDER = ("MOS 283684.1",)
 
@@ -29,42 +29,43 @@ NOT_UP = Kind(
     ("Clusterware Administration Guide, crsctl check crs",),
 )
 UP_NOT_KNOWN = Kind("CH-STACK-006", "Whether Clusterware is up on a node is not known")
-OFF = Kind("CH-STACK-007", "Clusterware does not start by itself when a node boots")
+OFF = Kind("CH-STACK-007", "The autostart of Clusterware is disabled on a node, as planned")
 STARTS = Kind(
     "CH-STACK-008",
-    "Clusterware would start by itself when a node boots",
-    "A node that reboots in the middle of the change would join with whatever MTU it came up with.",
+    "The autostart of Clusterware is still enabled on a node",
+    "A node that reboots in the middle of the change would join the cluster, even with a wrong MTU.",
     ("Clusterware Administration Guide, crsctl disable crs",),
 )
-ON = Kind("CH-STACK-009", "Clusterware starts by itself again when a node boots")
+ON = Kind("CH-STACK-009", "The autostart of Clusterware is enabled again on a node")
 STAYS_OFF = Kind(
     "CH-STACK-010",
-    "Clusterware would not start by itself when a node boots",
-    "It was turned off for the change. Left so, the node stays out of the cluster after its next reboot.",
+    "The autostart of Clusterware is still disabled on a node",
+    "The autostart was disabled for the change. If it stays disabled, the node does not join the cluster after its "
+    "next reboot.",
     ("Clusterware Administration Guide, crsctl enable crs",),
 )
-AUTOSTART_NOT_KNOWN = Kind("CH-STACK-011", "Whether Clusterware starts by itself on a node is not known")
-INSTANCES_RUN = Kind("CH-STACK-012", "The instances that ran on a node before run on it again")
-INSTANCE_MISSING = Kind("CH-STACK-013", "An instance that ran on a node before does not run on it")
+AUTOSTART_NOT_KNOWN = Kind("CH-STACK-011", "Whether the autostart of Clusterware is enabled on a node is not known")
+INSTANCES_RUN = Kind("CH-STACK-012", "The instances that ran on a node before the change run again")
+INSTANCE_MISSING = Kind("CH-STACK-013", "An instance that ran on a node before the change does not run")
 INSTANCES_NOT_KNOWN = Kind("CH-STACK-014", "Which instances run on a node is not known")
 
 _SERVICES = ("CRS-4638", "CRS-4537", "CRS-4529", "CRS-4533")
-"""Of `crsctl check crs`, where all is well: the High Availability Services, CRS, CSS and the Event Manager."""
+"""Messages of `crsctl check crs` with all services online: High Availability Services, CRS, CSS, Event Manager."""
 _NAMED = 4
 _NUMBER = re.compile(r"_?\d+$")
 
 
 @gate(
     "stack-down",
-    question="Is nothing of Clusterware and no instance running?",
+    question="Are Clusterware and all instances down?",
     needs=("setups",),
     kinds=(IS_DOWN, RUNS, DOWN_NOT_KNOWN),
 )
-def stack_down(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Looks on every node for the processes of Clusterware (`ohasd.bin`, `ocssd.bin`, `crsd.bin`, ...) and of
-    instances (PMON). Both must be gone: also an instance that was started by hand uses the private network.
+def stack_down(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Searches every node for processes of Clusterware (`ohasd.bin`, `ocssd.bin`, `crsd.bin`, ...) and of instances
+    (PMON). There must be none: an instance that was started by hand also uses the private network.
     """
-    for node, setup in setups(scene, cluster):
+    for node, setup in setups(context, cluster):
         if isinstance(setup, Unknown):
             yield not_known(DOWN_NOT_KNOWN, node, f"What runs on {node} is not known", setup.reason)
             continue
@@ -76,17 +77,17 @@ def stack_down(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 node,
                 _briefly(running),
                 f"{_named(running)} {'runs' if len(running) == 1 else 'run'} on {node}.",
-                then=_stop(scene, node, setup),
+                then=_stop(context, node, setup),
             )
         elif setup.is_down is None:
             why = next(f.reason for f in (setup.daemons, setup.instances) if isinstance(f, Unknown))
             yield not_known(DOWN_NOT_KNOWN, node, f"What runs on {node} is not known", why)
         else:
-            yield of_node(IS_DOWN, Status.PASS, node, "down", f"Nothing of Clusterware runs on {node}.")
+            yield of_node(IS_DOWN, Status.PASS, node, "down", f"Clusterware and all instances are down on {node}.")
 
 
 def running_on(setup: NodeSetup) -> tuple[str, ...]:
-    """What of Oracle's cluster is known to run on a node: instances first."""
+    """Return the instances and Clusterware processes that are known to run on a node, instances first."""
     return tuple(name for names in (setup.instances, setup.daemons) if not isinstance(names, Unknown) for name in names)
 
 
@@ -101,9 +102,9 @@ def _briefly(names: tuple[str, ...]) -> str:
     return f"{names[0]} and {len(names) - 1} more run"
 
 
-def _stop(scene: GateContext, node: str, setup: NodeSetup) -> Iterator[Remedy]:
+def _stop(context: GateContext, node: str, setup: NodeSetup) -> Iterator[Remedy]:
     instances = () if isinstance(setup.instances, Unknown) else setup.instances
-    for database in scene.plan.databases:
+    for database in context.plan.databases:
         if not set(database.instances.values()).isdisjoint(instances):
             yield Remedy(
                 f"Stop the database {database.name}.",
@@ -112,9 +113,12 @@ def _stop(scene: GateContext, node: str, setup: NodeSetup) -> Iterator[Remedy]:
                 is_change=True,
             )
     if setup.daemons:
-        yield as_root(f"Stop Clusterware on {node}.", node, scene.tool(node, "crsctl stop crs"))
+        yield as_root(f"Stop Clusterware on {node}.", node, context.tool(node, "crsctl stop crs"))
     elif instances:
-        yield Remedy(f"Stop by hand what was started by hand: {listed(instances)}.", where=f"its owner on {node}")
+        yield Remedy(
+            f"Stop by hand: {listed(instances)}. Clusterware does not manage it, or is already down.",
+            where=f"its owner on {node}",
+        )
 
 
 @gate(
@@ -123,38 +127,38 @@ def _stop(scene: GateContext, node: str, setup: NodeSetup) -> Iterator[Remedy]:
     needs=("setups",),
     kinds=(IS_UP, NOT_UP, UP_NOT_KNOWN),
 )
-def stack_up(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Asks `crsctl check crs` on every node: all four services must be online."""
-    for node, setup in setups(scene, cluster):
+def stack_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Runs `crsctl check crs` on every node: all four services must be online."""
+    for node, setup in setups(context, cluster):
         services = setup if isinstance(setup, Unknown) else setup.services
         if not isinstance(services, Unknown):
             missing = [line for line in services if not line.rstrip(". ").endswith("is online")]
             codes = {line.partition(":")[0] for line in services}
             if not missing and codes.issuperset(_SERVICES):
-                yield of_node(IS_UP, Status.PASS, node, "up", f"Clusterware is up on {node}: all its services.")
+                yield of_node(IS_UP, Status.PASS, node, "up", f"Clusterware is up on {node}: all services are online.")
             else:
-                yield _not_up(scene, node, missing, is_down=isinstance(setup, NodeSetup) and setup.daemons == ())
+                yield _not_up(context, node, missing, is_down=isinstance(setup, NodeSetup) and setup.daemons == ())
         elif not isinstance(setup, Unknown) and not isinstance(setup.daemons, Unknown) and not setup.daemons:
-            yield _not_up(scene, node, [], is_down=True)
+            yield _not_up(context, node, [], is_down=True)
         else:
             yield not_known(UP_NOT_KNOWN, node, f"Whether Clusterware is up on {node} is not known", services.reason)
 
 
-def _not_up(scene: GateContext, node: str, missing: list[str], *, is_down: bool) -> Finding:
-    said = [line.partition(": ")[2].rstrip(". ") or line for line in missing]
-    start = scene.tool(node, "crsctl start crs")
+def _not_up(context: GateContext, node: str, missing: list[str], *, is_down: bool) -> Finding:
+    reported = [line.partition(": ")[2].rstrip(". ") or line for line in missing]
+    start = context.tool(node, "crsctl start crs")
     return of_node(
         NOT_UP,
         Status.FAIL,
         node,
         "not up",
-        f"Clusterware is not fully up on {node}{f': {listed(said)}' if said else ''}.",
+        f"Clusterware is not fully up on {node}{f': {listed(reported)}' if reported else ''}.",
         then=[
-            *([as_root(f"Nothing of it runs: start it on {node}.", node, start)] if is_down else []),
-            Remedy("It takes some minutes after its start: look again.", (LOOK_AGAIN,)),
+            *([as_root(f"Clusterware is down: start it on {node}.", node, start)] if is_down else []),
+            Remedy("The start of Clusterware takes some minutes. Wait, then verify again.", (VERIFY,)),
             Remedy(
-                "Where it stays so, see which resource it waits for.",
-                (scene.tool(node, "crsctl stat res -t -init"),),
+                "If Clusterware is still not up, find the resource that it waits for.",
+                (context.tool(node, "crsctl stat res -t -init"),),
                 f"root on {node}",
             ),
         ],
@@ -163,19 +167,22 @@ def _not_up(scene: GateContext, node: str, missing: list[str], *, is_down: bool)
 
 @gate(
     "autostart-off",
-    question="Does Clusterware stay down when a node boots?",
+    question="Is the autostart of Clusterware disabled?",
     needs=("setups",),
     kinds=(OFF, STARTS, AUTOSTART_NOT_KNOWN),
 )
-def autostart_off(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Asks `crsctl config crs` on every node (where it does not answer, the file that keeps it): it must be disabled
-    until every path is proved.
+def autostart_off(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Runs `crsctl config crs` on every node, or reads its configuration file if crsctl does not answer. The autostart
+    must be disabled until every path is proved.
     """
-    for node, setup in setups(scene, cluster):
+    for node, setup in setups(context, cluster):
         found = setup if isinstance(setup, Unknown) else setup.autostart
         if isinstance(found, Unknown):
             yield not_known(
-                AUTOSTART_NOT_KNOWN, node, f"Whether Clusterware starts when {node} boots is not known", found.reason
+                AUTOSTART_NOT_KNOWN,
+                node,
+                f"Whether the autostart of Clusterware is enabled on {node} is not known",
+                found.reason,
             )
         elif found:
             yield of_node(
@@ -183,58 +190,67 @@ def autostart_off(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 Status.FAIL,
                 node,
                 "starts at boot",
-                f"Clusterware would start by itself when {node} boots.",
-                then=[as_root(f"Turn it off on {node}.", node, scene.tool(node, "crsctl disable crs"))],
+                f"Clusterware would start when {node} boots: its autostart is enabled.",
+                then=[as_root(f"Disable the autostart on {node}.", node, context.tool(node, "crsctl disable crs"))],
             )
         else:
-            yield of_node(OFF, Status.PASS, node, "no autostart", f"Clusterware stays down when {node} boots.")
+            yield of_node(
+                OFF, Status.PASS, node, "no autostart", f"Clusterware stays down when {node} boots: autostart disabled."
+            )
 
 
 @gate(
     "autostart-on",
-    question="Does Clusterware start by itself again when a node boots?",
+    question="Is the autostart of Clusterware enabled again?",
     needs=("setups",),
     kinds=(ON, STAYS_OFF, AUTOSTART_NOT_KNOWN),
 )
-def autostart_on(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Asks `crsctl config crs` on every node: what was turned off for the change must be on again."""
-    for node, setup in setups(scene, cluster):
+def autostart_on(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Runs `crsctl config crs` on the nodes: an autostart that was disabled for the change must be enabled again."""
+    for node, setup in setups(context, cluster):
         found = setup if isinstance(setup, Unknown) else setup.autostart
         if isinstance(found, Unknown):
             yield not_known(
-                AUTOSTART_NOT_KNOWN, node, f"Whether Clusterware starts when {node} boots is not known", found.reason
+                AUTOSTART_NOT_KNOWN,
+                node,
+                f"Whether the autostart of Clusterware is enabled on {node} is not known",
+                found.reason,
             )
         elif found:
-            yield of_node(ON, Status.PASS, node, "autostart", f"Clusterware starts by itself when {node} boots.")
+            yield of_node(
+                ON, Status.PASS, node, "autostart", f"Clusterware starts when {node} boots: autostart enabled."
+            )
         else:
             yield of_node(
                 STAYS_OFF,
                 Status.FAIL,
                 node,
                 "no autostart",
-                f"Clusterware would not start by itself when {node} boots.",
-                then=[as_root(f"Turn it on on {node}.", node, scene.tool(node, "crsctl enable crs"))],
+                f"Clusterware would not start when {node} boots: its autostart is disabled.",
+                then=[as_root(f"Enable the autostart on {node}.", node, context.tool(node, "crsctl enable crs"))],
             )
 
 
 @gate(
     "instances-up",
-    question="Do the instances run that ran before?",
+    question="Do the instances run that ran before the change?",
     needs=("setups",),
     kinds=(INSTANCES_RUN, INSTANCE_MISSING, INSTANCES_NOT_KNOWN),
 )
-def instances_up(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Looks whether each database has as many instances as when the plan was made. Which they are, and on which nodes,
-    does not matter: of RAC One Node and of policy-managed databases Clusterware may place them anew.
+def instances_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Checks that each database has as many running instances as when the plan was made.
+
+    Their names and nodes may differ: Clusterware may place the instances of RAC One Node and of policy-managed
+    databases on other nodes.
     """
-    read = dict(setups(scene, cluster))
-    whole = {d.name for d in scene.plan.databases if _instances_of(scene, d, read.values()) >= len(d.instances)}
+    read = dict(setups(context, cluster))
+    whole = {d.name for d in context.plan.databases if _instances_of(context, d, read.values()) >= len(d.instances)}
     for node, setup in read.items():
         found = setup if isinstance(setup, Unknown) else setup.instances
         if isinstance(found, Unknown):
             yield not_known(INSTANCES_NOT_KNOWN, node, f"Which instances run on {node} is not known", found.reason)
             continue
-        planned = [database for database in scene.plan.databases if node in database.instances]
+        planned = [database for database in context.plan.databases if node in database.instances]
         missing = [one for one in planned if one.name not in whole and set(one.instances.values()).isdisjoint(found)]
         if missing:
             yield of_node(
@@ -245,7 +261,7 @@ def instances_up(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"No instance of {listed(database.name for database in missing)} runs on {node}.",
                 then=[
                     Remedy(
-                        f"Start {database.name}, or its instance on {node}.",
+                        f"Start the database {database.name}, or its instance on {node}.",
                         (f"srvctl start database -d {database.name}",),
                         "its owner, on any node",
                         is_change=True,
@@ -255,12 +271,12 @@ def instances_up(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
             )
         else:
             text = counted(len(planned), "instance") if planned else "none planned"
-            yield of_node(INSTANCES_RUN, Status.PASS, node, text, f"The instances of {node} run as before.")
+            yield of_node(INSTANCES_RUN, Status.PASS, node, text, f"The instances of {node} run as before the change.")
 
 
-def _instances_of(scene: GateContext, database: PlannedDatabase, read: Iterable[NodeSetup | Unknown]) -> int:
-    """How many instances of the database run: those named in the plan, and others that are named alike."""
-    named = {name for one in scene.plan.databases for name in one.instances.values()}
+def _instances_of(context: GateContext, database: PlannedDatabase, read: Iterable[NodeSetup | Unknown]) -> int:
+    """Return the number of running instances of the database: those in the plan, and others with the same name stem."""
+    named = {name for one in context.plan.databases for name in one.instances.values()}
     own = set(database.instances.values())
     stems = {_stem(name) for name in own}
     running = [
@@ -273,5 +289,5 @@ def _instances_of(scene: GateContext, database: PlannedDatabase, read: Iterable[
 
 
 def _stem(instance: str) -> str:
-    """The name without its number: `prod` of prod1, prod_1 and prod12."""
+    """Return an instance's name without its number: `prod` for prod1, prod_1 and prod12."""
     return _NUMBER.sub("", instance)

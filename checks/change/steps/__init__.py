@@ -1,10 +1,10 @@
-"""The steps of a plan, each with its commands for this cluster, what is so when it is done, and the gates that say so.
+"""The steps of a plan: each has commands for this cluster, an expected result, and the gates that verify the result.
 
-draft.py     what is known of the cluster and the target while a plan is made
-people.py    what only people can see to: agree, console-access, switch, sign-off
-before.py    what is recorded and saved: baseline, backups
-outage.py    while nothing of Oracle runs: stack-down, set-mtu, survives-boot, prove-paths
-starting.py  up again: first-node, other-nodes
-after.py     what it brought: interconnect, compare
-back.py      the way back, from wherever a change stands
+draft.py     facts of the cluster and the target that all steps are built from
+people.py    steps that only people can do: agree, console-access, switch, sign-off
+before.py    recordings and backups before the change: baseline, backups
+outage.py    steps while Oracle is stopped: stack-down, set-mtu, survives-boot, prove-paths
+starting.py  the restart: first-node, other-nodes
+after.py     verification after the change: interconnect, compare
+back.py      the rollback, from any step of a change
 """

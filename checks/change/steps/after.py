@@ -1,4 +1,4 @@
-"""What the change brought: Clusterware and the instances on the private networks, and the same load again."""
+"""The steps that verify the result of a change: the interconnect under load, and a recording of the same load."""
 
 from __future__ import annotations
 
@@ -21,45 +21,46 @@ _ALERT_LOG = "Cluster communication is configured to use"
 
 
 def interconnect(draft: Draft) -> Step:
-    """Blocks travel over the private networks, and none is lost."""
+    """Return the step that verifies that blocks travel over the private networks without loss."""
     gates = (*_OF_THE_CLUSTER, *(_OF_THE_DATABASE if draft.has_database else ()))
     return Step(
         id="interconnect",
         title="interconnect",
-        what="Let the applications in, and have racwire look at the interconnect under load: HAIP, the networks that "
-        "oifcfg names, those that the instances use, their pings, lost blocks, and broken packets."
-        + ("" if draft.has_database else " No database is asked (--connect), so lost blocks cannot be seen here."),
+        what="Allow the applications to connect. Then run `racwire change verify`: it checks the interconnect under "
+        "load. It checks HAIP, the networks in oifcfg, the networks that the instances use, the pings between "
+        "instances, lost blocks, and failed reassemblies."
+        + ("" if draft.has_database else " No database is queried (--connect), so this step cannot see lost blocks."),
         why="HAIP and the instances choose their interconnect when they start. oifcfg names interfaces and subnets, "
-        "not MTUs, so it must say what it said before.",
+        "not MTUs, so its output must be the same as before.",
         commands=(
             Commands(
-                "On each node, as the owner of the database: what an instance says of its interconnect",
+                "On each node, as the owner of the database: show the interconnect addresses in the alert log",
                 (f"grep -h -A4 '{_ALERT_LOG}' \"$ORACLE_BASE\"/diag/rdbms/*/*/trace/alert_*.log | tail -n 20",),
-                note="Below that line stand the addresses in use: HAIP (169.254.x.x) or those of the private networks, "
-                "never public ones.",
+                note="The lines below that message list the addresses in use: HAIP (169.254.x.x) or addresses of the "
+                "private networks, never public addresses.",
             ),
             cluvfy(draft, "after"),
         ),
-        expected="No lost block and no failed reassembly since Clusterware was started; every instance on the private "
-        "networks; oifcfg as before.",
+        expected="No lost block and no failed reassembly since Clusterware was started. Every instance uses the "
+        "private networks. oifcfg prints the same as before.",
         gates=tuple(Gate(check) for check in gates),
         if_rolled_back=""
         if draft.kind is ChangeKind.ROLLBACK
-        else "Everything is stopped again, the MTU set back on all nodes, and started: another full outage.",
+        else "All nodes are stopped again, get the old MTU back, and are started: another full outage.",
     )
 
 
 def compare(draft: Draft) -> Step:
-    """The same load again, and what differs."""
+    """Return the step that records the same load again and compares the two recordings."""
     return Step(
         id="compare",
         title="compare",
-        what=f"Record {recording_commands.for_time(draft.record_s)} of the same load as before, now at MTU "
-        f"{draft.after}, and compare.",
-        why="What was promised is to be seen: fewer packets and fragments for the same blocks, no loss, receive times "
-        "no worse. A load that differs makes the comparison say so.",
+        what=f"Record {recording_commands.for_time(draft.record_s)} of the same load as before, this time at MTU "
+        f"{draft.after}. Then compare the two recordings.",
+        why="The comparison shows whether the change worked: fewer packets and fragments for the same blocks, no loss, "
+        "receive times no worse. The comparison reports it when the two loads differ.",
         commands=(
-            *recording_commands.begun(draft.databases, draft.has_pack),
+            *recording_commands.awr_at_start(draft.databases, draft.has_pack),
             Commands(
                 f"As {draft.made_by.partition('@')[0] or 'the user of racwire'} on {draft.first}, while the same load "
                 "runs:",
@@ -68,11 +69,11 @@ def compare(draft: Draft) -> Step:
                     recording_commands.compare(draft.baseline_file, draft.after_file, draft.record_s),
                 ),
                 draft.first,
-                "A recording that is there already and not good enough: add --force.",
+                recording_commands.ADD_FORCE,
             ),
-            *recording_commands.over(draft.databases, draft.has_pack),
+            *recording_commands.awr_at_end(draft.databases, draft.has_pack),
         ),
         expected="The comparison finds nothing worse in losses, reassembly, errors and receive times.",
         gates=(Gate("after-recording"), Gate("comparison")),
-        if_rolled_back="Everything is stopped again, the MTU set back on all nodes, and started: another full outage.",
+        if_rolled_back="All nodes are stopped again, get the old MTU back, and are started: another full outage.",
     )

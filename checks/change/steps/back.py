@@ -1,4 +1,4 @@
-"""The way back, from wherever a change stands: no further than what may have been done."""
+"""The steps of a rollback from any step of a change: they undo only what may have been done."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from checks.change.steps.draft import Draft
 
 
 def untouched(draft: Draft) -> tuple[Step, ...]:
-    """Nothing was stopped or changed yet: that is all there is to prove."""
+    """Return the steps for a change that stopped and changed nothing yet: they verify exactly that."""
     step = Step(
         id="untouched",
         title="untouched",
-        what="Nothing was to be stopped or changed yet. Have racwire see that it is so; nothing needs to be typed.",
-        why="Somebody may have begun without the plan.",
-        expected=f"Every layer runs and is kept as before (MTU {draft.after}), Clusterware is up and starts at boot.",
+        what="So far, no step of the plan stops or changes anything. Run `racwire change verify` to confirm that "
+        "nothing was stopped or changed. No command needs to be typed on the nodes.",
+        why="Another person may have started without the plan.",
+        expected=f"Every layer has MTU {draft.after}, as before, now and for the next boot. Clusterware is up and "
+        "starts at boot.",
         gates=(
             *(Gate(check, until="end") for check in ("running-mtu", "kept-mtu", "stack-up")),
             *starting.autostart_on(draft, until="end"),
@@ -24,30 +26,35 @@ def untouched(draft: Draft) -> tuple[Step, ...]:
 
 
 def stopped_only(draft: Draft) -> tuple[Step, ...]:
-    """Something may have been stopped, but no MTU changed: that is proved, and what was stopped is started."""
+    """Return the steps for a change that may have stopped nodes but changed no MTU: verify the MTUs, then start."""
     step = Step(
         id="untouched",
         title="MTU untouched",
-        what="No MTU was to be changed yet. Have racwire see that it is so; nothing needs to be typed.",
-        why="Where an MTU was changed all the same, nothing may be started before it is back: on every node, with "
-        "Clusterware down everywhere.",
+        what="So far, no step of the plan changes an MTU. Run `racwire change verify` to confirm that no MTU was "
+        "changed. No command needs to be typed on the nodes.",
+        why="If an MTU was changed all the same, it must be set back on every node, with Clusterware down on every "
+        "node, before anything is started.",
         commands=tuple(
             type(block)(
                 block.where,
                 block.lines,
                 block.node,
-                "Only if the gate names this node. While Clusterware runs anywhere: only what the gate itself says.",
+                "Run this only if the gate names this node. While Clusterware runs on any node, do only what the gate "
+                "says.",
             )
             for block in outage.set_mtu(draft).commands
         ),
-        expected=f"Every layer runs and is kept as before (MTU {draft.after}).",
+        expected=f"Every layer has MTU {draft.after}, as before, now and for the next boot.",
         gates=(Gate("running-mtu", until="end"), Gate("kept-mtu", until="end")),
     )
     return (step, starting.all_nodes(draft), after.interconnect(draft), people.sign_off(draft))
 
 
 def changed(draft: Draft, *, persisted: bool) -> tuple[Step, ...]:
-    """The MTU may have been changed: all down, back to what was, proved, and up again."""
+    """Return the steps for a change that may have changed the MTU: stop all nodes, set it back, verify, start.
+
+    `persisted` says whether the change may have reached the boot configuration: then a reboot is part of the rollback.
+    """
     return (
         outage.stack_down(draft),
         outage.set_mtu(draft),

@@ -1,4 +1,4 @@
-"""What is saved before a change: the registries, and on each node what its network and GPnP profile are."""
+"""Commands that save the registries, and on each node its network files, addresses, routes and GPnP profile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checks.change.change_plan import Commands, PlannedDatabase
 from checks.change.steps.stack_commands import root
 
 BACKUP_FILES = ("network.tar.gz", "ip-address.txt", "ip-route.txt")
-"""What each node's backup directory holds in any case; the GPnP profile is there too, where the node has one."""
+"""The files that each node's backup directory always holds; it also holds the GPnP profile if the node has one."""
 USUAL_PLACES = (
     "/etc/NetworkManager/system-connections",
     "/etc/sysconfig/network-scripts",
@@ -19,25 +19,25 @@ USUAL_PLACES = (
     "/etc/netplan",
     "/etc/network",
 )
-"""Where the files of the keepers lie, for a node of which nothing more exact is known."""
+"""The usual directories of the network services' files, for a node whose own directories are not known."""
 
 
 def backup_directory(plan_id: str) -> str:
-    """Where a node's backup is: on the node itself, out of the way of what clears /tmp."""
-    return f"/var/tmp/racwire-{plan_id}"  # noqa: S108 - made by root with mkdir, readable so that the gate can look
+    """The directory of a node's backup, on the node itself: /tmp would be cleared at a boot."""
+    return f"/var/tmp/racwire-{plan_id}"  # noqa: S108 - made by root with mkdir, readable so that the gate can check
 
 
 def save_registry(node: str, home: str) -> Commands:
-    """The cluster's registry (OCR), once."""
+    """Return the command that saves the cluster's registry (OCR), once for the cluster."""
     return Commands(root(node), (shlex.join((f"{home}/bin/ocrconfig", "-manualbackup")),), node)
 
 
 def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Commands:
-    """The node's own registry (OLR), its network files, addresses, routes, and GPnP profile."""
+    """Return the commands that save a node's registry (OLR), network files, addresses, routes and GPnP profile."""
     directory = backup_directory(plan_id)
     kept = [place.lstrip("/") for place in places or USUAL_PLACES]
     archive = shlex.join(("tar", "-C", "/", "--ignore-failed-read", "-czf", f"{directory}/network.tar.gz", *kept))
-    # /var/tmp is everybody's: nothing is written into a directory that somebody else made there in advance.
+    # Every user may write to /var/tmp: nothing is written into a directory that another user created in advance.
     ours = f"test -O {directory} &&"
     profile = shlex.quote(f"{home}/gpnp/{node}/profiles/peer/profile.xml")
     return Commands(
@@ -56,30 +56,34 @@ def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Comm
 
 
 def name_of(plan_id: str) -> str:
-    """The restore point's name, one for each change: `racwire_before_2026_11_20_a`, an identifier of Oracle's."""
+    """The name of the restore point of one change: `racwire_before_2026_11_20_a`, a valid Oracle identifier."""
     return f"racwire_before_{re.sub('[^0-9A-Za-z]', '_', plan_id)}"
 
 
 def create(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands, ...]:
-    """A guaranteed restore point of each database (Database Backup and Recovery User's Guide, Flashback Database)."""
+    """Return the commands that create a guaranteed restore point in each database.
+
+    Source: Database Backup and Recovery User's Guide, Flashback Database.
+    """
     return tuple(
         Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, if you like:",
+            f"As SYSDBA of {database.name}, in SQL*Plus (optional):",
             (f"CREATE RESTORE POINT {name_of(plan_id)} GUARANTEE FLASHBACK DATABASE;",),
-            note="It protects the data, and does nothing for the network. It needs ARCHIVELOG mode and room in the "
-            "recovery area: when that is full, the database stops. Drop it afterwards; the last step says how.",
+            note="The restore point protects the data, not the network. It needs ARCHIVELOG mode and space in the "
+            "recovery area: the database stops when the recovery area is full. Drop the restore point afterwards: the "
+            "last step has the command.",
         )
         for database in databases
     )
 
 
 def drop(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands, ...]:
-    """Its end, when nobody will go back to it."""
+    """Return the commands that drop the restore points when no rollback to them is needed any more."""
     return tuple(
         Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, if you made a restore point at the step backups:",
+            f"As SYSDBA of {database.name}, in SQL*Plus, if you created a restore point in the step backups:",
             (f"DROP RESTORE POINT {name_of(plan_id)};",),
-            note="Until it is dropped it keeps flashback logs, and the recovery area fills up.",
+            note="The restore point keeps flashback logs until it is dropped, and the recovery area fills up.",
         )
         for database in databases
     )

@@ -1,4 +1,4 @@
-"""What is recorded and saved before anything is changed."""
+"""The steps that record and save the state of the cluster before anything is changed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from checks.change.steps import backup_commands, recording_commands
 from checks.change.steps.draft import Draft
 
 FIGURES = ("gc-blocks-lost", "instance-ping")
-"""Checks of the database whose figures are kept for the report; before the change they must not fail either."""
+"""Checks of the database whose figures go into the report; they must not fail before the change either."""
 
 
 def baseline(draft: Draft) -> Step:
-    """The recording that the later one is compared with."""
+    """Return the step that records the load before the change, for the comparison afterwards."""
     gates = [Gate("baseline-recording")]
     if draft.has_database:
         gates += [Gate(check) for check in FIGURES if check not in draft.excused]
@@ -22,47 +22,48 @@ def baseline(draft: Draft) -> Step:
         id="baseline",
         title="baseline",
         what=f"Record {recording_commands.for_time(draft.record_s)} of the usual load, at MTU {draft.before}. Choose a "
-        "time that you can have again afterwards: the same job, the same users.",
-        why="Without a recording from before, nobody can tell afterwards what the change brought, or broke.",
+        "load that you can repeat after the change: the same job, the same users.",
+        why="Without a recording from before the change, there is no way to show afterwards what the change improved "
+        "or broke.",
         commands=(
-            *recording_commands.begun(draft.databases, draft.has_pack),
+            *recording_commands.awr_at_start(draft.databases, draft.has_pack),
             Commands(
                 f"As {_login(draft)}, while the usual load runs:",
                 (recording_commands.record(draft.baseline_file, f"mtu{draft.before}", draft.record_s, draft.options),),
                 draft.first,
-                "With --probe it also records how long packets take on each private path. A recording that is there "
-                "already and not good enough: add --force.",
+                "With --probe, racwire also records how long packets take on each private path. "
+                f"{recording_commands.ADD_FORCE}",
             ),
-            *recording_commands.over(draft.databases, draft.has_pack),
+            *recording_commands.awr_at_end(draft.databases, draft.has_pack),
             cluvfy(draft, "before"),
         ),
         expected="The recording holds every node for the whole time.",
         gates=tuple(gates),
-        if_rolled_back="Nothing has been changed: give the change up.",
+        if_rolled_back="Nothing has been changed: abandon the change.",
     )
 
 
 def cluvfy(draft: Draft, when: str) -> Commands:
-    """Oracle's own look at the network, where it is installed."""
+    """Return the command that runs Oracle's Cluster Verification Utility, if it is installed."""
     tool = shlex.quote(f"{draft.home(draft.first)}/bin/cluvfy")
     file = f"{backup_commands.backup_directory(draft.id)}-cluvfy-{when}.txt"
     return Commands(
-        f"As the Grid owner{f' ({draft.grid_owner})' if draft.grid_owner else ''} on {draft.first}, if you like:",
+        f"As the Grid owner{f' ({draft.grid_owner})' if draft.grid_owner else ''} on {draft.first} (optional):",
         (f"if [ -x {tool} ]; then {tool} comp nodecon -n all -verbose > {file}; fi",),
         draft.first,
-        "It takes some minutes, and is for your files; racwire does not wait for it.",
+        "cluvfy takes some minutes. Its output is for your files: racwire does not read it.",
     )
 
 
 def backups(draft: Draft) -> Step:
-    """What leads back by hand, whatever happens."""
+    """Return the step that saves what a restore by hand needs."""
     return Step(
         id="backups",
         title="backups",
-        what="Save the cluster's registry (OCR) once, and on every node its own registry (OLR), its network files, its "
-        "addresses and routes, and the GPnP profile.",
-        why="The MTU stands in none of these: Clusterware keeps it neither in the OCR nor in the GPnP profile. They "
-        "are for the case that somebody's hand slips.",
+        what="Save the cluster's registry (OCR) once. On every node, save its own registry (OLR), its network files, "
+        "its addresses and routes, and the GPnP profile.",
+        why="The backups let you restore a node by hand after a mistake. Clusterware stores the MTU neither in the OCR "
+        "nor in the GPnP profile, so the change itself does not need these two.",
         commands=(
             backup_commands.save_registry(draft.first, draft.home(draft.first)),
             *(
@@ -74,7 +75,7 @@ def backups(draft: Draft) -> Step:
         expected=f"An OCR backup of today, and {', '.join(backup_commands.BACKUP_FILES)} in "
         f"{backup_commands.backup_directory(draft.id)} on every node.",
         gates=(Gate("backups-made"),),
-        if_rolled_back="Nothing has been changed: give the change up. The backups may stay.",
+        if_rolled_back="Nothing has been changed: abandon the change. The backups may stay.",
     )
 
 
@@ -84,7 +85,7 @@ def _login(draft: Draft) -> str:
 
 
 def _places(draft: Draft, node: str) -> tuple[str, ...]:
-    """The directories that hold the files of its keepers, and the scripts beside them."""
+    """The directories of the files of a node's network services, and the scripts that set an MTU, too."""
     found = [_directory(layer) for layer in draft.layers_of(node)]
     scripts = [one.line.file for one in draft.fragile if one.node == node]
     return tuple(dict.fromkeys(place for place in (*found, *scripts) if place))
@@ -92,7 +93,7 @@ def _places(draft: Draft, node: str) -> tuple[str, ...]:
 
 def _directory(layer: Layer) -> str:
     if layer.file.startswith("/run/"):
-        return ""  # made anew at each boot from what lies elsewhere
+        return ""  # generated at each boot from files in another directory
     parts: Sequence[str] = layer.file.split("/")[:-1]
     if parts and parts[-1].endswith(".d"):
         parts = parts[:-1]

@@ -1,4 +1,4 @@
-"""What is known of the cluster and the target while a plan is made: what every step is written from."""
+"""The facts of the cluster and the target that a plan's steps are built from."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from checks.model.facts import FragileMtu, LldpNeighbour
 from checks.model.wording import listed
 
 SAFE_ORDER = "MOS 283684.1 and 2103317.1"
-"""The note that has Clusterware stopped on all nodes for a change of the private network."""
+"""The notes that require Clusterware to be stopped on all nodes for a change of the private network."""
 
 
 @dataclass(frozen=True)
 class Fragile:
-    """A line beside the keepers that sets an MTU, and what it would have to set."""
+    """A line of a script or rule that sets an MTU in addition to the network service, and the MTU it should set."""
 
     node: str
     line: FragileMtu
@@ -24,13 +24,13 @@ class Fragile:
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan before its steps are there."""
+    """A plan without its steps."""
 
     id: str
     kind: ChangeKind
     nodes: tuple[str, ...]
     first: str
-    """The node that Clusterware is started on first, and that racwire's own commands are for: this one."""
+    """The node where Clusterware is started first and where racwire's own commands run: the local node."""
     made_by: str
     networks: tuple[PlannedNetwork, ...]
     layers: tuple[Layer, ...]
@@ -41,39 +41,39 @@ class Draft:
     switches: tuple[str, ...] = ()
     fragile: tuple[Fragile, ...] = ()
     inheriting: tuple[Layer, ...] = ()
-    """What is not private, stands on a raised layer, and would take its MTU at the next boot."""
+    """Interfaces that are not private, are stacked on a raised layer, and would take its MTU at the next boot."""
     not_starting: frozenset[str] = frozenset()
-    """The nodes on which Clusterware did not start at boot before: it is left so."""
+    """The nodes where Clusterware did not start at boot before the change: the plan does not enable it there."""
     has_database: bool = False
-    """Whether a database is asked: gates that need one are there only then."""
+    """Whether a database is queried: the plan has gates that need a database only then."""
     has_pack: bool = False
-    """Whether the operator says that they have the Diagnostics Pack, so that AWR may be read."""
+    """Whether the operator stated a licence of the Diagnostics Pack, so that AWR may be read."""
     excused: frozenset[str] = frozenset()
-    """Checks with a finding that was accepted: they cannot be a gate before the change."""
+    """Checks with an accepted finding: they cannot be gates before the change."""
     record_s: int = 600
     baseline_file: str = ""
     after_file: str = ""
     options: tuple[str, ...] = ()
-    """Options by which another racwire looks at the same cluster and database."""
+    """Options that make another racwire process check the same cluster and database."""
 
     @property
     def before(self) -> int:
-        """The smallest MTU of the private networks before."""
+        """The smallest MTU of the private networks before the plan, in bytes."""
         return min(network.mtu_before for network in self.networks)
 
     @property
     def after(self) -> int:
-        """Their MTU afterwards."""
+        """The smallest MTU of the private networks after the plan, in bytes."""
         return min(network.mtu_after for network in self.networks)
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The nodes that Clusterware is started on after the first."""
+        """The nodes where Clusterware is started after the first node."""
         return tuple(node for node in self.nodes if node != self.first)
 
     @property
     def starting(self) -> tuple[str, ...]:
-        """The nodes on which Clusterware is to start at boot again."""
+        """The nodes where Clusterware is to start at boot again."""
         return tuple(node for node in self.nodes if node not in self.not_starting)
 
     def layers_of(self, node: str) -> tuple[Layer, ...]:
@@ -81,11 +81,11 @@ class Draft:
         return tuple(layer for layer in self.layers if layer.node == node)
 
     def home(self, node: str) -> str:
-        """Its Grid home; where it was not read, that of this node."""
+        """The Grid home of a node; if it was not read, the Grid home of the first node."""
         return self.grid_homes.get(node) or self.grid_homes.get(self.first) or "$GRID_HOME"
 
 
 def briefly(names: Iterable[str]) -> str:
-    """Nodes in a sentence: all by name while they are few."""
+    """Node names for a sentence: all of up to four nodes, else the first two, the last and the number of nodes."""
     known = tuple(names)
     return listed(known) if len(known) <= 4 else f"{known[0]}, {known[1]}, ... {known[-1]} ({len(known)} nodes)"

@@ -1,6 +1,7 @@
-"""How each keeper is told which MTU an interface has after the next boot, and how it is told none.
+"""Commands that set or remove the MTU of an interface in the boot configuration of each network service.
 
-None takes the setting away: then the kernel's own 1500 holds, the bond's for its members, the parent's for a VLAN.
+An MTU of None removes the setting. Then the kernel's default of 1500 applies; a bond member takes the MTU of its bond,
+and a VLAN the MTU of its parent.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ _NETPLAN = {"bond": "bonds", "team": "bonds", "vlan": "vlans", "bridge": "bridge
 
 
 def network_manager(layer: Layer, mtu: int | None) -> Lines:
-    """`nmcli connection modify`: it writes the keyfile, or the ifcfg file that the connection came from.
+    """Return the `nmcli connection modify` line: nmcli writes the keyfile, or the ifcfg file of the connection.
 
-    0 means that the connection sets none (nm-settings-nmcli(5), 802-3-ethernet.mtu; also of bonds and VLANs).
+    An MTU of 0 means that the connection sets none (nm-settings-nmcli(5), 802-3-ethernet.mtu; also for bonds and
+    VLANs).
     """
     name = layer.connection or PurePosixPath(layer.file).name.removesuffix(".nmconnection") or layer.interface
     key = "infiniband.mtu" if layer.kind == "infiniband" else "802-3-ethernet.mtu"
@@ -35,7 +37,7 @@ def network_manager(layer: Layer, mtu: int | None) -> Lines:
 
 
 def ifcfg_network_manager(layer: Layer, mtu: int | None) -> Lines:
-    """By nmcli where the connection's name is known, else in the file, which NetworkManager is told to read again."""
+    """Return the nmcli line if the connection's name is known; else edit the file and make NetworkManager load it."""
     if layer.connection:
         return network_manager(layer, mtu)
     file = layer.file or f"{_IFCFG}/ifcfg-{layer.interface}"
@@ -43,19 +45,19 @@ def ifcfg_network_manager(layer: Layer, mtu: int | None) -> Lines:
 
 
 def ifcfg(layer: Layer, mtu: int | None) -> Lines:
-    """`MTU=` in the file that the network service reads (sysconfig.txt of initscripts)."""
+    """Return the line that sets `MTU=` in the file that the network service reads (sysconfig.txt of initscripts)."""
     return (_assign(layer.file or f"{_IFCFG}/ifcfg-{layer.interface}", mtu),)
 
 
 def wicked(layer: Layer, mtu: int | None) -> Lines:
-    """`MTU=` in SUSE's file (ifcfg(5))."""
+    """Return the line that sets `MTU=` in the ifcfg file of SUSE (ifcfg(5))."""
     return (_assign(layer.file or f"{_WICKED}/ifcfg-{layer.interface}", mtu),)
 
 
 def networkd(layer: Layer, mtu: int | None) -> Lines:
-    """A drop-in of our own beside the .network file, so that the file stays as its owner wrote it.
+    """Return lines that write a drop-in of racwire's own: the .network file itself stays unchanged.
 
-    Where a .link or .netdev file sets the MTU, it is changed in that file.
+    If a .link or .netdev file sets the MTU, the lines change that file instead.
     """
     file = PurePosixPath(layer.file or f"{_NETWORKD}/10-{layer.interface}.network")
     if file.suffix in (".link", ".netdev"):
@@ -72,16 +74,16 @@ def networkd(layer: Layer, mtu: int | None) -> Lines:
 
 
 def netplan(layer: Layer, mtu: int | None) -> Lines:
-    """`netplan set`, from netplan 0.101 on: it changes the YAML file that holds the interface."""
+    """Return the `netplan set` line (netplan 0.101 or later): netplan changes the YAML file of the interface."""
     section = _NETPLAN.get(layer.kind, "ethernets")
     key = (layer.connection or layer.interface).replace(".", r"\.")
     return (shlex.join(("netplan", "set", f"{section}.{key}.mtu={'null' if mtu is None else mtu}")),)
 
 
 def _assign(file: str, mtu: int | None) -> str:
-    """One sed that leaves exactly one MTU= in the file, at its end, or none; given again it changes nothing."""
+    """Return one sed command that leaves one MTU= line at the end of the file, or none; running it twice is safe."""
     scripts = (_ASSIGNED,) if mtu is None else (f"$aMTU={mtu}", _ASSIGNED)
-    return shlex.join(("sed", "-i", *(word for script in scripts for word in ("-e", script)), file))
+    return shlex.join(("sed", "-i", *(argument for script in scripts for argument in ("-e", script)), file))
 
 
 def _replace_mtu_bytes(file: str, mtu: int | None) -> str:
@@ -99,35 +101,36 @@ _LINES: dict[str, Callable[[Layer, int | None], tuple[str, ...]]] = {
     Keeper.WICKED: wicked,
 }
 _AT_THE_END: dict[str, str] = {Keeper.NETWORKD: "networkctl reload", Keeper.NETPLAN: "netplan generate"}
-_WHY_NO_MORE: dict[str, str] = {
-    Keeper.NETWORK_MANAGER: "`nmcli connection up` is not needed for it, and would take the link down for a moment",
-    Keeper.IFCFG_NETWORK_MANAGER: "`nmcli connection up` is not needed for it, and would take the link down for a "
-    "moment",
-    Keeper.NETWORKD: "`networkctl reload` needs systemd 244, and only has the running networkd know the file: with an "
-    "older one leave it out, the boot needs nothing more",
-    Keeper.NETPLAN: "`netplan set` needs netplan 0.101; with an older one write mtu: into the YAML file by hand",
+_NO_CONNECTION_UP = "Do not run `nmcli connection up`: it is not needed, and it takes the link down for a moment"
+_NOTES: dict[str, str] = {
+    Keeper.NETWORK_MANAGER: _NO_CONNECTION_UP,
+    Keeper.IFCFG_NETWORK_MANAGER: _NO_CONNECTION_UP,
+    Keeper.NETWORKD: "`networkctl reload` needs systemd 244 or later. Skip it with an older systemd: it only makes the "
+    "running networkd read the file, and the next boot reads the file anyway",
+    Keeper.NETPLAN: "`netplan set` needs netplan 0.101 or later. With an older netplan, write `mtu:` into the YAML "
+    "file by hand",
 }
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is to be done so that the layers of one node keep their MTU."""
+    """The commands and notes for the boot configuration of one node's layers."""
 
     lines: tuple[str, ...]
     by_bond: tuple[str, ...]
-    """Members without a file of their own: at boot they take the MTU of their bond."""
+    """Bond members without a file of their own: at boot they take the MTU of their bond."""
     unknown: tuple[str, ...]
-    """Interfaces of which nothing is known that keeps them."""
+    """Interfaces that no known network service configures."""
     note: str
 
 
 def kept_lines(layers: Iterable[Layer]) -> Kept:
-    """Lines that have the keepers set `mtu_after` at the next boot, for the layers of one node."""
+    """Return lines that make the network services of one node set `mtu_after` at the next boot."""
     return _kept(tuple((layer, layer.mtu_after) for layer in layers))
 
 
 def restored_lines(layers: Iterable[Layer]) -> Kept:
-    """Lines that have the keepers set what they set before: nothing, where they set none."""
+    """Return lines that restore the boot configuration of one node's layers: no MTU for layers that set none before."""
     return _kept(tuple((layer, layer.kept_before) for layer in layers))
 
 
@@ -143,23 +146,23 @@ def _kept(wanted: tuple[tuple[Layer, int | None], ...]) -> Kept:
             last += [_AT_THE_END[layer.keeper]] if layer.keeper in _AT_THE_END else []
         else:
             (by_bond if layer.role == "member" else unknown).append(layer.interface)
-    notes = [_WHY_NO_MORE[layer.keeper] for layer, _ in wanted if layer.keeper in _WHY_NO_MORE]
+    notes = [_NOTES[layer.keeper] for layer, _ in wanted if layer.keeper in _NOTES]
     if by_bond:
         verb = "has" if len(by_bond) == 1 else "have"
-        notes.append(f"{listed(by_bond)} {verb} no file that sets an MTU and will take the bond's at boot")
+        notes.append(f"{listed(by_bond)} {verb} no file that sets an MTU and will take the MTU of the bond at boot")
     return Kept(
         (*lines, *dict.fromkeys(last)),
         tuple(by_bond),
         tuple(unknown),
-        "; ".join(dict.fromkeys(notes)),
+        ". ".join(dict.fromkeys(notes)),
     )
 
 
 def in_order(layers: Iterable[Layer]) -> tuple[Layer, ...]:
-    """One node's layers as they are to be set: what gets smaller from the top to the bottom, then the rest upwards.
+    """Return one node's layers in the order of setting: lowered layers from top to bottom, then the rest upwards.
 
-    A VLAN that is raised above its parent is refused ("Numerical result out of range"); a parent that is lowered takes
-    its VLANs along, which then are set to what they ought to have.
+    The kernel refuses a VLAN above its parent's MTU ("Numerical result out of range"). Lowering a parent also lowers
+    its VLANs: they then get their planned MTU.
     """
     known = tuple(layers)
     down = [layer for layer in known if layer.mtu_after < layer.mtu_before]
@@ -171,9 +174,9 @@ def in_order(layers: Iterable[Layer]) -> tuple[Layer, ...]:
 
 
 def run_time_lines(layers: Iterable[Layer]) -> tuple[str, ...]:
-    """One line for each layer of one node. It acts at once, and is gone after a boot (ip-link(8)).
+    """Return one line for each layer of one node. The line acts at once and is lost at the next boot (ip-link(8)).
 
-    None for the members of a team: it sets them itself, and the kernel refuses it to anybody else (team_device_event,
+    Members of a team get no line: the team sets them, and the kernel refuses any other change (team_device_event,
     NETDEV_PRECHANGEMTU).
     """
     known = tuple(layers)

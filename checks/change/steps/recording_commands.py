@@ -1,4 +1,4 @@
-"""racwire's own recordings before and after, and what compares them."""
+"""Commands that make racwire's recordings before and after a change, and compare them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from checks.model.wording import counted
 
 _MINUTE, _HOUR = 60, 3600
 RECORD = "racwire record"
-"""How each line that records begins."""
+"""The first words of each command line that records."""
+ADD_FORCE = "To replace a recording that does not pass, add --force."
+"""The note of the lines that record."""
 
 
 def options_of(settings: Settings) -> tuple[str, ...]:
-    """The options that make another racwire look at the same cluster and database. Never a password."""
+    """Return the options that make another racwire process check the same cluster and database; never a password."""
     cluster, database = settings.cluster, settings.database
-    words: list[str] = []
-    words += ["--grid-home", cluster.grid_home] if cluster.grid_home else []
+    options: list[str] = []
+    options += ["--grid-home", cluster.grid_home] if cluster.grid_home else []
     for subnet in cluster.networks:
-        words += ["--network", subnet]
+        options += ["--network", subnet]
     for peer in cluster.peers:
-        words += ["--peer", peer]
+        options += ["--peer", peer]
     for option, value in (
         ("--connect", database.connect),
         ("--user", database.user),
@@ -31,36 +33,39 @@ def options_of(settings: Settings) -> tuple[str, ...]:
         ("--tns-admin", database.tns_admin),
         ("--oracle-home", database.oracle_home),
     ):
-        words += [option, value] if value else []
-    for flag, given in (
+        options += [option, value] if value else []
+    for flag, is_set in (
         ("--os-auth", database.os_authentication),
         ("--sysdba", database.sysdba),
         ("--thick", database.thick),
     ):
-        words += [flag] if given else []
-    return tuple(words)
+        options += [flag] if is_set else []
+    return tuple(options)
 
 
 def record(file: str, label: str, seconds: int, options: tuple[str, ...] = ()) -> str:
-    """The line that records for so long."""
+    """Return the command line that records into `file` for `seconds`."""
     return shlex.join((*RECORD.split(), "--for", duration(seconds), "--label", label, *options, file))
 
 
 def stretch_s(seconds: int) -> float | None:
-    """How long the stretches are that two recordings of so many seconds are compared by, in seconds; None for the usual
-    choice. It leaves too few of them in less than a minute: those of a rehearsal are compared second by second."""
+    """Return the length, in seconds, of the stretches that two recordings of `seconds` are compared by.
+
+    None means the default of `racwire compare`. The default gives too few stretches in less than a minute: recordings
+    of a rehearsal are compared second by second.
+    """
     return 1.0 if seconds < _MINUTE else None
 
 
 def compare(before: str, after: str, seconds: int) -> str:
-    """The line that compares the two, of so many seconds each."""
+    """Return the command line that compares two recordings of `seconds` each."""
     stretch = stretch_s(seconds)
     options = () if stretch is None else ("--stretch", f"{stretch:g}s")
     return shlex.join(("racwire", "compare", *options, before, after))
 
 
 def for_time(seconds: int) -> str:
-    """`90 seconds`, `10 minutes`, `2 hours`."""
+    """Return a time for a sentence: `90 seconds`, `10 minutes`, `2 hours`."""
     for unit, name in ((_HOUR, "hour"), (_MINUTE, "minute")):
         if seconds % unit == 0:
             return counted(seconds // unit, name)
@@ -68,7 +73,7 @@ def for_time(seconds: int) -> str:
 
 
 def duration(seconds: int) -> str:
-    """`90s`, `10m`, `2h`: as racwire takes it."""
+    """Return a time as an option of racwire: `90s`, `10m`, `2h`."""
     if seconds % _HOUR == 0:
         return f"{seconds // _HOUR}h"
     return f"{seconds // _MINUTE}m" if seconds % _MINUTE == 0 else f"{seconds}s"
@@ -76,14 +81,14 @@ def duration(seconds: int) -> str:
 
 _SNAPSHOT = "EXECUTE DBMS_WORKLOAD_REPOSITORY.CREATE_SNAPSHOT"
 _REPORT = "@?/rdbms/admin/awrgrpt.sql"
-"""That of all instances (Database Performance Tuning Guide, Generating AWR Reports)."""
+"""The AWR report of all instances (Database Performance Tuning Guide, Generating AWR Reports)."""
 
 
-def begun(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Commands, ...]:
-    """A snapshot of each database at the beginning; nothing without the licence."""
+def awr_at_start(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Commands, ...]:
+    """Return the commands for an AWR snapshot of each database at the start; none without the licence."""
     return tuple(
         Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, if you want AWR's figures, too: as the recording begins",
+            f"As SYSDBA of {database.name}, in SQL*Plus, when the recording starts (optional, for an AWR report):",
             (_SNAPSHOT,),
         )
         for database in databases
@@ -91,13 +96,14 @@ def begun(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Command
     )
 
 
-def over(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Commands, ...]:
-    """Another one at the end, and the report between the two."""
+def awr_at_end(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Commands, ...]:
+    """Return the commands for an AWR snapshot at the end, and for the AWR report; none without the licence."""
     return tuple(
         Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, if you want AWR's figures, too: when the recording is over",
+            f"As SYSDBA of {database.name}, in SQL*Plus, when the recording has ended (optional, for an AWR report):",
             (_SNAPSHOT, _REPORT),
-            note="It asks for the two snapshots. Keep the report with the recording: racwire does not look at it.",
+            note="awrgrpt.sql asks for the two snapshots. Keep the report with the recording: racwire does not read "
+            "it.",
         )
         for database in databases
         if has_pack
