@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from checks.model.facts import Node
 from checks.model.journal import Journal
-from checks.sources.kernel_files import KERNEL_RELEASE_PATH, PEER, PEER_SAYS_WHY
+from checks.sources.kernel_files import KERNEL_RELEASE_PATH, PEER, PEER_WITH_ERRORS
 from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
 from checks.sources.nodes.proc import parse_counters, parse_values, with_speeds
 from checks.sources.nodes.sections import Section, sections
@@ -36,7 +36,7 @@ async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
             entry.text = "\n\n".join(told[s].text for s in PEER.sections[topic] if s in told)
             if topic not in told:
                 entry.outcome = "not in the answer"
-            elif told[topic].exit_status and topic in PEER_SAYS_WHY:
+            elif told[topic].exit_status and topic in PEER_WITH_ERRORS:
                 entry.outcome = f"exit status {told[topic].exit_status}"
         node = _node(shell.node, told)
         if not node.interfaces:
