@@ -87,7 +87,7 @@ async def test_a_program_that_may_not_be_executed(tmp_path: Path) -> None:
     program = tmp_path / "oifcfg"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o644)
-    with pytest.raises(NotPermittedError, match="may not be executed"):
+    with pytest.raises(NotPermittedError, match="may not execute"):
         await run_command([str(program)], timeout_s=5)
 
 

@@ -186,7 +186,7 @@ async def test_a_peer_that_prints_something_else_is_told(peer):
     peer("echo 'cat: /proc/net/snmp: Permission denied'")
     known, _ = await changes([2])
     assert known.nodes == ()
-    assert known.unread["rac2"].reason.startswith("Nothing was understood of /proc/net/snmp")
+    assert known.unread["rac2"].reason.startswith("No counter could be parsed from /proc/net/snmp")
 
 
 async def test_without_nodes_there_is_nothing_to_compare():

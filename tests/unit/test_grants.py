@@ -67,7 +67,7 @@ def test_the_command_prints_it_for_the_user_named(capsys):
     assert main(["grants", "--user", "c##mon", "--statspack"]) == 0
     out = capsys.readouterr().out
     assert "GRANT CREATE SESSION TO C##MON;" in out
-    assert "run it in CDB$ROOT" in out
+    assert "run this script in CDB$ROOT" in out
     assert "DBA_HIST_SYSSTAT" not in out
     assert "PERFSTAT.STATS$SNAPSHOT" in out
 

@@ -140,7 +140,7 @@ class TestWhatCannotBeUsed:
     def test_no_home_anywhere(self, node: Place) -> None:
         found = node.find()
         assert isinstance(found, Unknown)
-        assert found.reason.startswith("No Grid Infrastructure home was found. Looked in ")
+        assert found.reason.startswith("No Grid Infrastructure home was found in ")
         assert "--network and --peer" in found.reason
 
     def test_a_home_named_by_the_operator_is_not_replaced(self, node: Place) -> None:
@@ -240,6 +240,6 @@ def test_as_root_no_home_of_another_user_is_run_unless_root_named_it(node: Place
     home = node.home("made-up")
     os.chown(home, 4_000_001, 4_000_001)
     node.run_from(home)
-    assert "belongs to 4000001, and root runs no program from there unasked" in str(node.find())
+    assert "belongs to 4000001, and root runs programs there only if you name it" in str(node.find())
     node.file("/etc/oracle/olr.loc", f"crs_home={home}\n")
     assert node.find() == GridHome(home, "/etc/oracle/olr.loc", ME)

@@ -110,7 +110,7 @@ def test_addresses_with_labels_of_their_own() -> None:
 
 def test_limits_of_the_mtu_are_unknown_where_they_are_not_told() -> None:
     assert (INTERFACES["eth1"].min_mtu, INTERFACES["eth1"].max_mtu) == (68, 9710)
-    assert INTERFACES["lo"].max_mtu == Unknown("The driver of lo tells no largest MTU.")
+    assert INTERFACES["lo"].max_mtu == Unknown("The driver of lo reports no largest MTU.")
     not_printed = INTERFACES["enccw0.0.f400"].max_mtu
     assert isinstance(not_printed, Unknown)
     assert "too old" in not_printed.reason

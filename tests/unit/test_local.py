@@ -37,5 +37,5 @@ async def test_a_kernel_that_does_not_answer_is_a_node_that_could_not_be_read(mo
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(netlink, "dump", refuse)
-    with pytest.raises(ShellError, match="kernel of rac1 did not tell its interfaces: Operation not permitted"):
+    with pytest.raises(ShellError, match="kernel of rac1 did not report its interfaces: Operation not permitted"):
         await read_local_node("rac1", Journal())

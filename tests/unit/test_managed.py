@@ -163,7 +163,7 @@ class Answers(Shell):
         ),
         ("##racwire olr\nPROTL-25: No manual backups of the OLR are available at this time.\n##racwire end 0\n", None),
         ("##racwire olr\nnot found\n##racwire end 127\n",
-         Unknown("there is no ocrconfig in a Grid home that olr.loc names")),
+         Unknown("the Grid home that olr.loc names has no ocrconfig")),
     ],
 )  # fmt: skip
 async def test_the_backup_of_a_node_s_own_registry(answer, expected):

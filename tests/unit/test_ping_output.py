@@ -22,7 +22,7 @@ def summary(sent: int, received: int, extra: str = "") -> str:
 
 
 def parse(text: str, *, payload: int = 8972, asked: int = 3) -> PingSeries:
-    return parse_ping(text, payload=payload, asked=asked, source_ip=SOURCE).series()
+    return parse_ping(text, payload=payload, requested=asked, source_ip=SOURCE).series()
 
 
 def reply(sequence: int, *, size: int = 8980, tail: str = "") -> str:

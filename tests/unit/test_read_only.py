@@ -183,7 +183,10 @@ async def test_a_shell_refuses_what_is_not_registered_before_anything_of_it_runs
         "/u01/app/19.0.0/grid/bin/crsctl stop crs",
         "cat /proc/stat",
     ):
-        with pytest.raises(ChangingCommandError, match=r"not run on rac1, because .* is not registered: racwire only"):
+        with pytest.raises(
+            ChangingCommandError,
+            match=r"refused to run a command on rac1, because .* is not registered. racwire runs only",
+        ):
             await shell.run(sh(text))
     with pytest.raises(ChangingCommandError, match="'link' is not registered"):
         await shell.run(dataclasses.replace(LINK, arguments=()))

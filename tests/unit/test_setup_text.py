@@ -39,7 +39,10 @@ def test_autostart_is_what_crsctl_says_else_the_file_in_which_it_keeps_that(conf
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (Section("timeout: failed to run command '/bin/crsctl'", 127), "there is no crsctl in a Grid home"),
+        (
+            Section("timeout: failed to run command '/bin/crsctl'", 127),
+            "the Grid home that olr.loc names has no crsctl",
+        ),
         (Section("", 124), "did not answer in time: Clusterware may hang there"),
         (Section("what?", 1), '"what?"'),
     ],

@@ -323,7 +323,7 @@ def place(settings: DatabaseSettings) -> str:
 
 
 def _with_grants(text: str, grants: tuple[str, ...]) -> str:
-    return f"{text} Ask a DBA to run: {' '.join(grants)}" if grants else text
+    return f"{text} Have a DBA run: {' '.join(grants)}" if grants else text
 
 
 def _number(error: Exception) -> int | None:
