@@ -147,7 +147,7 @@ class TestWhatCannotBeUsed:
         node.environ["GRID_HOME"] = "/u01/typo"
         node.file("/etc/oracle/olr.loc", f"crs_home={node.home('grid')}\n")
         assert node.find() == Unknown(
-            "The Grid home /u01/typo (named by environment GRID_HOME) does not exist: name the right one with "
+            "The Grid home /u01/typo (named by environment GRID_HOME) does not exist: name the right home with "
             "`--grid-home`, or `grid_home` under [cluster] in the settings."
         )
 

@@ -109,7 +109,7 @@ def test_ipv6_is_pinged_alike():
 
 
 def test_more_than_a_path_may_cost_is_not_sent():
-    with pytest.raises(BudgetSpentError, match="51 more packets would exceed the 50"):
+    with pytest.raises(BudgetSpentError, match="51 more packets would exceed the limit of 50"):
         ping(HERE, Request(56, 51))
 
 

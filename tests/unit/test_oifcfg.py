@@ -162,7 +162,7 @@ class TestIflist:
 
     def test_a_failure_is_quoted(self) -> None:
         assert parse_iflist("PRIF-9: incorrect usage\n") == Unknown(
-            '`oifcfg iflist -p -n` answered in no known shape: "PRIF-9: incorrect usage".'
+            '`oifcfg iflist -p -n` printed a format that racwire does not know: "PRIF-9: incorrect usage".'
         )
 
     @pytest.mark.parametrize("mask", ["255.0.255.0", "129", "/x", "255.255.255.0  more"])

@@ -233,7 +233,7 @@ def test_torn_and_mixed_answers_are_sorted_out() -> None:
         reader = framing.BackgroundReader("tok")
         answers = [a for i in range(0, len(stream), size) for a in reader.feed(stream[i : i + size])]
         assert answers == [(1, Completed(0, "a\n\n")), (2, Completed(4, "x\n"))]
-        assert reader.said() == "ssh: noise\nhalf a line\nrest"
+        assert reader.other_output() == "ssh: noise\nhalf a line\nrest"
 
 
 async def _until(condition: Callable[[], bool]) -> None:

@@ -102,7 +102,7 @@ def test_two_networks_in_one_subnet_are_no_filter() -> None:
     shared = Path(NETWORK, HERE, THERE, 9000, subnet_is_shared=True)
     judgement = judge(shared, small(0), None, Ends(neighbour=NeighbourSign.CONFIRMED))
     assert judgement.verdict is Verdict.UNKNOWN
-    assert "a subnet of its own" in judgement.reason
+    assert "a different subnet for each network" in judgement.reason
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class Word:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is one word, and every character of it is known."""
+        """Whether it is one word whose characters are all known."""
         return not self.many and UNKNOWN not in self.text
 
 
