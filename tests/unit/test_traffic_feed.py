@@ -249,7 +249,7 @@ async def test_a_peer_that_refuses_and_one_that_dies_are_told_and_taken_up_again
     feed = start()
     feed.follow(facts(node(1), node(2)))
     told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason.startswith("rac2 refuses connections")
+    assert told[-1].reason.startswith("rac2 refused the ssh connection")
     await until(feed, sample_of("rac2"))
     shell = await feed._session.shell("rac2")
     shell._process.write(b"exit 3\n")
@@ -275,7 +275,9 @@ async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(sta
     feed = start()
     feed.follow(facts(node(1), node(2), node(3)))
     told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason == "rac2 did not answer within 0.5 s: it may hang; the connection was closed."
+    assert told[-1].reason == (
+        "rac2 did not answer within 0.5 s, and racwire closed the connection: the node may hang. Try `ssh rac2 date`."
+    )
     assert len([event for event in told if sample_of("rac1")(event)]) >= 2
 
 
