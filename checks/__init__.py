@@ -1,6 +1,6 @@
-"""What racwire knows of an Oracle RAC interconnect; the face that an author of a check imports.
+"""The checks of an Oracle RAC interconnect, and the public names that the author of a check imports.
 
-`from checks import Cluster, Kind, Remedy, Status, check` is all that a check needs; CONTRIBUTING.md shows a whole one.
+A check needs only `from checks import Cluster, Kind, Remedy, Status, check`; CONTRIBUTING.md has a complete example.
 """
 
 from importlib import import_module
@@ -44,8 +44,10 @@ _MODULES = ("checks.model.check", "checks.model.finding", "checks.model.facts")
 
 
 def __getattr__(name: str) -> Any:
-    """Load the model when one of its names is asked for: `racwire --help` imports modules of this package, and needs
-    none of them."""
+    """Load the model at the first use of one of its names: `racwire --help` imports this package without the model.
+
+    Raises AttributeError for an unknown name.
+    """
     if name in __all__:
         for module in map(import_module, _MODULES):
             if hasattr(module, name):

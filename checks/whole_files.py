@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Write files whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import BinaryIO
 
 
 class OutputError(Exception):
-    """A file could not be written: one sentence with which, why, and that nothing was changed."""
+    """A file could not be written. The text says which file and why, and that nothing was changed."""
 
 
 def write_whole(path: Path, data: bytes, *, replace: bool) -> None:
-    """Write a file of mode 0600 so that it has all of `data` or is not there. Raises OutputError."""
+    """Write a file of mode 0600 with all of `data`, or no file. Raises OutputError where it cannot be written."""
     with whole_file(path, replace=replace) as file:
         file.write(data)
 
 
 @contextlib.contextmanager
 def whole_file(path: Path, *, replace: bool) -> Iterator[BinaryIO]:
-    """A file to write to, as `whole_path` has it; a terminal, pipe or device is written to as it goes."""
+    """Open a file to write as with `whole_path`; a terminal, pipe or device is written to directly."""
     if _is_device(path):
         with _device(path) as device:
             yield device
@@ -34,11 +34,10 @@ def whole_file(path: Path, *, replace: bool) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def whole_path(path: Path, *, replace: bool) -> Iterator[Path]:
-    """An empty file of mode 0600, to be written by its name. What is in it is there under `path` once the `with` ends
-    well, and not before.
+    """Yield an empty file of mode 0600 to write. It becomes `path` when the `with` ends without an exception.
 
-    Raises OutputError where it cannot be written, or is there already and must not be replaced; what else is raised
-    within comes out as it is, and nothing is left there either.
+    Raises OutputError where the file cannot be written, or where it exists and must not be replaced. Other exceptions
+    within the block pass through unchanged, and no file is left.
     """
     if path.exists() and not replace and not _is_device(path):
         raise _already_there(path)
@@ -62,15 +61,17 @@ def whole_path(path: Path, *, replace: bool) -> Iterator[Path]:
         else:
             _put_in_place(temporary, target, replace=replace)
     except OSError as error:
-        raise OutputError(f"{path} could not be written: {error.strerror}; nothing was left there.") from error
+        raise OutputError(f"{path} could not be written: {error.strerror}; no file was left.") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
 
 
 def _put_in_place(temporary: Path, path: Path, *, replace: bool) -> None:
-    """Give the finished file its name; a file that came there meanwhile is not replaced unasked. Raises OSError,
-    OutputError."""
+    """Rename the finished file; without `replace`, a file that appeared meanwhile is not replaced.
+
+    Raises OSError, OutputError.
+    """
     if not replace:
         try:
             os.link(temporary, path)
@@ -94,7 +95,7 @@ def _copy_to_device(temporary: Path, path: Path) -> None:
 
 @contextlib.contextmanager
 def _device(path: Path) -> Iterator[BinaryIO]:
-    """A terminal, pipe or device is written to as it is: replacing it by a file would harm the system."""
+    """Open a terminal, pipe or device itself: replacing it by a file would damage the system."""
     try:
         with path.open("wb") as device:
             yield device
@@ -103,4 +104,4 @@ def _device(path: Path) -> Iterator[BinaryIO]:
 
 
 def _already_there(path: Path) -> OutputError:
-    return OutputError(f"{path} is already there; name another file, or add --force to replace it.")
+    return OutputError(f"{path} already exists: name another file, or add --force to replace it.")

@@ -1,4 +1,4 @@
-"""Pseudonyms for names and addresses: what a report says stays true, and whom it is about stays with the operator."""
+"""Replace names and addresses by pseudonyms: the report stays true, and only the operator knows the real names."""
 
 from checks.redact.blocks import RedactionError
 from checks.redact.mapping_file import held

@@ -1,4 +1,4 @@
-"""Addresses as they are written, replaced: IPv4 and IPv6, MAC and InfiniBand hardware addresses, in every form."""
+"""Replace written addresses: IPv4 and IPv6, MAC and InfiniBand hardware addresses, in every form."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _HALF = 0xFFFF_FFFF_FFFF_FFFF
 
 
 def is_kept(network: IPNetwork) -> bool:
-    """Whether the addresses of a network stay."""
+    """Whether the addresses of a network are not replaced."""
     return any(n.version == network.version and network.subnet_of(n) for n in (*_KEPT, _LINK_LOCAL))  # type: ignore
 
 
 class Addresses:
-    """Replaces addresses in text. Each method takes one in a written form, and returns it in the same form."""
+    """Replace addresses in text. Each method takes a written address, and returns its pseudonym in that form."""
 
     def __init__(self, pseudonyms: Pseudonyms) -> None:
         self._pseudonyms = pseudonyms
@@ -35,7 +35,7 @@ class Addresses:
         """Version numbers that are known to be such: no addresses, though they may look like them."""
 
     def ip(self, address: IPAddress) -> IPAddress:
-        """The pseudonym of an address; itself where it is nobody's own."""
+        """The pseudonym of an address; the address itself where it identifies no site."""
         if isinstance(address, ipaddress.IPv4Address):
             return self._ip4(address)
         return self._ip6(address)
@@ -51,7 +51,7 @@ class Addresses:
         return str(self._ip4(address))
 
     def ip6_text(self, text: str) -> str | None:
-        """Something with colons; None where it is no address."""
+        """The pseudonym of a text with colons; None where the text is no address."""
         for begin, end in ((0, None), (0, -1), (1, None), (1, -1)):
             part = text[begin:end]
             if (begin and text[0] != ":") or (end and text[-1] != ":"):

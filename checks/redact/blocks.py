@@ -1,8 +1,8 @@
-"""Pseudonyms for networks, so that what lies in one subnet lies in one subnet afterwards, of the same length.
+"""Pseudonyms for networks: addresses of one subnet stay in one subnet, with the same prefix length.
 
 Known networks form a tree by what lies within what; each has a place within the image of the one around it. The first
 and the last place go to the first and the last one, so that the network's own address stays its network's address and
-its broadcast address stays that. All images lie in a range that is no one's: 240.0.0.0/4 (reserved, RFC 1112) and
+its broadcast address stays that. All images are in ranges that no site uses: 240.0.0.0/4 (reserved, RFC 1112) and
 3fff::/20 (documentation, RFC 9637), so that a pseudonym cannot be mistaken for an address, nor meet one.
 """
 
@@ -21,7 +21,7 @@ _TOO_MANY = (
 
 
 class RedactionError(Exception):
-    """Names and addresses cannot be replaced: one sentence with why and what to do."""
+    """Names and addresses cannot be replaced. The text says why and what to do."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class _Family:
     levels: tuple[int, ...]
     """Every address lies in networks of these lengths too, known or not: so those learnt later change nothing."""
     reserved: tuple[str, ...] = ()
-    """Networks that hold much: they have their own place from the beginning."""
+    """Large networks, which have their own place from the start."""
     not_given: tuple[str, ...] = ()
     """Of the images, what means something else."""
 
@@ -79,7 +79,7 @@ class Blocks:
                 self.avoid(address)
         self._reserved = [ipaddress.ip_network(text) for text in self._family.reserved]
         self.moved: list[tuple[IPNetwork, IPNetwork]] = []
-        """Images that had to be given up, with the network that each was of."""
+        """Images that were replaced, with the network of each."""
 
     def avoid(self, address: IPAddress) -> None:
         """No image assigned from now on holds this one, which is an original."""
@@ -88,7 +88,7 @@ class Blocks:
             self._taken.append((int(address), int(address) + 1))
 
     def load(self, pairs: Iterable[tuple[IPNetwork, IPNetwork]]) -> None:
-        """Take over what was assigned earlier. Raises ValueError where that can be none of these."""
+        """Restore images that were assigned earlier. Raises ValueError where one cannot be an image of its network."""
         for network, image in sorted(pairs, key=lambda pair: pair[0].prefixlen):
             start, length = int(network.network_address), network.prefixlen
             around = self._around(start, length)
@@ -107,7 +107,7 @@ class Blocks:
             yield self._network(block.start, block.length), self._network(block.image, block.length)
 
     def learn(self, network: IPNetwork) -> None:
-        """Give it a place, if it is of one's own."""
+        """Assign a place to a network, if it belongs to the site."""
         if network.prefixlen >= SHORTEST[self._version]:
             length = min(network.prefixlen, self._family.leaf)
             self._ensure(self._cut(int(network.network_address), length), length)
@@ -166,7 +166,7 @@ class Blocks:
         return []
 
     def _make_room(self, around: _Block, block: _Block) -> list[_Block]:
-        """Seat everything anew, the largest first: so what fitted in there fits again. What is left to be seated."""
+        """Place all networks again, the largest first, so that they fit. Return the networks that are left to place."""
         others = around.inner
         smaller = [b for b in others if b.length > block.length]
         if around is self._root or not smaller:
@@ -177,7 +177,7 @@ class Blocks:
         return [*self._find_place(around, block), *smaller]
 
     def _seat_again(self, old: _Block) -> None:
-        """Seat it where it belongs by now, with all that is in it; a new image is told."""
+        """Move a network to its sorted position, with the networks in it. A changed image is recorded."""
         for block in (old, *old.walk()):
             seated = self._ensure(block.start, block.length)
             if seated.image != block.image:
@@ -189,7 +189,7 @@ class Blocks:
         around.inner = [b for b in around.inner if not any(b is gone for gone in blocks)]
 
     def _around(self, start: int, length: int) -> _Block:
-        """The smallest known network that holds all of it: itself where it is known."""
+        """The smallest known network that contains the network; the network itself where it is known."""
         block = self._root
         while True:
             for inner in block.inner:
@@ -219,7 +219,7 @@ class Blocks:
 
 
 def _first_free(place: int, size: int, taken: list[tuple[int, int]]) -> int:
-    """The first place of that size from there on that nothing stands in."""
+    """The first free place of that size from there on."""
     for begin, until in taken:
         if place + size <= begin:
             break

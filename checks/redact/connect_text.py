@@ -1,4 +1,4 @@
-"""The names in connect strings, and those that outputs of tools name in well-known ways."""
+"""Find the names in connect strings, and the names that tools print in well-known forms."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TOLD = tuple(
         ("domain", "domain", r"^domain\s+([\w-]{1,63}(?:\.[\w-]{1,63})+)"),
     )
 )
-"""Kind, what must stand in a text in lower case to be worth a search, and the pattern. A name has as many characters as
+"""Kind, a lower-case text without which no search is needed, and the pattern. A name has as many characters as
 its kind allows: so no text, however made, takes long to search."""
 
 
@@ -68,13 +68,13 @@ def in_connect_string(text: str, alone: str = "service") -> Iterator[tuple[str, 
 
 
 def in_descriptor(text: str) -> Iterator[tuple[str, str]]:
-    """Of `(DESCRIPTION=(ADDRESS=(HOST=...)...)(CONNECT_DATA=(SERVICE_NAME=...)))`, wherever it stands."""
+    """Of `(DESCRIPTION=(ADDRESS=(HOST=...)...)(CONNECT_DATA=(SERVICE_NAME=...)))`, at any place of the text."""
     for found in _IN_DESCRIPTOR.finditer(text):
         yield _KINDS[found[1].lower()], found[2]
 
 
 def told_in(text: str) -> Iterator[tuple[str, str]]:
-    """The names that a text tells as what they are: processes, resources, home directories, answers of lldpd."""
+    """The names of known kinds in a text: processes, resources, home directories, answers of lldpd."""
     if "(" in text and "=" in text:
         yield from in_descriptor(text)
     lower = text.lower()

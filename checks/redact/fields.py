@@ -1,4 +1,4 @@
-"""Which fields of facts, findings and samples hold words that checks need, or names of interfaces: they stay."""
+"""The fields of facts, findings and samples whose words checks need, or that name interfaces: they are not replaced."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from checks.traffic import recording, samples
 
 
 class Treatment(Enum):
-    """What is done with the texts of a field."""
+    """How the texts of a field are treated."""
 
     REPLACE = 1
     """Names and addresses in it are replaced."""
@@ -104,7 +104,7 @@ NUMBERS_ONLY = (
 VALUES_ONLY = {(finding.Finding, "data")}
 """Fields with tables whose keys are names of the format, not of the cluster."""
 KEPT_SETTINGS = frozenset({"console", "thresholds", "code", "status", "expires"})
-"""Keys of the settings under which no name stands."""
+"""Keys of the settings whose values contain no name."""
 KEPT_VALUES: dict[tuple[type[msgspec.Struct], str], str] = {
     (journal.Entry, "outcome"): "ok",
     (facts.Route, "destination"): "default",
@@ -127,5 +127,5 @@ _TREATMENTS = _treatments()
 
 
 def treatment_of(kind: type[msgspec.Struct], field: str) -> Treatment:
-    """What is done with the texts of that field."""
+    """How the texts of a field are treated. Raises AssertionError for an unknown field."""
     return _TREATMENTS.get((kind, field), Treatment.REPLACE)

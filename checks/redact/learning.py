@@ -1,4 +1,4 @@
-"""Learning what has to be replaced, before anything is: so that all of it is replaced the same way everywhere."""
+"""Learn all names before any is replaced, so that a name has the same pseudonym everywhere."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TOLD_APART = 10_000_000
 _IN_DOMAINS = frozenset({"host", "switch", "service"})
 """Kinds of names that a domain may follow."""
 _FIRST = ("domain", "cluster", "database", "host", "instance", "service")
-"""Kinds of names that others are made of: what is known as two kinds is of the one that stands first here."""
+"""Kinds of names that other names contain: a name of two kinds counts as the first of them."""
 _OF_COUNTRIES = re.compile(r"(?:com?|org|net|gov|ac|edu)\.[a-z]{2}")
 _NO_DOMAINS = frozenset(
     {"asm", "bak", "bin", "cfg", "conf", "db", "gz", "json", "lock", "log", "lsnr", "old", "ora", "pid", "py", "sh"}
@@ -47,7 +47,7 @@ _SHORTEST_TEXT = 3
 
 @dataclass
 class Learnt:
-    """What was found: names that identify somebody, and what tells them from other words."""
+    """The names that identify a site or a person, and the words that distinguish them from others."""
 
     names: dict[str, str] = field(default_factory=dict)
     """Each name (`key_of`) with its kind, in the order found."""
@@ -57,14 +57,14 @@ class Learnt:
     macs: dict[str, None] = field(default_factory=dict)
     """The same of MAC addresses: twelve digits each."""
     database_ids: dict[str, None] = field(default_factory=dict)
-    """DBIDs that are long enough to be told from other numbers in a text."""
+    """DBIDs that are long enough to differ from other numbers in a text."""
     originals: set[IPAddress] = field(default_factory=set)
     """All that look like an address."""
     versions: set[str] = field(default_factory=set)
     vocabulary: set[str] = field(default_factory=set)
     """Words that the facts need: names of counters, states, interfaces."""
     told: dict[str, None] = field(default_factory=dict)
-    """Texts of samples, which are replaced as they are asked for: what is in them needs its pseudonym before."""
+    """Texts of samples, which are replaced when they are read: their names need pseudonyms before that."""
     _read: set[str] = field(default_factory=set)
     _words: set[str] = field(default_factory=set)
     _dotted: set[str] = field(default_factory=set)
@@ -72,7 +72,7 @@ class Learnt:
     _shapes: set[Shape] = field(default_factory=set)
 
     def identity(self, identity: Identity) -> None:
-        """Who runs racwire."""
+        """The identity of the operator."""
         self._take(names_of(identity))
 
     def struct(self, whole: msgspec.Struct) -> None:
@@ -87,7 +87,7 @@ class Learnt:
             self._text(treatment, text)
 
     def event(self, event: Event) -> None:
-        """A sample, gap or change of interfaces; one like others of the same source tells nothing more."""
+        """A sample, gap or change of interfaces; one like others of the same source has no more names."""
         if isinstance(event, (NodeSample, InstanceSample, LatencySample)):
             shape = shape_of(event)
             if shape in self._shapes:
@@ -207,13 +207,13 @@ def _beginnings(version: str) -> Iterator[str]:
 
 
 def _endings(domain: str) -> Iterator[str]:
-    """All domains that it is in, and itself."""
+    """The name and all its domains."""
     parts = domain.split(".")
     return (".".join(parts[n:]) for n in range(len(parts)))
 
 
 def _of_site(domain: str) -> str:
-    """The domain that all of a site's hosts are in, as far as that can be told: `example.com` of `corp.example.com`."""
+    """The domain that all of a site's hosts are in, as far as it is known: `example.com` of `corp.example.com`."""
     parts = domain.lower().split(".")
     for n in range(2, len(parts) + 1):
         last = ".".join(parts[-n:])

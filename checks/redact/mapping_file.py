@@ -1,4 +1,4 @@
-"""The file that the mapping is kept in: for one run at a time, whole or not at all, and for the operator alone."""
+"""The file of the mapping: used by one run at a time, written whole or not at all, readable only by the operator."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ _LARGEST = 64_000_000
 
 @contextmanager
 def held(path: Path) -> Iterator[Pseudonyms]:
-    """The pseudonyms of a file, for this run alone until the end of the block; then what was added is kept. Where the
-    block fails, the file stays as it was. Raises RedactionError and OutputError."""
+    """The pseudonyms of a file, locked for this run until the end of the block, which writes the added ones.
+
+    If the block fails, the file is unchanged. Raises RedactionError where the file cannot be read or another run has
+    it, and OutputError where it cannot be written.
+    """
     with _alone(path):
         before = _read(path)
         try:
@@ -40,7 +43,7 @@ def held(path: Path) -> Iterator[Pseudonyms]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """While nobody else has it. The lock lies beside the file and stays there: to remove it could let two in."""
+    """Hold the lock of the file. The lock file remains in its directory: without it two runs could start."""
     lock = path.with_name(f"{path.name}.lock")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -69,7 +72,7 @@ def _wait_for(handle: int, path: Path) -> None:
 
 
 def _read(path: Path) -> MappingFile | None:
-    """What is kept; None where there is nothing yet."""
+    """The stored mapping; None where the file does not exist yet."""
     try:
         if not path.exists():
             return None

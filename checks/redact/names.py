@@ -1,4 +1,4 @@
-"""Names replaced wherever they stand: also within other names that are made of them."""
+"""Replace names everywhere, also within other names that contain them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Reach(Enum):
     ANYWHERE = 1
     """Within words as well: `prodrac` in `ora.prodrac.db` and in `xprodracx`."""
     BETWEEN_LETTERS = 2
-    """Where no letter stands beside it: `prod` in `PROD_1` and `ora_pmon_prod1`, not in `product`."""
+    """Where no letter is next to the name: `prod` in `PROD_1` and `ora_pmon_prod1`, not in `product`."""
     WORD = 3
-    """Where it stands by itself: `up`, `node`, `a`."""
+    """As a separate word: `up`, `node`, `a`."""
 
 
 _SHORTEST_ANYWHERE = 5
@@ -38,7 +38,7 @@ def key_of(name: str) -> str:
 
 
 def reach_of(name: str, vocabulary: Iterable[str] = ()) -> Reach:
-    """How far to look for a name without doing harm to other words. `vocabulary`: words of the report in hand."""
+    """How far to search for a name without damage to other words. `vocabulary` has the words of the report."""
     bare = key_of(name)
     if bare in VOCABULARY or bare in vocabulary or INTERFACE_NAME.fullmatch(bare) or len(bare) < _SHORTEST_WITH_DIGIT:
         return Reach.WORD
@@ -49,8 +49,9 @@ def reach_of(name: str, vocabulary: Iterable[str] = ()) -> Reach:
 
 
 def is_derived(name: str, known: Iterable[str], vocabulary: Iterable[str] = ()) -> bool:
-    """Whether a name is another known one and what anybody would add: `rac1-vip`, `prod1` of `prod`. Then it needs no
-    pseudonym of its own, and shows what it is made of."""
+    """Whether a name is a known name with a usual addition: `rac1-vip`, `prod1` of `prod`.
+
+    Such a name needs no pseudonym of its own."""
     bare = key_of(name)
     return any(
         len(other) < len(bare)
@@ -63,7 +64,7 @@ def is_derived(name: str, known: Iterable[str], vocabulary: Iterable[str] = ()) 
 
 
 class NamePseudonyms:
-    """Replaces the names that it was made with."""
+    """Replace a fixed set of names."""
 
     def __init__(self, pseudonyms: Mapping[str, str], vocabulary: Iterable[str] = ()) -> None:
         """`pseudonyms`: by `key_of` the name."""
@@ -101,7 +102,7 @@ class NamePseudonyms:
         return self._within.sub(self.replace, word)
 
     def replace(self, found: re.Match[str]) -> str:
-        """What stands for a name that was found, in the same case."""
+        """The pseudonym of a found name, in the same case."""
         text = found[0]
         pseudonym = self._by_form.get(text.lower()) or self._folded.get(text.casefold(), "name")
         return _in_case_of(text, pseudonym)

@@ -1,4 +1,4 @@
-"""The names in facts, findings, settings and samples: of what kind each is."""
+"""Yield the names in facts, findings, settings and samples, with the kind of each."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _PARAMETERS = {
 
 @dataclass(frozen=True)
 class Identity:
-    """Who runs racwire, and where: what a live report may name without any fact telling it."""
+    """The operator and this machine, which a live report can name although no fact does."""
 
     logins: tuple[str, ...] = ()
-    """The user's name, and that of whoever became this user."""
+    """The user's name, and the name before `sudo` or `su`."""
     home: str = ""
     """The user's home directory."""
     host: str = ""
@@ -44,7 +44,7 @@ class Identity:
 
 
 def names_of(identity: Identity) -> Iterator[Named]:
-    """Of who runs racwire."""
+    """Yield the names of the operator's identity."""
     yield from (("user", login) for login in identity.logins)
     directory = identity.home.rstrip("/").rpartition("/")[2]
     if not is_directory_of_anyone(directory):
@@ -195,7 +195,7 @@ def _peer(peer: str) -> Iterator[Named]:
 
 
 def _person(by: str) -> Iterator[Named]:
-    """Who took something on: as it is written, and each of the names in it."""
+    """A responsible person: the whole text, and each name in it."""
     yield "person", by
     for word in _PERSON_WORD.findall(by):
         if word.istitle() and word.casefold() not in VOCABULARY:
@@ -203,7 +203,7 @@ def _person(by: str) -> Iterator[Named]:
 
 
 def _directories(path: str) -> Iterator[Named]:
-    """The parts of a path that somebody chose."""
+    """The parts of a path that a person chose."""
     parts = [part for part in path.split("/") if part]
     for before, part in zip(["", *parts], parts, strict=False):
         if before == "home":

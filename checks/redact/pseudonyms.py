@@ -34,7 +34,7 @@ _KINDS = {
     "mail": ("mail", "letter"),
     "key": ("key", "print"),
 }
-"""What a pseudonym of each kind begins with; the next word where an original is, or is part of, the first."""
+"""The prefix of a pseudonym of each kind; the next word where an original is, or is part of, the first."""
 _TWELVE_DIGITS = re.compile(r"[0-9a-f]{12}")
 _DATABASE_ID = re.compile(r"[0-9]{10}")
 _FIRST_DATABASE_ID = 1_000_000_000
@@ -44,7 +44,7 @@ _SHORT = 2
 
 
 class MappingFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The mapping as it is kept, for racwire and for a person to read."""
+    """The stored mapping, readable for racwire and for people."""
 
     schema: str = SCHEMA
     about: str = _ABOUT
@@ -57,14 +57,14 @@ class MappingFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Upper parts of the second half of an IPv6 address, and keys of hardware, in hexadecimal."""
     database_ids: dict[str, str] = {}
     retired: dict[str, str] = {}
-    """Pseudonyms that were given up, with what they stood for: in reports that were made earlier they still do."""
+    """Replaced pseudonyms with their originals: earlier reports still use them."""
 
 
 class Pseudonyms:
-    """Assigns pseudonyms, and keeps those assigned."""
+    """Assign pseudonyms, and store them."""
 
     def __init__(self, kept: MappingFile | None = None) -> None:
-        """Raises ValueError where what was kept contradicts itself."""
+        """Restore a stored mapping. Raises ValueError where it contradicts itself."""
         kept = kept or MappingFile()
         self._names = {kind: dict(names) for kind, names in kept.names.items()}
         self._of = {original: pseudonym for names in kept.names.values() for original, pseudonym in names.items()}
@@ -91,7 +91,7 @@ class Pseudonyms:
             blocks.load((a, b) for a, b in pairs if a.version == b.version == version)
 
     def kept(self) -> MappingFile:
-        """The mapping, to be kept."""
+        """The mapping to store."""
         retired = dict(self._retired)
         for blocks in self._blocks.values():
             retired |= {str(image): str(network) for network, image in blocks.moved}
@@ -151,7 +151,7 @@ class Pseudonyms:
             self._blocks[address.version].avoid(address)
 
     def is_known(self, address: IPAddress) -> bool:
-        """Whether the address lies in a network that was heard of."""
+        """Whether the address is in a known network."""
         return self._blocks[address.version].is_known(int(address))
 
     def network(self, address: IPAddress) -> int:
@@ -159,7 +159,7 @@ class Pseudonyms:
         return self._blocks[address.version].image(int(address))
 
     def tell(self, original: IPAddress, pseudonym: IPAddress) -> None:
-        """List an address for whoever reads the mapping."""
+        """Add an address to the list for readers of the mapping."""
         self._addresses[original] = pseudonym
 
     def _again(self, original: IPAddress, pseudonym: IPAddress) -> IPAddress:
@@ -194,7 +194,7 @@ def _in_letters(number: int) -> str:
 
 
 class _Numbers:
-    """Pseudonyms that are numbers, given one after the other."""
+    """Pseudonyms that are numbers, assigned one after the other."""
 
     def __init__(self, table: dict[str, str], made: Callable[[int], str]) -> None:
         self.table = dict(table)
@@ -203,7 +203,7 @@ class _Numbers:
         self._next = 1
 
     def of(self, original: str) -> str:
-        """What stands for it; the next one that is free where nothing does yet."""
+        """The pseudonym of a number; a free one where it has none yet."""
         if original not in self.table:
             while (made := self._made(self._next)) in self._given or made in self.table:
                 self._next += 1

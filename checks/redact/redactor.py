@@ -1,4 +1,4 @@
-"""Pseudonyms for all that a report, its samples and a recording name."""
+"""Replace all names in a report, its samples and a recording."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RedactedTrack:
         self._redactor = redactor
 
     def sources(self) -> tuple[str, ...]:
-        """All sources, in the order in which they were first heard of."""
+        """All sources, in the order of their first event."""
         return tuple(self._redactor.source(source) for source in self._track.sources())
 
     def window(self, source: str, begin: float, end: float) -> list[Event]:
@@ -86,7 +86,7 @@ class RedactedTrack:
         return self._track.span()
 
     def _original(self, source: str) -> str:
-        """The source that is told under that name; the name itself where there is none."""
+        """The source with this name; the name itself where there is none."""
         return next((s for s in self._track.sources() if self._redactor.source(s) == source), source)
 
 
@@ -98,7 +98,7 @@ class Redactor:
     """Learns what is to be replaced from all that is to be handed on together, then replaces it."""
 
     def __init__(self, pseudonyms: Pseudonyms, identity: Identity | None = None) -> None:
-        """`identity`: of whoever runs racwire, where the report is made here and now."""
+        """`identity` is the operator's identity, for a live report."""
         self._pseudonyms = pseudonyms
         self._addresses = Addresses(pseudonyms)
         self._learnt = Learnt()
@@ -106,7 +106,7 @@ class Redactor:
         self._text: Text | None = None
 
     def learn(self, *wholes: Report | Header) -> None:
-        """What they name. All that belongs together is learnt before any of it is replaced."""
+        """Learn the names of reports. Learn all that belongs together before replacing any name."""
         for whole in wholes:
             self._learnt.struct(whole)
         self._text = None
@@ -125,7 +125,7 @@ class Redactor:
         return msgspec.structs.replace(self.struct(report), is_redacted=True)
 
     def track(self, track: Track) -> Track:
-        """The samples with pseudonyms, replaced as they are asked for; `learn_track` comes before."""
+        """The samples with pseudonyms, replaced when they are read; call `learn_track` first."""
         return RedactedTrack(track, self)
 
     def recording(self, source: Path, target: Path) -> None:
@@ -183,7 +183,7 @@ class Redactor:
         recorder.write(waiting)
 
     def _prepared(self) -> Text:
-        """Give pseudonyms to all that was learnt, and look for it from now on."""
+        """Assign pseudonyms to all learnt names, and search for them from now on."""
         learnt, pseudonyms = self._learnt, self._pseudonyms
         if self._identity is not None:
             learnt.identity(self._identity)  # after the nodes: they have the first letters

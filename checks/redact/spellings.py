@@ -3,7 +3,7 @@ a port as tcpdump writes it (`192.168.10.1.1521`), in the numbers of SNMP, and i
 /proc/net (`0A14000A`, and 32 digits for IPv6).
 
 Versions, counters and checksums look the same: so but for a port after it, only such an address is replaced that the
-report names in a plain form too, or that lies in one of its subnets or of the private ones no version begins like.
+report names in a plain form too, or that lies in one of its subnets or of the private ones that look like no version.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LINK_LOCAL = ipaddress.IPv6Network("fe80::/64")
 
 
 class Spellings:
-    """Replaces the addresses in a text that stand in none of the plain forms."""
+    """Replace the addresses in a text that are in no plain form."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Spellings:
         told: Collection[IPAddress] = (),
         networks: Collection[IPNetwork] = (),
     ) -> None:
-        """`known`: the addresses of the facts; `told`: all that a text has in a plain form; `networks`: the subnets."""
+        """`known` are the addresses of the facts, `told` the plain addresses of a text, `networks` the subnets."""
         self._addresses = addresses
         self._subnets = [*_NO_VERSIONS, *(n for n in networks if n.prefixlen >= _LARGEST_SUBNET[n.version])]
         self._told = frozenset(told)
@@ -50,7 +50,7 @@ class Spellings:
         return self._without_quads(_DIGITS.sub(self._digits, text))
 
     def _without_quads(self, text: str) -> str:
-        """Four numbers may begin anywhere in a row of them."""
+        """Four numbers can start at any place in a row of numbers."""
         pieces: list[str] = []
         at = begin = 0
         while found := _QUAD.search(text, begin):

@@ -1,4 +1,4 @@
-"""A text with every name and address in it replaced.
+"""Replace every name and address in a text.
 
 A text is taken word by word (what stands between blanks), and each different word is looked through once: outputs of
 tools are long, and their words few.
@@ -20,12 +20,12 @@ _WORD = re.compile(r"\S+")
 _NUMBER = re.compile(r"[\d.,:;()%+-]{1,7}")
 _LENGTH = re.compile(r"/(\d{1,3})(?!\d)")
 _LIKE_AN_ADDRESS = re.compile(r"[:@]|\..*\.|-.*-.*-.*-.*-")
-"""What every shape below has, but for those that stay."""
+"""A character that every form below has."""
 _DOTS_OF_AN_ADDRESS = 3
 _KEPT_WORDS = 500_000
 """Words that are remembered: beyond that, all are forgotten and learnt again."""
 _UNITS = frozenset({"service", "socket", "device", "target", "timer", "mount", "scope", "slice", "path"})
-"""What an `@` and a name stand before in systemd: no domain of an e-mail address."""
+"""Suffixes of systemd units after an `@` and a name: no domains of e-mail addresses."""
 
 _SHAPES = r"""
     (?P<code>   (?<!\w) IC-[A-Z]+-\d{3} (?!\w) )
@@ -43,7 +43,7 @@ _SHAPES = r"""
 
 
 class Text:
-    """Replaces what is in a text, by the pseudonyms that are there when it is made."""
+    """Replace names and addresses, with the pseudonyms that exist at its creation."""
 
     def __init__(
         self, pseudonyms: Pseudonyms, spellings: Spellings, addresses: Addresses, names: NamePseudonyms
@@ -113,7 +113,7 @@ class Text:
     @staticmethod
     def _is_a_part_of_the_internet(found: re.Match[str]) -> bool:
         """Whether it is a network too large to be one's own, as in the routes of a tunnel: `128.0.0.0/1`. A host's
-        address may stand before such a number too."""
+        address may precede such a number too."""
         length = _LENGTH.match(found.string, found.end())
         if length is None or int(length[1]) >= SHORTEST[6 if ":" in found[0] else 4]:
             return False
@@ -130,7 +130,7 @@ class Text:
         return self._addresses.ip4_text(text)
 
     def _mail(self, text: str, local: str, domain: str) -> str:
-        """A login on a node that is known, or somebody's address."""
+        """A login on a known node, or an e-mail address."""
         replaced = self._names.replaced(text)
         if domain.rpartition(".")[2] in _UNITS or stays("domain", domain):
             return replaced

@@ -1,4 +1,4 @@
-"""Going through a report, a fact or a sample: every text in it, and every struct; and building it anew."""
+"""Walk through the texts and structs of a report, a fact or a sample, and rebuild it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def structs(value: object) -> Iterator[msgspec.Struct]:
 
 
 def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[tuple[Treatment, str]]:
-    """Every text within, and what is done with it."""
+    """Yield every text within, and how it is treated."""
     if isinstance(value, NUMBERS_ONLY):
         return
     if isinstance(value, msgspec.Struct):

@@ -1,4 +1,4 @@
-"""What stays as it is, because it identifies nobody, and the words that a name must not be mistaken for."""
+"""The names that are not replaced, because they identify no site or person, and words that are no names."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ KEPT_NETWORKS: dict[str, str] = {
     "::/127": "no address, and loopback",
     "ff00::/8": "multicast; the part of a solicited-node address that tells a MAC address is replaced",
 }
-"""Networks whose addresses stay, each with what they are."""
+"""Networks whose addresses are not replaced, each with its purpose."""
 VOCABULARY = _words("""
     a about above after again alias all an and another any are as asked at average away back bad be because been before
     begin below between big bits block blocks bond bonding bonds boot both bridge buffer buffers busy but by bytes cable
@@ -87,7 +87,7 @@ VOCABULARY = _words("""
     trace stats sys
     """)
 """Words of racwire's own sentences and of the tools it reads. A node or database of such a name is replaced only where
-the word stands by itself."""
+the word is separate."""
 _STAYING_WORDS = " ".join(sorted(name for names, _ in STAYS.values() for name in names))
 _VOCABULARY_TEXT = f"{' '.join(sorted(VOCABULARY))} {_STAYING_WORDS}"
 
@@ -110,14 +110,14 @@ _TABLES = {
     "directory": ("directories", "users", "instances"),
 }
 """The tables of STAYS that speak for each kind of name: a host called as a directory of the installer's is a host. A
-switch that was given no name tells `localhost`; databases and instances have services of their own names; diagnostic
+switch without a name reports `localhost`; databases and instances have services of their own names; diagnostic
 directories are named after users and instances."""
 _NUMBERED = frozenset({"instances", "listeners", "directories"})
 """Tables whose names a number may follow."""
 
 
 def stays(kind: str, name: str) -> bool:
-    """Whether a name of that kind identifies nobody."""
+    """Whether a name of that kind identifies no site or person."""
     bare = name.casefold()
     without_number = bare.rstrip("0123456789").removesuffix("_")
     return any(

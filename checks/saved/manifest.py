@@ -1,4 +1,4 @@
-"""What a saved file says of itself: its format, when it was written and by what, and what is in it."""
+"""The manifest of a saved file: its format, the time and version of its writer, and its parts."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ FORMAT = f"racwire-saved/{_NUMBER}"
 REPORT, RECORDING = "report", "recording"
 
 MANIFEST_BYTES = 64_000
-"""Of the manifest at most: it has some 500."""
+"""The largest accepted manifest; a manifest has about 500 bytes."""
 REPORT_BYTES = 256_000_000
-"""Of the report at most: 255 nodes on two private networks have 130,000 paths, of some 1.5 kB each with what was sent
-there. It is read into memory."""
+"""The largest accepted report, which is read into memory. 255 nodes on two private networks have 130,000 paths, of
+about 1.5 kB each."""
 
 
 class SavedError(Exception):
-    """A saved file could not be opened or made: one sentence with which file, why and what to do."""
+    """A saved file could not be opened or written. The text says which file, why, and what to do."""
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A part of a saved file, as it was written."""
+    """The size and checksum of a part of a saved file, as it was written."""
 
     bytes: int
     sha256: str
 
 
 class Proof:
-    """What a part of a saved file consists of, in one number: the bytes of its rows, and their SHA-256."""
+    """Compute the size in bytes and the SHA-256 of the rows of a part."""
 
     def __init__(self) -> None:
         self._bytes = 0
         self._digest = hashlib.sha256()
 
     def add(self, row: Row) -> None:
-        """Take in one more row."""
+        """Add a row."""
         data = msgspec.msgpack.encode(row)
         self._bytes += len(data)
         self._digest.update(data)
 
     @property
     def member(self) -> Member:
-        """That of the rows until now."""
+        """The size and checksum of the rows so far."""
         return Member(self._bytes, self._digest.hexdigest())
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a saved file says of itself. Fields that an older racwire did not write have a default."""
+    """The manifest of a saved file. Fields that an older racwire did not write have a default."""
 
     format: str
     racwire_version: str = ""
@@ -66,17 +66,20 @@ class _Format(msgspec.Struct, frozen=True):
 
 
 def encode(manifest: Manifest) -> bytes:
-    """Indented, to be read by people too."""
+    """Encode the manifest as JSON, indented so that people can read it."""
     return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
 
 
 def decode(data: bytes, path: object, its_format: str = FORMAT) -> Manifest:
-    """Raises SavedError where it is none of that format, or of a newer racwire; `path` is the file it is of."""
+    """Decode the manifest of the file `path`.
+
+    Raises SavedError where it is no manifest of this format, or was written by a newer racwire.
+    """
     try:
-        said = msgspec.json.decode(data, type=_Format).format
-        number = re.fullmatch(r"racwire-saved/(\d{1,4})", said)
+        found = msgspec.json.decode(data, type=_Format).format
+        number = re.fullmatch(r"racwire-saved/(\d{1,4})", found)
         if number and int(number[1]) > _NUMBER:
-            raise newer(path, said, FORMAT)
+            raise newer(path, found, FORMAT)
         manifest = msgspec.json.decode(data, type=Manifest)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise foreign(path) from None
@@ -86,17 +89,18 @@ def decode(data: bytes, path: object, its_format: str = FORMAT) -> Manifest:
 
 
 def foreign(path: object) -> SavedError:
-    """It is something else."""
-    return SavedError(f"{path} is no saved file of racwire; `racwire save FILE` makes one.")
+    """The error for a file that is no saved file."""
+    return SavedError(f"{path} is no saved file of racwire; `racwire save FILE` writes one.")
 
 
 def damaged(path: object) -> SavedError:
-    """It once was one."""
-    return SavedError(f"{path} is damaged, or was not copied whole; copy it again from where it was saved.")
+    """The error for a saved file that is damaged or incomplete."""
+    return SavedError(f"{path} is damaged, or its copy is incomplete: copy it again from the original.")
 
 
 def newer(path: object, theirs: str, ours: str) -> SavedError:
-    """This racwire does not know the format."""
+    """The error for a file in a format of a newer racwire."""
     return SavedError(
-        f"{path} was saved by a newer racwire (format {theirs}; this one reads {ours}); open it with that one."
+        f"{path} was saved by a newer racwire (format {theirs}; this racwire reads {ours}): open it with the newer "
+        "racwire."
     )

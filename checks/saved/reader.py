@@ -1,4 +1,4 @@
-"""Opening what was saved: a saved file, or a report as JSON, read as if a stranger had made it."""
+"""Open a saved file, or a report as JSON. The file is not trusted."""
 
 from __future__ import annotations
 
@@ -50,22 +50,22 @@ _BEGINNING = 100
 
 
 class Saved:
-    """Evidence that was saved. Close it, or use it in a `with`: its temporary files are removed then."""
+    """An open saved file. Close it, or use it in a `with`: that removes its temporary files."""
 
     def __init__(
         self, path: Path, report: Report, recording: Recording | None = None, directory: Directory | None = None
     ) -> None:
-        """`directory` is where the recording was unpacked to; None where it was not."""
+        """`directory` has the unpacked recording; None where it was not unpacked."""
         self.path = path
         self.report = report
         """With `saved_at` set."""
         self.recording = recording
-        """The traffic around it; None where none was recorded, or it was not asked for."""
+        """The recorded traffic; None where no traffic was recorded, or the recording was not requested."""
         self._directory = directory
 
     @property
     def saved_at(self) -> str:
-        """When it was saved, in ISO 8601; of a report as JSON, when its run began."""
+        """The time of saving in ISO 8601; for a report as JSON, the start of its run."""
         return self.report.saved_at
 
     def told(self, now: datetime) -> str:
@@ -74,7 +74,7 @@ class Saved:
         return f"saved by racwire {self.report.racwire_version}: the state {state_now(self.report, now)}"
 
     def close(self) -> None:
-        """Can be called twice."""
+        """Close the recording and remove the temporary files. May be called twice."""
         if self.recording is not None:
             self.recording.close()
         if self._directory is not None:
@@ -90,8 +90,10 @@ class Saved:
 
 
 def kind_of(path: Path) -> str:
-    """`saved`, `report` (as JSON) or `recording`; empty where it is none of these, or cannot be read. What is wrong
-    with one is told by whoever opens it."""
+    """`saved`, `report` (as JSON) or `recording`; empty where the file is none of these, or cannot be read.
+
+    `open_saved` raises the error of a faulty file.
+    """
     try:
         with _open_regular(path) as file:
             kind = _kind_in(file)
@@ -101,14 +103,14 @@ def kind_of(path: Path) -> str:
 
 
 def open_saved(path: Path, *, recording: bool = True) -> Saved:
-    """Open a saved file, or a report as JSON, which has no recording. Raises SavedError.
+    """Open a saved file, or a report as JSON, which has no recording.
 
-    Without `recording` the recording is not looked at.
+    Without `recording` the recording is not read. Raises SavedError where the file cannot be read or is no such file.
     """
     with _open_regular(path) as file:
         match _kind_in(file):
             case "recording":
-                raise SavedError(f"{path} is a recording, and holds no report; `racwire open {path}` shows it.")
+                raise SavedError(f"{path} is a recording without a report; `racwire open {path}` displays it.")
             case "zip":
                 file.seek(0)
                 return _of_zip(path, Zip(path, file), recording)
@@ -122,15 +124,15 @@ def open_saved(path: Path, *, recording: bool = True) -> Saved:
 
 
 def _open_regular(path: Path) -> BinaryIO:
-    """A file for reading; no directory, pipe or device, which could be without end. Raises SavedError."""
+    """Open a regular file for reading: a pipe or device could be endless. Raises SavedError for other files."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "that is no file name"
+        why = error.strerror if isinstance(error, OSError) else "this is no file name"
         raise SavedError(f"{path} could not be read: {why}.") from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise SavedError(f"{path} is no file; name a saved file, or a report as JSON.")
+        raise SavedError(f"{path} is no regular file: name a saved file, or a report as JSON.")
     return os.fdopen(handle, "rb")
 
 
@@ -149,7 +151,7 @@ def _all_of(path: Path, file: BinaryIO) -> bytes:
     except OSError as error:
         raise SavedError(f"{path} could not be read: {error.strerror}.") from None
     if len(data) > REPORT_BYTES:
-        raise SavedError(f"{path} could not be read: it has over {REPORT_BYTES / 1e6:.0f} MB, which no report has.")
+        raise SavedError(f"{path} was not read: it has over {REPORT_BYTES / 1e6:.0f} MB, more than any report.")
     return data
 
 
@@ -188,7 +190,7 @@ def _saved_in(path: Path, file: sqlite3.Connection, with_recording: bool) -> Sav
     if row is None or not isinstance(row[0], str) or len(row[0]) > MANIFEST_BYTES:
         raise damaged(path)
     manifest = decode(row[0].encode(), path)
-    # No two values lie in one place of a file that is whole: what is read of it is no more than the file has.
+    # The values of an intact file do not overlap, so reading them returns no more bytes than the file has.
     most = 2 * path.stat().st_size
     report = _dated(report_in(_inflated(path, file, manifest, most), path), manifest)
     if (RECORDING in manifest.members) != has_traffic(file):
@@ -205,7 +207,7 @@ def _saved_in(path: Path, file: sqlite3.Connection, with_recording: bool) -> Sav
 
 
 def _inflated(path: Path, file: sqlite3.Connection, manifest: Manifest, most: int) -> bytes:
-    """The report, proved to be what was written. Raises SavedError."""
+    """The report, with its checksum verified. Raises SavedError where it is damaged or too large."""
     proof, inflating, parts, size = Proof(), zlib.decompressobj(), [], 0
     for row in rows_in(file, (REPORT,)):
         _add(path, proof, row, most)
@@ -216,8 +218,8 @@ def _inflated(path: Path, file: sqlite3.Connection, manifest: Manifest, most: in
         size += len(parts[-1])
         if size > REPORT_BYTES:
             raise SavedError(
-                f"{path} was not opened: its report inflates to over {REPORT_BYTES:,} bytes, which none that racwire "
-                "saves does; ask whoever made it."
+                f"racwire did not open {path}: its report decompresses to over {REPORT_BYTES:,} bytes, more than "
+                "racwire saves. Ask the person who sent the file."
             )
     if not inflating.eof or inflating.unused_data or manifest.members.get(REPORT) != proof.member:
         raise damaged(path)

@@ -1,4 +1,4 @@
-"""A report as JSON, read as if a stranger had written it."""
+"""Read a report as JSON. The report is not trusted."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from checks.report.json_report import from_json
 from checks.saved.manifest import SavedError, damaged, newer
 
 _SETTINGS_BYTES = 1_000_000
-"""Of the settings in it at most: 1,000 waivers of the longest have less. They are read as they come, into objects many
-times as large; all else has a form that it is held to."""
+"""The largest accepted settings of a report; 1,000 waivers of the greatest length have less. Settings have no schema,
+so they become objects many times as large; all other parts have a schema."""
 _DEEPEST = 20
-"""Tables within tables in these settings."""
+"""The deepest accepted nesting of tables in the settings."""
 _LONG_NUMBER = re.compile(rb"[0-9]{21}")
 _TEXT_OR_NUMBER = re.compile(rb'"(?:[^"\\]+|\\.)*+"|[0-9]{21,}')
-"""A text, so that no digits in it count, or a number of more digits than 64 bits have: no kernel, clock or database
-counts so far, and arithmetic with it has no bounds."""
+"""A text, whose digits do not count, or a number with more digits than 64 bits have. No kernel, clock or database
+counts that far, and arithmetic with such a number has no limit."""
 _WITHOUT_WEIGHT = b" \t\r\n[]{}"
-"""What stands between texts and numbers without holding them apart; there can be megabytes of it."""
+"""Characters between texts and numbers that are removed before the search; there can be megabytes of them."""
 _CLUSTER_NODES = 300
 """A cluster has 255 nodes at most."""
 _OF_PAIRS = 300_000
-"""What there is one of for each two nodes and network: 255 nodes on four networks have 260,000."""
+"""Most entries that exist once for each pair of nodes and network: 255 nodes on four networks have 260,000."""
 _MOST = {
     "nodes": _CLUSTER_NODES,
     "setups": _CLUSTER_NODES,
@@ -40,9 +40,9 @@ _MOST = {
     "transfers": _OF_PAIRS,
     "pings": _OF_PAIRS,
 }
-"""How many there can be in a report that racwire wrote, and some more. What is made of them takes time and memory by
-their number, or by its square: a file of a few megabytes could hold a screen up for hours. Instances are as many as an
-Oracle control file takes (MAXINSTANCES), waivers as the settings take."""
+"""The longest accepted lists, longer than in any report that racwire writes. Time and memory grow with their length, or
+with its square: a file of a few megabytes could block a screen for hours. The limit of instances is that of an Oracle
+control file (MAXINSTANCES), the limit of waivers is that of the settings."""
 
 _WORDS = {"setups": "nodes", "journal": "entries in its journal", "transfers": "pairs of instances",
           "pings": "pairs of instances", "networks": "private networks"}  # fmt: skip
@@ -54,12 +54,12 @@ class _Outline(msgspec.Struct, frozen=True):
 
 
 def report_in(data: bytes, path: object) -> Report:
-    """The report, of the file at `path`. Raises SavedError."""
+    """Decode the report of the file `path`. Raises SavedError where it is no report, or exceeds a limit."""
     try:
         outline = msgspec.json.decode(data, type=_Outline)
         _refuse_newer(outline.schema, path)
         if len(outline.settings) > _SETTINGS_BYTES or _depth(msgspec.json.decode(outline.settings)) > _DEEPEST:
-            raise SavedError(f"{path} could not be read: the settings in it are none that racwire writes.")
+            raise SavedError(f"{path} was not read: its settings are too large or too deep for racwire's own.")
         if _LONG_NUMBER.search(data) and _has_a_number_without_end(data):
             raise SavedError(f"{path} could not be read: a number in it is larger than anything that is counted.")
         report = from_json(data)
@@ -73,7 +73,7 @@ def report_in(data: bytes, path: object) -> Report:
         if isinstance(several, tuple) and len(several) > _MOST[name]:
             raise SavedError(
                 f"{path} was not opened: it has {len(several):,} {_WORDS.get(name, name)}, and no report that racwire "
-                f"writes has more than {_MOST[name]:,}; ask whoever made it."
+                f"writes has more than {_MOST[name]:,}; ask the person who sent it."
             )
     return report
 
@@ -84,7 +84,7 @@ def _has_a_number_without_end(data: bytes) -> bool:
 
 
 def _lists_of(report: Report) -> Iterator[tuple[str, object]]:
-    """The lists in it that have a limit, by their names there; what is not known is none."""
+    """The lists of a report that have a limit, by name; empty where a fact is not known."""
     cluster = report.cluster
     yield from ((name, getattr(report, name)) for name in ("findings", "journal", "reruns", "waivers"))
     yield from ((name, getattr(cluster, name)) for name in ("nodes", "setups", "networks", "paths"))
@@ -101,7 +101,9 @@ def _refuse_newer(schema: str, path: object) -> None:
 def _unlike_a_report(path: object, error: Exception) -> SavedError:
     cause = error.__cause__ if error.__cause__ is not None else error
     why = "it is nested too deep" if isinstance(cause, RecursionError) else str(cause)[:200]
-    return SavedError(f"{path} holds no report that this racwire can read: {why}; open it with the one that made it.")
+    return SavedError(
+        f"{path} has no report that this racwire can read: {why}; open it with the racwire that wrote it."
+    )
 
 
 def _depth(value: Any) -> int:

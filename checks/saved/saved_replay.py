@@ -1,4 +1,4 @@
-"""The checks over a saved report: the same run once more, with nothing read and nothing sent."""
+"""Replay the checks over a saved report, without reading from or sending to a cluster."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from checks.run.replay import GivenFacts
 
 
 class Replay(GivenFacts):
-    """An engine over the facts of a saved report. It judges again what was judged then, and nothing else.
+    """An engine over the facts of a saved report. It runs the checks of the saved run again, and no others.
 
-    Its report, once it has run to the end, equals the saved one in every field, with two exceptions: `saved_at` says
-    when that was saved, and a racwire with other checks than then finds what its own find. Facts, journal, times,
-    reruns and versions are those of the run; thresholds and waivers too, unless other settings are given, and waivers
-    hold on the day of the run, or of the last rerun. Findings that cannot be judged again are as they were saved
-    (`kept`).
+    A completed replay equals the saved report in every field, with two exceptions: `saved_at` is the time of saving,
+    and other versions of the checks have other findings. Facts, journal, times, reruns and versions are from the run.
+    Thresholds and waivers are too, unless `settings` replaces them. Waivers apply as of the day of the run, or of the
+    last rerun. Findings that cannot be judged again remain as saved (`kept`).
     """
 
     def __init__(
@@ -38,13 +37,13 @@ class Replay(GivenFacts):
         broken: Iterable[BrokenPlugin] = (),
         settings: Settings | None = None,
     ) -> None:
-        """`broken`: checks that could not be loaded here."""
+        """`broken` are checks that this racwire could not load."""
         self._saved = report
         here = {check.id: check for check in checks}
         cannot = {plugin.name: f"could not be loaded here: {plugin.reason}" for plugin in broken}
         ran = dict.fromkeys(finding.check for finding in report.findings)
         self.kept: dict[str, str] = {}
-        """The checks whose findings are as they were saved, and why: the end of a sentence that begins with one."""
+        """The checks whose findings remain as saved, with the reason as a predicate: `is not installed here`."""
         for check in ran:
             if why := cannot.get(check) or _why_kept(check, here, report):
                 self.kept[check] = why
@@ -60,7 +59,7 @@ class Replay(GivenFacts):
         self._finders = _finders(report, (here[check] for check in ran if check in here))
 
     def report(self, *, interrupted: bool = False) -> Report:
-        """What is known by now."""
+        """The report so far."""
         fresh, saved = super().report(interrupted=interrupted), self._saved
         day = day_of(saved.reruns[-1].started_at if saved.reruns else saved.started_at)
         findings, standings = apply(
@@ -76,7 +75,7 @@ class Replay(GivenFacts):
         )
 
     def _in_saved_order(self, findings: Iterable[Finding]) -> list[Finding]:
-        """In the order in which the checks concluded then, which is that of their findings of one gravity."""
+        """The findings of one status in the order of the saved report."""
         order: dict[tuple[str, str], int] = {}
         for place, finding in enumerate(self._saved.findings):
             order.setdefault((finding.status, finding.check), place)
@@ -88,7 +87,7 @@ def _of(check: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
-    """Why a check cannot judge again what it judged then; empty where it can."""
+    """Why a check cannot judge its facts again; empty where it can."""
     codes = {finding.code for finding in _of(check, report.findings)}
     if INTERRUPTED.code in codes:
         return "had not concluded when the run was interrupted"
@@ -97,7 +96,7 @@ def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
     if check not in here:
         return "is not installed here"
     if any(isinstance(getattr(report.cluster, need), Unknown | NotAsked) for need in here[check].needs):
-        return "lacks facts that were not found out"
+        return "lacks facts that were not gathered"
     if _later_facts(check, report, here).intersection(here[check].needs + here[check].uses):
         return "was judged by facts that a later run of another check replaced"
     return ""
@@ -113,16 +112,16 @@ def _later_facts(check: str, report: Report, here: Mapping[str, Check]) -> set[s
 
 
 def _as_judged(saved: dict[str, Any], settings: Settings | None) -> dict[str, Any]:
-    """The settings of the run, but for those that other ones are given for and that a judgement depends on."""
+    """The settings of the run, with thresholds and waivers from `settings` where it is set."""
     if settings is None:
         return saved
-    given = msgspec.to_builtins(settings)
-    return {**saved, "thresholds": given["thresholds"], "waivers": given["waivers"]}
+    current = msgspec.to_builtins(settings)
+    return {**saved, "thresholds": current["thresholds"], "waivers": current["waivers"]}
 
 
 def _finders(report: Report, ran: Iterable[Check]) -> dict[str, str]:
-    """The check that could find each code in that run: as its waivers tell, and as is known here."""
-    told = {s.code: s.check for s in report.waivers if s.check or s.standing != NOT_CHECKED}
+    """The check that could find each code in that run, from its waivers and from the known checks."""
+    from_waivers = {s.code: s.check for s in report.waivers if s.check or s.standing != NOT_CHECKED}
     found = {finding.code: finding.check for finding in report.findings}
     of_checks = {kind.code: check.id for check in ran for kind in check.kinds}
-    return found | of_checks | {kind.code: "" for kind in KINDS} | told
+    return found | of_checks | {kind.code: "" for kind in KINDS} | from_waivers

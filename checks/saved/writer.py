@@ -1,4 +1,4 @@
-"""Saving evidence: one SQLite file, written whole or not at all."""
+"""Save evidence to one SQLite file, which is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from checks.whole_files import OutputError, whole_path
 _CHUNK = 1_000_000
 _PAGE_BYTES, _SMALL_PAGE_BYTES = 8192, 1024
 _LARGE = 1_000_000
-"""Bytes of a recording from which on large pages are the smaller file: each table has a page of its own."""
+"""Bytes of a recording above which large pages make the smaller file: each table has at least one page."""
 
 
 def save(path: Path, report: Report, recording: Path | None, *, replace: bool) -> None:
-    """Save a report, and a recording where there is one, which may be being written.
+    """Save a report and its recording, if there is one; the recording may still be running.
 
-    What was opened from a saved file keeps the time at which that was saved: the evidence is as old as it was. Raises
-    OutputError where the file cannot be written, SavedError where the recording cannot be put into it.
+    A report from a saved file keeps its time of saving, because the evidence has that age. Raises OutputError where the
+    file cannot be written, SavedError where the recording cannot be copied into the file.
     """
     data = _as_json(report)
     with (
@@ -50,15 +50,15 @@ def save(path: Path, report: Report, recording: Path | None, *, replace: bool) -
             with closing(connect(temporary, "rw")) as file:
                 _write(file, report, data, traffic)
         except sqlite3.Error as error:
-            raise OutputError(f"{path} could not be written: {in_words(error)}; nothing was left there.") from error
+            raise OutputError(f"{path} could not be written: {in_words(error)}; no file was left.") from error
 
 
 def _as_json(report: Report) -> bytes:
     data = to_json(msgspec.structs.replace(report, saved_at=""))
     if len(data) > REPORT_BYTES:
         raise SavedError(
-            f"The report has {len(data) / 1e6:,.0f} MB, and a saved file takes {REPORT_BYTES / 1e6:.0f} MB: save fewer "
-            "checks at once, by name."
+            f"The report has {len(data) / 1e6:,.0f} MB, more than the {REPORT_BYTES / 1e6:.0f} MB of a saved file: "
+            "name fewer checks to save."
         )
     return data
 
@@ -71,10 +71,10 @@ def _opened(recording: Path) -> Recording:
 
 
 def _write(file: sqlite3.Connection, report: Report, data: bytes, traffic: Recording | None) -> None:
-    """Raises sqlite3.Error, SavedError."""
+    """Write all parts to the file. Raises sqlite3.Error, SavedError."""
     is_large = traffic is not None and traffic.path.stat().st_size > _LARGE
     file.execute(f"PRAGMA page_size = {_PAGE_BYTES if is_large else _SMALL_PAGE_BYTES}")
-    # A file that is not whole is removed: no journal has to bring back what was in it.
+    # An incomplete file is removed, so SQLite needs no journal to restore its contents.
     file.execute("PRAGMA journal_mode = OFF")
     file.execute("PRAGMA synchronous = OFF")
     file.execute("BEGIN")
@@ -105,14 +105,14 @@ def _add(file: sqlite3.Connection, rows: Iterable[Row]) -> Member:
 
 
 def _parts(data: bytes) -> Iterator[Row]:
-    """The report, deflated."""
+    """The compressed report, in rows."""
     packed = zlib.compress(data)
     for part, begin in enumerate(range(0, len(packed), _CHUNK)):
         yield "report", (part, packed[begin : begin + _CHUNK])
 
 
 def _rows(traffic: Recording) -> Iterator[Row]:
-    """What is in the recording. Raises SavedError."""
+    """The rows of the recording. Raises SavedError where it cannot be read."""
     try:
         yield from traffic.rows()
     except RecordingError as error:

@@ -1,7 +1,7 @@
-"""Saved files of racwire 0.1.0 (`racwire-saved/1`), which are zips. Read only, as if a stranger had made them.
+"""Read saved files of racwire 0.1.0 (`racwire-saved/1`), which are zips. The files are not trusted.
 
-Nothing is extracted under a name of the zip's own; only the members that racwire writes are looked at, each no further
-than a limit, whatever size the zip declares. What is beside them is ignored.
+No member is extracted under a name from the zip. Only the members that racwire writes are read, each up to a limit,
+whatever size the zip declares. Other members are ignored.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from checks.traffic.recording import Recording, RecordingError
 FORMAT = "racwire-saved/1"
 MANIFEST, REPORT, RECORDING = "manifest.json", "report.json", "recording.rec"
 RECORDING_BYTES = 2_000_000_000
-"""Of the recording at most: forty days of a second each, of 8 interfaces and 2 instances."""
+"""The largest accepted recording: forty days with one sample a second, of 8 interfaces and 2 instances."""
 
 Directory = tempfile.TemporaryDirectory[str]
 _CHUNK = 1_000_000
 _DIRECTORY_BYTES = 64_000
-"""Of the zip's table of contents at most, which is read into memory whole: racwire's has some 200, and tools that pack
-again what they unpacked add little to it."""
+"""The largest accepted table of contents of a zip, which is read into memory whole: racwire's has about 200 bytes, and
+other zip tools add little to it."""
 _END = struct.Struct("<4s4H2LH")
 _LOCATOR_BYTES = 20
 _LONGEST_COMMENT = 65_535
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Those that inflate a piece at a time; the others would let a piece become as large as it likes."""
+"""Methods that decompress in pieces of limited size; with other methods a piece has no limit."""
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError,
            KeyError, IndexError, struct.error)  # fmt: skip
-"""What `zipfile` raises on bytes that no zip has."""
+"""The exceptions of `zipfile` for a damaged file."""
 
 
 class Zip:
-    """A saved file whose table of contents and manifest have been read. Every method raises SavedError."""
+    """A saved file in a zip. Every method raises SavedError where the file is damaged or exceeds a limit."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
-        """The file stays open as long as this is used."""
+        """Read the table of contents and the manifest. The caller keeps `file` open while it uses this object."""
         self._path = path
         self._file = file
         with self._whole():
-            _look_at_the_end(path, file)
+            _check_directory_size(path, file)
             self._zip = zipfile.ZipFile(file)
             self._members = self._found()
             if MANIFEST not in self._members:
@@ -62,15 +62,17 @@ class Zip:
                 raise foreign(path)
 
     def read(self, name: str, limit: int) -> bytes:
-        """A member, proved to be what was written."""
+        """The bytes of a member, with its checksum verified."""
         with self._whole():
             data = self._bytes(name, limit)
             self._prove(name, len(data), hashlib.sha256(data).hexdigest())
             return data
 
     def recording(self) -> tuple[Recording, Directory] | None:
-        """The recording, inflated into a private temporary directory (TMPDIR), which is whoever's asks to remove; None
-        where there is none."""
+        """The recording, decompressed to a private temporary directory (TMPDIR); None where there is none.
+
+        The caller removes the directory. Raises SavedError where it cannot be decompressed.
+        """
         if RECORDING not in self.manifest.members:
             return None
         try:
@@ -98,12 +100,12 @@ class Zip:
 
     def _no_room(self, error: OSError) -> SavedError:
         return SavedError(
-            f"The recording in {self._path} could not be unpacked to {tempfile.gettempdir()}: {error.strerror}; set "
-            "TMPDIR to a directory with more room."
+            f"racwire could not unpack the recording of {self._path} to {tempfile.gettempdir()}: {error.strerror}; set "
+            "TMPDIR to a directory with more space."
         )
 
     def _copy(self, name: str, to: BinaryIO, limit: int) -> None:
-        """Inflate a member into a file, and prove it. Raises OSError where that file takes no more."""
+        """Decompress a member to a file, and verify its checksum. Raises OSError where the file cannot be written."""
         size, digest = 0, hashlib.sha256()
         for chunk in self._chunks(name):
             size += len(chunk)
@@ -114,7 +116,7 @@ class Zip:
         self._prove(name, size, digest.hexdigest())
 
     def _found(self) -> dict[str, zipfile.ZipInfo]:
-        """The members by name. Raises SavedError for what only a forger makes."""
+        """The members by name. Raises SavedError for a repeated name, which only a forged zip has."""
         found: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
             if info.filename in found:
@@ -154,13 +156,13 @@ class Zip:
 
     def _too_large(self, name: str, limit: int) -> SavedError:
         return SavedError(
-            f"{self._path} was not opened: its {name} inflates to over {limit:,} bytes, which none that racwire saves "
-            "does; ask whoever made it."
+            f"racwire did not open {self._path}: its {name} decompresses to over {limit:,} bytes, more than racwire "
+            "saves. Ask the person who sent the file."
         )
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """What is wrong with the file, in a sentence."""
+        """Translate errors of reading to SavedError."""
         try:
             yield
         except OSError as error:
@@ -169,9 +171,11 @@ class Zip:
             raise damaged(self._path) from None
 
 
-def _look_at_the_end(path: Path, file: BinaryIO) -> None:
-    """Refuse a zip whose table of contents is more than can be read into memory: its record at the end says how large
-    that is. Raises SavedError."""
+def _check_directory_size(path: Path, file: BinaryIO) -> None:
+    """Refuse a zip whose table of contents is too large to read into memory; the record at its end has the size.
+
+    Raises SavedError.
+    """
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _LOCATOR_BYTES - _END.size - _LONGEST_COMMENT))
     tail = file.read()
@@ -179,6 +183,6 @@ def _look_at_the_end(path: Path, file: BinaryIO) -> None:
     if at < 0 or len(tail) - at < _END.size:
         raise damaged(path)
     *_, directory_bytes, _, _ = _END.unpack_from(tail, at)
-    # The larger layout (zip64) has a second record of sizes, named before this one, which `zipfile` would believe.
+    # The larger layout (zip64) has a second record of sizes before this one, which `zipfile` would use instead.
     if directory_bytes > _DIRECTORY_BYTES or b"PK\6\7" in tail[max(0, at - _LOCATOR_BYTES) : at]:
         raise foreign(path)

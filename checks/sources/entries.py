@@ -24,14 +24,14 @@ class RunsOn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One line of an entry: what is read, and how."""
+    """One line of an entry: its subject, and the command or the files."""
 
     topic: str
-    """The journal's word for it, to which findings point; empty where the entry has no place of its own there."""
+    """The topic in the journal, to which findings refer; empty where the journal has no topic for it."""
     what: str
     """A label for the dry run."""
     how: str
-    """What is done, as a person would repeat it or follow it."""
+    """The command, files or action, in a form that a person can repeat or check."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +44,18 @@ class RegistryEntry:
     """The groups of facts that need it: fields of `Cluster`, `changing` (a change), `samples` (live samples)."""
     where: RunsOn
     purpose: str
-    """What it is for, in a few words."""
+    """What is read and why, as a short phrase."""
     reads: tuple[Read, ...] = ()
     every_s: float | None = None
-    """Seconds from one reading to the next; None for what is read once, or as often as the settings say."""
+    """Seconds from one reading to the next; None where it is read once, or at an interval from the settings."""
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The journal's topics, each once, in order. A word in capitals stands for any name."""
+        """The topics in the journal, each once, in order. A word in capitals is a placeholder for any name."""
         return tuple(dict.fromkeys(read.topic for read in self.reads if read.topic))
 
     def action(self, topic: str) -> str:
-        """What is done for a topic, as the journal records it."""
+        """The action for a topic, as the journal records it."""
         return "; ".join(read.how for read in self.reads if read.topic == topic)
 
 
@@ -71,11 +71,11 @@ class Argument:
     """A positional argument of a program."""
 
     name: str
-    """In capitals, as `how` of the entry spells it."""
+    """In capitals, as in `how` of the entry."""
     pattern: str
-    """A regular expression that each value matches whole."""
+    """A regular expression that each whole value must match."""
     is_many: bool = False
-    """Whether one or more values follow; only the last argument can."""
+    """Whether it accepts one or more values; only the last argument can."""
 
 
 _PRINTED = r"[^\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
@@ -89,51 +89,51 @@ FILES = Argument("FILE", rf"/{_PRINTED}*", is_many=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Program(RegistryEntry):
-    """A fixed program of plain `sh`, run by the held shell of a node. Arguments reach it as "$1", "$2" and "$@"."""
+    """A fixed program of plain `sh` for the open shell of a node. It has its arguments as "$1", "$2" and "$@"."""
 
     text: str
     arguments: tuple[Argument, ...] = ()
     example: tuple[str, ...] = ()
-    """Arguments as they can be, for the dry run."""
+    """Example arguments for the dry run."""
     sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For a program of sections: their names by topic."""
+    """The names of its sections by topic, for a program that has sections."""
     limit_s: float | None = None
-    """Seconds after which the connection is given up; None where the settings say (`ssh.read_timeout_s`)."""
+    """Seconds after which racwire closes the connection; None takes the setting `ssh.read_timeout_s`."""
     limit_bytes: int = 4_000_000
-    """More output than that costs the connection."""
+    """Bytes of output after which racwire closes the connection."""
 
     def fault(self, values: Sequence[str]) -> str:
-        """Why it cannot run with these arguments, in words that follow "because"; empty where it can."""
+        """Why the program cannot run with these arguments, as a clause without capital; empty where it can."""
         wanted = list(self.arguments)
         if wanted and wanted[-1].is_many:
             wanted += [wanted[-1]] * (len(values) - len(wanted))
         if len(values) != len(wanted):
-            return f"the program {self.name!r} takes other arguments"
+            return f"the program {self.name!r} takes {len(self.arguments)} arguments, not {len(values)}"
         for argument, value in zip(wanted, values, strict=True):
             if re.fullmatch(argument.pattern, value) is None:
-                return f"{value!r} is no {argument.name} for the program {self.name!r}"
+                return f"{value!r} is not a valid {argument.name} for the program {self.name!r}"
         return ""
 
     def action_on(self, *values: str) -> str:
-        """What is done with these arguments, as a person would repeat it; a line for each of many."""
+        """The command with these arguments, as a person would repeat it; one line for each value of a list."""
         fixed = {argument.name: shlex.quote(value) for argument, value in zip(self.arguments, values, strict=False)}
         many = next((argument.name for argument in self.arguments if argument.is_many), "")
         rows = [fixed | {many: shlex.quote(value)} for value in values[len(self.arguments) - 1 :]] if many else [fixed]
-        words = re.compile("|".join(fixed) or r"(?!)")
-        return "\n".join(words.sub(lambda found, row=row: row[found[0]], self.reads[0].how) for row in rows)  # type: ignore[misc]
+        names = re.compile("|".join(fixed) or r"(?!)")
+        return "\n".join(names.sub(lambda found, row=row: row[found[0]], self.reads[0].how) for row in rows)  # type: ignore[misc]
 
 
 @dataclass(frozen=True, kw_only=True)
 class GridCommand(RegistryEntry):
-    """A query to a tool of the Grid home, run without a shell. Words in capitals stand for any name."""
+    """A query to a tool of the Grid home, run without a shell. A word in capitals is a placeholder for any name."""
 
     tool: str
     arguments: tuple[str, ...]
     limit_s: float = 10.0
-    """Seconds after which it is killed. The tools answer in well under one; on a hanging stack they take minutes."""
+    """Seconds after which racwire kills it. The tools answer in under 1 s; on a hanging stack they take minutes."""
 
     def of(self, name: str) -> GridCommand:
-        """The same about the object of that name, in place of NAME."""
+        """The same query with the placeholder NAME replaced by this name."""
 
         def named(word: str) -> str:
             return word.replace("NAME", name)
@@ -151,15 +151,15 @@ class GridCommand(RegistryEntry):
 
     @property
     def command(self) -> str:
-        """The command as a person would type it with the Grid home in the PATH."""
+        """The command line for a shell with the Grid home in its PATH."""
         return " ".join((self.tool, *self.arguments))
 
     def argv(self, grid_home: str) -> tuple[str, ...]:
-        """The command as it is run: a database home may hold tools of the same name, so by absolute path."""
+        """The argv with the absolute path of the tool: a database home may have tools of the same name."""
         return (f"{grid_home}/bin/{self.tool}", *self.arguments)
 
 
 def topic_pattern(topic: str) -> re.Pattern[str]:
-    """The topics in a journal that an entry's topic stands for: each word in capitals is any name."""
-    words = (r".+" if re.fullmatch(r"[A-Z]{2,}", word) else re.escape(word) for word in topic.split(" "))
-    return re.compile(" ".join(words))
+    """A pattern for the journal topics of an entry's topic: a word in capitals matches any name."""
+    parts = (r".+" if re.fullmatch(r"[A-Z]{2,}", word) else re.escape(word) for word in topic.split(" "))
+    return re.compile(" ".join(parts))

@@ -1,4 +1,4 @@
-"""The queries to the tools of a Grid home. None of them changes anything."""
+"""The queries to the tools of a Grid home, all read-only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GRID_HOME = RegistryEntry(
     name="grid home",
     groups=("clusterware", "managed"),
     where=RunsOn.HERE,
-    purpose="where a Grid home is named, and which of the homes so named is the right one",
+    purpose="find the Grid home of this node",
     reads=(
         Read(
             "grid home",
@@ -21,8 +21,8 @@ GRID_HOME = RegistryEntry(
                     "the environment",
                     "the processes named ocssd.bin (/proc)",
                     *(" or ".join(files) for files in (OLR_FILES, ORATAB_FILES, INVENTORY_POINTERS)),
-                    "the inventory.xml that the last one names",
-                    "the homes so named: is there an executable bin/oifcfg, and whose is it",
+                    "the inventory.xml that oraInst.loc names",
+                    "owner and mode of bin/oifcfg in each home found there",
                 )
             ),
         ),
@@ -31,7 +31,7 @@ GRID_HOME = RegistryEntry(
 
 HAIP_RESOURCE = "ora.cluster_interconnect.haip"
 _SRVCTL_S = 30.0
-"""Seconds for srvctl and ocrconfig beside it: srvctl starts Java, and takes seconds on a busy node."""
+"""Seconds for srvctl and ocrconfig: srvctl starts Java, and takes seconds on a busy node."""
 
 
 def _query(topic: str, command: str, purpose: str, *, group: str = "clusterware", limit_s: float = 10.0) -> GridCommand:
@@ -49,35 +49,37 @@ def _query(topic: str, command: str, purpose: str, *, group: str = "clusterware"
 
 
 MEMBERS = _query("olsnodes", "olsnodes -n -i -s -t", "the nodes of the cluster")
-LOCAL_NODE = _query("olsnodes -l", "olsnodes -l", "what the cluster calls this node")
+LOCAL_NODE = _query("olsnodes -l", "olsnodes -l", "the cluster's name for this node")
 CLUSTER_NAME = _query("olsnodes -c", "olsnodes -c", "the cluster's name")
-CONFIGURATION = _query("oifcfg getif", "oifcfg getif", "the networks that Clusterware is told to use")
+CONFIGURATION = _query("oifcfg getif", "oifcfg getif", "the networks that Clusterware is configured to use")
 LISTED = _query("oifcfg iflist", "oifcfg iflist -p -n", "the networks that Clusterware sees on this node")
 _VERSION = "crsctl query crs activeversion"
 VERSION = _query(_VERSION, f"{_VERSION} -f", "the release of Clusterware")
-VERSION_BEFORE_12 = _query(_VERSION, _VERSION, "the release, where crsctl is too old to have -f")
-SERVICES = _query("crsctl check crs", "crsctl check crs", "which parts of the stack run")
+VERSION_BEFORE_12 = _query(_VERSION, _VERSION, "the release of Clusterware, from a crsctl that is too old for -f")
+SERVICES = _query("crsctl check crs", "crsctl check crs", "the running parts of the stack")
 HAIP = _query("crsctl stat res haip", f"crsctl stat res {HAIP_RESOURCE} -init", "whether HAIP is used")
-MISSCOUNT = _query("crsctl get css misscount", "crsctl get css misscount", "after how long a silent node is evicted")
+MISSCOUNT = _query(
+    "crsctl get css misscount", "crsctl get css misscount", "the time after which Clusterware evicts a silent node"
+)
 
 LIST_DATABASES = _query(
     "srvctl config database",
     "srvctl config database",
-    "which databases are managed",
+    "the databases that Clusterware manages",
     group="managed",
     limit_s=_SRVCTL_S,
 )
 DATABASE_STATUS = _query(
     "srvctl status database NAME",
     "srvctl status database -d NAME",
-    "where each database runs",
+    "the nodes on which each database runs",
     group="managed",
     limit_s=_SRVCTL_S,
 )
 MANUAL_BACKUPS = _query(
     "ocrconfig -showbackup",
     "ocrconfig -showbackup manual",
-    "when the registry was last saved by hand",
+    "the time of the last manual backup of the registry (OCR)",
     group="managed",
     limit_s=_SRVCTL_S,
 )

@@ -1,4 +1,4 @@
-"""What is read of the kernels: files and netlink on this node, and the programs that read the same on peers."""
+"""The registry's entries for the kernel: files and netlink on this node, and programs that read the same on peers."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ NODE_SYSCTLS = (
     "net.ipv6.ip6frag_low_thresh",
     "net.ipv6.ip6frag_time",
 )
-"""One value for the node, or for its network namespace."""
+"""The sysctls with one value for the node or for its network namespace."""
 
 INTERFACE_SYSCTLS = ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
-"""Below net.ipv4.conf.<interface>, and below net.ipv4.conf.all."""
+"""The sysctls below net.ipv4.conf.<interface> and net.ipv4.conf.all."""
 
 KERNEL_RELEASE_PATH = "kernel/osrelease"
 
 COUNTER_FILES = ("/proc/net/snmp", "/proc/net/netstat")
 SPEED_FILES = ("speed", "duplex")
-"""What is read of each interface in /sys/class/net; the kernel refuses both where there is no link or no speed."""
+"""Files of each interface in /sys/class/net; the kernel refuses both where the interface has no link or speed."""
 SYS_CLASS_NET = "/sys/class/net"
 
 # --- this node --------------------------------------------------------------------------------------------------------
@@ -70,14 +70,14 @@ THIS_NODE = RegistryEntry(
         ),
     ),
 )
-"""Read by netlink and from /proc and /sys: no process is started, no privilege is needed."""
+"""Reads netlink, /proc and /sys: starts no process and needs no privilege."""
 
 _CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat")
 COUNTERS_OF_THIS_NODE = KernelFileList(
     name="counters of this node",
     groups=("counters",),
     where=RunsOn.HERE,
-    purpose="what the kernel counts during an interval",
+    purpose="the kernel's counters at the start and the end of an interval",
     files=_CHANGE_FILES,
     reads=(Read("counters over time", "this node", ", ".join(_CHANGE_FILES)),),
 )
@@ -95,7 +95,7 @@ INTERFACES_OF_THIS_NODE = RegistryEntry(
     name="interfaces of this node",
     groups=("samples",),
     where=RunsOn.HERE,
-    purpose="interfaces, when the kernel tells that one changed (netlink RTMGRP_LINK)",
+    purpose="interfaces, when the kernel reports a change of one (netlink RTMGRP_LINK)",
     reads=tuple(Read("", read.what, read.how) for read in _INVENTORY),
     every_s=60.0,
 )
@@ -116,19 +116,19 @@ _PEER = {
         + "".join(f" net/ipv4/conf/*/{name}" for name in INTERFACE_SYSCTLS)
     ),
 }
-"""What is run for each section. Each of them shows what there is and leaves out what there is not."""
+"""The command of each section. It prints what exists and leaves out the rest."""
 _PEER_TOPICS = {"speeds": "interfaces", "routes6": "routes"}
-"""The topics of the sections that have not their own name for it."""
+"""The topics of the sections whose topic is not their name."""
 
-PEER_SAYS_WHY = ("interfaces", "routes", "routes6", "neighbours", "counters")
-"""Sections whose error messages are evidence; grep's are about files that are known to be missing on many nodes."""
+PEER_WITH_ERRORS = ("interfaces", "routes", "routes6", "neighbours", "counters")
+"""Sections whose error messages are evidence. Those of grep are not: many nodes lack some of the files."""
 
 PEER = Program(
     name="peer",
     groups=("nodes", "samples"),
     where=RunsOn.PEERS,
     purpose="interfaces, addresses, routes, counters and settings of the kernel",
-    text=program(_PEER, PEER_SAYS_WHY),
+    text=program(_PEER, PEER_WITH_ERRORS),
     reads=tuple(Read(_PEER_TOPICS.get(section, section), section, command) for section, command in _PEER.items()),
     sections={
         "interfaces": ("interfaces", "speeds"),
@@ -137,15 +137,15 @@ PEER = Program(
     },
     every_s=60.0,
 )
-"""Everything that is read of a peer; changes nothing there. About ten short-lived processes. While samples are taken it
-runs when an interface changed, and every `every_s` seconds."""
+"""Reads a peer and changes nothing there, with about ten short-lived processes. During live samples it runs when an
+interface changed, and every `every_s` seconds."""
 
 _COUNTERS = f"cat {' '.join(_CHANGE_FILES)}"
 COUNTERS = Program(
     name="counters",
     groups=("counters",),
     where=RunsOn.PEERS,
-    purpose="what the kernel counts during an interval",
+    purpose="the kernel's counters at the start and the end of an interval",
     text=_COUNTERS,
     reads=(Read("counters over time", "each peer", _COUNTERS),),
 )
@@ -160,7 +160,7 @@ SAMPLE = Program(
     name="sample",
     groups=("samples",),
     where=RunsOn.PEERS,
-    purpose="the counters of one sample: two short processes, and no more of a file than is looked at",
+    purpose="the counters of one sample, with two short processes that print only the lines in use",
     text=_SAMPLE,
     reads=(Read("", "counters", _SAMPLE),),
     limit_s=5.0,
@@ -170,7 +170,7 @@ SAMPLE_AND_LINKS = Program(
     name="sample and links",
     groups=("samples",),
     where=RunsOn.PEERS,
-    purpose="the same with what shows that an interface has another MTU or state; no driver is asked",
+    purpose="the same counters, with MTU and state of each interface; queries no driver",
     text=_SAMPLE + _LINKS,
     reads=(Read("", "links", _LINKS.strip()),),
     limit_s=5.0,
@@ -191,18 +191,18 @@ PING_TOOL = Program(
     name="ping tool",
     groups=("paths",),
     where=RunsOn.SENDERS,
-    purpose="once, to see what its ping can do: pings of loopback only",
+    purpose="the options that the node's ping supports, once, with pings of loopback only",
     text=_PING_TOOL,
     reads=(Read("", "ping", _PING_TOOL),),
     limit_s=10.0,
 )
-"""Asked of ping itself rather than guessed from its version."""
+"""Tries the options of ping, because its version does not show them."""
 
 LINK = Program(
     name="link",
     groups=("paths",),
     where=RunsOn.ENDS,
-    purpose="where nothing is answered: the RFC 2863 state of the interface",
+    purpose="the RFC 2863 state of the interface, where no ping is answered",
     text=f'cat "{SYS_CLASS_NET}/$1/operstate"',
     reads=(Read("", "link", f"cat {SYS_CLASS_NET}/INTERFACE/operstate"),),
     arguments=(INTERFACE,),
@@ -213,7 +213,7 @@ NEIGHBOUR = Program(
     name="neighbour",
     groups=("paths",),
     where=RunsOn.SENDER,
-    purpose="where nothing is answered: the neighbour entry of the peer's address, with its ages",
+    purpose="the neighbour entry of the peer's address with its ages, where no ping is answered",
     text='ip -s neigh show to "$1" dev "$2"',
     reads=(Read("", "neighbour", "ip -s neigh show to ADDRESS dev INTERFACE"),),
     arguments=(ADDRESS, INTERFACE),
@@ -225,7 +225,7 @@ ARRIVALS = Program(
     name="arrivals",
     groups=("paths",),
     where=RunsOn.TARGETS,
-    purpose="behind a black hole, before and after: how many echo requests the kernel counted",
+    purpose="the echo requests that the kernel counted, before and after pings into a black hole",
     text=_ARRIVALS,
     reads=(Read("", "echo requests", _ARRIVALS),),
     limit_s=5.0,

@@ -1,6 +1,6 @@
-"""What is read of a node's setup: what runs there, what its next boot will bring, and the files that a change leaves.
+"""The registry's entries for the setup of a node: running software, boot configuration, and the files of a change.
 
-Of files that can hold secrets only lines of an allow-list are printed. Every tool that could hang has a time limit.
+The programs print only allow-listed lines of files that can hold secrets. Every tool that could hang has a time limit.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from checks.sources.grid_commands import OLR_FILES
 from checks.sources.sh_text import MARK, files_program, program
 
 TOOL_LIMIT_S = 2
-"""Seconds that each tool of the node has; they answer in a tenth of one."""
+"""Seconds after which a tool of the node is ended; the tools answer in a tenth of a second."""
 _MOST_CONNECTIONS = 40
-"""So many connections nmcli is asked about; a node of a cluster has about one for each interface."""
+"""Most connections that nmcli is queried about; a node of a cluster has about one for each interface."""
 
 DAEMONS = (
     "crsd.bin",
@@ -31,42 +31,42 @@ DAEMONS = (
 """Clusterware's own processes (Clusterware Administration Guide, "Overview of Clusterware processes")."""
 
 UNITS = ("NetworkManager", "network", "systemd-networkd", "wicked")
-"""The services that bring interfaces up, in the order in which systemctl is asked about them."""
+"""The services that bring interfaces up, in the order of the query to systemctl."""
 
 _OLR = " ".join(OLR_FILES)
 
 HOME = f"home=$(grep -h -s '^crs_home=' {_OLR} | head -n 1 | cut -d = -f 2-)"
-"""Sets `home` to the Grid home whose tools are run: only root can write there, so it is root's word which they are."""
+"""Sets `home` to the Grid home whose tools are run. Only root can write olr.loc, so root chose these tools."""
 
-# --- the files that configure interfaces: where they are, and which of their lines are read -------------------------
+# --- the files that configure interfaces: their places, and the lines that are read ----------------------------------
 
 KEYFILE_DIRECTORIES = tuple(f"/{place}/NetworkManager/system-connections" for place in ("etc", "run", "usr/lib"))
 KEYFILE_LINES = (
     r"^[[:space:]]*(\[|(id|uuid|type|interface-name|autoconnect|autoconnect-priority|mtu|mac-address|method)"
     r"[[:space:]]*=)"
 )
-"""The lines of a keyfile that are read: section names and these keys. Passwords are never among them."""
+"""The lines of a keyfile that are read: section names and these keys, no passwords."""
 
 NMCLI_FIELDS = (
     "connection.id,connection.uuid,connection.type,connection.interface-name,connection.autoconnect,"
     "connection.autoconnect-priority,802-3-ethernet.mtu,802-3-ethernet.mac-address,infiniband.mtu,"
     "infiniband.mac-address,ipv4.method"
 )
-"""What nmcli is asked of each connection; none of them is a secret."""
+"""The fields that nmcli is queried for; no field is a secret."""
 
 IFCFG_DIRECTORY = "/etc/sysconfig/network-scripts"
 IFCFG_LINES = (
     r"^[[:space:]]*(DEVICE|NAME|UUID|HWADDR|MTU|TYPE|DEVICETYPE|VLAN|PHYSDEV|BONDING_MASTER|NM_CONTROLLED|ONBOOT|"
     r"BOOTPROTO|AUTOCONNECT_PRIORITY)="
 )
-"""The lines of an ifcfg file that are read; keys and passwords lie elsewhere, and are not among these."""
+"""The lines of an ifcfg file that are read, without keys and passwords, which other files hold."""
 
 WICKED_DIRECTORY = "/etc/sysconfig/network"
 WICKED_LINES = (
     r"^[[:space:]]*(MTU|STARTMODE|BOOTPROTO|BONDING_MASTER|BONDING_SLAVE_?[0-9]+|ETHERDEVICE|BRIDGE|BRIDGE_PORTS|"
     r"INTERFACETYPE|IPOIB_MODE)="
 )
-"""The lines of an ifcfg file that are read."""
+"""The lines of an ifcfg file of wicked that are read."""
 
 NETWORKD_DIRECTORIES = tuple(f"/{place}/systemd/network" for place in ("etc", "run", "usr/local/lib", "usr/lib", "lib"))
 CONDITIONS_NOT_FOLLOWED = (
@@ -78,7 +78,7 @@ NETWORKD_LINES = (
     + CONDITIONS_NOT_FOLLOWED
     + r")[[:space:]]*=)"
 )
-"""The lines that are read: sections, conditions and the MTU. Keys of WireGuard and MACsec are never among them."""
+"""The lines that are read: sections, conditions and the MTU, no keys of WireGuard and MACsec."""
 
 NETPLAN_DIRECTORIES = ("/etc/netplan", "/run/netplan", "/lib/netplan", "/usr/lib/netplan")
 SCRIPTS = (
@@ -86,12 +86,12 @@ SCRIPTS = (
     "/etc/NetworkManager/dispatcher.d/* /etc/NetworkManager/dispatcher.d/pre-up.d/* "
     "/etc/network/if-up.d/* /etc/network/if-pre-up.d/* /sbin/ifup-local /etc/sysconfig/network/scripts/*"
 )
-"""Run at boot only where they are executable."""
+"""Scripts that run at boot where they are executable."""
 RULES = (
     "/etc/udev/rules.d/*.rules /etc/network/interfaces /etc/network/interfaces.d/* /etc/systemd/system/*.service "
     "/etc/crontab /etc/cron.d/* /var/spool/cron/root /var/spool/cron/crontabs/root"
 )
-"""Read by udev, ifupdown, systemd and cron."""
+"""Files that udev, ifupdown, systemd and cron read."""
 MTU_LINES = r"^[[:space:]]*[^#[:space:]].*[mM][tT][uU]|^[[:space:]]*iface[[:space:]]"
 
 # --- the setup --------------------------------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ _SETUP = {
         "printf 'now %s\\n' \"$(date +%s)\"; printf 'name %s\\n' \"$(uname -n)\"; "
         "printf 'machine %s\\n' \"$(uname -m)\""
     ),
-    # The words of a command line are records; the number before one tells whether it is argv[0]. The first line shows
-    # that this grep can do that. A process of a container has a second number in NSpid.
+    # The arguments of a command line are records; the number before a record is 1 for argv[0]. The first line shows
+    # that this grep can print it. A process of a container has a second number in NSpid.
     "processes": (
         "printf 'a\\0b\\0' | grep -a -z -n b | tr '\\0' '\\n'; "
         "if [ -r /proc/1/cmdline ]; then printf 'visible\\n'; fi; cd /proc && "
@@ -150,13 +150,13 @@ _SETUP = {
         ),
         NETWORKD_LINES,
     ),
-    # Their names alone: what is in them, secrets among it, is not read.
+    # Only the names: the contents, which can hold secrets, are not read.
     "netplan": f"ls -d -- {'/*.yaml '.join(NETPLAN_DIRECTORIES)}/*.yaml",
     "scripts": files_program(SCRIPTS, MTU_LINES, executable=True),
     "rules": f"grep -H -E '{MTU_LINES}' {RULES}",
     "lldp": f"timeout {TOOL_LIMIT_S} lldpctl -f keyvalue",
 }
-"""What is run for each section. Each of them shows what there is and leaves out what there is not."""
+"""The command of each section. It prints what exists and leaves out the rest."""
 
 _SETUP_SECTIONS = {
     "setup": (
@@ -168,7 +168,7 @@ _SETUP_SECTIONS = {
     ),
     "lldp": ("lldp",),
 }  # fmt: skip
-"""The sections by the topic under which they stand in the journal."""
+"""The sections by their topic in the journal."""
 
 _below = " ".join
 
@@ -176,8 +176,8 @@ SETUP = Program(
     name="setup",
     groups=("setups",),
     where=RunsOn.NODES,
-    purpose="what runs on the node, what configures its interfaces at boot, and what its switches say of themselves",
-    text=program(_SETUP, says_why=("autostart", "services", "lldp")),
+    purpose="the software that runs on the node, the boot configuration of its interfaces, and LLDP of its switches",
+    text=program(_SETUP, with_errors=("autostart", "services", "lldp")),
     reads=(
         Read("setup", "this boot", "/proc/sys/kernel/random/boot_id /proc/stat; date; uname"),
         Read("setup", "processes", "names of Clusterware's daemons and of PMON, in /proc/*/cmdline and /proc/*/status"),
@@ -186,7 +186,7 @@ SETUP = Program(
         Read(
             "setup",
             "platform",
-            "/sys/class/dmi/id/* /sys/class/net/*/mode; is there /opt/oracle.cellos, /opt/oracle/oak",
+            "/sys/class/dmi/id/* /sys/class/net/*/mode; whether /opt/oracle.cellos, /opt/oracle/oak exist",
         ),
         Read("setup", "logins by ssh", "/proc/net/tcp /proc/net/tcp6"),
         Read("boot files", "interfaces", "/sys/class/net/*/address, type and uevent"),
@@ -206,8 +206,8 @@ SETUP = Program(
     sections=_SETUP_SECTIONS,
     limit_s=20.0,
 )
-"""Some sixty short-lived processes on a node with a dozen interfaces. `limit_s` is the least that it has, also where
-every tool hangs: other readers wait for the same shell."""
+"""About sixty short-lived processes on a node with a dozen interfaces. `limit_s` is short even for a node where every
+tool hangs, because other readers wait for the same shell."""
 
 # --- what a change leaves on a node -----------------------------------------------------------------------------------
 
@@ -222,12 +222,12 @@ CHANGE_BACKUPS = Program(
     name="change files",
     groups=("changing",),
     where=RunsOn.NODES,
-    purpose="whether the backups that a change ID begins with are there",
+    purpose="size and time of the backups that a change ID starts with",
     text=_STAT,
     reads=(Read("change files", "backups", "stat -L -c '%s %Y' -- FILE"),),
     arguments=(FILES,),
     example=tuple(
-        f"/var/tmp/racwire-ID/{name}"  # noqa: S108 - a path to look at
+        f"/var/tmp/racwire-ID/{name}"  # noqa: S108 - a path that is only read
         for name in ("network.tar.gz", "ip-address.txt", "ip-route.txt")
     ),
 )
@@ -235,20 +235,20 @@ OLR_BACKUP = Program(
     name="olr backup",
     groups=("changing",),
     where=RunsOn.NODES,
-    purpose="the backup of the node's own registry, by the Grid home that olr.loc names",
+    purpose="the last manual backup of the node's own registry (OLR), from the Grid home that olr.loc names",
     text=program(
-        {"olr": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/ocrconfig" -local -showbackup manual'}, says_why=("olr",)
+        {"olr": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/ocrconfig" -local -showbackup manual'}, with_errors=("olr",)
     ),
     reads=(Read("ocrconfig -local", "registry", "ocrconfig -local -showbackup manual"),),
 )
 
 _FIRST_BYTES = 400
-"""Of a journal's first line: the time, who began it, and the change's name."""
+"""Bytes of a journal's first line: the time, the operator who started the change, and the change's name."""
 CHANGE_JOURNALS = Program(
     name="change journals",
     groups=("changing",),
     where=RunsOn.PEERS,
-    purpose="with every look: which journals of this cluster's changes lie there",
+    purpose="the names of the journals of this cluster's changes, with every check of the state",
     text='for file in "$1/$2"-*.change; do printf \'%s\\n\' "$file"; done',
     reads=(Read("change journals", "names", "ls DIRECTORY/CLUSTER-*.change"),),
     arguments=(DIRECTORY, CLUSTER),
@@ -258,7 +258,7 @@ JOURNAL_ENDS = Program(
     name="journal ends",
     groups=("changing",),
     where=RunsOn.PEERS,
-    purpose="for each journal of this cluster: who began it, and how far it is",
+    purpose="the operator who started each change of this cluster, and its last step",
     text=f"""\
 for file in "$@"; do
 printf '\\n{MARK} file\\n'
@@ -275,15 +275,15 @@ CHANGE_RECORDINGS = RegistryEntry(
     name="recordings",
     groups=("changing",),
     where=RunsOn.HERE,
-    purpose="what was measured before and after the change",
-    reads=(Read("", "recordings", "the recordings before and after that the change names, each read once"),),
+    purpose="the measurements before and after the change",
+    reads=(Read("", "recordings", "the recordings before and after the change, each read once"),),
 )
 NODE_ADDRESSES = RegistryEntry(
     name="node addresses",
     groups=("changing",),
     where=RunsOn.HERE,
-    purpose="whether a node is reached over a network that the change touches",
-    reads=(Read("", "names", "what the nodes' names resolve to, as the system resolves them"),),
+    purpose="whether racwire reaches a node over a network that the change affects",
+    reads=(Read("", "names", "the addresses of the nodes' names, from the system's resolver"),),
 )
 
 SETUP_SOURCES = (SETUP, CHANGE_RECORDINGS, NODE_ADDRESSES, CHANGE_BACKUPS, OLR_BACKUP, CHANGE_JOURNALS, JOURNAL_ENDS)

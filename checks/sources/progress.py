@@ -1,8 +1,8 @@
-"""How a source reports its progress."""
+"""The callback by which a source reports its progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Progress = Callable[[str, str, int, int], None]
-"""Called as work goes on: the group of facts, what is being done, how many are done, of how many."""
+"""Called with the group of facts, the current step as text, the steps done, and the number of steps."""

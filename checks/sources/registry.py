@@ -1,8 +1,8 @@
 """The registry of everything that racwire reads, runs and sends: files, commands, programs, SQL statements, packets.
 
-The guard before every program, the topics of the journal and the dry run (`racwire plan`) follow from it. To add
-something that is read: declare it in the module of its kind (`kernel_files.py`, `node_setup.py`, `grid_commands.py`; a
-statement is a file in `database/queries`), list it there, and have the reader take its text and topic from the entry.
+The guard before every program, the topics of the journal and the dry run (`racwire plan`) follow from it. To add an
+entry, declare it in the module of its kind (`kernel_files.py`, `node_setup.py`, `grid_commands.py`; a statement is a
+file in `database/queries`), list it there, and let the reader take its text and topic from the entry.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SSH = RegistryEntry(
     name="ssh",
     groups=("nodes", "setups", "counters", "paths", "changing", "samples"),
     where=RunsOn.PEERS,
-    purpose="one connection held for the run, through which all programs go",
+    purpose="one connection for the whole run, through which all programs run",
     reads=(Read("ssh", "connection", "ssh NODE sh"),),
 )
 
@@ -30,13 +30,17 @@ PATH_PINGS = RegistryEntry(
     groups=("paths",),
     where=RunsOn.NODES,
     purpose="packets between each ordered pair of nodes on each private network, never on a public one",
-    reads=(Read("path NETWORK FROM TO", "packets", "DF pings of three sizes, and what their answers call for"),),
+    reads=(
+        Read(
+            "path NETWORK FROM TO", "packets", "DF pings of three sizes, and follow-up pings that depend on the answers"
+        ),
+    ),
 )
 LATENCY_PINGS = RegistryEntry(
     name="latency pings",
     groups=("samples",),
     where=RunsOn.HERE,
-    purpose="how long a ping and a block take there and back, with --probe alone",
+    purpose="the round-trip time of a small ping and of a block, only with --probe",
     reads=(
         Read("", "packets", "pings of two sizes to every other node on each private network, never on a public one"),
     ),
@@ -48,9 +52,13 @@ DATABASE_LOGIN = RegistryEntry(
     name="database login",
     groups=("database", "activity", "history", "samples"),
     where=RunsOn.DATABASE,
-    purpose="a session that can only read",
+    purpose="a read-only session",
     reads=(Read("sql connect", "connection", "connect USER to DATABASE"),),
 )
+
+
+INVENTORY_S = 60.0
+"""Seconds from one reading of the list of instances to the next."""
 
 
 class SamplePace(StrEnum):
@@ -59,13 +67,11 @@ class SamplePace(StrEnum):
     CONNECTED = "once it is connected"
     SAMPLE = "with each sample"
     PAIRS = "at the slower pace of pairs (traffic.pairs_interval_s)"
-    INVENTORY = "now and then, and when an instance is seen that is not known"
+    INVENTORY = f"every {INVENTORY_S:g} s, and when an unknown instance appears"
 
 
-INVENTORY_S = 60.0
-"""Seconds from one reading of the list of instances to the next."""
 GLOBAL_AGAIN_S = 15.0
-"""Seconds after which all instances are asked again while one does not answer; later ever less often."""
+"""Seconds after which racwire first queries all instances again while one does not answer; then less often."""
 
 _IDENTITY = (
     "connected",
@@ -77,7 +83,7 @@ _IDENTITY = (
     "interconnects",
     "parameters",
 )
-"""What tells which database it is; what is neither this nor history is read twice."""
+"""The statements that identify the database. Statements that are neither these nor history are read twice."""
 _SAMPLED = {
     "connected": SamplePace.CONNECTED,
     "sysstat": SamplePace.SAMPLE,
@@ -91,16 +97,16 @@ _SAMPLED = {
 
 @dataclass(frozen=True, kw_only=True)
 class SqlQuery(RegistryEntry):
-    """A statement that is sent to the database."""
+    """A statement that racwire sends to the database."""
 
     statement: Statement
     sampled: SamplePace | None = None
-    """How often live samples send it; None where they do not."""
+    """How often live samples send it; None where they do not send it."""
 
 
 @cache
 def queries() -> tuple[SqlQuery, ...]:
-    """Every statement of `database/queries`."""
+    """An entry for each statement of `database/queries`."""
     return tuple(_query(statement) for statement in statements().values())
 
 
@@ -137,9 +143,9 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
 )
 
 PROGRAMS = {source.text: source for source in _WITHOUT_SQL if isinstance(source, Program)}
-"""What a held shell may run, by its text."""
+"""The programs that an open shell may run, by their text."""
 
 
 def sources(group: str = "") -> tuple[RegistryEntry, ...]:
-    """Every entry of the registry, or those that a group of facts needs."""
+    """All entries of the registry, or the entries that a group of facts needs."""
     return tuple(source for source in (*_WITHOUT_SQL, *queries()) if not group or group in source.groups)

@@ -1,4 +1,4 @@
-"""How programs of plain `sh` are put together: sections between marks, and the chosen lines of files. No I/O."""
+"""Compose programs of plain `sh`: sections between marks, and allow-listed lines of files. No I/O."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Collection, Mapping
 
 MARK = "##racwire"
 FILE_MARK = f"{MARK}-file"
-"""Begins the line that names a file whose chosen lines follow; see `files_program`."""
+"""The prefix of the line that names a file, before its printed lines; see `files_program`."""
 UNREADABLE = f"{MARK}-unreadable"
 MASKED = f"{MARK}-masked"
 
 
-def program(commands: Mapping[str, str], says_why: Collection[str] = ()) -> str:
-    """The program that runs each command between two marks. Those in `says_why` tell their errors too."""
+def program(commands: Mapping[str, str], with_errors: Collection[str] = ()) -> str:
+    """A program that runs each command between two marks. Sections in `with_errors` print their errors too."""
     return "\n".join(
         f"printf '\\n{MARK} {section}\\n'\n"
-        f"({command}) {'2>&1' if section in says_why else '2>/dev/null'}\n"
+        f"({command}) {'2>&1' if section in with_errors else '2>/dev/null'}\n"
         f"printf '\\n{MARK} end %s\\n' $?"
         for section, command in commands.items()
     )
 
 
 def files_program(patterns: str, wanted: str, *, unwanted: str = "", executable: bool = False) -> str:
-    """A command that prints, of each file that the shell patterns name, the lines that the expression `wanted` matches.
+    """A command that prints the lines that match `wanted`, for each file that the shell patterns name.
 
-    `wanted` is for `grep -E`, between single quotes: an allow-list, so that no secret of such a file is ever printed;
-    lines that match `unwanted`, in either case, are left out all the same. `executable` leaves out what is not, for
-    scripts that are run only then. A directory among the patterns is named only where it may not be read: then nobody
-    knows what lies in it.
+    `wanted` is an expression of `grep -E` in single quotes, an allow-list, so that the command never prints a secret.
+    Lines that match `unwanted`, in either case, are left out. `executable` leaves out files that are not executable,
+    for scripts that run only then. The command names a directory among the patterns only where it cannot be read,
+    because its contents are then not known.
     """
     lines = f"grep -E '{wanted}' \"$file\"" + (f" | grep -v -i -E '{unwanted}'" if unwanted else "")
     unreadable = f"printf '{UNREADABLE}\\n'"

@@ -11,7 +11,7 @@ import time
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.instance_views import ends_everything, others_failed
+from checks.sources.database.instance_views import is_fatal, other_instance_failed
 from checks.sources.database.statements import Statement, statement
 from checks.sources.registry import GLOBAL_AGAIN_S
 
@@ -87,7 +87,7 @@ class AllInstances:
         except DatabaseError as error:
             if is_refused(error):
                 self._refused = f"{error} {NOT_AGAIN}"
-            elif others_failed(error) and time.monotonic() - began_s < self._timeout_s + _ENDED_S:
+            elif other_instance_failed(error) and time.monotonic() - began_s < self._timeout_s + _ENDED_S:
                 return False  # and the session is as good as before
             self._wait_s = min(2 * self._wait_s, _LONGEST_S)
             await self._databases.forget(PURPOSE)
@@ -100,5 +100,5 @@ async def _be_answered(connection: Connection, asked: Statement, timeout_s: floa
     try:
         await connection.rows(asked, timeout_s=timeout_s)
     except DatabaseError as error:
-        if ends_everything(error) or others_failed(error):
+        if is_fatal(error) or other_instance_failed(error):
             raise

@@ -11,9 +11,9 @@ from checks.model.facts import BlockTransfer, Database, InstancePing
 from checks.model.settings import TrafficSettings
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
-from checks.sources.database.deltas import Counters, Pair, began_anew, difference, pairs_of
+from checks.sources.database.deltas import Counters, Pair, difference, pairs_of, reset_statistic
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.instance_views import InstanceViews, ends_everything
+from checks.sources.database.instance_views import InstanceViews, is_fatal
 from checks.sources.database.sampling import counters_in, instances_statement
 from checks.sources.database.statements import statement
 from checks.sources.registry import INVENTORY_S
@@ -201,7 +201,7 @@ class InstanceSampler:
                 messages = counters_in(await self._views.rows(statement(_MESSAGES)), _MESSAGES)
                 unread = ()
             except DatabaseError as error:
-                if ends_everything(error):
+                if is_fatal(error):
                     raise
                 self._messages_refused_s = time.monotonic()
         return Answer(clock_s, statistics, messages, unread)
@@ -220,7 +220,7 @@ class InstanceSampler:
             return Gap(source, at, reason)
         if before is None or number not in before.statistics:
             return None
-        if began_anew(before.statistics[number], after.statistics[number]):
+        if reset_statistic(before.statistics[number], after.statistics[number]):
             return Gap(source, at, f"{named.name} was restarted, or its counters began anew: what it counts fell.")
         return instance_sample(named, number, before, after, at)
 
@@ -270,7 +270,7 @@ class PairsSampler:
             try:
                 counts[name] = counters_in(await views.rows(asked), name)
             except DatabaseError as error:
-                if ends_everything(error):
+                if is_fatal(error):
                     raise
                 unread[asked.reads[0]] = str(error)
         clock_s, at = time.monotonic(), time.time()

@@ -120,7 +120,7 @@ async def test_a_full_disk_is_one_sentence_and_the_console_goes_on(
     sick: ConsoleApp, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, data: bytes, *, replace: bool) -> None:
-        raise OutputError(f"{path} could not be written: No space left on device; nothing was left there.")
+        raise OutputError(f"{path} could not be written: No space left on device; no file was left.")
 
     monkeypatch.setattr(report_file, "write_whole", full)
     async with sick.run_test() as pilot:

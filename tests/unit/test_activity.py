@@ -1,7 +1,6 @@
 """The facts of a database and its instances, read by racwire's real statements on the practice database's SQL."""
 
 import asyncio
-
 import pytest
 
 pytest.importorskip("duckdb")
@@ -115,7 +114,7 @@ async def test_an_instance_that_hangs_costs_one_timeout_and_is_named():
     source.hangs = True
     wire = StraightIn(practice(source), limit_s=1)
     database = await read_database(wire.databases(), quiet)
-    why = "GV$INSTANCE did not answer in time: an instance hangs, or has no parallel query process free to answer."
+    why = "GV$INSTANCE did not answer in time: an instance hangs, or has no free parallel query process."
     assert [i.number for i in database.instances] == [1]
     assert database.unasked == (UnaskedInstance(2, "prod2", why), UnaskedInstance(3, "prod3", why))
 
@@ -146,8 +145,8 @@ async def test_an_instance_that_begins_to_hang_between(sample):
     assert one.statistics["gc blocks lost"] == 0
     assert two == ActivityGap(
         2,
-        "prod2 could not be asked: GV$INSTANCE did not answer in time: an instance hangs, or has no parallel query "
-        "process free to answer.",
+        "prod2 could not be queried: GV$INSTANCE did not answer in time: an instance hangs, or has no free parallel "
+        "query process.",
     )
     assert source.asked_all == 1
 
@@ -239,7 +238,7 @@ async def test_an_instance_without_parallel_query_processes_is_named():
     database = await read_database(databases, quiet)
     (unasked,) = database.unasked
     assert (unasked.number, unasked.name, database.why_alone) == (3, "prod3", "")
-    assert "GV$INSTANCE has no row of it: it was coming up or going down" in unasked.reason
+    assert "GV$INSTANCE has no row for this instance: the instance was starting or stopping" in unasked.reason
     activity = await read_activity(databases, database, INTERVAL_S, quiet)
     assert [a.instance for a in activity.instances if a == activity.of(a.instance)] == [1, 2]
     assert activity.instances[2] == ActivityGap(3, unasked.reason)
@@ -250,7 +249,7 @@ async def test_where_no_other_instance_has_them_gv_is_not_asked_any_more():
     source.fails = OracleError(12850, "Could not allocate slaves on all specified instances")
     wire = StraightIn(practice(source))
     database = await read_database(wire.databases(), quiet)
-    assert "(ORA-12850): parallel_max_servers is 0 there" in database.why_alone
+    assert "(ORA-12850): parallel_max_servers is 0 on an instance" in database.why_alone
     activity = await read_activity(wire.databases(), database, INTERVAL_S, quiet)
     assert [type(a).__name__ for a in activity.instances] == ["InstanceActivity", "ActivityGap"]
     assert source.asked_all == 1
@@ -287,7 +286,7 @@ async def test_haip_addresses_do_not_say_whether_they_are_public():
 
 async def test_a_release_older_than_its_views_is_said():
     unknown = await read_database(StraightIn(practice(instances(1, "10.2.0.5.0"), "11.2.0.4.0")).databases(), quiet)
-    assert unknown == Unknown("prod1 is Oracle 10.2.0.5.0; racwire knows the views from 11.2 on.")
+    assert unknown == Unknown("prod1 is Oracle 10.2.0.5.0; racwire supports 11.2 and later.")
 
 
 async def test_progress_tells_the_seconds():

@@ -1,23 +1,9 @@
 """The differences of two samples of counters, and the instances without a difference."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from checks.model.facts import (
-    ActivityGap,
-    BlockTransfer,
-    Database,
-    Instance,
-    InstanceActivity,
-    InstancePing,
-    UnaskedInstance,
-    Unknown,
-    UnreadView,
-    WaitBucket,
-    WaitEvent,
-)
+from checks.model.facts import ActivityGap, BlockTransfer, Database, Instance, InstanceActivity, InstancePing, UnaskedInstance, Unknown, UnreadView, WaitBucket, WaitEvent
 from checks.sources.database.deltas import Sample, Start, ViewReading, activity_between, difference
+from hypothesis import given, strategies as st
 
 VIEWS = {
     "sysstat": "GV$SYSSTAT",
@@ -91,8 +77,8 @@ def test_an_instance_restarted_meanwhile_is_a_gap_even_where_its_counters_have_g
     assert one == InstanceActivity(1, 30, {"gc blocks lost": 1})
     assert two == ActivityGap(
         2,
-        "prod2 was restarted within the interval (up since 2026-11-17T09:30:00, before that since "
-        "2026-11-16T08:00:00): its counters began anew.",
+        "prod2 was restarted within the interval (up since 2026-11-17T09:30:00, previously since "
+        "2026-11-16T08:00:00): its counters were reset.",
     )
 
 
@@ -103,7 +89,7 @@ def test_a_counter_that_fell_or_wrapped_makes_a_gap():
     assert gap == ActivityGap(
         1,
         "The statistic 'gc cr blocks received' of prod1 fell from 4,294,967,000 to 12 within the interval: the "
-        "instance was restarted, or its counters began anew.",
+        "instance was restarted, or its counters were reset.",
     )
 
 
@@ -113,9 +99,9 @@ def test_instances_that_came_and_went():
     activity = activity_between(before, after, database(1, 2, 4, unasked=[(5, "No row of it.")]))
     assert [(a.instance, getattr(a, "reason", "")) for a in activity.instances] == [
         (1, ""),
-        (2, "prod2 did not answer at the end of the interval: it went down, or could not be asked any more."),
-        (3, "prod3 came up within the interval, or could not be asked at its beginning: there is one sample."),
-        (4, "prod4 answered when racwire connected, and not when the samples were taken: it went down, or hangs."),
+        (2, "prod2 did not answer at the end of the interval: prod2 went down, or could not be queried."),
+        (3, "prod3 started within the interval, or did not answer at its start: only one sample has it."),
+        (4, "prod4 answered when racwire connected, but not for the samples: prod4 went down, or hangs."),
         (5, "No row of it."),
     ]
 
@@ -124,7 +110,7 @@ def test_where_gv_was_given_up_the_others_are_gaps_with_that_reason():
     before = sample(0, {1: MONDAY, 2: MONDAY})
     after = sample(30, {1: MONDAY}, only_here="GV$SYSSTAT did not answer in time.")
     _, two = activity_between(before, after, database(1, 2)).instances
-    assert two == ActivityGap(2, "prod2 could not be asked: GV$SYSSTAT did not answer in time.")
+    assert two == ActivityGap(2, "prod2 could not be queried: GV$SYSSTAT did not answer in time.")
 
 
 def test_without_the_statistics_no_instance_is_told_but_the_pairs_are():
@@ -230,7 +216,7 @@ def test_a_pair_that_counts_backwards_is_told_unless_the_other_went_down():
     assert activity.unread == (
         UnreadView(
             "GV$INSTANCE_CACHE_TRANSFER",
-            "What prod1 counts of prod2 fell within the interval: nothing can be told of it.",
+            "The counters of prod1 for prod2 fell within the interval: their growth is not known.",
         ),
     )
 
@@ -256,7 +242,7 @@ def test_what_an_instance_told_in_one_sample_alone_is_not_taken_for_what_it_did(
     _, two = activity.instances
     assert (two.events, two.messages, two.cr_flushes, two.current_flushes) == ((), {}, None, None)
     assert (activity.transfers, activity.pings) == ((), ())
-    reason = f"prod2 did not answer {VIEWS[view]} in one of the two samples."
+    reason = f"prod2 did not answer the query of {VIEWS[view]} in one of two samples."
     assert activity.unread == (UnreadView(VIEWS[view], reason),)
 
 

@@ -1,7 +1,6 @@
 """The same facts over Oracle Net: the real driver, the practice server, racwire's statements."""
 
 import contextlib
-
 import pytest
 
 pytest.importorskip("duckdb")
@@ -72,7 +71,7 @@ async def test_an_instance_that_hangs_costs_one_call_timeout():
     async with connected(source, call_timeout_s=0.5) as (databases, journal):
         database = await read_database(databases, quiet)
         activity = await read_activity(databases, database, INTERVAL_S, quiet)
-    why = "GV$INSTANCE did not answer in time: an instance hangs, or has no parallel query process free to answer."
+    why = "GV$INSTANCE did not answer in time: an instance hangs, or has no free parallel query process."
     assert database.unasked == (UnaskedInstance(2, "prod2", why),)
     assert activity.of(1) is not None
     assert activity.instances[1] == ActivityGap(2, why)

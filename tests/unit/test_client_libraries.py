@@ -1,21 +1,12 @@
 """The search for Oracle's client libraries and the local instance."""
 
 from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-
 from checks.model.settings import DatabaseSettings
 from checks.sources.database import client_libraries
-from checks.sources.database.client_libraries import (
-    LOADER,
-    find_libraries,
-    how_to_have_libraries,
-    local_instance,
-    tns_directory,
-)
+from checks.sources.database.client_libraries import LOADER, find_libraries, libraries_advice, local_instance, tns_directory
 from checks.sources.database.local_instances import LocalInstance
+from pathlib import Path
 
 LIBRARY = "libclntsh.so.19.1"
 
@@ -48,7 +39,7 @@ def test_a_named_home_is_looked_in_and_nothing_else(home: Path, tmp_path: Path) 
     assert find_libraries(named, {}) == str(home / "lib")
     elsewhere = DatabaseSettings(oracle_home=str(tmp_path / "other"))
     assert find_libraries(elsewhere, {"ORACLE_HOME": str(home)}) is None
-    assert how_to_have_libraries(elsewhere).startswith(f"{tmp_path}/other has no lib/libclntsh.so")
+    assert libraries_advice(elsewhere).startswith(f"{tmp_path}/other has no lib/libclntsh.so")
 
 
 def test_the_environment_and_an_instant_client_are_found(home: Path, tmp_path: Path) -> None:
@@ -61,7 +52,7 @@ def test_the_environment_and_an_instant_client_are_found(home: Path, tmp_path: P
 
 def test_what_the_loader_finds_by_itself_needs_no_directory(home: Path, node) -> None:
     assert find_libraries(DatabaseSettings(), {}) is None
-    assert "set ORACLE_HOME" in how_to_have_libraries(DatabaseSettings())
+    assert "set ORACLE_HOME" in libraries_advice(DatabaseSettings())
     assert find_libraries(DatabaseSettings(), {"LD_LIBRARY_PATH": f"/nonexistent:{home}/lib"}) == LOADER
     node(cache=b"...\0libclntsh.so.21.1\0...")
     assert find_libraries(DatabaseSettings(), {}) == LOADER
@@ -90,9 +81,9 @@ def test_an_instance_without_a_known_home_is_told(node, monkeypatch: pytest.Monk
     with pytest.raises(client_libraries.DatabaseError, match="The home of the instance prod1 is not known"):
         local_instance(DatabaseSettings(oracle_sid="prod1"), {})
     node(listed=[LocalInstance("prod", "/u01/home")])
-    monkeypatch.setattr(client_libraries, "is_other_users_word", lambda _: False)
+    monkeypatch.setattr(client_libraries, "other_user_can_replace", lambda _: False)
     assert local_instance(DatabaseSettings(oracle_sid="prod1"), {}).home == "/u01/home"
-    monkeypatch.setattr(client_libraries, "is_other_users_word", lambda _: True)
+    monkeypatch.setattr(client_libraries, "other_user_can_replace", lambda _: True)
     with pytest.raises(client_libraries.DatabaseError, match="root loads no library from there unasked"):
         local_instance(DatabaseSettings(oracle_sid="prod1"), {})
 

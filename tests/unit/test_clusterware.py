@@ -1,39 +1,20 @@
 """The answers of olsnodes and crsctl, and how racwire runs all tools."""
 
 import asyncio
-from collections.abc import Callable
-from pathlib import Path
-
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from checks.model.facts import (
-    ActiveVersion,
-    ClusterMember,
-    Clusterware,
-    Haip,
-    InterfaceConfiguration,
-    ToolMessage,
-    Unknown,
-)
+from checks.model.facts import ActiveVersion, ClusterMember, Clusterware, Haip, InterfaceConfiguration, ToolMessage, Unknown
 from checks.model.journal import Entry, Journal
 from checks.model.settings import ClusterSettings
-from checks.sources.clusterware.cluster_text import (
-    parse_active_version,
-    parse_check_crs,
-    parse_cluster_name,
-    parse_haip,
-    parse_local_node,
-    parse_misscount,
-    parse_olsnodes,
-)
+from checks.sources.clusterware.cluster_text import parse_active_version, parse_check_crs, parse_cluster_name, parse_haip, parse_local_node, parse_misscount, parse_olsnodes
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.grid_home import RunningProcess
 from checks.sources.clusterware.grid_tool_command import CommandOutput
-from checks.sources.clusterware.tool_failure import Asker, explain_failure
+from checks.sources.clusterware.tool_failure import ToolUser, explain_failure
 from checks.sources.grid_commands import GRID_COMMANDS
+from collections.abc import Callable
+from hypothesis import given, strategies as st
+from pathlib import Path
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
 HAIP = "NAME=ora.cluster_interconnect.haip\nTYPE=ora.haip.type\n"
@@ -64,7 +45,7 @@ class TestOlsnodes:
 
     def test_a_line_in_which_a_member_might_hide_makes_the_list_unknown(self) -> None:
         assert parse_olsnodes("db1\t1\tdb1-vip\tActive\tUnpinned\ndb2 is a hub\n") == Unknown(
-            '`olsnodes -n -i -s -t` answered in no known shape: "db2 is a hub".'
+            '`olsnodes -n -i -s -t` printed a format that racwire does not know: "db2 is a hub".'
         )
 
     def test_a_list_of_messages_only_is_quoted(self) -> None:
@@ -150,12 +131,12 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
         parse_active_version, parse_check_crs, parse_haip, parse_misscount,
     ):  # fmt: skip
         parse(text)
-    explain_failure("tool", CommandOutput(1, text, ""), Asker("me", "grid", True))
+    explain_failure("tool", CommandOutput(1, text, ""), ToolUser("me", "grid", True))
 
 
 class TestWhyAToolFailed:
-    GRID = Asker("grid", "grid", is_outsider=False)
-    MONITOR = Asker("monitor", "grid", is_outsider=True)
+    GRID = ToolUser("grid", "grid", is_outsider=False)
+    MONITOR = ToolUser("monitor", "grid", is_outsider=True)
 
     @pytest.mark.parametrize(
         "line",
@@ -174,7 +155,7 @@ class TestWhyAToolFailed:
     @pytest.mark.parametrize("line", ["PROC-5: no", "PROC-00006: no", "Permission denied", "CRS-4563: no"])
     def test_the_user_is_refused(self, line: str) -> None:
         assert explain_failure("oifcfg getif", CommandOutput(1, "", line), self.MONITOR) == (
-            "`oifcfg getif` may not be run by monitor: run `sudo -u grid racwire check`, or racwire as root."
+            "monitor may not run `oifcfg getif`: run `sudo -u grid racwire check`, or racwire as root."
         )
 
     def test_for_an_outsider_a_closed_registry_may_only_be_closed_to_him(self) -> None:
@@ -186,9 +167,7 @@ class TestWhyAToolFailed:
         assert explain_failure("olsnodes -c", CommandOutput(3, "Segfault\n", ""), self.GRID) == (
             '`olsnodes -c` failed with exit status 3: "Segfault".'
         )
-        assert explain_failure("olsnodes -c", CommandOutput(-9, "", ""), self.GRID) == (
-            "`olsnodes -c` was ended by signal 9."
-        )
+        assert explain_failure("olsnodes -c", CommandOutput(-9, "", ""), self.GRID) == ("Signal 9 ended `olsnodes -c`.")
         assert explain_failure("olsnodes -c", CommandOutput(0, "hm", ""), self.GRID) is None
 
 
@@ -297,7 +276,7 @@ async def test_a_stack_that_is_down_is_told_as_such(make_home: HomeMaker, tmp_pa
 async def test_a_hanging_tool_costs_its_own_facts_only(make_home: HomeMaker, tmp_path: Path) -> None:
     found = await ask(make_home(ALL_WELL | {"olsnodes": "exec sleep 30"}), Journal(), tmp_path, timeout_s=0.2)
     assert isinstance(found.members, Unknown)
-    assert found.members.reason.startswith("`olsnodes -n -i -s -t` timed out after 0.2 s")
+    assert found.members.reason.startswith("`olsnodes -n -i -s -t` did not end within 0.2 s")
     assert isinstance(found.local_node, Unknown)
 
 
@@ -307,7 +286,8 @@ async def test_a_tool_that_may_not_be_run_names_who_may(make_home: HomeMaker, tm
     (home / "bin" / "olsnodes").unlink()
     found = await ask(home, Journal(), tmp_path)
     assert isinstance(found.misscount_s, Unknown)
-    assert found.misscount_s.reason.startswith("`crsctl get css misscount` may not be run by ")
+    assert found.misscount_s.reason.endswith("run racwire as root or as the owner of the Grid home.")
+    assert "may not run `crsctl get css misscount`: " in found.misscount_s.reason
     assert found.members == Unknown(f"{home}/bin/olsnodes was not found.")
     assert isinstance(found.configuration, InterfaceConfiguration)
 

@@ -2,19 +2,11 @@
 
 import asyncio
 import os
+import pytest
 import signal
+from checks.sources.clusterware.grid_tool_command import CommandError, CommandOutput, NotPermittedError, TimedOutError, run_command
 from collections.abc import Iterable
 from pathlib import Path
-
-import pytest
-
-from checks.sources.clusterware.grid_tool_command import (
-    CommandError,
-    CommandOutput,
-    NotPermittedError,
-    TimedOutError,
-    run_command,
-)
 
 pytestmark = pytest.mark.usefixtures("any_command")
 
@@ -87,7 +79,7 @@ async def test_a_program_that_may_not_be_executed(tmp_path: Path) -> None:
     program = tmp_path / "oifcfg"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o644)
-    with pytest.raises(NotPermittedError, match="may not be executed"):
+    with pytest.raises(NotPermittedError, match="may not execute"):
         await run_command([str(program)], timeout_s=5)
 
 

@@ -2,11 +2,9 @@
 calls."""
 
 import asyncio
+import pytest
 import threading
 import time
-
-import pytest
-
 from checks.model.journal import Journal
 from checks.sources.database.connection import Connection, Rows, reads_only
 from checks.sources.database.connections import Connections
@@ -242,7 +240,7 @@ async def test_a_login_that_nobody_answers_is_given_up_once_and_for_all(fault, s
     first, second = await refused(connections.get()), await refused(connections.get())
     assert first is second
     assert first.kind is ErrorKind.CANNOT_CONNECT
-    assert "took over 0.2 s and was given up" in str(first)
+    assert "did not end within 0.2 s, and racwire gave up" in str(first)
     assert len(journal.entries) == 1
 
 
@@ -297,7 +295,7 @@ async def test_a_missing_grant_is_told_with_the_command_that_gives_it(server, co
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [
-        (904, ErrorKind.OTHER, "is not there in this version"),
+        (904, ErrorKind.OTHER, "that this version of the database lacks"),
         (12850, ErrorKind.OTHER, "no free parallel query process"),
         (1219, ErrorKind.OTHER, "is not open"),
         (3113, ErrorKind.LOST, "was lost"),

@@ -67,29 +67,33 @@ def listening(backlog=5):
 async def test_a_wrong_password(server):
     error = await told(settings(server), "wrong")
     assert (error.kind, error.code) == (ErrorKind.LOGIN, 1017)
-    assert str(error) == f"{server.dsn} refused {USER}: the user or the password is wrong (ORA-01017)."
+    assert str(error) == (
+        f"{server.dsn} refused the login of {USER}: the user or the password is wrong (ORA-01017). Check --user, "
+        "and the password from the prompt, $RACWIRE_DB_PASSWORD or --password-file."
+    )
 
 
 async def test_no_password(server):
     assert str(await told(settings(server), None)) == (
-        f"No password was given for {USER}: at the prompt, in $RACWIRE_DB_PASSWORD, or with --password-file."
+        f"The login of {USER} at {server.dsn} needs a password: enter it at the prompt, or use $RACWIRE_DB_PASSWORD or "
+        "--password-file."
     )
 
 
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [
-        (28000, ErrorKind.LOGIN, "is locked (ORA-28000): have a DBA unlock it (ALTER USER RACWIRE ACCOUNT UNLOCK)."),
+        (28000, ErrorKind.LOGIN, "is locked (ORA-28000): ask a DBA to unlock it (ALTER USER RACWIRE ACCOUNT UNLOCK)."),
         (28001, ErrorKind.LOGIN, "has expired (ORA-28001): change it with sqlplus"),
         (1035, ErrorKind.LOGIN, "is in restricted session"),
         (1045, ErrorKind.MISSING_GRANT, "GRANT CREATE SESSION TO RACWIRE;"),
         (1033, ErrorKind.CANNOT_CONNECT, "is starting up or shutting down"),
         (1034, ErrorKind.CANNOT_CONNECT, "is not running (ORA-01034)"),
         (1089, ErrorKind.CANNOT_CONNECT, "is shutting down"),
-        (20, ErrorKind.CANNOT_CONNECT, "as many processes as it may"),
+        (20, ErrorKind.CANNOT_CONNECT, "has reached its limit of processes"),
         (2391, ErrorKind.LOGIN, "as many sessions"),
         (28040, ErrorKind.LOGIN, "SQLNET.ALLOWED_LOGON_VERSION_SERVER"),
-        (4031, ErrorKind.CANNOT_CONNECT, "could not log in at"),
+        (4031, ErrorKind.CANNOT_CONNECT, "The login of RACWIRE at "),
     ],
 )
 async def test_what_the_database_refuses_a_login_with(code, kind, words, server):
@@ -111,7 +115,7 @@ async def test_who_may_not_be_sysdba_is_told_so(server):
 async def test_a_service_that_the_listener_does_not_know(server):
     error = await told(settings(server, connect=server.dsn.replace("ORCL", "PROD")))
     assert error.kind is ErrorKind.CANNOT_CONNECT
-    assert "knows no such service (ORA-12514): `lsnrctl services` lists those it knows" in str(error)
+    assert "does not know the service (ORA-12514): `lsnrctl services` lists the known services" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +124,7 @@ async def test_a_service_that_the_listener_does_not_know(server):
         (12505, "knows no instance of that name"),
         (12516, "no free server process"),
         (12526, "in restricted session"),
-        (12528, "are not open yet"),
+        (12528, "is open yet, and none accepts logins"),
     ],
 )
 async def test_what_the_listener_refuses_with(code, words, server):
@@ -133,7 +137,7 @@ async def test_what_the_listener_refuses_with(code, words, server):
 async def test_no_listener_there():
     with listening(backlog=None) as (_, where):
         error = await told(DatabaseSettings(connect=where, user=USER))
-    assert str(error).startswith(f"No listener answers at {where} (refused): look at host and port, and at `lsnrctl")
+    assert str(error).startswith(f"No listener answers at {where} (refused): check host and port, and `lsnrctl")
 
 
 async def test_a_listener_that_cannot_take_anybody():
@@ -142,7 +146,7 @@ async def test_a_listener_that_cannot_take_anybody():
             filler.setblocking(False)
             filler.connect_ex(listener.getsockname())
         error = await told(DatabaseSettings(connect=where, user=USER, connect_timeout_s=0.2))
-    assert str(error).startswith(f"{where} did not answer within 0.2 s: look at host and port")
+    assert str(error).startswith(f"{where} did not answer within 0.2 s: check host and port")
 
 
 async def test_something_that_is_no_listener():
@@ -161,7 +165,7 @@ async def test_something_that_is_no_listener():
 async def test_a_name_that_nobody_knows():
     error = await told(DatabaseSettings(connect="no-such-host.invalid:1521/prod", user=USER))
     assert str(error) == (
-        "The host of no-such-host.invalid:1521/prod is not known here: look at its name, DNS and /etc/hosts."
+        "This node cannot resolve the host of no-such-host.invalid:1521/prod: check the name, DNS and /etc/hosts."
     )
 
 
@@ -170,19 +174,19 @@ async def test_a_name_that_nobody_knows():
 
 async def test_an_alias_and_no_directory_to_look_in():
     error = await told(DatabaseSettings(connect="PROD", user=USER))
-    assert "PROD was taken for a TNS alias, and no directory of tnsnames.ora is known" in str(error)
+    assert "PROD looks like a TNS alias, but no directory of tnsnames.ora is set" in str(error)
 
 
 async def test_an_alias_and_a_directory_without_tnsnames(tmp_path):
     error = await told(DatabaseSettings(connect="PROD", user=USER, tns_admin=str(tmp_path)))
-    assert f"there is no tnsnames.ora in {tmp_path}: name its directory with --tns-admin" in str(error)
+    assert f"tnsnames.ora does not exist (searched: {tmp_path}): name its directory with --tns-admin" in str(error)
 
 
 async def test_an_alias_that_tnsnames_does_not_have(tmp_path, monkeypatch):
     (tmp_path / "tnsnames.ora").write_text("OTHER = (DESCRIPTION = (ADDRESS = (PROTOCOL = TCP)(HOST = h)(PORT = 1)))\n")
     monkeypatch.setenv("TNS_ADMIN", str(tmp_path))
     error = await told(DatabaseSettings(connect="PROD", user=USER))
-    assert f"The alias PROD was not found (ORA-12154); looked in {tmp_path}" in str(error)
+    assert f"The TNS alias PROD was not found (ORA-12154; searched: {tmp_path})" in str(error)
 
 
 async def test_an_alias_that_tnsnames_has(server, tmp_path):
@@ -206,7 +210,7 @@ def test_tnsnames_is_looked_for_as_set_then_tns_admin_then_the_home():
 
 async def test_a_wallet_that_is_not_there(server, tmp_path):
     error = await told(settings(server, connect=f"tcps://{server.dsn}", wallet=str(tmp_path)))
-    assert f"The wallet {tmp_path} has no ewallet.pem: thin mode reads only that" in str(error)
+    assert f"The wallet {tmp_path} has no ewallet.pem, the only form that thin mode reads" in str(error)
 
 
 # --- thick mode -------------------------------------------------------------------------------------------------------
@@ -214,14 +218,14 @@ async def test_a_wallet_that_is_not_there(server, tmp_path):
 
 @pytest.mark.parametrize(
     ("more", "why"),
-    [({"thick": True}, "as set"), ({"user": ""}, "credentials of the wallet or the operating system")],
+    [({"thick": True}, "thick mode is set"), ({"user": ""}, "credentials of the wallet or the operating system")],
 )
 async def test_what_needs_libraries_that_are_not_here_says_what_to_set(more, why, server):
     if find_libraries(DatabaseSettings()) is not None:
         pytest.skip("Oracle's client libraries are installed here")
     assert str(await told(settings(server, **more))) == (
-        f"{server.dsn} needs Oracle's client libraries ({why}), and none were found: set ORACLE_HOME, or name a "
-        "database home or an Instant Client with --oracle-home."
+        f"The login at {server.dsn} needs Oracle's client libraries ({why}), but racwire found none: set ORACLE_HOME, "
+        "or name a database home or an Instant Client with --oracle-home."
     )
 
 
@@ -230,7 +234,7 @@ async def test_a_database_too_old_for_thin_mode_leads_to_thick_mode():
         pytest.skip("Oracle's client libraries are installed here")
     with serve(Witness(), profile=RELEASES["11.2"]) as server:
         error = await told(settings(server))
-    assert "needs Oracle's client libraries (it is older than 12.1), and none were found" in str(error)
+    assert "needs Oracle's client libraries (the database is older than 12.1), but racwire found none" in str(error)
 
 
 def test_libraries_are_found_in_a_home_and_in_an_instant_client(tmp_path):
@@ -264,7 +268,9 @@ async def test_libraries_that_cannot_be_loaded_are_told_with_the_way_to_load_the
     )
     ran = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
     out, _ = await ran.communicate()
-    assert f"could not be loaded: start racwire with LD_LIBRARY_PATH={tmp_path}/lib" in out.decode()
+    assert (
+        f"could not load Oracle's client libraries: start racwire with LD_LIBRARY_PATH={tmp_path}/lib" in out.decode()
+    )
 
 
 def test_the_local_instance_is_the_one_that_is_named():

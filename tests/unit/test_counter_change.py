@@ -4,26 +4,17 @@ A node that fails is reported and disturbs no other node.
 """
 
 import asyncio
-import shlex
-from pathlib import Path
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
+import shlex
 from checks.model.facts import CounterChange, CounterChanges, KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings, SshSettings
 from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
 from checks.sources.nodes.counter_change import read_counter_changes
-from checks.sources.nodes.counter_difference import (
-    KernelGrowth,
-    KernelReading,
-    difference,
-    difference_text,
-    parse_reading,
-)
+from checks.sources.nodes.counter_difference import KernelGrowth, KernelReading, difference, difference_text, parse_reading
 from checks.sources.nodes.session import Session
+from hypothesis import given, strategies as st
+from pathlib import Path
 from tests.fixtures.clusters import node
 
 WRAP = 2**32
@@ -189,7 +180,7 @@ async def test_a_peer_that_prints_something_else_is_told(peer):
     peer("echo 'cat: /proc/net/snmp: Permission denied'")
     known, _ = await changes([2])
     assert known.nodes == ()
-    assert known.unread["rac2"].reason.startswith("Nothing was understood of /proc/net/snmp")
+    assert known.unread["rac2"].reason.startswith("No counter could be parsed from /proc/net/snmp")
 
 
 async def test_without_nodes_there_is_nothing_to_compare():

@@ -310,7 +310,7 @@ def test_a_wrong_password_is_told_without_it(server, password, tmp_path):
 def test_without_a_terminal_nobody_is_asked_and_the_report_says_so(server, tmp_path):
     ran = run(server, tmp_path, *CHECK, stdin=subprocess.DEVNULL, start_new_session=True)
     out, err = ran.communicate(timeout=60)
-    assert f"No password was given for {USER}: at the prompt, in $RACWIRE_DB_PASSWORD" in " ".join(out.split())
+    assert "needs a password: enter it at the prompt, or use $RACWIRE_DB_PASSWORD" in " ".join(out.split())
     assert err == ""
 
 
@@ -321,7 +321,10 @@ def test_a_password_file_that_others_may_read_stops_the_run_with_what_to_do(serv
     ran = run(server, tmp_path, *CHECK, "--password-file", str(file), stdin=subprocess.DEVNULL)
     out, err = ran.communicate(timeout=60)
     assert (ran.returncode, out) == (ExitCode.USAGE, "")
-    assert err == f"racwire: The password file {file} has mode 0644, so others may come by it; `chmod 0600` it first.\n"
+    assert (
+        err
+        == f"racwire: The password file {file} has mode 0644, so other users may access it: run `chmod 0600` on it.\n"
+    )
 
 
 def test_no_password_is_asked_for_where_no_check_or_no_login_needs_one(monkeypatch):
@@ -339,5 +342,5 @@ def test_the_environment_is_cleared_even_where_the_password_is_not_needed(monkey
     monkeypatch.setenv("RACWIRE_DB_PASSWORD", "tiger")
     assert password_for(DatabaseSettings(), discover().checks) is None
     assert "RACWIRE_DB_PASSWORD" not in os.environ
-    with pytest.raises(UsageError, match="could not be read"):
+    with pytest.raises(UsageError, match="could not read the password file"):
         password_for(DatabaseSettings(connect="h/p", user="u", password_file="/nowhere"), discover().checks)

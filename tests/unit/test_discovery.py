@@ -3,19 +3,9 @@
 import os
 import subprocess
 import sys
-
-from hypothesis import given
-from hypothesis import strategies as st
-
 from checks.sources.database.identity import proposal
-from checks.sources.database.local_instances import (
-    LocalInstance,
-    home_of,
-    listed_instances,
-    local_instances,
-    parse_oratab,
-    running_instances,
-)
+from checks.sources.database.local_instances import LocalInstance, home_of, listed_instances, local_instances, parse_oratab, running_instances
+from hypothesis import given, strategies as st
 
 ORATAB = """\
 # a comment
@@ -108,6 +98,6 @@ def test_the_owner_of_the_home_needs_no_sudo():
 
 def test_without_running_instances_oratab_is_named_and_without_that_nothing():
     found = proposal([], [LocalInstance("prod", "/h"), LocalInstance("prod", "/h")])
-    assert found.reason == "No database connection is set; oratab lists prod, and none of its instances runs here."
-    assert "no instance was found on this node" in proposal([], []).reason
+    assert found.reason == "No database connection is set; oratab lists prod, but no instance of that list runs here."
+    assert "racwire found no instance on this node" in proposal([], []).reason
     assert proposal([], []).commands == ("racwire check --connect SCAN:1521/SERVICE --user RACWIRE",)

@@ -1,9 +1,7 @@
 """`racwire grants`: made from the headers of the statements, so that no object of a statement is missing."""
 
-import re
-
 import pytest
-
+import re
 from checks.model.exit_codes import ExitCode
 from checks.sources.database.grants import grants_script, needed_grants
 from checks.sources.database.statements import parse_statement, statements
@@ -67,7 +65,7 @@ def test_the_command_prints_it_for_the_user_named(capsys):
     assert main(["grants", "--user", "c##mon", "--statspack"]) == 0
     out = capsys.readouterr().out
     assert "GRANT CREATE SESSION TO C##MON;" in out
-    assert "run it in CDB$ROOT" in out
+    assert "run this script in CDB$ROOT" in out
     assert "DBA_HIST_SYSSTAT" not in out
     assert "PERFSTAT.STATS$SNAPSHOT" in out
 

@@ -1,20 +1,12 @@
 """The search for the Grid home: the searched places, their precedence, and stale homes."""
 
 import os
-from pathlib import Path
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from checks.model.facts import GridHome, StaleHome, Unknown
 from checks.sources.clusterware.grid_home import RunningProcess, css_daemons, find_grid_home, user_name
-from checks.sources.clusterware.home_files import (
-    parse_asm_homes,
-    parse_crs_home,
-    parse_inventory,
-    parse_inventory_location,
-)
+from checks.sources.clusterware.home_files import parse_asm_homes, parse_crs_home, parse_inventory, parse_inventory_location
+from hypothesis import given, strategies as st
+from pathlib import Path
 
 ME = user_name(os.geteuid())
 
@@ -140,14 +132,14 @@ class TestWhatCannotBeUsed:
     def test_no_home_anywhere(self, node: Place) -> None:
         found = node.find()
         assert isinstance(found, Unknown)
-        assert found.reason.startswith("No Grid Infrastructure home was found. Looked in ")
+        assert found.reason.startswith("No Grid Infrastructure home was found in ")
         assert "--network and --peer" in found.reason
 
     def test_a_home_named_by_the_operator_is_not_replaced(self, node: Place) -> None:
         node.environ["GRID_HOME"] = "/u01/typo"
         node.file("/etc/oracle/olr.loc", f"crs_home={node.home('grid')}\n")
         assert node.find() == Unknown(
-            "The Grid home /u01/typo (named by environment GRID_HOME) does not exist: name the right one with "
+            "The Grid home /u01/typo (named by environment GRID_HOME) does not exist: name the right home with "
             "`--grid-home`, or `grid_home` under [cluster] in the settings."
         )
 
@@ -240,6 +232,6 @@ def test_as_root_no_home_of_another_user_is_run_unless_root_named_it(node: Place
     home = node.home("made-up")
     os.chown(home, 4_000_001, 4_000_001)
     node.run_from(home)
-    assert "belongs to 4000001, and root runs no program from there unasked" in str(node.find())
+    assert "belongs to 4000001, and root runs programs there only if you name it" in str(node.find())
     node.file("/etc/oracle/olr.loc", f"crs_home={home}\n")
     assert node.find() == GridHome(home, "/etc/oracle/olr.loc", ME)

@@ -1,10 +1,8 @@
 """The output of `ip`, from Oracle Linux 6 to current releases."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from checks.model.facts import Address, Interface, Neighbour, Route, Unknown
 from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
+from hypothesis import given, strategies as st
 
 BONDED = """\
 1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
@@ -110,7 +108,7 @@ def test_addresses_with_labels_of_their_own() -> None:
 
 def test_limits_of_the_mtu_are_unknown_where_they_are_not_told() -> None:
     assert (INTERFACES["eth1"].min_mtu, INTERFACES["eth1"].max_mtu) == (68, 9710)
-    assert INTERFACES["lo"].max_mtu == Unknown("The driver of lo tells no largest MTU.")
+    assert INTERFACES["lo"].max_mtu == Unknown("The driver of lo reports no largest MTU.")
     not_printed = INTERFACES["enccw0.0.f400"].max_mtu
     assert isinstance(not_printed, Unknown)
     assert "too old" in not_printed.reason

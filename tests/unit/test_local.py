@@ -1,9 +1,7 @@
 """The facts of the machine that runs the tests."""
 
 import os
-
 import pytest
-
 from checks.model.facts import KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.sources.kernel_files import THIS_NODE
@@ -37,5 +35,5 @@ async def test_a_kernel_that_does_not_answer_is_a_node_that_could_not_be_read(mo
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(netlink, "dump", refuse)
-    with pytest.raises(ShellError, match="kernel of rac1 did not tell its interfaces: Operation not permitted"):
+    with pytest.raises(ShellError, match="kernel of rac1 did not report its interfaces: Operation not permitted"):
         await read_local_node("rac1", Journal())

@@ -1,15 +1,12 @@
 """The direction of a black hole: the counts at the target, and the text when there are none."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from types import SimpleNamespace
-
 import pytest
-
 from checks.model.facts import Leg
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.lost_leg import find_legs
+from collections.abc import Sequence
+from types import SimpleNamespace
 
 
 class Target:
@@ -60,7 +57,7 @@ async def test_senders_that_do_not_agree_are_counted_one_by_one():
     one, other = await found(Target(0, 10, 10, 10, 10, 20), "rac1", "rac3")
     assert (one.lost_leg, other.lost_leg) == (Leg.REQUEST, Leg.REPLY)
     assert one.notes[-1] == (
-        "10 full-size pings from rac1, rac2 counted 0 echo requests: they are lost on the way there"
+        "10 full-size pings from rac1, rac2 counted 0 echo requests: requests are lost on the way to rac2"
     )
 
 
@@ -73,9 +70,9 @@ async def test_senders_that_agree_are_counted_together(arrived, leg):
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        (None, "rac2 has no shell to count in, so the lost way is unknown"),
+        (None, "racwire has no shell on rac2 to count arrivals, so the direction is unknown"),
         (Target(ShellError("rac2 was lost.")), "not found: rac2 was lost."),
-        (Target("nothing", "nothing"), "rac2 does not tell how many echo requests reached it"),
+        (Target("nothing", "nothing"), "rac2 does not report how many echo requests it received"),
     ],
 )
 async def test_where_nothing_can_be_counted_the_way_is_unknown(target, told):

@@ -2,9 +2,6 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from checks.model.facts import FileSeen, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings
@@ -14,6 +11,7 @@ from checks.sources.entries import Program
 from checks.sources.nodes.backup_files import parse_manual_backups, read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Completed, Shell
+from hypothesis import given, settings, strategies as st
 from tests.fixtures.clusters import cluster
 
 BACKUPS = """\
@@ -163,7 +161,7 @@ class Answers(Shell):
         ),
         ("##racwire olr\nPROTL-25: No manual backups of the OLR are available at this time.\n##racwire end 0\n", None),
         ("##racwire olr\nnot found\n##racwire end 127\n",
-         Unknown("there is no ocrconfig in a Grid home that olr.loc names")),
+         Unknown("the Grid home that olr.loc names has no ocrconfig")),
     ],
 )  # fmt: skip
 async def test_the_backup_of_a_node_s_own_registry(answer, expected):

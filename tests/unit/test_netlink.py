@@ -61,7 +61,7 @@ def test_what_is_above_and_below() -> None:
 def test_limits_of_the_mtu() -> None:
     found = _found()
     assert (found["eth1"].min_mtu, found["eth1"].max_mtu) == (68, 9710)
-    assert found["eth2"].max_mtu == Unknown("The driver of eth2 tells no largest MTU.")
+    assert found["eth2"].max_mtu == Unknown("The driver of eth2 reports no largest MTU.")
     assert isinstance(found["bond1"].max_mtu, Unknown)
 
 

@@ -1,13 +1,10 @@
 """The parser of oifcfg's answers."""
 
-from pathlib import Path
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from checks.model.facts import ConfiguredInterface, InterfaceConfiguration, ListedInterface, ToolMessage, Unknown
 from checks.sources.clusterware.oifcfg_text import parse_getif, parse_iflist
+from hypothesis import given, strategies as st
+from pathlib import Path
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
 GETIF_SAMPLES = sorted(path.read_text() for path in SAMPLES.glob("getif_*.txt"))
@@ -162,7 +159,7 @@ class TestIflist:
 
     def test_a_failure_is_quoted(self) -> None:
         assert parse_iflist("PRIF-9: incorrect usage\n") == Unknown(
-            '`oifcfg iflist -p -n` answered in no known shape: "PRIF-9: incorrect usage".'
+            '`oifcfg iflist -p -n` printed a format that racwire does not know: "PRIF-9: incorrect usage".'
         )
 
     @pytest.mark.parametrize("mask", ["255.0.255.0", "129", "/x", "255.255.255.0  more"])

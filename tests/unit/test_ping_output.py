@@ -1,13 +1,10 @@
 """The output of the system's ping, in old and new versions."""
 
 from __future__ import annotations
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from checks.model.facts import PingSeries
 from checks.sources.probes.ping_command import parse_ping
+from hypothesis import given, strategies as st
 
 SOURCE = "192.168.10.1"
 HEAD = "PING 192.168.10.2 (192.168.10.2) from 192.168.10.1 : 8972(9000) bytes of data.\n"
@@ -22,7 +19,7 @@ def summary(sent: int, received: int, extra: str = "") -> str:
 
 
 def parse(text: str, *, payload: int = 8972, asked: int = 3) -> PingSeries:
-    return parse_ping(text, payload=payload, asked=asked, source_ip=SOURCE).series()
+    return parse_ping(text, payload=payload, requested=asked, source_ip=SOURCE).series()
 
 
 def reply(sequence: int, *, size: int = 8980, tail: str = "") -> str:

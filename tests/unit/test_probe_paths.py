@@ -134,7 +134,7 @@ async def test_a_burst_held_back_by_one_lost_arp_answer_is_no_filter() -> None:
     probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, FakeSession(from_the_second_burst_on)))
     late = probes["rac1", "rac2"]
     assert late.verdict is Verdict.PASSES
-    assert late.reason.startswith("the first 20 packets got no answer, all later ones did")
+    assert late.reason.startswith("the first 20 packets got no answer, all later packets did")
     assert probes["rac2", "rac1"].reason == ""
 
 

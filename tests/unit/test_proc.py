@@ -67,7 +67,7 @@ def test_speed_and_duplex_say_why_they_are_not_known() -> None:
     up, down, virtual, old = with_speeds((up, down, virtual, old), values)
     assert (up.speed_mbps, up.duplex) == (25000, "full")
     assert down.speed_mbps == Unknown("eth1 has no link, so it has no speed.")
-    assert virtual.duplex == Unknown("The driver of eth2 tells no duplex.")
+    assert virtual.duplex == Unknown("The driver of eth2 reports no duplex.")
     assert isinstance(old.speed_mbps, Unknown)
 
 

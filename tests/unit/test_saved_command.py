@@ -109,7 +109,7 @@ def refuses(*refused: str):
 
     def save(path, report, traffic, *, replace):
         if any(str(path.absolute()).startswith(directory) for directory in refused):
-            raise OutputError(f"{path} could not be written: No space left on device; nothing was left there.")
+            raise OutputError(f"{path} could not be written: No space left on device; no file was left.")
         kept(path, report, traffic, replace=replace)
 
     kept = saving.save
@@ -126,7 +126,7 @@ def test_on_a_full_disk_what_was_gathered_goes_where_there_is_room(places, monke
         assert opened.recording is not None
     out, err = capsys.readouterr()
     assert out == ""
-    assert f"No space left on device; nothing was left there.\nracwire: The evidence is in {kept} instead.\n" in err
+    assert f"No space left on device; no file was left.\nracwire: The evidence is in {kept} instead.\n" in err
 
 
 def test_where_the_state_has_no_room_either_it_goes_among_the_temporary_files(places, monkeypatch, capsys):

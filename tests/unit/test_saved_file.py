@@ -1,6 +1,7 @@
 """A saved file: its content, the restored content, and its reported age."""
 
 import os
+import pytest
 import signal
 import sqlite3
 import stat
@@ -8,20 +9,16 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from contextlib import closing
-from pathlib import Path
-
-import pytest
-from msgspec.structs import replace
-
 from checks.model.report import Report
 from checks.report.json_report import from_json, to_json
-from checks.saved import SavedError, kind_of, open_saved, save, zip_v1
-from checks.saved import writer as writing_module
+from checks.saved import SavedError, kind_of, open_saved, save, writer as writing_module, zip_v1
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import Row
 from checks.whole_files import OutputError
+from contextlib import closing
+from msgspec.structs import replace
+from pathlib import Path
 from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import busy, header
@@ -179,7 +176,7 @@ def test_it_is_of_mode_0600_and_never_over_another_unasked(tmp_path):
     path = saved(tmp_path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     before = path.read_bytes()
-    with pytest.raises(OutputError, match="already there"):
+    with pytest.raises(OutputError, match="already exists"):
         save(path, report_of(black_hole()), None, replace=False)
     assert path.read_bytes() == before
     save(path, report_of(black_hole(3)), None, replace=True)
@@ -193,7 +190,7 @@ def test_a_file_that_came_there_while_it_was_made_is_not_replaced(tmp_path, monk
         return to_json(report)
 
     monkeypatch.setattr(writing_module, "to_json", slowly)
-    with pytest.raises(OutputError, match="already there"):
+    with pytest.raises(OutputError, match="already exists"):
         save(tmp_path / "s", report_of(black_hole()), None, replace=False)
     assert (tmp_path / "s").read_text() == "somebody else's"
     assert os.listdir(tmp_path) == ["s"]
@@ -254,7 +251,7 @@ def test_kinds_are_told_apart_by_what_is_in_them(tmp_path):
 
 
 def test_a_recording_alone_is_refused_with_what_shows_it(tmp_path):
-    with pytest.raises(SavedError, match=r"racwire open .*a\.rec` shows it"):
+    with pytest.raises(SavedError, match=r"racwire open .*a\.rec` displays it"):
         open_saved(recording(tmp_path / "a.rec"))
 
 
@@ -314,7 +311,7 @@ def test_a_file_system_that_takes_no_more_leaves_nothing_behind(tmp_path):
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
-        with pytest.raises(OutputError, match="allows no larger file; nothing was left there"):
+        with pytest.raises(OutputError, match="allows no larger file; no file was left"):
             save(tmp_path / "s", report_of(black_hole()), None, replace=False)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

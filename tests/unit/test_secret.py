@@ -91,19 +91,19 @@ def test_a_file_that_others_may_read_is_refused_with_what_to_do(mode, tmp_path):
     with pytest.raises(SecretError) as told:
         read_password_file(str(file))
     assert str(told.value) == (
-        f"The password file {file} has mode {mode:04o}, so others may come by it; `chmod 0600` it first."
+        f"The password file {file} has mode {mode:04o}, so other users may access it: run `chmod 0600` on it."
     )
 
 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "has nothing on its first line"),
-        (b"\n tiger", "has nothing on its first line"),
+        (b"", "is empty: write the password there"),
+        (b"\n tiger", "is empty: write the password there"),
         (b"x" * 2000, "longer than 1,024 bytes"),
         (b"\xff\xfe", "is not UTF-8 text"),
-        (b"tiger\0\n", "has control characters in it"),
-        (b"\x1b[31mtiger\n", "has control characters in it"),
+        (b"tiger\0\n", "contains control characters"),
+        (b"\x1b[31mtiger\n", "contains control characters"),
     ],
 )
 def test_a_file_without_a_password_is_one_sentence_and_not_its_content(content, why, tmp_path):
@@ -118,7 +118,11 @@ def test_a_file_without_a_password_is_one_sentence_and_not_its_content(content, 
 def test_what_is_no_file_of_ours_is_refused(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo, 0o600)
-    for path, why in ((fifo, "no regular file"), (tmp_path, "no regular file"), (tmp_path / "none", "No such file")):
+    for path, why in (
+        (fifo, "not a regular file"),
+        (tmp_path, "not a regular file"),
+        (tmp_path / "none", "No such file"),
+    ):
         with pytest.raises(SecretError, match=why):
             read_password_file(str(path))
     with pytest.raises(SecretError, match="no file name"):

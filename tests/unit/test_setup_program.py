@@ -161,7 +161,7 @@ def test_it_tells_what_is_kept_by_whom_and_what_scripts_say(setup):
     assert setup.keepers == (Keeper.NETPLAN, Keeper.NETWORK_MANAGER)
     (unread,) = (k for k in setup.kept if k.keeper is Keeper.NETPLAN)
     assert (unread.interface, unread.file) == ("ib0", "/etc/netplan/01.yaml")
-    assert "does not read, since RAC is not certified on Ubuntu: check the MTU there by hand" in unread.mtu.reason
+    assert "because RAC is not certified on Ubuntu: check the MTU in /etc/netplan/01.yaml by hand" in unread.mtu.reason
     assert {k.interface: (k.mtu, k.keeper) for k in setup.kept if k is not unread} == {
         "bond1": (9000, Keeper.NETWORK_MANAGER),
         "eth1": (9000, Keeper.NETWORK_MANAGER),

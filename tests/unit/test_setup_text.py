@@ -1,15 +1,13 @@
 """The setup parsed from a node's answers: autostart, platform, logins, switch ports, network services."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.boot_config.active_manager import parse_network_services
 from checks.sources.nodes.sections import Section
 from checks.sources.nodes.setup_text import parse_lldp, parse_logins, parse_setup
 from checks.sources.sh_text import FILE_MARK
+from hypothesis import given, settings, strategies as st
 
 SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)
 
@@ -39,7 +37,10 @@ def test_autostart_is_what_crsctl_says_else_the_file_in_which_it_keeps_that(conf
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (Section("timeout: failed to run command '/bin/crsctl'", 127), "there is no crsctl in a Grid home"),
+        (
+            Section("timeout: failed to run command '/bin/crsctl'", 127),
+            "the Grid home that olr.loc names has no crsctl",
+        ),
         (Section("", 124), "did not answer in time: Clusterware may hang there"),
         (Section("what?", 1), '"what?"'),
     ],

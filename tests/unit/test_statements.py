@@ -184,7 +184,7 @@ def test_a_bad_statement_is_caught(statement: Statement, complaint: str):
 
 @pytest.mark.parametrize("key", GOOD)
 def test_a_header_without_one_of_its_lines_is_refused(key: str):
-    with pytest.raises(ValueError, match=f"does not say '{key}'"):
+    with pytest.raises(ValueError, match=f"lacks the key '{key}'"):
         made(**{key: ""})
 
 

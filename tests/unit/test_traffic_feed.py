@@ -2,18 +2,15 @@
 
 import asyncio
 import dataclasses
-import shlex
-
 import pytest
-
+import shlex
 from checks.model import networks
 from checks.model.facts import Cluster, NotAsked, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
 from checks.sources import registry
 from checks.sources.nodes.shell import ShellError
-from checks.traffic import feed, peer_stream, this_node
-from checks.traffic import feed as feed_module
+from checks.traffic import feed, feed as feed_module, peer_stream, this_node
 from checks.traffic.feed import Feed, find_cluster
 from checks.traffic.links import LinkBook
 from checks.traffic.pace import Pace, happens_within
@@ -251,7 +248,7 @@ async def test_a_peer_that_refuses_and_one_that_dies_are_told_and_taken_up_again
     feed = start()
     feed.follow(facts(node(1), node(2)))
     told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason.startswith("rac2 refuses connections")
+    assert told[-1].reason.startswith("rac2 refused the ssh connection")
     await until(feed, sample_of("rac2"))
     shell = await feed._session.shell("rac2")
     shell._process.write(b"exit 3\n")
@@ -277,7 +274,9 @@ async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(sta
     feed = start()
     feed.follow(facts(node(1), node(2), node(3)))
     told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason == "rac2 did not answer within 0.5 s: it may hang; the connection was closed."
+    assert told[-1].reason == (
+        "rac2 did not answer within 0.5 s, and racwire closed the connection: the node may hang. Try `ssh rac2 date`."
+    )
     assert len([event for event in told if sample_of("rac1")(event)]) >= 2
 
 

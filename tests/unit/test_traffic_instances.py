@@ -4,11 +4,10 @@ Instances that restart, hang or cannot be read are reported, and a refused login
 """
 
 import asyncio
-from dataclasses import replace
-from functools import partial
-
 import msgspec
 import pytest
+from dataclasses import replace
+from functools import partial
 
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
@@ -121,8 +120,8 @@ async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tri
     told = await sampling.take()
     assert isinstance(told["instance prod1"], InstanceSample)
     assert told["instance prod3"].reason == (
-        "prod3 could not be asked: GV$SYSSTAT did not answer in time: an instance hangs, or has no parallel query "
-        "process free to answer. While samples are taken, GV$ is asked again every 0.05 s."
+        "prod3 could not be asked: GV$SYSSTAT did not answer in time: an instance hangs, or has no free parallel "
+        "query process. While samples are taken, GV$ is asked again every 0.05 s."
     )
     async for told in sampling.rounds():
         assert isinstance(told["instance prod1"], InstanceSample)

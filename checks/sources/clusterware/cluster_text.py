@@ -1,4 +1,4 @@
-"""Read what olsnodes and crsctl print: members and names of the cluster, its release, and what of the stack runs.
+"""Parse the output of olsnodes and crsctl: members and name of the cluster, its release, and its running services.
 
 Clusterware Administration and Deployment Guide, appendices on OLSNODES and CRSCTL.
 """
@@ -19,10 +19,10 @@ _NO_VIP = "<none>"
 
 
 def parse_olsnodes(text: str) -> tuple[ClusterMember, ...] | Unknown:
-    """Read `olsnodes -n -i -s -t`: name, number, VIP, status, pinning, parted by tabs or spaces.
+    """Read `olsnodes -n -i -s -t`: name, number, VIP, status, pinning, separated by tabs or spaces.
 
-    The VIP is a name, an address, or `<none>` (containers), and is kept as printed, empty for none. Unknown when a
-    line is neither a member nor a message: a node might hide in it, and a list that lacks a node would be believed.
+    The VIP is a name, an address, or `<none>` (containers), unchanged as printed, empty for `<none>`. Unknown where a
+    line is neither a member nor a message: the line might be a node, and the list would lack the node unnoticed.
     """
     members: list[ClusterMember] = []
     for line in printed_lines(text):
@@ -34,7 +34,7 @@ def parse_olsnodes(text: str) -> tuple[ClusterMember, ...] | Unknown:
 
 
 def _member(line: str) -> ClusterMember | None:
-    """A row of olsnodes. Columns stand in this order, for those of the flags that were given; one besides the name."""
+    """A row of olsnodes. The columns of the flags that were set are in this order; at least one follows the name."""
     name, *columns = line.split()
     if not _NAME.fullmatch(name) or not columns:
         return None
@@ -60,7 +60,7 @@ def parse_cluster_name(text: str) -> str | Unknown:
 
 
 def _single_name(command: str, text: str) -> str | Unknown:
-    """The name on the first line. What follows may be a warning; before it, nothing is expected."""
+    """The name on the first line. Lines after it can be warnings; no line is expected before it."""
     lines = printed_lines(text)
     if lines and _NAME.fullmatch(lines[0]):
         return lines[0]
@@ -72,7 +72,7 @@ _UPGRADE_STATE = re.compile(r"cluster upgrade state is \[([^]\n]{1,64})\]", re.I
 _PATCH_LEVEL = re.compile(r"active patch level is \[([^]\n]{1,64})\]", re.IGNORECASE)
 _MISSCOUNT = re.compile(r"\bget misscount ([0-9]{1,6})\b", re.IGNORECASE)
 
-# OHASD, CRSD, CSSD and EVMD, each online or not to be reached; CRS-4692: CRSD in exclusive mode.
+# OHASD, CRSD, CSSD and EVMD, each online or not reachable; CRS-4692: CRSD in exclusive mode.
 _SERVICE_CODES = frozenset(f"CRS-{number}" for number in (4638, 4639, 4537, 4535, 4529, 4530, 4533, 4534, 4692))
 # "Could not find resource": CRS-210 before 11.2, CRS-2613 since.
 _NO_SUCH_RESOURCE = ("CRS-2613", "CRS-210")
@@ -99,7 +99,7 @@ def parse_active_version(text: str) -> ActiveVersion | Unknown:
 def parse_check_crs(text: str) -> tuple[ToolMessage, ...] | Unknown:
     """Read `crsctl check crs`: a line for each of the four services, online (CRS-4638, -4537, -4529, -4533) or not.
 
-    A service that cannot be contacted (CRS-4639, -4535, -4530, -4534) is an answer too, and the one a DBA looks for.
+    A service that cannot be contacted (CRS-4639, -4535, -4530, -4534) is an answer too.
     """
     messages = read_messages(text)
     if any(message.code in _SERVICE_CODES for message in messages):
@@ -110,8 +110,8 @@ def parse_check_crs(text: str) -> tuple[ToolMessage, ...] | Unknown:
 def parse_haip(text: str) -> Haip | Unknown:
     """Read `crsctl stat res ora.cluster_interconnect.haip -init`: a block of NAME=, TYPE=, TARGET= and STATE=.
 
-    Where a block lists several instances by commas, equal values are told once and different ones side by side.
-    CRS-2613 says that this Grid Infrastructure has no such resource, as on Exadata (MOS 1210883.1).
+    Where a block lists several instances separated by commas, each distinct value is returned once. CRS-2613 means that
+    this Grid Infrastructure has no such resource, as on Exadata (MOS 1210883.1).
     """
     for block in _resource_blocks(text):
         if block["NAME"].partition("(")[0] == HAIP_RESOURCE and "STATE" in block:
@@ -128,7 +128,7 @@ def parse_haip(text: str) -> Haip | Unknown:
 
 
 def _resource_blocks(text: str) -> list[dict[str, str]]:
-    """The attributes of each resource, as far as they are printed; a block begins with NAME=."""
+    """The printed attributes of each resource; a block starts with NAME=."""
     blocks: list[dict[str, str]] = []
     for line in printed_lines(text):
         key, equals, value = line.partition("=")

@@ -1,4 +1,4 @@
-"""Ask Grid Infrastructure on this node: oifcfg, olsnodes and crsctl, by queries only."""
+"""Query Grid Infrastructure on this node with oifcfg, olsnodes and crsctl, read-only."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ async def read_clusterware(
     processes: Callable[[], Iterable[RunningProcess]] | None = None,
     timeout_s: float | None = None,
 ) -> Clusterware | Unknown:
-    """Find the Grid home and ask its tools, all at once; `timeout_s` stands in place of the limit of each.
+    """Find the Grid home and query all its tools at the same time; `timeout_s` replaces the limit of each tool.
 
-    A tool that fails leaves only its own fact Unknown. Unknown as a whole means that there is no usable Grid home.
-    Every command stands in the journal under `local_host` and its topic. `processes` is for `find_grid_home`.
+    If a tool fails, only its own fact is Unknown. The whole result is Unknown where there is no usable Grid home. The
+    journal has every command under `local_host` and its topic. `processes` is for `find_grid_home`.
     """
     (topic,) = grid_commands.GRID_HOME.topics
-    with journal.entry(local_host, topic, "look where a Grid home is named") as entry:
+    with journal.entry(local_host, topic, "find the Grid home") as entry:
         home = await asyncio.to_thread(find_grid_home, settings.grid_home, environ, root, processes)
         if isinstance(home, Unknown):
             entry.outcome = home.reason
@@ -81,7 +81,7 @@ async def read_clusterware(
 
 
 async def _ask_version(tools: GridTools) -> ActiveVersion | Unknown:
-    """The active version; crsctl before 12.1 refuses `-f` and is asked without it."""
+    """The active version; crsctl before 12.1 refuses `-f` and is queried without it."""
     version, printed = await tools.ask_with_text(grid_commands.VERSION, parse_active_version)
     if isinstance(version, Unknown) and is_usage_error(printed):
         version, _ = await tools.ask_with_text(grid_commands.VERSION_BEFORE_12, parse_active_version)
@@ -89,7 +89,7 @@ async def _ask_version(tools: GridTools) -> ActiveVersion | Unknown:
 
 
 def _configuration(text: str) -> InterfaceConfiguration | Unknown:
-    """What getif printed, unless that is only a failure: then no network was named, rather than none configured."""
+    """The networks of getif; Unknown where getif only failed, which does not mean that none is configured."""
     configuration = parse_getif(text)
     failed = any(message.code not in _GETIF_WARNINGS for message in configuration.messages)
     if not configuration.interfaces and (failed or configuration.not_understood):

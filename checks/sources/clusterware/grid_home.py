@@ -1,4 +1,4 @@
-"""Find the Grid Infrastructure home: which places name one, which of them is right, and which are stale."""
+"""Find the Grid Infrastructure home: the places that name a home, the home in use, and stale homes."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from checks.sources.grid_commands import INVENTORY_POINTERS, OLR_FILES, ORATAB_F
 from checks.sources.nodes.container_processes import is_contained
 
 FILE_LIMIT_BYTES = 1_000_000
-"""Bytes of a file that are read; a central inventory has some 10 KB."""
+"""Bytes of a file that are read; a central inventory has about 10 KB."""
 
 _CSS_DAEMON = "ocssd.bin"
 _RUNNING = f"running {_CSS_DAEMON}"
 _GRID_VARIABLES = ("GRID_HOME", "CRS_HOME", "ORA_CRS_HOME")
 _HOW_TO_NAME_IT = "`--grid-home`, or `grid_home` under [cluster] in the settings"
 _NO_HOME = (
-    "No Grid Infrastructure home was found. Looked in the settings, the environment, the running ocssd.bin, "
-    f"olr.loc, oratab and the central inventory. Name it with {_HOW_TO_NAME_IT}; "
-    "on a node without Clusterware give --network and --peer."
+    "No Grid Infrastructure home was found in the settings, the environment, the running ocssd.bin, olr.loc, oratab "
+    f"and the central inventory. Name the home with {_HOW_TO_NAME_IT}; on a node without Clusterware use --network "
+    "and --peer."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RunningProcess:
-    """A process as far as this user may see it."""
+    """A process, with the attributes that this user may see."""
 
     executable: str
-    """Its binary; empty where /proc/<pid>/exe may not be read, which for root's daemons is the rule."""
+    """Its binary; empty where this user may not read /proc/<pid>/exe, as is usual for root's daemons."""
     argv0: str
-    """The first word of its command line, which everyone may read."""
+    """The first argument of its command line, which every user may read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class _Named:
     path: str
     named_by: str
     is_root_word: bool = True
-    """Whether only root or the operator could have named it; anyone can start a program called ocssd.bin."""
+    """Whether only root or the operator could have named it. Every user can start a program called ocssd.bin."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """What is wrong with a home: words that follow its path, and whether another user could use it."""
+    """The fault of a home: a clause that follows its path, and whether another user could use the home."""
 
-    words: str
+    text: str
     is_permission: bool = False
 
 
@@ -71,16 +71,16 @@ def find_grid_home(
 ) -> GridHome | Unknown:
     """Find the Grid home and every place that contradicts it.
 
-    A home that the operator names (the setting, else GRID_HOME, CRS_HOME or ORA_CRS_HOME) is used as told or refused,
-    never replaced. Otherwise the first usable one is taken of: the running ocssd.bin, ORACLE_HOME when it is a Grid
-    home, olr.loc, oratab, the central inventory. The daemon comes first because olr.loc can still name the old home
-    after an out-of-place patch was rolled back. The files that name homes are looked up under `root`; the homes
-    themselves are where they are said to be. `processes` gives the running ocssd.bin, by default those of this node.
+    A home that the operator names (the setting, else GRID_HOME, CRS_HOME or ORA_CRS_HOME) is used or refused, never
+    replaced. Otherwise the first usable home counts, in this order: the running ocssd.bin, ORACLE_HOME where it is a
+    Grid home, olr.loc, oratab, the central inventory. The daemon is first, because olr.loc can still name the old home
+    after the rollback of an out-of-place patch. The files that name homes are below `root`; the paths of the homes are
+    absolute. `processes` returns the running ocssd.bin, by default those of this node. Unknown where no home is usable.
     """
-    told = list(_told(setting, environ))
+    configured = list(_configured(setting, environ))
     running = list(_running((processes or css_daemons)()))
     found = [*running, *_oracle_home(environ), *_recorded(root)]
-    chosen = told[0] if told else next((named for named in found if _fault(named) is None), None)
+    chosen = configured[0] if configured else next((named for named in found if _fault(named) is None), None)
     if chosen is None and not found:
         return Unknown(_NO_HOME)
     chosen = chosen or found[0]
@@ -91,12 +91,12 @@ def find_grid_home(
         path=os.path.normpath(chosen.path),
         named_by=chosen.named_by,
         owner=_owner(Path(chosen.path)),
-        stale=tuple(_stale([*told, *found], in_use)),
+        stale=tuple(_stale([*configured, *found], in_use)),
     )
 
 
 def css_daemons() -> Iterator[RunningProcess]:
-    """The ocssd.bin processes of this node; not those of containers or of a practice cluster that runs on it."""
+    """Yield the ocssd.bin processes of this node, without those of containers or of a practice cluster on it."""
     for process in psutil.process_iter(["name"]):
         if process.info["name"] != _CSS_DAEMON or is_contained(process.pid):
             continue
@@ -114,7 +114,7 @@ def css_daemons() -> Iterator[RunningProcess]:
 # --- the places that name a home --------------------------------------------------------------------------------------
 
 
-def _told(setting: str, environ: Mapping[str, str]) -> Iterator[_Named]:
+def _configured(setting: str, environ: Mapping[str, str]) -> Iterator[_Named]:
     if setting:
         yield _Named(setting, "settings")
     for variable in _GRID_VARIABLES:
@@ -126,11 +126,11 @@ def _running(processes: Iterable[RunningProcess]) -> Iterator[_Named]:
     for process in processes:
         program = Path((process.executable or process.argv0).removesuffix(" (deleted)"))
         if program.is_absolute() and program.parts[-2:] == ("bin", _CSS_DAEMON):
-            yield _hearsay(str(program.parent.parent), _RUNNING)
+            yield _untrusted(str(program.parent.parent), _RUNNING)
 
 
 def _oracle_home(environ: Mapping[str, str]) -> Iterator[_Named]:
-    """ORACLE_HOME names a database home as a rule; crsctl and ocssd.bin together are only in a Grid home."""
+    """ORACLE_HOME where it is a Grid home: usually it is a database home, without crsctl and ocssd.bin."""
     home = environ.get("ORACLE_HOME", "")
     if home and all(_is_file(Path(home, "bin", name)) for name in ("crsctl", _CSS_DAEMON)):
         yield _Named(home, "environment ORACLE_HOME")
@@ -142,22 +142,22 @@ def _recorded(root: Path) -> Iterator[_Named]:
             yield _Named(home, file)
     for file in ORATAB_FILES:
         for home in parse_asm_homes(_read(root, file)):
-            yield _hearsay(home, file)
+            yield _untrusted(home, file)
     for pointer in INVENTORY_POINTERS:
         if location := parse_inventory_location(_read(root, pointer)):
             for home in parse_inventory(_read(root, f"{location}/ContentsXML/inventory.xml")):
-                yield _hearsay(home, "inventory")
+                yield _untrusted(home, "inventory")
 
 
-def _hearsay(home: str, named_by: str) -> _Named:
-    """A home that others than root could have named, without symbolic links: they could be turned after the check."""
+def _untrusted(home: str, named_by: str) -> _Named:
+    """A home that users other than root could have named, with symbolic links resolved: links could change later."""
     if home.startswith("/") and "\0" not in home:
         home = os.path.realpath(home)
     return _Named(home, named_by, is_root_word=False)
 
 
 def _read(root: Path, file: str) -> str:
-    """The text of a file, or none: it is often missing, and only a regular file is opened."""
+    """The text of a regular file; empty where the file is missing or cannot be read."""
     path = root / file.lstrip("/")
     try:
         if not _is_file(path):
@@ -172,13 +172,13 @@ def _read(root: Path, file: str) -> str:
 
 
 def _stale(all_named: Iterable[_Named], in_use: _Named) -> Iterator[StaleHome]:
-    """The places that name another home than the one that the cluster runs from, each place once."""
+    """Yield the places that name another home than the one in use, each place once."""
     right = f"ocssd.bin runs from {in_use.path}" if in_use.named_by == _RUNNING else f"{in_use.path} is in use"
     for named in dict.fromkeys(all_named):
         if _same(named.path, in_use.path):
             continue
         fault = _fault(named)
-        yield StaleHome(named.path, named.named_by, f"{named.path} {fault.words}" if fault else right)
+        yield StaleHome(named.path, named.named_by, f"{named.path} {fault.text}" if fault else right)
 
 
 def _same(one: str, other: str) -> bool:
@@ -190,10 +190,10 @@ def _same(one: str, other: str) -> bool:
 
 
 def _fault(named: _Named) -> _Fault | None:
-    """What is wrong with a home; None for a usable one.
+    """The fault of a home; None for a usable home.
 
-    As root, racwire runs the tools of a home only where root said so or root owns it: root.sh gives the home of a
-    cluster to root, and else a home of their own making would let other users run programs as root.
+    As root, racwire runs the tools of a home only where root or the operator named it, or root owns it. Otherwise other
+    users could run programs as root by creating a home. (root.sh makes root the owner of a cluster's home.)
     """
     path = Path(named.path)
     user = user_name(os.geteuid())
@@ -204,12 +204,12 @@ def _fault(named: _Named) -> _Fault | None:
         if not stat.S_ISDIR(home.st_mode):
             return _Fault("is not a directory")
         if os.geteuid() == 0 and home.st_uid != 0 and not named.is_root_word:
-            return _Fault(f"belongs to {user_name(home.st_uid)}, and root runs no program from there unasked")
+            return _Fault(f"belongs to {user_name(home.st_uid)}, and root runs programs there only if you name it")
         mode = (path / "bin" / "oifcfg").stat().st_mode
     except FileNotFoundError:
         return _Fault("has no bin/oifcfg" if path.is_dir() else "does not exist")
     except PermissionError:
-        return _Fault(f"may not be read by {user}", is_permission=True)
+        return _Fault(f"is not readable by {user}", is_permission=True)
     except OSError as error:
         return _Fault(f"cannot be read ({error.strerror})")
     if not stat.S_ISREG(mode) or not mode & 0o111:
@@ -221,14 +221,14 @@ def _fault(named: _Named) -> _Fault | None:
 
 def _refusal(named: _Named, fault: _Fault) -> Unknown:
     """Why the home cannot be used, and what to do."""
-    remedy = f"name the right one with {_HOW_TO_NAME_IT}"
+    remedy = f"name the right home with {_HOW_TO_NAME_IT}"
     if fault.is_permission:
         remedy = how_to_run_as_owner(_owner(Path(named.path)))
-    return Unknown(f"The Grid home {named.path} (named by {named.named_by}) {fault.words}: {remedy}.")
+    return Unknown(f"The Grid home {named.path} (named by {named.named_by}) {fault.text}: {remedy}.")
 
 
 def _owner(home: Path) -> str:
-    """Who owns the installation: of bin/oracle where there is one, since root's scripts give some tools to root."""
+    """The owner of the installation: of bin/oracle where it exists, because root's scripts make root own some tools."""
     for path in (home / "bin" / "oracle", home / "bin" / "oifcfg", home):
         try:
             return user_name(path.stat().st_uid)
@@ -238,7 +238,7 @@ def _owner(home: Path) -> str:
 
 
 def user_name(uid: int) -> str:
-    """The name of a user, or the number as text where the node knows no name for it."""
+    """The name of a user, or the number as text where the node has no name for it."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -246,7 +246,7 @@ def user_name(uid: int) -> str:
 
 
 def how_to_run_as_owner(owner: str) -> str:
-    """The way to a user who may run the tools of the home."""
+    """How to run racwire as a user who may run the tools of the home."""
     if owner in ("", "root"):
         return "run racwire as root or as the owner of the Grid home"
     return f"run `sudo -u {owner} racwire check`, or racwire as root"

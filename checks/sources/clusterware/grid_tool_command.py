@@ -1,4 +1,4 @@
-"""Run one program on this node: bounded in time and output, and never left behind."""
+"""Run one program on this node, with limits of time and output, and always end it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ OUTPUT_LIMIT_BYTES = 4_000_000
 _REAP_TIMEOUT_S = 0.5
 _STDERR = 2
 
-# Messages are matched as the English manuals print them, whatever the operator's own language.
+# Messages are matched in English, whatever the operator's own language is.
 _ENGLISH = {"LC_ALL": "C", "NLS_LANG": "AMERICAN_AMERICA"}
 
 
 class CommandError(Exception):
-    """A command could not be run to its end: one sentence that names the program and what happened."""
+    """A command did not run to completion. The text names the program and what happened."""
 
 
 class NotPermittedError(CommandError):
@@ -28,12 +28,12 @@ class NotPermittedError(CommandError):
 
 
 class TimedOutError(CommandError):
-    """The program did not end in its time and was killed."""
+    """The program did not end within its time limit, and racwire killed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandOutput:
-    """How a command ended: its exit status (negative: the signal that ended it), and what it printed."""
+    """The result of a command: its exit status (negative: the signal that ended it), and its output."""
 
     exit_status: int
     stdout: str
@@ -41,7 +41,7 @@ class CommandOutput:
 
     @property
     def text(self) -> str:
-        """All that it printed: Oracle's tools put messages on either stream, and differ by release."""
+        """The whole output: Oracle's tools print messages to either stream, depending on the release."""
         if self.stdout and self.stderr and not self.stdout.endswith("\n"):
             return f"{self.stdout}\n{self.stderr}"
         return self.stdout + self.stderr
@@ -54,21 +54,20 @@ async def run_command(
     env: Mapping[str, str] | None = None,
     limit_bytes: int = OUTPUT_LIMIT_BYTES,
 ) -> CommandOutput:
-    """Run a program, never a shell line, and return what it printed.
+    """Run a program, never a shell line, and return its output.
 
-    It gets no input, English messages, `/` as its directory, and `env` in place of this process's environment. It
-    leads a session of its own, so that it and what it started can be killed together: at once on time-out, on
-    cancellation, and when stdout or stderr grows past `limit_bytes`.
+    The program has no input, English messages, `/` as its directory, and `env` instead of this process's environment.
+    It leads its own session, so that racwire can kill it together with its children: on time-out, on cancellation, and
+    when stdout or stderr exceeds `limit_bytes`.
 
-    Raises CommandError when the program is not there, may not be executed (NotPermittedError), does not end in
+    Raises CommandError where the program does not exist, may not be executed (NotPermittedError), does not end within
     `timeout_s` seconds (TimedOutError), or prints too much. A failing exit status is an answer, not an error. Raises
-    ChangingCommandError, and starts nothing, for a command that is not known to change nothing.
+    ChangingCommandError, and starts nothing, for a command that the allow-list does not have.
     """
     demand_read_only_command(argv, "this node")
     loop = asyncio.get_running_loop()
     program = argv[0]
-    # Never cancelled on the way: asyncio would then wait for pipes that it has not yet connected, until all who hold
-    # them open have ended by themselves.
+    # Never cancelled: asyncio would then wait for pipes that it has not connected, until all their holders have ended.
     starting = asyncio.create_task(
         loop.subprocess_exec(
             lambda: _Capture(program, limit_bytes),
@@ -91,7 +90,7 @@ async def run_command(
     except FileNotFoundError:
         raise CommandError(f"{program} was not found") from None
     except PermissionError:
-        raise NotPermittedError(f"{program} may not be executed by this user") from None
+        raise NotPermittedError(f"this user may not execute {program}") from None
     except (OSError, ValueError) as error:
         raise CommandError(f"{program} could not be started: {getattr(error, 'strerror', None) or error}") from None
     try:
@@ -108,7 +107,7 @@ async def run_command(
 
 
 class _Capture(asyncio.SubprocessProtocol):
-    """Collects what a process prints."""
+    """Collect the output of a process."""
 
     def __init__(self, program: str, limit_bytes: int) -> None:
         self._program = program
@@ -119,7 +118,7 @@ class _Capture(asyncio.SubprocessProtocol):
         self.exited = asyncio.Event()
 
     @property
-    def ran_to_its_end(self) -> bool:
+    def ran_to_completion(self) -> bool:
         return self.ended.done() and not self.ended.cancelled() and self.ended.exception() is None
 
     def decoded(self, stream: int) -> str:
@@ -139,11 +138,11 @@ class _Capture(asyncio.SubprocessProtocol):
 
 
 async def _end(transport: asyncio.SubprocessTransport, capture: _Capture) -> None:
-    """Kill what did not run to its end, and collect it."""
-    if not capture.ran_to_its_end:
+    """Kill a process that did not run to completion, and collect its exit status."""
+    if not capture.ran_to_completion:
         _kill_group(transport.get_pid())
     try:
-        # One that hangs in the kernel (dead storage) must not hold us up.
+        # A process that hangs in the kernel (dead storage) must not delay racwire.
         with suppress(TimeoutError):
             async with asyncio.timeout(_REAP_TIMEOUT_S):
                 await capture.exited.wait()

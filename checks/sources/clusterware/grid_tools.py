@@ -1,4 +1,4 @@
-"""The tools of a Grid home, asked on this node: each bounded in time, each answer recorded, none of them a change."""
+"""Query the tools of a Grid home on this node, read-only: each has a time limit, and the journal has each answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from checks.sources.clusterware.grid_tool_command import (
     TimedOutError,
     run_command,
 )
-from checks.sources.clusterware.tool_failure import Asker, explain_failure
+from checks.sources.clusterware.tool_failure import ToolUser, explain_failure
 from checks.sources.entries import GridCommand
 
 _OUTPUT_LIMIT_BYTES = 1_000_000
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class GridTools:
-    """The tools of one Grid home, each answer recorded."""
+    """The tools of one Grid home. The journal has each answer."""
 
     def __init__(
         self,
@@ -37,37 +37,37 @@ class GridTools:
         environ: Mapping[str, str],
         timeout_s: float | None = None,
     ) -> None:
-        """`timeout_s` stands in place of the limit of each command."""
+        """`timeout_s` replaces the limit of each command."""
         self._home = home
         self._journal = journal
         self._local_host = local_host
         self._timeout_s = timeout_s
-        self._asker = Asker(user_name(os.geteuid()), home.owner, _is_outsider(home))
-        # A session set up for a database home must not lend its libraries and messages to the Grid tools.
+        self._tool_user = ToolUser(user_name(os.geteuid()), home.owner, _is_outsider(home))
+        # The Grid tools must not use the libraries and messages of a database home from the operator's environment.
         self._environ = {name: value for name, value in environ.items() if not name.startswith("ORA_NLS")} | {
             "ORACLE_HOME": home.path,
             "LD_LIBRARY_PATH": f"{home.path}/lib",
         }
 
     async def ask(self, query: GridCommand, parse: Callable[[str], T | Unknown]) -> T | Unknown:
-        """The fact that the command's answer holds, or why there is none."""
+        """Run the query and return the parsed fact; Unknown, with the reason, where the query failed."""
         answer, _ = await self.ask_with_text(query, parse)
         return answer
 
     async def ask_with_text(self, query: GridCommand, parse: Callable[[str], T | Unknown]) -> tuple[T | Unknown, str]:
-        """The fact, and all that the command printed."""
+        """Run the query and return (fact, whole output of the command)."""
         argv = query.argv(self._home.path)
         limit_s = self._timeout_s if self._timeout_s is not None else query.limit_s
         with self._journal.entry(self._local_host, query.topic, shlex.join(argv)) as entry:
             try:
                 output = await run_command(argv, timeout_s=limit_s, env=self._environ, limit_bytes=_OUTPUT_LIMIT_BYTES)
             except NotPermittedError:
-                entry.outcome = self._asker.not_permitted(query.command)
+                entry.outcome = self._tool_user.not_permitted(query.command)
                 return Unknown(entry.outcome), ""
             except TimedOutError:
                 entry.outcome = (
-                    f"`{query.command}` timed out after {limit_s:g} s and was killed: Clusterware may hang "
-                    "on this node; its alert.log says since when."
+                    f"`{query.command}` did not end within {limit_s:g} s, and racwire killed it: Clusterware may hang "
+                    "on this node. Check its alert.log."
                 )
                 return Unknown(entry.outcome), ""
             except CommandError as error:
@@ -76,7 +76,7 @@ class GridTools:
             entry.text = output.text
             answer = parse(output.text)
             if isinstance(answer, Unknown) and output.stderr.strip() and output.stdout.strip():
-                # Noise on stderr, such as a library's warning, spoils no answer that is whole without it.
+                # Noise on stderr, such as a library's warning, must not invalidate a complete answer on stdout.
                 answer = parse(output.stdout)
             answer = self._judge(query, output, answer)
             if isinstance(answer, Unknown):
@@ -84,10 +84,10 @@ class GridTools:
             return answer, output.text
 
     def _judge(self, query: GridCommand, output: CommandOutput, answer: T | Unknown) -> T | Unknown:
-        """The answer, unless the command was cut off in the midst of it; for an Unknown one, the better reason."""
+        """The answer of a command that was not interrupted; for an Unknown answer, the more specific reason."""
         silent_failure = output.exit_status > 0 and not output.text.strip()
         if isinstance(answer, Unknown) or output.exit_status < 0 or silent_failure:
-            reason = explain_failure(query.command, output, self._asker)
+            reason = explain_failure(query.command, output, self._tool_user)
             return Unknown(reason) if reason else answer
         return answer
 

@@ -1,7 +1,7 @@
 """Read the files that name a Grid home: olr.loc, oratab, oraInst.loc and the central inventory.
 
-All are written by installers and edited by people; what is not understood is passed over. Every parser takes time in
-proportion to its text, whatever the text, since racwire may run as root on files that others can write.
+Installers write these files, and people edit them; text that cannot be parsed is skipped. Every parser takes time in
+proportion to its text, because racwire may run as root on files that other users can write.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ATTRIBUTE = re.compile(r"\b(LOC|CRS|REMOVED)\s?=\s?[\"']([^\"'<>]*)[\"']")
 
 
 def parse_crs_home(text: str) -> str | None:
-    """The `crs_home=` of olr.loc: the first one with a value, as the file may hold comments, blanks and duplicates.
+    """The first `crs_home=` of olr.loc with a value: the file can have comments, blanks and duplicates.
 
     The installer writes `olrconfig_loc=` and `crs_home=`. Oracle Restart has the file too, so it proves no cluster.
     """
@@ -41,8 +41,8 @@ def parse_asm_homes(text: str) -> tuple[str, ...]:
 def parse_inventory(text: str) -> tuple[str, ...]:
     """The homes that inventory.xml marks with `CRS="true"` and not as removed.
 
-    The elements are searched for as text and not parsed as XML: so no entity is expanded, nothing is fetched, and a
-    damaged file still gives what is whole in it.
+    The parser searches for the elements as text, not as XML: it expands no entity, fetches nothing, and reads the
+    complete elements of a damaged file.
     """
     homes = []
     for element in _HOME_ELEMENT.finditer(_without_comments(text)):

@@ -1,6 +1,6 @@
-"""Ask Clusterware on this node which databases it manages and when its registry was last saved by hand.
+"""Query Clusterware on this node for its databases and the last manual backup of its registry.
 
-The answers of srvctl are those of the Real Application Clusters Administration Guide, appendix on SRVCTL.
+The Real Application Clusters Administration Guide, appendix on SRVCTL, documents the answers of srvctl.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _DATABASE = re.compile(r"Database(?: \S+)? is (not )?running(?: on node (\S+?))?
 
 
 def parse_databases(text: str) -> tuple[str, ...] | Unknown:
-    """The names that `srvctl config database` prints. Nothing printed means that Clusterware manages none."""
+    """The names that `srvctl config database` prints; an empty output means that Clusterware manages no database."""
     lines = printed_lines(text)
     names = tuple(dict.fromkeys(line for line in lines if _NAME.fullmatch(line)))
     failures = [line for line in lines if read_message(line)]
     if failures:
-        return Unknown(f"`srvctl config database` answered {quoted(failures[0])}.")
+        return Unknown(f"`srvctl config database` printed {quoted(failures[0])}.")
     return names if len(names) == len(set(lines)) else no_known_shape("srvctl config database", text)
 
 
 def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
-    """The instances that `srvctl status database` tells of.
+    """The instances that `srvctl status database` prints.
 
-    A database of one instance is told as `Database is running.`, and is taken for its own instance.
+    For a database with one instance srvctl prints `Database is running.`; its instance has the name of the database.
     """
     running: list[tuple[str, str]] = []
     stopped: list[tuple[str, str]] = []
@@ -49,15 +49,15 @@ def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
             (stopped if found[1] else running).append((name, found[2] or ""))
     if running or stopped:
         return ManagedDatabase(name, tuple(running), tuple(stopped))
-    told = read_messages(text)
-    if told:
-        first = f"{told[0].code}: {told[0].text}"
-        return Unknown(f"`srvctl status database -d {name}` answered {quoted(first)}.")
+    messages = read_messages(text)
+    if messages:
+        first = f"{messages[0].code}: {messages[0].text}"
+        return Unknown(f"`srvctl status database -d {name}` printed {quoted(first)}.")
     return no_known_shape(f"srvctl status database -d {name}", text)
 
 
 _AT_ONCE = 4
-"""So many databases are asked about at the same time."""
+"""Most databases that are queried at the same time."""
 
 
 async def read_managed(
@@ -68,7 +68,7 @@ async def read_managed(
     *,
     timeout_s: float | None = None,
 ) -> Managed:
-    """Ask srvctl and ocrconfig of the Grid home, by queries only. What one of them does not tell is Unknown alone."""
+    """Query srvctl and ocrconfig of the Grid home, read-only. If one fails, only its own fact is Unknown."""
     tools = GridTools(home, journal, local_host, environ, timeout_s)
     databases, backup = await asyncio.gather(_databases(tools), _backup(tools))
     return Managed(databases, backup)
@@ -82,8 +82,8 @@ async def _databases(tools: GridTools) -> tuple[ManagedDatabase, ...] | Unknown:
 
     async def status(name: str) -> ManagedDatabase:
         async with turns:
-            told = await tools.ask(DATABASE_STATUS.of(name), lambda text: parse_database_status(name, text))
-        return ManagedDatabase(name, told) if isinstance(told, Unknown) else told
+            answer = await tools.ask(DATABASE_STATUS.of(name), lambda text: parse_database_status(name, text))
+        return ManagedDatabase(name, answer) if isinstance(answer, Unknown) else answer
 
     return tuple(await asyncio.gather(*(status(name) for name in names)))
 

@@ -17,10 +17,10 @@ _ONLY_IN_OCR = re.compile(r"only in ocr\s*:\s*(.*)", re.IGNORECASE)
 def parse_getif(text: str) -> InterfaceConfiguration:
     """Read `oifcfg getif`: `<name>  <subnet>  <scope>  <role>[,<role>]` a line, in any order, no header, no netmask.
 
-    Between these may stand messages (PRIF-29 warns of a wildcard name, PRIF-30 of a difference between OCR and GPnP
-    profile) and `Only in OCR:`, which holds for the entry on its own line or, standing alone, for the entries that
-    follow up to the next message. Nothing printed at all means that nothing is configured. Never raises; a line of
-    another shape is kept in `not_understood`.
+    Messages can be between the entries (PRIF-29 warns of a wildcard name, PRIF-30 of a difference between OCR and GPnP
+    profile). `Only in OCR:` applies to the entry on the same line; on a line without an entry, it applies to the
+    following entries up to the next message. An empty output means that nothing is configured. Never raises; a line of
+    another format is in `not_understood`.
     """
     interfaces: list[ConfiguredInterface] = []
     only_in_ocr: list[ConfiguredInterface] = []
@@ -58,7 +58,7 @@ def parse_iflist(text: str) -> tuple[ListedInterface, ...] | Unknown:
     """Read `oifcfg iflist`, with or without `-p` (PRIVATE, PUBLIC, UNKNOWN) and `-n` (netmask).
 
     HAIP addresses have rows of their own, in 169.254.0.0/16. An IPv6 prefix length is printed as `64` or `/64`.
-    Lines of another shape are left out; Unknown when there is no row among the lines.
+    Lines of another format are left out; Unknown where no line is a row.
     """
     rows = tuple(row for line in printed_lines(text) if (row := _listed(line)))
     return rows or no_known_shape("oifcfg iflist -p -n", text)
@@ -78,7 +78,7 @@ def _listed(line: str) -> ListedInterface | None:
 
 
 def _is_subnet(word: str) -> bool:
-    """Whether it is an IP address, alone or with a prefix length."""
+    """Whether the word is an IP address, with or without a prefix length."""
     try:
         ipaddress.ip_interface(word)
     except ValueError:
@@ -87,7 +87,7 @@ def _is_subnet(word: str) -> bool:
 
 
 def _prefix_length(subnet: str, netmask: str) -> int | None:
-    """The length that a netmask column means: `255.255.255.0`, `64` or `/64`; None when it is none of them."""
+    """The prefix length of a netmask column: `255.255.255.0`, `64` or `/64`; None for other text."""
     address = subnet.partition("/")[0]
     try:
         return ipaddress.ip_network(f"{address}/{netmask.removeprefix('/')}", strict=False).prefixlen

@@ -1,4 +1,4 @@
-"""What the printed answers of Oracle's cluster tools have in common: lines, messages, and the unexpected."""
+"""Parse the common parts of the output of Oracle's cluster tools: lines, messages, and unexpected text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _MESSAGE = re.compile(r"([A-Z]{3,8})-([0-9]{1,6})\s*:\s*(.*)")
 
 
 def printed_lines(text: str) -> list[str]:
-    """The lines that say something, without the blanks around them."""
+    """The lines that are not blank, stripped."""
     return [line for raw in text.split("\n") if (line := raw.strip())]
 
 
 def read_message(line: str) -> ToolMessage | None:
-    """The message that a line holds, its code without padding (`PROC-15`); None when it holds none."""
+    """The message on a line, its code without padding (`PROC-15`); None for a line without a message."""
     match = _MESSAGE.fullmatch(line)
     return ToolMessage(f"{match[1]}-{int(match[2])}", match[3]) if match else None
 
@@ -30,13 +30,13 @@ def read_messages(text: str) -> tuple[ToolMessage, ...]:
 
 
 def quoted(line: str) -> str:
-    """A line as it stands in a sentence, shortened."""
+    """A line in quotation marks for use in a sentence, shortened."""
     return f'"{line if len(line) <= QUOTE_LIMIT else line[: QUOTE_LIMIT - 1] + "…"}"'
 
 
 def no_known_shape(command: str, text: str) -> Unknown:
-    """The answer of a command that is none that racwire knows."""
+    """The Unknown for an output in a format that racwire does not know."""
     lines = printed_lines(text)
     if not lines:
         return Unknown(f"`{command}` printed nothing.")
-    return Unknown(f"`{command}` answered in no known shape: {quoted(lines[0])}.")
+    return Unknown(f"`{command}` printed a format that racwire does not know: {quoted(lines[0])}.")

@@ -1,1 +1,1 @@
-"""What the instances say: the database is asked through python-oracledb, reading only."""
+"""Query the database through python-oracledb, with read-only sessions."""

@@ -1,4 +1,4 @@
-"""Oracle's client libraries, for thick mode; the instance and home for `/ as sysdba`; where tnsnames.ora lies."""
+"""Find Oracle's client libraries for thick mode, the instance and home for `/ as sysdba`, and tnsnames.ora."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.local_instances import (
     LocalInstance,
     home_of,
-    is_other_users_word,
     listed_instances,
     local_instances,
+    other_user_can_replace,
 )
 
 _LIBRARY = "libclntsh.so"
 _LOADER_CACHE = Path("/etc/ld.so.cache")
 LOADER = ""
-"""In place of a directory: the system's own loader finds the libraries."""
+"""Returned instead of a directory where the system's own loader finds the libraries."""
 
 
 def find_libraries(settings: DatabaseSettings, environ: Mapping[str, str] = os.environ) -> str | None:
-    """The directory of libclntsh.so, LOADER where the system finds it by itself, None where it is not to be had."""
+    """The directory of libclntsh.so; LOADER where the system's loader finds it, None where it is not installed."""
     for directory in _directories(settings, environ):
         if _holds_library(directory):
             return str(directory)
@@ -35,54 +35,58 @@ def find_libraries(settings: DatabaseSettings, environ: Mapping[str, str] = os.e
     return LOADER if known_to_loader or any(_holds_library(way) for way in ways) else None
 
 
-def how_to_have_libraries(settings: DatabaseSettings) -> str:
-    """What the operator can do where none are found."""
+def libraries_advice(settings: DatabaseSettings) -> str:
+    """What the operator can do where racwire found no client libraries."""
     if settings.oracle_home:
-        return f"{settings.oracle_home} has no lib/{_LIBRARY}; name another home with --oracle-home."
+        return f"{settings.oracle_home} has no lib/{_LIBRARY}: name another home with --oracle-home."
     return "set ORACLE_HOME, or name a database home or an Instant Client with --oracle-home."
 
 
 def local_instance(settings: DatabaseSettings, environ: Mapping[str, str] = os.environ) -> LocalInstance:
-    """The instance that `/ as sysdba` logs in to: as set, by ORACLE_SID and ORACLE_HOME, else the only one that runs.
-    Raises DatabaseError."""
+    """The instance that `/ as sysdba` logs in to: from the settings, from ORACLE_SID and ORACLE_HOME, else the only
+    running one.
+
+    Raises DatabaseError where the instance or its home is not known, and where root would load libraries from a home
+    that is not root's and that the operator did not name.
+    """
     sid = settings.oracle_sid or environ.get("ORACLE_SID", "")
     running = local_instances()
     if not sid:
         if len(running) != 1:
             names = ", ".join(instance.sid for instance in running) or "none"
             raise DatabaseError(
-                f"Which instance is meant is not clear (running here: {names}): set ORACLE_SID, or oracle_sid in the "
-                "settings.",
+                f"racwire cannot choose an instance of this node (running: {names}): set ORACLE_SID, or oracle_sid in "
+                "the settings.",
                 ErrorKind.CANNOT_CONNECT,
             )
         sid = running[0].sid
-    told = settings.oracle_home or environ.get("ORACLE_HOME", "")
-    if told:
-        return LocalInstance(sid, told)
+    configured = settings.oracle_home or environ.get("ORACLE_HOME", "")
+    if configured:
+        return LocalInstance(sid, configured)
     home = next((i.home for i in running if i.sid == sid), "")
     home = home or home_of(sid, {i.sid: i.home for i in listed_instances()})
     if not home:
         raise DatabaseError(
-            f"The home of the instance {sid} is not known: set ORACLE_HOME, or name it with --oracle-home.",
+            f"racwire does not know the home of the instance {sid}: set ORACLE_HOME, or name it with --oracle-home.",
             ErrorKind.CANNOT_CONNECT,
         )
-    if is_other_users_word(home):
+    if other_user_can_replace(home):
         raise DatabaseError(
-            f"The home of the instance {sid}, {home}, is not root's, and root loads no library from there unasked: run "
-            "racwire as the owner of the home, or name it with --oracle-home.",
+            f"The home of the instance {sid}, {home}, does not belong to root, and root loads no library from there by "
+            "default: run racwire as the owner of the home, or name the home with --oracle-home.",
             ErrorKind.CANNOT_CONNECT,
         )
     return LocalInstance(sid, home)
 
 
 def tns_directory(settings: DatabaseSettings, environ: Mapping[str, str] = os.environ) -> str:
-    """Where tnsnames.ora and sqlnet.ora are looked for; nothing where no directory is known."""
+    """The directory in which to search for tnsnames.ora and sqlnet.ora; empty where none is set."""
     home = settings.oracle_home or environ.get("ORACLE_HOME", "")
     return settings.tns_admin or environ.get("TNS_ADMIN", "") or (f"{home}/network/admin" if home else "")
 
 
 def _directories(settings: DatabaseSettings, environ: Mapping[str, str]) -> Iterator[Path]:
-    if settings.oracle_home:  # as named, or not at all
+    if settings.oracle_home:  # the operator's choice: no other place is searched
         yield Path(settings.oracle_home, "lib")
         yield Path(settings.oracle_home)
         return

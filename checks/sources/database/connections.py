@@ -1,4 +1,4 @@
-"""The connections of one run: each opened the first time it is wanted, kept, and closed with the run."""
+"""The connections of one run: each is opened at its first use, and all are closed at the end of the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from checks.sources.database.secret import Secret
 
 
 class Connections:
-    """One run's connections to the database. Close it, whatever happened: that takes well under a second."""
+    """The connections of one run to the database, by purpose. Always call `close`: it takes under a second."""
 
     def __init__(
         self, settings: DatabaseSettings, password: Secret | None, journal: Journal, node: Callable[[], str]
@@ -23,19 +23,22 @@ class Connections:
         self.settings = settings
         self.journal = journal
         self.node = node
-        self._login = Login(settings, password, _whence())
+        self._login = Login(settings, password, _user_and_host())
         self._opening: dict[str, asyncio.Task[Connection]] = {}
         self._open: dict[str, Connection] = {}
 
     async def get(self, purpose: str = "main") -> Connection:
-        """The connection for a purpose. Raises DatabaseError, the same one each time: a database that refused or hung
-        is not asked again in this run, unless the purpose is forgotten."""
+        """The connection for a purpose.
+
+        Raises DatabaseError where the login fails. The same error is raised each time: a run tries a database that
+        refused or hung only once, unless `forget` was called for the purpose.
+        """
         if purpose not in self._opening:
             self._opening[purpose] = asyncio.create_task(self._connect(purpose))
         return await asyncio.shield(self._opening[purpose])
 
     async def forget(self, purpose: str) -> None:
-        """End the connection for a purpose, or the attempt to have one: the next who wants it logs in anew."""
+        """End the connection for a purpose, or its login; the next `get` logs in again."""
         if opening := self._opening.pop(purpose, None):
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
@@ -43,7 +46,7 @@ class Connections:
             await connection.close()
 
     async def close(self) -> None:
-        """End every connection, also those still being opened; nothing that hangs is waited for."""
+        """End every connection and every login. Does not wait for a call that hangs."""
         opening, self._opening = list(self._opening.values()), {}
         for task in opening:
             task.cancel()
@@ -57,7 +60,7 @@ class Connections:
         return connection
 
 
-def _whence() -> str:
+def _user_and_host() -> str:
     try:
         user = getpass.getuser()
     except (KeyError, OSError):

@@ -1,7 +1,7 @@
-"""What the instances did between two samples of their counters: pure arithmetic, samples in, facts out.
+"""Compute the activity of the instances between two samples of their counters: samples in, facts out, no I/O.
 
-Only differences count, and only those of one and the same start of an instance (domain rule: never a total since
-startup). Of an instance that was restarted meanwhile, came or went, it is said that nothing can be told, and why.
+Only differences count, and only differences within one run of an instance (domain rule: never a total since startup).
+An instance that started, stopped or restarted between the samples becomes an ActivityGap with the reason.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from checks.model.facts import (
 )
 
 Key = tuple[Any, ...]
-"""What is counted: `("gc blocks lost",)`, `("gc cr block 2-way", "waits")`, `(sender, "lost")`."""
+"""The name of a counter: `("gc blocks lost",)`, `("gc cr block 2-way", "waits")`, `(sender, "lost")`."""
 
 Pair = TypeVar("Pair", BlockTransfer, InstancePing)
 _CACHE_FUSION = "gc"
-"""How the names of these statistics begin."""
+"""The prefix of the names of the Cache Fusion statistics."""
 
 Counters = Mapping[int, Mapping[Key, int]]
-"""By the number of the instance that counts, and by what it counts."""
+"""The values of counters, by number of the counting instance and by key."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """An instance as a sample found it: two samples with the same startup time are of the same start."""
+    """The run of an instance that a sample saw. Two samples with the same startup time are of the same run."""
 
     name: str
     startup_time: str
@@ -46,7 +46,7 @@ class Start:
 
 @dataclass(frozen=True)
 class ViewReading:
-    """One view as a sample read it, or why it could not be."""
+    """The counters that a sample read from one view, or why the view could not be read."""
 
     view: str
     counters: Counters = field(default_factory=dict)
@@ -60,28 +60,29 @@ class Sample:
     at: str
     """ISO 8601, by this node's clock."""
     clock_s: float
-    """When the statistics came, by a clock that only ever goes forward."""
+    """Seconds of the monotonic clock when the statistics arrived."""
     instances: Mapping[int, Start]
     readings: Mapping[str, ViewReading]
-    """By the name of the statement, of whichever version: `sysstat`, `event_histogram`."""
+    """By the name of the statement without its version: `sysstat`, `event_histogram`."""
     only_here: str = ""
-    """Why only the connected instance was asked; empty where all were."""
+    """Why only the connected instance was queried; empty where all instances were."""
 
 
 @dataclass(frozen=True)
 class CounterGrowth:
-    """What counters grew by."""
+    """The growth of counters between two samples."""
 
     grown: Mapping[Key, int]
+    """The difference of each counter that did not fall."""
     fallen: tuple[Key, ...]
-    """Those that fell or vanished: nothing can be told of them."""
+    """The counters that fell or vanished: their growth is not known."""
 
 
 def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is_zero: bool) -> CounterGrowth:
-    """What each counter grew by.
+    """Compute the growth of each counter.
 
-    `absent_is_zero` is for views that list only what has happened yet, so that a new row beside others began at 0. In
-    the others all names are always there: of one that is missing in the first sample nothing is known.
+    `absent_is_zero` is for views that list only events that have already occurred: a new row counts from 0. Other
+    views always list all names: the growth of a counter that the first sample lacks is not known.
     """
     grown: dict[Key, int] = {}
     for key, value in after.items():
@@ -92,19 +93,20 @@ def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is
     return CounterGrowth(grown, fallen)
 
 
-def began_anew(before: Mapping[Key, int], after: Mapping[Key, int]) -> Key | None:
-    """The first of an instance's Cache Fusion statistics that fell or vanished; None where all of them went on.
+def reset_statistic(before: Mapping[Key, int], after: Mapping[Key, int]) -> Key | None:
+    """The first Cache Fusion statistic of an instance that fell or vanished; None where none did.
 
-    They only ever grow while an instance runs. A count of buffers or disk reads that falls leaves them as good as they
-    are.
+    These statistics only grow while an instance runs. A fallen count of buffers or disk reads says nothing about them.
     """
     fallen = difference(before, after, absent_is_zero=False).fallen
     return next((key for key in fallen if str(key[0]).startswith(_CACHE_FUSION)), None)
 
 
 def pairs_of(kind: type[Pair], number: int, grown: Mapping[Key, int]) -> list[Pair]:
-    """What the instance of that number counted of each other one, from `(other, column)`; a pair of which a column is
-    missing, because it fell, is left out."""
+    """The counts of one instance about each other instance, from keys `(other, column)`.
+
+    A pair that lacks a column, because the counter fell, is left out.
+    """
     first, second, *columns = (column.name for column in msgspec.structs.fields(kind))
     return [
         kind(**{first: number, second: other}, **counts) for (other,), counts in sorted(_rows(grown, columns).items())
@@ -112,12 +114,12 @@ def pairs_of(kind: type[Pair], number: int, grown: Mapping[Key, int]) -> list[Pa
 
 
 def activity_between(before: Sample, after: Sample, database: Database) -> Activity:
-    """What each instance of the database did between the two samples."""
+    """Return the activity of each instance of the database between the two samples."""
     return _Interval(before, after, database).activity()
 
 
 class _Interval:
-    """Two samples, and what is told of them on the way."""
+    """Two samples, and the views that could not be compared."""
 
     def __init__(self, before: Sample, after: Sample, database: Database) -> None:
         self._before = before
@@ -149,42 +151,42 @@ class _Interval:
         return sorted(known | set(self._before.instances) | set(self._after.instances))
 
     def _gap(self, number: int) -> str:
-        """Why the instance's own statistics tell nothing; empty where they do."""
+        """Why the instance's own statistics cannot be compared; empty where they can."""
         if reason := self._interruption(number):
             return reason
         if reason := self._why_unread("sysstat"):
             return reason
         before, after = (s.readings["sysstat"].counters.get(number, {}) for s in (self._before, self._after))
         if not before or not after:
-            return f"{self._name(number)} did not answer {self._view('sysstat')}."
-        if key := began_anew(before, after):
-            now = f"fell from {before[key]:,} to {after[key]:,}" if key in after else "vanished"
+            return f"{self._name(number)} did not answer the query of {self._view('sysstat')}."
+        if key := reset_statistic(before, after):
+            change = f"fell from {before[key]:,} to {after[key]:,}" if key in after else "vanished"
             return (
-                f"The statistic '{key[0]}' of {self._name(number)} {now} within the interval: the instance was "
-                "restarted, or its counters began anew."
+                f"The statistic '{key[0]}' of {self._name(number)} {change} within the interval: the instance was "
+                "restarted, or its counters were reset."
             )
         return ""
 
     def _interruption(self, number: int) -> str:
-        """Why the two samples do not belong to one and the same run of the instance; empty where they do."""
+        """Why the two samples are not of one run of the instance; empty where they are."""
         before, after = self._before.instances.get(number), self._after.instances.get(number)
         name = self._name(number)
         if before and after:
             if before.startup_time == after.startup_time:
                 return ""
             return (
-                f"{name} was restarted within the interval (up since {after.startup_time}, before that since "
-                f"{before.startup_time}): its counters began anew."
+                f"{name} was restarted within the interval (up since {after.startup_time}, previously since "
+                f"{before.startup_time}): its counters were reset."
             )
         if unasked := next((u for u in self._database.unasked if u.number == number and not (before or after)), None):
             return unasked.reason
         if after:
-            return f"{name} came up within the interval, or could not be asked at its beginning: there is one sample."
-        if alone := self._after.only_here:
-            return f"{name} could not be asked: {alone}"
+            return f"{name} started within the interval, or did not answer at its start: only one sample has it."
+        if reason := self._after.only_here:
+            return f"{name} could not be queried: {reason}"
         if before:
-            return f"{name} did not answer at the end of the interval: it went down, or could not be asked any more."
-        return f"{name} answered when racwire connected, and not when the samples were taken: it went down, or hangs."
+            return f"{name} did not answer at the end of the interval: {name} went down, or could not be queried."
+        return f"{name} answered when racwire connected, but not for the samples: {name} went down, or hangs."
 
     def _of_instance(self, number: int) -> InstanceActivity:
         statistics = self._grown("sysstat", number)
@@ -209,7 +211,7 @@ class _Interval:
                 yield WaitEvent(event, counts["waits"], counts["time_us"], tuple(histograms.get(event, ())))
 
     def _pairs(self, name: str, kind: type[Pair]) -> tuple[Pair, ...] | Unknown:
-        """Of each instance that ran all the time, and each other one: what they counted of each other."""
+        """The counts about each pair of instances, from each instance that ran through the interval."""
         if reason := self._why_unread(name):
             return Unknown(reason)
         return tuple(
@@ -220,34 +222,34 @@ class _Interval:
         )
 
     def _grown(self, name: str, number: int, *, absent_is_zero: bool = False) -> Mapping[Key, int]:
-        """What an instance's counters in one view grew by; those that fell are left out and told."""
+        """The growth of an instance's counters in one view. Fallen counters are left out and become an UnreadView."""
         before, after = (s.readings[name].counters.get(number, {}) for s in (self._before, self._after))
         if self._why_unread(name):
             return {}
         if bool(before) != bool(after):
-            # A GV$ view has no rows of an instance that had no process free to answer: what it counted since it
-            # started must not pass for what it counted in the interval.
-            if any(self._is_news(key) for key in (*before, *after)):
-                reason = f"{self._name(number)} did not answer {self._view(name)} in one of the two samples."
+            # A GV$ view has no rows of an instance that had no free process to answer: its count since startup must
+            # not pass for its count in the interval.
+            if any(self._is_reported(key) for key in (*before, *after)):
+                reason = f"{self._name(number)} did not answer the query of {self._view(name)} in one of two samples."
                 self._unread.append(UnreadView(self._view(name), reason))
             return {}
         change = difference(before, after, absent_is_zero=absent_is_zero)
-        if fallen := list(dict.fromkeys(self._called(key) for key in change.fallen if self._is_news(key))):
+        if fallen := list(dict.fromkeys(self._label(key) for key in change.fallen if self._is_reported(key))):
             more = f" and {len(fallen) - 1} more" if len(fallen) > 1 else ""
             self._unread.append(
                 UnreadView(
                     self._view(name),
-                    f"What {self._name(number)} counts of {fallen[0]}{more} fell within the interval: nothing can be "
-                    "told of it.",
+                    f"The counters of {self._name(number)} for {fallen[0]}{more} fell within the interval: their "
+                    "growth is not known.",
                 )
             )
         return change.grown
 
-    def _is_news(self, key: Key) -> bool:
-        """Whether a counter that fell has to be told: not where it is about an instance that went down meanwhile."""
+    def _is_reported(self, key: Key) -> bool:
+        """Whether a fallen counter is reported: not if it is about an instance that did not run all the time."""
         return not (isinstance(key[0], int) and self._interruption(key[0]))
 
-    def _called(self, key: Key) -> str:
+    def _label(self, key: Key) -> str:
         return self._name(key[0]) if isinstance(key[0], int) else f"'{key[0]}'"
 
     def _why_unread(self, name: str) -> str:
@@ -262,7 +264,7 @@ class _Interval:
 
 
 def _rows(counters: Mapping[Key, int], columns: Iterable[str]) -> dict[Key, dict[str, int]]:
-    """Counters of several columns as rows again: those in which every column is there."""
+    """Counters with keys `(*head, column)` as rows by head; a row that lacks a column is left out."""
     wanted = tuple(columns)
     heads = dict.fromkeys(key[:-1] for key in counters)
     rows = {head: {c: counters[*head, c] for c in wanted if (*head, c) in counters} for head in heads}

@@ -1,8 +1,8 @@
-"""The driver's errors as ours: one sentence each, with the next step.
+"""Translate the driver's errors to messages of racwire: what happened, where, what to do.
 
-The driver speaks with three voices: ORA- (the database or the listener), DPY- (python-oracledb) and DPI- (its binding
-to Oracle's client libraries). Thin mode words some of the listener's errors anew and says which ORA- number they are
-like.
+An error of the driver has one of three prefixes: ORA- (the database or the listener), DPY- (python-oracledb) and DPI-
+(its binding to Oracle's client libraries). Thin mode gives some of the listener's errors a text of its own, and names
+the corresponding ORA- number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ORA = re.compile(r"ORA-(\d{5})")
 _CODE = re.compile(r"DP[IY]-\d{4}")
 _CONNECT, _LOGIN, _OTHER = ErrorKind.CANNOT_CONNECT, ErrorKind.LOGIN, ErrorKind.OTHER
 _LONGEST = 300
-"""Characters of the driver's own words that are passed on."""
+"""Characters of the driver's own message that racwire repeats."""
 
 _LOST = frozenset(
     {28, 1012, 1041, 1089, 1092, 2396, 3113, 3114, 3122, 3135, 12153, 12537, 12547, 12570, 12571, 12583, 25408}
@@ -34,149 +34,196 @@ class _Sentence(NamedTuple):
     text: str
 
 
+_NO_SERVER_PROCESS = (
+    "The listener at {{where}} has no free server process ({}): a limit of the instance is reached. Check PROCESSES "
+    "and SESSIONS."
+)
+
 _WHEN_LOGGING_IN: dict[int, _Sentence] = {
-    1017: _Sentence(_LOGIN, "{where} refused {who}: the user or the password is wrong (ORA-01017)."),
-    1005: _Sentence(_LOGIN, "No password was given for {who}: {how_to_give_one}."),
-    1031: _Sentence(_LOGIN, "{who} may not log in as SYSDBA at {where} (ORA-01031): {how_to_be_sysdba}."),
+    1017: _Sentence(
+        _LOGIN,
+        "{where} refused the login of {who}: the user or the password is wrong (ORA-01017). Check --user, and the "
+        "password from the prompt, $RACWIRE_DB_PASSWORD or --password-file.",
+    ),
+    1005: _Sentence(
+        _LOGIN,
+        "The login of {who} at {where} needs a password: enter it at the prompt, or use $RACWIRE_DB_PASSWORD or "
+        "--password-file.",
+    ),
+    1031: _Sentence(_LOGIN, "{where} refused {who} as SYSDBA (ORA-01031): {how_to_be_sysdba}."),
     1035: _Sentence(
         _LOGIN,
-        "{where} is in restricted session and does not let {who} in (ORA-01035): wait for the end of the work on it, "
-        "or log in as a user with RESTRICTED SESSION.",
+        "{where} is in restricted session and refused the login of {who} (ORA-01035): wait until the maintenance "
+        "ends, or log in as a user with RESTRICTED SESSION.",
     ),
-    1045: _Sentence(ErrorKind.MISSING_GRANT, "{who} may not log in at {where}: it lacks CREATE SESSION (ORA-01045)."),
+    1045: _Sentence(
+        ErrorKind.MISSING_GRANT, "{where} refused the login of {who}: the user lacks CREATE SESSION (ORA-01045)."
+    ),
     28000: _Sentence(
         _LOGIN,
-        "The account {who} at {where} is locked (ORA-28000): have a DBA unlock it (ALTER USER {who} ACCOUNT UNLOCK).",
+        "The account {who} at {where} is locked (ORA-28000): ask a DBA to unlock it (ALTER USER {who} ACCOUNT UNLOCK).",
     ),
     28001: _Sentence(
         _LOGIN,
-        "The password of {who} at {where} has expired (ORA-28001): change it with sqlplus; racwire changes nothing.",
+        "The password of {who} at {where} has expired (ORA-28001): change it with sqlplus. racwire changes no "
+        "password.",
     ),
-    28009: _Sentence(_LOGIN, "SYS can only log in as SYSDBA (ORA-28009): add --sysdba, or use a lesser user."),
+    28009: _Sentence(
+        _LOGIN,
+        "{where} accepts SYS only as SYSDBA (ORA-28009): add --sysdba, or log in as a user with fewer privileges.",
+    ),
     28040: _Sentence(
         _LOGIN,
-        "{where} does not accept the way this driver logs in (ORA-28040): look at SQLNET.ALLOWED_LOGON_VERSION_SERVER "
-        "in the server's sqlnet.ora, or use --thick with libraries of the database's own version.",
+        "{where} and this driver have no authentication protocol in common (ORA-28040): check "
+        "SQLNET.ALLOWED_LOGON_VERSION_SERVER in the server's sqlnet.ora, or use --thick with client libraries of the "
+        "database's own version.",
     ),
-    1033: _Sentence(_CONNECT, "{where} is starting up or shutting down (ORA-01033): try again when that is done."),
+    1033: _Sentence(_CONNECT, "{where} is starting up or shutting down (ORA-01033): wait for the end, then try again."),
     1034: _Sentence(
-        _CONNECT, "The instance behind {where} is not running (ORA-01034): `srvctl status database` tells."
+        _CONNECT, "The instance behind {where} is not running (ORA-01034): check it with `srvctl status database`."
     ),
-    1089: _Sentence(_CONNECT, "{where} is shutting down (ORA-01089): try another instance's service."),
-    1090: _Sentence(_CONNECT, "{where} is shutting down (ORA-01090): try another instance's service."),
-    20: _Sentence(_CONNECT, "{where} has as many processes as it may (ORA-00020): end some or raise PROCESSES."),
-    18: _Sentence(_CONNECT, "{where} has as many sessions as it may (ORA-00018): end some or raise SESSIONS."),
-    2391: _Sentence(_LOGIN, "{who} has as many sessions at {where} as its profile allows (ORA-02391): end some."),
+    1089: _Sentence(_CONNECT, "{where} is shutting down (ORA-01089): connect to a service of another instance."),
+    1090: _Sentence(_CONNECT, "{where} is shutting down (ORA-01090): connect to a service of another instance."),
+    20: _Sentence(
+        _CONNECT, "{where} has reached its limit of processes (ORA-00020): end some processes, or raise PROCESSES."
+    ),
+    18: _Sentence(
+        _CONNECT, "{where} has reached its limit of sessions (ORA-00018): end some sessions, or raise SESSIONS."
+    ),
+    2391: _Sentence(
+        _LOGIN,
+        "{where} refused the login of {who}: the user has as many sessions as the profile allows (ORA-02391). End "
+        "some sessions.",
+    ),
     12154: _Sentence(
         _CONNECT,
-        "The alias {where} was not found (ORA-12154); looked in {tns}: name the right directory with --tns-admin, or "
-        "use EZConnect (host:1521/service).",
+        "The TNS alias {where} was not found (ORA-12154; searched: {tns}): name the directory of tnsnames.ora with "
+        "--tns-admin, or use EZConnect (host:1521/service).",
     ),
-    12170: _Sentence(_CONNECT, "{where} did not answer within {connect_s:g} s (ORA-12170): {look_at_listener}."),
+    12170: _Sentence(_CONNECT, "{where} did not answer within {connect_s:g} s (ORA-12170): {check_listener}."),
     12505: _Sentence(
-        _CONNECT, "The listener at {where} knows no instance of that name (ORA-12505): `lsnrctl services` lists them."
+        _CONNECT,
+        "The listener at {where} knows no instance of that name (ORA-12505): `lsnrctl services` lists the known "
+        "instances.",
     ),
     12514: _Sentence(
         _CONNECT,
-        "The listener at {where} knows no such service (ORA-12514): `lsnrctl services` lists those it knows; a "
-        "database that is down is not among them.",
+        "The listener at {where} does not know the service (ORA-12514): `lsnrctl services` lists the known services. "
+        "Services of a database that is down are missing there.",
     ),
-    12516: _Sentence(_CONNECT, "The listener at {where} has no free server process (ORA-12516): the limit is reached."),
-    12520: _Sentence(_CONNECT, "The listener at {where} has no free server process (ORA-12520): the limit is reached."),
+    12516: _Sentence(_CONNECT, _NO_SERVER_PROCESS.format("ORA-12516")),
+    12520: _Sentence(_CONNECT, _NO_SERVER_PROCESS.format("ORA-12520")),
     12526: _Sentence(_CONNECT, "All instances behind {where} are in restricted session (ORA-12526): {wait_or_sysdba}."),
     12527: _Sentence(_CONNECT, "All instances behind {where} are in restricted session (ORA-12527): {wait_or_sysdba}."),
     12528: _Sentence(
-        _CONNECT, "All instances behind {where} are not open yet and take nobody (ORA-12528): {wait_or_sysdba}."
+        _CONNECT, "No instance behind {where} is open yet, and none accepts logins (ORA-12528): {wait_or_sysdba}."
     ),
-    12541: _Sentence(_CONNECT, "No listener answers at {where} (ORA-12541): {look_at_listener}."),
-    12543: _Sentence(_CONNECT, "{where} cannot be reached (ORA-12543): no route leads there."),
+    12541: _Sentence(_CONNECT, "No listener answers at {where} (ORA-12541): {check_listener}."),
+    12543: _Sentence(
+        _CONNECT, "This node cannot reach {where} (ORA-12543): it has no route to the host. Check host and routes."
+    ),
     12545: _Sentence(
-        _CONNECT, "The host of {where} is not known here (ORA-12545): look at its name, DNS and /etc/hosts."
+        _CONNECT, "This node cannot resolve the host of {where} (ORA-12545): check the name, DNS and /etc/hosts."
     ),
     12560: _Sentence(
-        _CONNECT, "The local instance could not be reached (ORA-12560): look at ORACLE_HOME and ORACLE_SID."
+        _CONNECT, "racwire could not reach the local instance (ORA-12560): check ORACLE_HOME and ORACLE_SID."
     ),
 }
+
+_OTHER_CERTIFICATE = (
+    "{where} showed the certificate of another server: check the host and the wallet. The driver reported: {reported}"
+)
 
 _BY_CODE: dict[str, _Sentence] = {
     "DPY-4000": _WHEN_LOGGING_IN[12154],
     "DPY-4001": _WHEN_LOGGING_IN[1005],
-    "DPY-4017": _Sentence(_CONNECT, "{where} is no connect descriptor that can be understood: {said}"),
+    "DPY-4017": _Sentence(_CONNECT, "{where} is not a valid connect descriptor; the driver reported: {reported}"),
     "DPY-4018": _Sentence(
         _CONNECT,
-        "{where} cannot be understood as a place: write it as host:1521/service; for a TNS alias, look at its entry in "
-        "tnsnames.ora (looked in {tns}).",
+        "{where} is not a valid connect string: write it as host:1521/service. For a TNS alias, check its entry in "
+        "tnsnames.ora (searched: {tns}).",
     ),
     "DPY-4026": _Sentence(
         _CONNECT,
-        "{where} was taken for a TNS alias, but there is no tnsnames.ora in {tns}: name its directory with "
+        "{where} looks like a TNS alias, but tnsnames.ora does not exist (searched: {tns}): name its directory with "
         "--tns-admin, or use EZConnect (host:1521/service).",
     ),
     "DPY-4027": _Sentence(
         _CONNECT,
-        "{where} was taken for a TNS alias, and no directory of tnsnames.ora is known: name it with --tns-admin or "
+        "{where} looks like a TNS alias, but no directory of tnsnames.ora is set: name it with --tns-admin or "
         "$TNS_ADMIN, or use EZConnect (host:1521/service).",
     ),
     "DPY-6001": _WHEN_LOGGING_IN[12514],
     "DPY-6003": _WHEN_LOGGING_IN[12505],
     "DPY-2018": _Sentence(
         _CONNECT,
-        "The wallet {wallet} has no ewallet.pem: thin mode reads only that; make one with orapki, or use --thick.",
+        "The wallet {wallet} has no ewallet.pem, the only form that thin mode reads: create one with orapki, or use "
+        "--thick.",
     ),
-    "DPY-6002": _Sentence(_CONNECT, "The certificate of {where} is another server's: {said}"),
-    "DPY-6006": _Sentence(_CONNECT, "The certificate of {where} is another server's: {said}"),
+    "DPY-6002": _Sentence(_CONNECT, _OTHER_CERTIFICATE),
+    "DPY-6006": _Sentence(_CONNECT, _OTHER_CERTIFICATE),
     "DPI-1047": _Sentence(
         _CONNECT,
-        "Oracle's client libraries could not be loaded: start racwire with LD_LIBRARY_PATH={libraries}, and take "
-        "care that they are 64 bit and readable by this user.",
+        "racwire could not load Oracle's client libraries: start racwire with LD_LIBRARY_PATH={libraries}, and check "
+        "that the libraries are 64 bit and readable by this user.",
     ),
     "DPI-1072": _Sentence(
-        _CONNECT, "Oracle's client libraries are too old for this driver: name newer ones with --oracle-home."
+        _CONNECT, "Oracle's client libraries are too old for this driver: name newer libraries with --oracle-home."
     ),
 }
 
 _CAUSES: tuple[tuple[str, _Sentence], ...] = (
-    ("Connection refused", _Sentence(_CONNECT, "No listener answers at {where} (refused): {look_at_listener}.")),
-    ("timed out", _Sentence(_CONNECT, "{where} did not answer within {connect_s:g} s: {look_at_listener}.")),
+    ("Connection refused", _Sentence(_CONNECT, "No listener answers at {where} (refused): {check_listener}.")),
+    ("timed out", _Sentence(_CONNECT, "{where} did not answer within {connect_s:g} s: {check_listener}.")),
     (
         "No route to host",
-        _Sentence(_CONNECT, "{where} cannot be reached: no route leads there, or a firewall refuses."),
+        _Sentence(
+            _CONNECT,
+            "This node cannot reach {where}: it has no route to the host, or a firewall refused the connection. Check "
+            "routes and firewall.",
+        ),
     ),
-    ("unreachable", _Sentence(_CONNECT, "{where} cannot be reached: no route leads there.")),
+    (
+        "unreachable",
+        _Sentence(_CONNECT, "This node cannot reach {where}: it has no route to the host. Check host and routes."),
+    ),
     (
         "Name or service not known|nodename nor|Temporary failure in name|No address associated|getaddrinfo",
-        _Sentence(_CONNECT, "The host of {where} is not known here: look at its name, DNS and /etc/hosts."),
+        _Sentence(_CONNECT, "This node cannot resolve the host of {where}: check the name, DNS and /etc/hosts."),
     ),
     (
         "CERTIFICATE_VERIFY_FAILED",
-        _Sentence(_CONNECT, "The certificate of {where} is not trusted: name the wallet with its root with --wallet."),
+        _Sentence(
+            _CONNECT,
+            "The certificate of {where} is not trusted: name the wallet that holds its root certificate with --wallet.",
+        ),
     ),
     (
         "bad decrypt|BAD_DECRYPT|password",
         _Sentence(
             _CONNECT,
-            "The wallet {wallet} could not be opened: racwire takes no wallet password; use --thick with an auto-login "
-            "wallet (cwallet.sso), or an ewallet.pem without password.",
+            "racwire could not open the wallet {wallet}, and accepts no wallet password: use --thick with an "
+            "auto-login wallet (cwallet.sso), or an ewallet.pem without password.",
         ),
     ),
     (
         "SSL|TLS|ssl",
-        _Sentence(_CONNECT, "No TLS connection came about with {where}: look at protocol, port and wallet."),
+        _Sentence(_CONNECT, "The TLS connection to {where} failed: check protocol, port and wallet."),
     ),
     (
         "DPY-4011|reset by peer|Broken pipe",
         _Sentence(
             _CONNECT,
-            "{where} closed the connection during the login: that is no Oracle listener, or the instance turned it "
-            "away; look at the listener's log and sqlnet.ora (TCP.VALIDNODE_CHECKING).",
+            "{where} closed the connection during the login: it is no Oracle listener, or the instance refused the "
+            "connection. Check the listener's log and sqlnet.ora (TCP.VALIDNODE_CHECKING).",
         ),
     ),
     (
         "codec can't decode",
-        _Sentence(_CONNECT, "What answers at {where} is no Oracle listener: look at host and port."),
+        _Sentence(_CONNECT, "The server at {where} is no Oracle listener: check host and port."),
     ),
 )
-"""What the operating system says in a DPY-6005, the first that fits."""
+"""Pattern in the operating system's message of a DPY-6005, and the sentence for it; the first match counts."""
 
 
 def full_code(error: Exception) -> str:
@@ -187,47 +234,50 @@ def full_code(error: Exception) -> str:
 def as_database_error(
     error: Exception, settings: DatabaseSettings, statement: Statement | None = None, password: Secret | None = None
 ) -> DatabaseError:
-    """A driver's error in our words: of the login, or of a statement. Words of the driver that hold the password are
-    not passed on."""
-    said = str(error)
+    """Return a driver's error as a DatabaseError: of the login, or of `statement`.
+
+    A message of the driver that contains the password is replaced by the error's code.
+    """
+    message = str(error)
     code, number = full_code(error), _number(error)
-    shown = code or type(error).__name__ if password is not None and password.is_in(said) else said
+    safe = code or type(error).__name__ if password is not None and password.is_in(message) else message
     if statement is None:
-        return _of_login(code, number, said, shown, settings)
-    return _of_statement(code, number, shown, settings, statement)
+        return _of_login(code, number, message, safe, settings)
+    return _of_statement(code, number, safe, settings, statement)
 
 
 def grants_for(statement: Statement, user: str) -> tuple[str, ...]:
-    """The exact commands that let a user run a statement."""
+    """The exact GRANT commands that a user needs to run a statement."""
     return tuple(f"GRANT SELECT ON {name} TO {grantee(user)};" for name in statement.grants)
 
 
 def grantee(user: str) -> str:
-    """A user as GRANT names it: of `proxy[user]` the user; RACWIRE where nothing is known."""
+    """The user name for a GRANT command: for `proxy[user]` the user; RACWIRE where the user is not known."""
     inner = re.fullmatch(r".*\[(.+)\]", user)
     name = inner[1] if inner else user
     return name if name.startswith('"') else name.upper() or "RACWIRE"
 
 
-def _of_login(code: str, number: int | None, said: str, shown: str, settings: DatabaseSettings) -> DatabaseError:
-    codes = dict.fromkeys((code, *_CODE.findall(said)))  # a DPY-6005 has its cause behind it
+def _of_login(code: str, number: int | None, message: str, safe: str, settings: DatabaseSettings) -> DatabaseError:
+    """The error of a login. `message` only chooses the sentence; `safe`, without the password, may be repeated."""
+    codes = dict.fromkeys((code, *_CODE.findall(message)))  # the message of a DPY-6005 ends with its cause
     found = next((_BY_CODE[known] for known in codes if known in _BY_CODE), None)
     found = found or (_WHEN_LOGGING_IN.get(number) if number else None)
-    found = found or next((sentence for cause, sentence in _CAUSES if re.search(cause, said)), None)
-    found = found or _Sentence(_CONNECT, "{who} could not log in at {where}: {said}")
+    found = found or next((sentence for cause, sentence in _CAUSES if re.search(cause, message)), None)
+    found = found or _Sentence(_CONNECT, "The login of {who} at {where} failed: {reported}")
     grants = (f"GRANT CREATE SESSION TO {grantee(settings.user)};",) if found.kind is ErrorKind.MISSING_GRANT else ()
-    text = _filled(found.text, settings, shown)
+    text = _filled(found.text, settings, safe)
     return DatabaseError(_with_grants(text, grants), found.kind, code=number, grants=grants)
 
 
 def _of_statement(
-    code: str, number: int | None, said: str, settings: DatabaseSettings, statement: Statement
+    code: str, number: int | None, message: str, settings: DatabaseSettings, statement: Statement
 ) -> DatabaseError:
     name = statement.name
     grants: tuple[str, ...] = ()
     if code in _LOST_CODES or number in _LOST:
         kind = ErrorKind.LOST
-        text = f"The connection to {place(settings)} was lost while the statement {name} ran: {_brief(said)}"
+        text = f"The connection to {place(settings)} was lost while the statement {name} ran: {_brief(message)}"
     elif code == "DPY-4024" or number == 1013:
         return timed_out(statement)
     elif number in (942, 1031):
@@ -237,34 +287,37 @@ def _of_statement(
         text = f"{user} may not read {' or '.join(statement.reads)} (ORA-{number:05d})."
     elif number == 904:
         kind = _OTHER
-        text = f"A column that the statement {name} reads is not there in this version of the database: {_brief(said)}"
+        text = f"The statement {name} reads a column that this version of the database lacks: {_brief(message)}"
     elif number == 12850:
         kind = _OTHER
         text = (
-            f"The instances could not all be asked by the statement {name} (ORA-12850): one of them has no free "
-            "parallel query process, or does not answer."
+            f"The statement {name} could not query all instances (ORA-12850): one instance has no free parallel query "
+            "process, or does not answer."
         )
     elif number in (1109, 1219, 1507):
         kind = _OTHER
-        text = f"The database behind {place(settings)} is not open (ORA-{number:05d}), as the statement {name} needs."
+        text = (
+            f"The database behind {place(settings)} is not open (ORA-{number:05d}), but the statement {name} needs an "
+            "open database."
+        )
     else:
         kind = _OTHER
-        text = f"The statement {name} failed: {_brief(said)}"
+        text = f"The statement {name} failed: {_brief(message)}"
     return DatabaseError(_with_grants(text, grants), kind, code=number, statement=name, grants=grants)
 
 
 def timed_out(statement: Statement) -> DatabaseError:
-    """A statement took longer than it may."""
+    """The error of a statement that exceeded its time limit."""
     return DatabaseError(
-        f"The statement {statement.name} took too long and was given up: an instance may hang, or the limit is too "
-        "short.",
+        f"The statement {statement.name} exceeded its time limit, and racwire ended it: an instance may hang, or the "
+        "limit is too short.",
         ErrorKind.TIMED_OUT,
         statement=statement.name,
     )
 
 
 def place(settings: DatabaseSettings) -> str:
-    """What is connected to, short enough for a sentence."""
+    """The target of the connection, at most 80 characters long."""
     where = settings.connect or "the local instance"
     return where if len(where) <= 80 else f"{where[:79]}…"
 
@@ -274,7 +327,7 @@ def _with_grants(text: str, grants: tuple[str, ...]) -> str:
 
 
 def _number(error: Exception) -> int | None:
-    """The ORA- number: the database's own, or the one that the driver likens its error to."""
+    """The ORA- number: from the database, or the corresponding one that the driver names."""
     number = getattr(error.args[0], "code", 0) if error.args else 0
     if number:
         return int(number)
@@ -282,28 +335,31 @@ def _number(error: Exception) -> int | None:
     return int(found[1]) if found else None
 
 
-def _filled(text: str, settings: DatabaseSettings, said: str) -> str:
-    words: dict[str, Callable[[], object]] = {
+def _filled(text: str, settings: DatabaseSettings, message: str) -> str:
+    """Fill in a sentence. Its fields are computed only where the sentence has them."""
+    values: dict[str, Callable[[], object]] = {
         "where": lambda: place(settings),
-        "who": lambda: "/" if settings.os_authentication else settings.user or "The wallet's user",
-        "said": lambda: _brief(said),
+        "who": lambda: "/" if settings.os_authentication else settings.user or "the wallet's user",
+        "reported": lambda: _brief(message),
         "tns": lambda: tns_directory(settings) or "no directory, since none is set",
         "wallet": lambda: settings.wallet or "(none set)",
         "libraries": lambda: find_libraries(settings) or "$ORACLE_HOME/lib",
         "connect_s": lambda: settings.connect_timeout_s,
-        "how_to_give_one": lambda: "at the prompt, in $RACWIRE_DB_PASSWORD, or with --password-file",
         "how_to_be_sysdba": lambda: (
-            "run racwire as a user of the OSDBA group (dba)" if settings.os_authentication else "use a lesser user"
+            "run racwire as a member of the OSDBA group (dba)"
+            if settings.os_authentication
+            else "log in without --sysdba, as a user with fewer privileges"
         ),
-        "look_at_listener": lambda: "look at host and port, and at `lsnrctl status` (`srvctl status scan_listener`)",
-        "wait_or_sysdba": lambda: "wait for the end of the work on them, or use --os-auth --sysdba on the node",
+        "check_listener": lambda: "check host and port, and `lsnrctl status` (`srvctl status scan_listener`)",
+        "wait_or_sysdba": lambda: "wait until the maintenance ends, or use --os-auth --sysdba on the node",
     }
-    return text.format(**{name: word() for name, word in words.items() if f"{{{name}" in text})
+    filled = text.format(**{name: value() for name, value in values.items() if f"{{{name}" in text})
+    return f"T{filled[1:]}" if filled.startswith("the ") else filled
 
 
-def _brief(said: str) -> str:
-    """The driver's words in one line, without its links and numbers of connections."""
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("Help: ")]
+def _brief(message: str) -> str:
+    """The driver's message in one line, without help links and connection numbers."""
+    lines = [line.strip() for line in message.splitlines() if line.strip() and not line.startswith("Help: ")]
     text = re.sub(r" ?\(CONNECTION_ID=[^)]*\)", "", " ".join(lines))
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     return text if text.endswith((".", "…")) else f"{text}."

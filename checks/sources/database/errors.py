@@ -1,4 +1,4 @@
-"""What can go wrong with a database, as one sentence for the operator."""
+"""The error of a database: its message for the operator, and its kind for the code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ErrorKind(StrEnum):
-    """What kind of failure it was: what the reader does about it depends on that alone."""
+    """The kind of a failure. The code that catches the error decides by this kind what to do."""
 
     CANNOT_CONNECT = "cannot connect"
     LOGIN = "login refused"
@@ -17,7 +17,7 @@ class ErrorKind(StrEnum):
 
 
 class DatabaseError(Exception):
-    """A database could not be asked. As text: one sentence with what, where and what to do, never with a password."""
+    """racwire could not query a database. The text says what happened, where and what to do; it has no password."""
 
     def __init__(
         self,
@@ -31,8 +31,8 @@ class DatabaseError(Exception):
         super().__init__(sentence)
         self.kind = kind
         self.code = code
-        """The number of the ORA- error, where the database gave one."""
+        """The number of the ORA- error; None where the error has none."""
         self.statement = statement
         """The name of the statement that failed; empty for the login."""
         self.grants = grants
-        """The exact commands that give a missing grant, for MISSING_GRANT."""
+        """The exact GRANT commands for a MISSING_GRANT."""

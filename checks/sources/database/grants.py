@@ -1,4 +1,4 @@
-"""The SQL*Plus script for a user that can read what racwire reads, from the headers of the statements themselves."""
+"""Write the SQL*Plus script that creates a least-privilege user, from the headers of the statements."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ STATSPACK_OWNER = "PERFSTAT"
 
 
 def grants_script(user: str, *, awr: bool, statspack: bool, known: Iterable[Statement] | None = None) -> str:
-    """The script. `user` is a plain name in upper case; AWR and Statspack are left out where not wanted."""
+    """Return the script. `user` is an unquoted name in upper case; `awr` and `statspack` include their grants."""
     chosen = statements().values() if known is None else known
     return "\n".join(_lines(user, tuple(chosen), awr=awr, statspack=statspack)) + "\n"
 
 
 def needed_grants(known: Iterable[Statement], *, awr: bool, statspack: bool) -> dict[str, list[str]]:
-    """The objects by why they are read: `live`, `AWR`, `Statspack`; each once, in the first place that it has."""
+    """The objects to grant by group (`live`, `AWR`, `Statspack`). Each object is in its first group only."""
     found: dict[str, list[str]] = {"live": [], "AWR": [], "Statspack": []}
     named: set[str] = set()
     ordered = sorted(known, key=lambda statement: list(found).index(_group(statement)))
@@ -39,12 +39,12 @@ def _group(statement: Statement) -> str:
 
 def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: bool) -> Iterator[str]:
     yield from (
-        f"-- {user}: a user that can read what racwire reads, and nothing else.",
-        "-- Run it AS SYSDBA as a file (sqlplus / as sysdba @FILE), not through a pipe: it asks for a password.",
-        "-- A grant on a view that this release lacks fails by itself; the rest goes on.",
+        f"-- {user}: a user that can read the views that racwire queries, and nothing else.",
+        "-- Run this file AS SYSDBA (sqlplus / as sysdba @FILE), not through a pipe: it prompts for a password.",
+        "-- If this release lacks a view, only the grant on that view fails; the script continues.",
     )
     if user.startswith("C##"):
-        yield "-- A common user: run it in CDB$ROOT, and let racwire connect to a service of the root."
+        yield "-- A common user: run this script in CDB$ROOT, and connect racwire to a service of the root."
     else:
         yield "-- In a container database use `racwire grants --user C##RACWIRE`, in CDB$ROOT: a PDB sees less."
     yield from (
@@ -56,11 +56,11 @@ def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: boo
         f"GRANT CREATE SESSION TO {user};",
     )
     titles = {
-        "live": "What the instances say now (no licence needed)",
+        "live": "Current counters of the instances (no licence needed)",
         "AWR": "AWR (needs the Diagnostics Pack)",
         "Statspack": f"Statspack ({STATSPACK_OWNER} must be installed)",
     }
     for group, names in needed_grants(known, awr=awr, statspack=statspack).items():
         yield from ("", f"-- {titles[group]}")
         yield from (f"GRANT SELECT ON {name} TO {user};" for name in names)
-    yield from ("", "-- To take everything back:", f"-- DROP USER {user};")
+    yield from ("", "-- To remove the user and its grants:", f"-- DROP USER {user};")

@@ -1,9 +1,9 @@
-"""What AWR or Statspack kept of a database's past, summed up by the database itself: a year comes as its result.
+"""Read the history of a database from AWR or Statspack. The database sums it up, so a year arrives as a few rows.
 
-AWR needs the Diagnostics Pack (Oracle's licensing manual: all DBA_HIST views but six, whichever way they are read). It
-is read only where the operator says that they have it (`diagnostics_pack`), and control_management_pack_access forbids
-it on no instance: that parameter alone proves no licence, since it allows AWR by default. Otherwise Statspack is read,
-which is free, where PERFSTAT's tables are there; no other view of AWR is touched.
+AWR needs the Diagnostics Pack (Oracle's licensing manual: all DBA_HIST views but six, whichever way they are read).
+racwire reads AWR only where the operator states that the pack is licensed (`diagnostics_pack`) and where
+control_management_pack_access forbids it on no instance. The parameter does not prove a licence: it allows AWR by
+default. Otherwise racwire reads Statspack, which is free, where PERFSTAT's tables exist, and no other view of AWR.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from checks.sources.progress import Progress
 _T = TypeVar("_T")
 
 _OVER = (ErrorKind.CANNOT_CONNECT, ErrorKind.LOGIN, ErrorKind.LOST)
-"""After such an error nothing more is asked."""
+"""Errors after which racwire sends no more statements."""
 
 _BIND = re.compile(r":(\w+)")
 
@@ -46,88 +46,88 @@ _OPT_IN = "racwire check --awr"
 
 
 async def read_history(databases: Connections, database: Database, progress: Progress) -> History | Unknown | NotAsked:
-    """The past of the last `history_days`, on a connection of its own. Never raises DatabaseError.
+    """Read the last `history_days`, on a connection of its own. Never raises DatabaseError.
 
-    NotAsked where the operator has not opted in and there is no Statspack; Unknown where AWR was wanted and may not or
-    could not be read. Of a history, what the interconnect's own views tell (transfers, pings, devices, clients) is
-    Unknown by itself where it could not be read; messages and events are then left empty.
+    NotAsked where the operator has not opted in and Statspack cannot be read; Unknown where the operator has opted in
+    to AWR and it may not or could not be read. In a History, `transfers`, `pings`, `devices` and `clients` are each
+    Unknown where they could not be read; messages and events are then empty.
     """
     settings = databases.settings
     opted_in = settings.diagnostics_pack
-    elsewhere = _told_elsewhere(database)
-    if elsewhere:
-        return Unknown(elsewhere) if opted_in else NotAsked(elsewhere)
+    unusable = _why_unusable(database)
+    if unusable:
+        return Unknown(unusable) if opted_in else NotAsked(unusable)
     forbidden = _forbidden(database) if opted_in else ""
     try:
         connection = await databases.get("history")
         source = _AWR if opted_in and not forbidden else _STATSPACK
-        asking = _Asking(connection, settings.history_timeout_s, progress, source)
+        reader = _SourceReader(connection, settings.history_timeout_s, progress, source)
         try:
-            return await _read(asking, source, database, settings.history_days)
+            return await _read(reader, source, database, settings.history_days)
         except DatabaseError as error:
             if source is _AWR or error.kind is not ErrorKind.MISSING_GRANT:
                 raise
     except DatabaseError as error:
         return Unknown(str(error), error.grants)
-    no_statspack = "no Statspack can be read (PERFSTAT's tables are not there, or not granted)"
+    no_statspack = "Statspack cannot be read (PERFSTAT's tables do not exist, or are not granted)"
     if forbidden:
-        return Unknown(f"{forbidden} Of the free alternative, {no_statspack}.")
+        return Unknown(f"{forbidden} The free alternative {no_statspack}.")
     return NotAsked(
-        "What happened before is known to AWR, which needs the Diagnostics Pack and was not opted in to; "
+        "No history was read: AWR needs the Diagnostics Pack, and --awr, which states that it is licensed, is not set; "
         f"{no_statspack}.",
         (_OPT_IN,),
     )
 
 
-def _told_elsewhere(database: Database) -> str:
-    """Why this database's AWR and Statspack tell of something else; empty where they do not."""
+def _why_unusable(database: Database) -> str:
+    """Why the AWR and Statspack of this database do not describe this interconnect; empty where they do."""
     if "STANDBY" in database.role.upper():
         return (
-            f"{database.name} is a {database.role.lower()}: the snapshots in it are its primary's and say nothing of "
-            "this cluster's interconnect. Connect to the primary for its own."
+            f"{database.name} is a {database.role.lower()}: its snapshots are from its primary, and do not describe "
+            "this cluster's interconnect. For the primary's history, connect to the primary."
         )
     if database.in_pluggable:
         return (
-            f"{database.container} is a pluggable database, whose snapshots tell less than the whole traffic of an "
-            "instance over the interconnect: connect to CDB$ROOT for the history."
+            f"{database.container} is a pluggable database: its snapshots have only a part of an instance's traffic "
+            "over the interconnect. Connect to CDB$ROOT for the history."
         )
     return ""
 
 
 def _forbidden(database: Database) -> str:
-    """Why AWR may not be read although the operator has opted in; empty where it may."""
+    """Why AWR may not be read although the operator has opted in; empty where it may be read."""
     name = "control_management_pack_access"
     if isinstance(database.parameters, Unknown):
-        return f"AWR was not read: whether {name} allows it is not known ({database.parameters.reason})"
+        return f"AWR was not read: the value of {name} is not known ({database.parameters.reason})"
     for instance in database.instances:
         value = database.parameter(instance.number, name)
         if value is None:
-            return f"AWR was not read: whether {name} allows it on {instance.name} is not known."
+            return f"AWR was not read: the value of {name} on {instance.name} is not known."
         if value.strip().upper() == "NONE":
             return (
-                f"AWR was not read: {name} is NONE on {instance.name}, which forbids it. With the Diagnostics Pack, "
-                "set it to DIAGNOSTIC or DIAGNOSTIC+TUNING."
+                f"AWR was not read: {name} is NONE on {instance.name}, which forbids AWR. If the Diagnostics Pack is "
+                f"licensed, set {name} to DIAGNOSTIC or DIAGNOSTIC+TUNING."
             )
     return ""
 
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a history comes from. Its statements are named `prefix_...`."""
+    """A source of history, AWR or Statspack. Its statements are named `prefix_...`."""
 
     name: Literal["AWR", "Statspack"]
     prefix: str
     find_range: Callable[[Sequence[Row]], SnapshotRange | None]
     steps: int
-    """How many statements are asked."""
+    """How many statements are sent."""
 
 
 _AWR = _Source("AWR", "awr", awr_range, steps=11)
 _STATSPACK = _Source("Statspack", "statspack", statspack_range, steps=8)
 
 
-class _Asking:
-    """Asks the statements of one source, one after another, and tells how far it is."""
+class _SourceReader:
+    """Send the statements of one source one after another, and report the progress."""
 
     def __init__(self, connection: Connection, timeout_s: float, progress: Progress, source: _Source) -> None:
         self._connection = connection
@@ -137,18 +137,18 @@ class _Asking:
         self._done = 0
         self._over: DatabaseError | None = None
         self.binds: dict[str, Any] = {}
-        """What the statements may name; each is given what it does name."""
+        """The values of bind variables; each statement is sent those that it names."""
 
     async def rows(self, name: str, what: str) -> list[dict[str, Any]]:
-        """The rows of a statement. Raises DatabaseError."""
+        """The rows of a statement. Raises DatabaseError where it fails, or an earlier one lost the connection."""
         if self._over is not None:
             raise self._over
-        asked = statement(f"{self._source.prefix}_{name}")
+        query = statement(f"{self._source.prefix}_{name}")
         self._progress("history", f"{self._source.name}: {what}", self._done, self._source.steps)
-        named = set(_BIND.findall(asked.text))
+        named = set(_BIND.findall(query.text))
         binds = {bind: value for bind, value in self.binds.items() if bind in named}
         try:
-            found = await self._connection.rows(asked, binds, timeout_s=self._timeout_s)
+            found = await self._connection.rows(query, binds, timeout_s=self._timeout_s)
         except DatabaseError as error:
             if error.kind in _OVER:
                 self._over = error
@@ -159,36 +159,36 @@ class _Asking:
         return list(found.dicts())
 
     async def part(self, name: str, what: str, make: Callable[[list[dict[str, Any]]], _T]) -> _T | Unknown:
-        """What is made of a statement's rows; Unknown where it failed: the rest goes on."""
+        """`make` of the rows of a statement; Unknown where the statement failed, and reading continues."""
         try:
             return make(await self.rows(name, what))
         except DatabaseError as error:
             return Unknown(str(error), error.grants)
 
 
-async def _read(asking: _Asking, source: _Source, database: Database, days: float) -> History | Unknown:
-    """Everything that a source has. Raises DatabaseError where what the rest stands on could not be read."""
-    asking.binds |= {"dbid": database.dbid, "days": days}
-    found = source.find_range(await asking.rows("range", "which snapshots there are"))
+async def _read(reader: _SourceReader, source: _Source, database: Database, days: float) -> History | Unknown:
+    """Read the whole history of a source. Raises DatabaseError where its range or block counts could not be read."""
+    reader.binds |= {"dbid": database.dbid, "days": days}
+    found = source.find_range(await reader.rows("range", "available snapshots"))
     if found is None:
         return Unknown(
-            f"{source.name} holds no two snapshots of {database.name} (DBID {database.dbid}): look at how often it "
-            "takes them, and how long it keeps them."
+            f"{source.name} has fewer than two snapshots of {database.name} (DBID {database.dbid}): check the interval "
+            f"and the retention of {source.name}."
         )
-    asking.binds |= found.binds
-    covered = await asking.rows("instances", "what they cover")
+    reader.binds |= found.binds
+    covered = await reader.rows("instances", "time range of each instance")
     scale = trend(covered)
     if scale is None:
         return Unknown(
-            f"{source.name} holds no two snapshots between which an instance of {database.name} was not restarted, "
-            f"within {days:g} days."
+            f"{source.name} has no two snapshots of one run of an instance of {database.name} in the last {days:g} "
+            "days: check its interval and retention, and restarts of the instances."
         )
-    asking.binds |= {"origin": scale.origin, "part_s": scale.part_s}
-    statistics = named_sums(await asking.rows("sysstat", "blocks"))
-    over_time = periods(await asking.rows("periods", "blocks over time"), scale)
-    lost = losses(await asking.rows("losses", "when blocks were lost"))
-    messages = await asking.part("dlm_misc", "messages", named_sums)
-    events = await asking.part("system_event", "waits", event_sums)
+    reader.binds |= {"origin": scale.origin, "part_s": scale.part_s}
+    statistics = named_sums(await reader.rows("sysstat", "blocks"))
+    over_time = periods(await reader.rows("periods", "blocks over time"), scale)
+    lost = losses(await reader.rows("losses", "times of block loss"))
+    messages = await reader.part("dlm_misc", "messages", named_sums)
+    events = await reader.part("system_event", "waits", event_sums)
     history = History(
         source=source.name,
         dbid=database.dbid,
@@ -206,15 +206,15 @@ async def _read(asking: _Asking, source: _Source, database: Database, days: floa
         periods=over_time,
         losses=lost,
     )
-    history = msgspec.structs.replace(history, pings=await asking.part("instance_ping", "pings", pings))
+    history = msgspec.structs.replace(history, pings=await reader.part("instance_ping", "pings", pings))
     if source is _STATSPACK:
         # STATS$INSTANCE_CACHE_TRANSFER has no LOST (spctab.sql): a 0 there would say that nothing was lost.
         return msgspec.structs.replace(
-            history, transfers=Unknown("Statspack does not keep which instance a lost block was sent by.")
+            history, transfers=Unknown("Statspack does not store which instance sent a lost block.")
         )
     return msgspec.structs.replace(
         history,
-        transfers=await asking.part("cache_transfer", "who had blocks from whom", transfers),
-        devices=await asking.part("devices", "NICs", devices),
-        clients=await asking.part("clients", "traffic by its user", clients),
+        transfers=await reader.part("cache_transfer", "blocks by sender and receiver", transfers),
+        devices=await reader.part("devices", "NICs", devices),
+        clients=await reader.part("clients", "traffic by client", clients),
     )

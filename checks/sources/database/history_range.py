@@ -1,4 +1,4 @@
-"""Which snapshots a history spans, and into what parts its trend is divided."""
+"""Choose the snapshots of a history, and the length of the parts of its trend."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 Row = Mapping[str, Any]
 
 MOST_PARTS = 170
-"""Of a trend: a week in hours."""
+"""Most parts of a trend: one week in hours needs 168."""
 
 MOST_PERIODS = 1400
-"""Rows of a trend, all instances together: a screen shows no more, and they come in one round trip."""
+"""Most rows of a trend, for all instances together: a screen shows no more, and one round trip fetches them."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 PART_LENGTHS_S = (
@@ -21,22 +21,22 @@ PART_LENGTHS_S = (
     *(hours * _HOUR for hours in (1, 2, 3, 4, 6, 8, 12)),
     *(days * _DAY for days in (1, 2, 3, 7, 14, 28, 91)),
 )
-"""Lengths that a reader knows: each divides a day, or is whole days."""
+"""Familiar lengths: each divides a day, or is a whole number of days."""
 
 
 @dataclass(frozen=True)
 class SnapshotRange:
-    """The snapshots that are read."""
+    """The range of snapshots to read."""
 
     first: int
     last: int
     binds: Mapping[str, Any]
-    """Which they are, for the statements."""
+    """The range as bind variables of the statements."""
 
 
 @dataclass(frozen=True)
 class Trend:
-    """The range in time, and the length of the parts that its trend is divided into."""
+    """The time range of a history, and the length of the parts of its trend."""
 
     begin: datetime
     end: datetime
@@ -44,18 +44,18 @@ class Trend:
 
     @property
     def origin(self) -> datetime:
-        """Where part 0 begins: at a multiple of the length since midnight."""
+        """The start of part 0: a multiple of the length since midnight."""
         midnight = self.begin.replace(hour=0, minute=0, second=0, microsecond=0)
         return midnight + (self.begin - midnight) // timedelta(seconds=self.part_s) * timedelta(seconds=self.part_s)
 
     def part(self, number: int) -> tuple[datetime, datetime]:
-        """Where a part begins and ends, cut by the ends of the range."""
+        """The start and end of a part, limited to the range."""
         begin = self.origin + timedelta(seconds=number * self.part_s)
         return max(begin, self.begin), min(begin + timedelta(seconds=self.part_s), self.end)
 
 
 def awr_range(rows: Sequence[Row]) -> SnapshotRange | None:
-    """From `awr_range`: numbers of snapshots follow time in the whole cluster. None where there are not two."""
+    """The range from the rows of `awr_range`; None without two snapshots. All instances share snapshot numbers."""
     if not rows:
         return None
     row = rows[0]
@@ -65,7 +65,10 @@ def awr_range(rows: Sequence[Row]) -> SnapshotRange | None:
 
 
 def statspack_range(rows: Sequence[Row]) -> SnapshotRange | None:
-    """From `statspack_range`. Each instance has its own numbers there, so that the range is one of time."""
+    """The range from the rows of `statspack_range`; None without two snapshots.
+
+    Each instance numbers its own Statspack snapshots, so the range is a range of time.
+    """
     if not rows:
         return None
     row = rows[0]
@@ -76,8 +79,10 @@ def statspack_range(rows: Sequence[Row]) -> SnapshotRange | None:
 
 
 def trend(covered: Sequence[Row]) -> Trend | None:
-    """The parts that fit what the instances cover (rows of `..._instances`): as fine as the snapshots are, and no more
-    of them than can be looked at. None where nothing is covered."""
+    """Choose the parts for the time that the instances cover (rows of `..._instances`); None where they cover none.
+
+    A part is at least about as long as a snapshot interval, and there are not too many parts for a screen.
+    """
     whole = [row for row in covered if row["intervals"]]
     if not whole:
         return None

@@ -1,4 +1,4 @@
-"""The facts of a history from the rows that the database summed up."""
+"""Build the facts of a history from the rows of the statements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from checks.sources.database.history_range import Row, Trend
 
 
 def named_sums(rows: Iterable[Row]) -> dict[int, dict[str, int]]:
-    """Sums by instance and name: of SYSSTAT and DLM_MISC."""
+    """Sums by instance and name, for SYSSTAT and DLM_MISC."""
     found: dict[int, dict[str, int]] = {}
     for row in rows:
         found.setdefault(int(row["instance_number"]), {})[row["name"]] = int(row["difference"])
@@ -27,7 +27,7 @@ def named_sums(rows: Iterable[Row]) -> dict[int, dict[str, int]]:
 
 
 def event_sums(rows: Iterable[Row]) -> dict[int, dict[str, tuple[int, int]]]:
-    """Waits and microseconds, by instance and event."""
+    """(waits, microseconds) by instance and event."""
     found: dict[int, dict[str, tuple[int, int]]] = {}
     for row in rows:
         found.setdefault(int(row["instance_number"]), {})[row["event"]] = int(row["waits"]), int(row["time_us"])
@@ -41,7 +41,7 @@ def instances(
     messages: Mapping[int, dict[str, int]],
     events: Mapping[int, dict[str, tuple[int, int]]],
 ) -> tuple[InstanceHistory, ...]:
-    """Each instance over the whole range; its name as the snapshots have it, else as the database has it now."""
+    """Each instance over the whole range. Its name comes from the snapshots, else from the database's current list."""
     found = []
     for row in rows:
         number = int(row["instance_number"])
@@ -64,7 +64,7 @@ def instances(
 
 
 def periods(rows: Iterable[Row], scale: Trend) -> tuple[HistoryPeriod, ...]:
-    """The trend: by instance, in the order of time."""
+    """The parts of the trend, in the order of the rows: by instance and time."""
     found = []
     for row in rows:
         begin, end = scale.part(int(row["part"]))
@@ -85,7 +85,7 @@ def periods(rows: Iterable[Row], scale: Trend) -> tuple[HistoryPeriod, ...]:
 
 
 def losses(rows: Iterable[Row]) -> tuple[LossHistory, ...]:
-    """When blocks were lost."""
+    """The times at which each instance lost blocks."""
     return tuple(
         LossHistory(
             instance=int(row["instance_number"]),
@@ -148,11 +148,11 @@ _COUNTERS = {
     "packets_received": "packets_received",
     "packets_sent": "packets_sent",
 }
-"""Fields of DeviceHistory, and the view's names."""
+"""Fields of DeviceHistory, and the view's column of each."""
 
 
 def devices(rows: Iterable[Row]) -> tuple[DeviceHistory, ...]:
-    """Interconnect NICs; there is a row for each MTU that one had."""
+    """The NICs of the interconnect, from rows with one MTU each: a NIC has a row for each MTU that it had."""
     by_device: dict[tuple[int, str, str], list[Row]] = {}
     for row in rows:
         key = int(row["instance_number"]), row["if_name"], row["ip_addr"] or ""
@@ -175,5 +175,5 @@ def _device(instance: int, name: str, ip: str, had: Sequence[Row]) -> DeviceHist
 
 
 def iso(moment: datetime) -> str:
-    """To the second, without a zone: the database host's time."""
+    """ISO 8601 to the second, without a zone: the time of the database host."""
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")

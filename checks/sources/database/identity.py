@@ -1,4 +1,4 @@
-"""Which database is asked, which instances it has, and how they are set up."""
+"""Read the identity of the database, its instances and their parameters."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from checks.model.facts import (
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError
-from checks.sources.database.instance_views import InstanceViews, ends_everything
+from checks.sources.database.instance_views import InstanceViews, is_fatal
 from checks.sources.database.local_instances import LocalInstance, listed_instances, local_instances
 from checks.sources.database.release_columns import statement_for
 from checks.sources.database.sampling import instances_statement, iso_time
 from checks.sources.database.statements import Statement, statement
 from checks.sources.progress import Progress
 
-_NONE_HERE = "No database connection is set, and no instance was found on this node (ora_pmon_* processes, oratab)."
+_NONE_HERE = "No database connection is set, and racwire found no instance on this node (ora_pmon_* processes, oratab)."
 _ANYWHERE = "racwire check --connect SCAN:1521/SERVICE --user RACWIRE"
 
 
 def proposal(running: Iterable[LocalInstance] | None = None, listed: Iterable[LocalInstance] | None = None) -> NotAsked:
-    """Why no database was asked, with the instances that run on this node, else those that its oratab lists."""
+    """Why no database was queried, with commands for the instances that run on this node or that oratab lists."""
     found = tuple(local_instances() if running is None else running)
     if found:
         names = _joined([instance.sid for instance in found])
@@ -43,13 +43,14 @@ def proposal(running: Iterable[LocalInstance] | None = None, listed: Iterable[Lo
     if homes:
         names = _joined(list(dict.fromkeys(instance.sid for instance in homes)))
         return NotAsked(
-            f"No database connection is set; oratab lists {names}, and none of its instances runs here.", (_ANYWHERE,)
+            f"No database connection is set; oratab lists {names}, but no instance of that list runs here.",
+            (_ANYWHERE,),
         )
     return NotAsked(_NONE_HERE, (_ANYWHERE,))
 
 
 def _commands(found: tuple[LocalInstance, ...]) -> tuple[str, ...]:
-    """The least-privilege user by EZConnect first; then each instance as the owner of its home."""
+    """Commands for a least-privilege user by EZConnect, then for each instance as the owner of its home."""
     database = re.sub(r"_?\d+$", "", found[0].sid)
     return (
         "racwire grants   # the script for a user that can only read",
@@ -62,12 +63,12 @@ def _as_owner(instance: LocalInstance) -> str:
     home = instance.home or "ORACLE_HOME_OF_THE_INSTANCE"
     variables = f"ORACLE_HOME={home} ORACLE_SID={instance.sid} LD_LIBRARY_PATH={home}/lib"
     command = "racwire check --os-auth --sysdba"
-    if not instance.owner or instance.owner == _me():
+    if not instance.owner or instance.owner == _current_user():
         return f"{variables} {command}"
     return f"sudo -u {instance.owner} env {variables} {command}"
 
 
-def _me() -> str:
+def _current_user() -> str:
     import pwd
 
     try:
@@ -81,7 +82,7 @@ def _joined(names: list[str]) -> str:
 
 
 OLDEST = "11.2"
-"""The oldest release whose views are known here."""
+"""The oldest supported release of Oracle."""
 
 _STEPS = 6
 
@@ -89,10 +90,10 @@ _Part = TypeVar("_Part")
 
 
 async def read_database(databases: Connections, progress: Progress) -> Database | Unknown | NotAsked:
-    """The database that the settings name, read from views that need no licence and that a mounted standby has too.
+    """Read the database that the settings name, from views that need no licence and that a mounted standby also has.
 
-    Unknown where it cannot be reached, or where V$INSTANCE, V$DATABASE, V$ACTIVE_INSTANCES or GV$INSTANCE may not be
-    read; without the others, their part is Unknown.
+    Unknown where the database cannot be reached, or where V$INSTANCE, V$DATABASE, V$ACTIVE_INSTANCES or GV$INSTANCE
+    may not be read; if another view may not be read, only its part is Unknown. NotAsked where no database is set.
     """
     if not databases.settings.is_set:
         return await asyncio.to_thread(proposal)
@@ -105,7 +106,7 @@ async def read_database(databases: Connections, progress: Progress) -> Database 
 
 
 class _Identity:
-    """Puts together, statement by statement, what a database is."""
+    """Build the Database fact, statement by statement."""
 
     def __init__(self, connection: Connection, databases: Connections, progress: Progress) -> None:
         self._connection = connection
@@ -118,23 +119,23 @@ class _Identity:
         here = await self._one(statement("connected"))
         version = here["version"]
         if release(version) < release(OLDEST):
-            return Unknown(f"{here['instance_name']} is Oracle {version}; racwire knows the views from {OLDEST} on.")
+            return Unknown(f"{here['instance_name']} is Oracle {version}; racwire supports {OLDEST} and later.")
         database = await self._one(statement_for(version, ("database", "database_11g")))
         active = await self._rows(statement("active_instances"))
         instances = await self._instances(version)
         interconnects = await self._part(statement("interconnects"), _interconnect)
         parameters = await self._part(statement("parameters"), _parameter)
         if self._views.only_here and len(instances) > 1:
-            # GV$ was given up after GV$INSTANCE had answered: from then on only the connected instance counts.
+            # A GV$ view failed after GV$INSTANCE had answered: from then on only the connected instance counts.
             instances = await self._instances(version)
-        # A connection that was made anew on the way can be to another instance than the first.
+        # A connection that was opened again meanwhile can be to another instance than the first.
         connected = instances[0].number if len(instances) == 1 else int(here["instance_number"])
-        told = next((i for i in instances if i.number == connected), None)
+        instance = next((i for i in instances if i.number == connected), None)
         is_multitenant = database.get("cdb") == "YES"
         return Database(
             name=database["db_unique_name"],
             dbid=int(database["dbid"]),
-            version=told.version if told else version,
+            version=instance.version if instance else version,
             role=database["database_role"],
             open_mode=database["open_mode"],
             reached=self._settings.connect or "the local instance",
@@ -154,24 +155,27 @@ class _Identity:
         rows = await self._rows(instances_statement(version))
         return tuple(sorted(map(_instance, rows), key=lambda instance: instance.number))
 
-    async def _rows(self, asked: Statement) -> list[dict[str, Any]]:
-        self._progress("database", f"reading {', '.join(asked.reads)}", min(self._done, _STEPS), _STEPS)
+    async def _rows(self, query: Statement) -> list[dict[str, Any]]:
+        self._progress("database", f"reading {', '.join(query.reads)}", min(self._done, _STEPS), _STEPS)
         self._done += 1
-        return list((await self._views.rows(asked)).dicts())
+        return list((await self._views.rows(query)).dicts())
 
-    async def _one(self, asked: Statement) -> dict[str, Any]:
-        """The only row of a view that has one row always."""
-        rows = await self._rows(asked)
+    async def _one(self, query: Statement) -> dict[str, Any]:
+        """The row of a view that always has exactly one row."""
+        rows = await self._rows(query)
         if not rows:
-            raise DatabaseError(f"{', '.join(asked.reads)} has no row: this is no database that racwire knows.")
+            raise DatabaseError(
+                f"{', '.join(query.reads)} of {self._settings.connect or 'the local instance'} has no row: racwire "
+                "cannot identify this database. Check that the connection is to an Oracle database."
+            )
         return rows[0]
 
-    async def _part(self, asked: Statement, made: Callable[[dict[str, Any]], _Part]) -> tuple[_Part, ...] | Unknown:
-        """Facts from each row of a view that the rest can do without."""
+    async def _part(self, query: Statement, make: Callable[[dict[str, Any]], _Part]) -> tuple[_Part, ...] | Unknown:
+        """A fact for each row of an optional view; Unknown where the view could not be read."""
         try:
-            return tuple(made(row) for row in await self._rows(asked))
+            return tuple(make(row) for row in await self._rows(query))
         except DatabaseError as error:
-            if ends_everything(error):
+            if is_fatal(error):
                 raise
             return Unknown(str(error), error.grants)
 
@@ -202,7 +206,7 @@ def _parameter(row: dict[str, Any]) -> Parameter:
 
 
 def _block_size(parameters: tuple[Parameter, ...] | Unknown, instance: int) -> int | None:
-    """That of the connected instance; all have the same."""
+    """The block size of the connected instance, in bytes; all instances of a database have the same."""
     if isinstance(parameters, Unknown):
         return None
     sizes = {p.instance: p.value for p in parameters if p.name == "db_block_size" and p.value.isdecimal()}
@@ -213,18 +217,19 @@ def _block_size(parameters: tuple[Parameter, ...] | Unknown, instance: int) -> i
 def _unasked(
     active: list[dict[str, Any]], instances: tuple[Instance, ...], only_here: str
 ) -> tuple[UnaskedInstance, ...]:
-    """The instances that are up and from which no row came."""
-    asked = {i.number for i in instances}
-    why = (
-        only_here or "GV$INSTANCE has no row of it: it was coming up or going down, or parallel_max_servers is 0 there."
+    """The instances that are up but did not answer GV$INSTANCE."""
+    answered = {i.number for i in instances}
+    why = only_here or (
+        "GV$INSTANCE has no row for this instance: the instance was starting or stopping, or its parallel_max_servers "
+        "is 0."
     )
     return tuple(
         UnaskedInstance(int(row["inst_number"]), _bare_name(row["inst_name"]), why)
         for row in sorted(active, key=lambda row: int(row["inst_number"]))
-        if int(row["inst_number"]) not in asked
+        if int(row["inst_number"]) not in answered
     )
 
 
 def _bare_name(name: str) -> str:
-    """An instance's own name: V$ACTIVE_INSTANCES has `rac1.example.com:prod1`."""
+    """The name of an instance without its host: V$ACTIVE_INSTANCES has `rac1.example.com:prod1`."""
     return name.rpartition(":")[2]

@@ -1,4 +1,4 @@
-"""The database instances of this node: those that run (ora_pmon_*), and those that oratab lists."""
+"""Find the database instances of this node: running ones (ora_pmon_*), and those that oratab lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checks.sources.nodes.container_processes import is_contained
 
 _PMON = re.compile(r"ora_pmon_([A-Za-z0-9_$#-]+)")
 _NO_DATABASE = re.compile(r"[+-]|_?mgmtdb", re.IGNORECASE)
-"""Not asked about: +ASM, +APX, +IOS, and -MGMTDB, the repository of the Grid Infrastructure."""
+"""Not listed: +ASM, +APX, +IOS, and -MGMTDB, the repository of the Grid Infrastructure."""
 ORATAB_FILES = ("etc/oratab", "var/opt/oracle/oratab")
 _ORATAB_LIMIT = 1_000_000
 
@@ -27,15 +27,15 @@ class LocalInstance:
     home: str = ""
     """ORACLE_HOME; empty where this user may not see it."""
     owner: str = ""
-    """The user that it runs as; empty where it does not run."""
+    """The user that the instance runs as; empty where the instance does not run."""
 
 
 def running_instances() -> Iterator[LocalInstance]:
-    """The instances that run on this node, by their pmon processes; not those of containers, nor ASM's."""
+    """Yield the instances that run on this node, from their pmon processes; without those in containers and of ASM."""
     for process in psutil.process_iter():
         try:
-            words = process.cmdline()
-            matched = _PMON.fullmatch(words[0].strip()) if len(words) >= 1 else None
+            arguments = process.cmdline()
+            matched = _PMON.fullmatch(arguments[0].strip()) if len(arguments) >= 1 else None
             if matched is None or is_contained(process.pid):
                 continue
             owner = process.username()
@@ -49,7 +49,7 @@ def running_instances() -> Iterator[LocalInstance]:
 
 
 def parse_oratab(text: str) -> Iterator[LocalInstance]:
-    """The lines `name:home:Y|N`. In RAC the name is that of the database or of the instance."""
+    """Yield the instances of the lines `name:home:Y|N`. In RAC a line has the name of the database or instance."""
     for raw in text.splitlines():
         name, _, rest = raw.partition("#")[0].strip().partition(":")
         home = rest.partition(":")[0].strip()
@@ -58,7 +58,7 @@ def parse_oratab(text: str) -> Iterator[LocalInstance]:
 
 
 def listed_instances(root: Path = Path("/")) -> Iterator[LocalInstance]:
-    """What the node's oratab files list."""
+    """Yield the instances that the node's oratab files list; a file that cannot be read lists none."""
     for file in ORATAB_FILES:
         try:
             with (root / file).open("rb") as stream:
@@ -71,7 +71,7 @@ def listed_instances(root: Path = Path("/")) -> Iterator[LocalInstance]:
 def local_instances(
     root: Path = Path("/"), running: Callable[[], Iterator[LocalInstance]] = running_instances
 ) -> tuple[LocalInstance, ...]:
-    """The running instances, with their homes from oratab where the process does not show its own."""
+    """The running instances, sorted by SID. A home comes from oratab where the process does not show it."""
     listed = {instance.sid: instance.home for instance in listed_instances(root)}
     found = {}
     for instance in running():
@@ -82,12 +82,15 @@ def local_instances(
 
 
 def home_of(sid: str, listed: dict[str, str]) -> str:
-    """The home of an instance: under its own name, or under the database's, which is the name without its number."""
+    """The home that oratab lists for an instance, or for its database: the instance name without its number."""
     return listed.get(sid) or listed.get(re.sub(r"_?\d+$", "", sid)) or ""
 
 
-def is_other_users_word(home: str) -> bool:
-    """Whether root would load libraries that another user can replace; root does that only where told."""
+def other_user_can_replace(home: str) -> bool:
+    """Whether racwire runs as root and another user can replace the libraries of this home.
+
+    Root loads such libraries only where the operator names the home.
+    """
     if os.geteuid() != 0:
         return False
     try:

@@ -1,8 +1,8 @@
-"""Logging in: one blocking call, made in a connection's own thread, that gives a session fit for reading only.
+"""Log in to the database: one blocking call, in a connection's own thread, that returns a read-only session.
 
-Thin mode (pure Python) is the default. Thick mode (Oracle's own client libraries) is used where it was asked for, where
-thin mode has no way in (OS authentication, credentials in a wallet), and where a database turns thin mode away for a
-reason that only thick mode mends. A process has one mode: the driver fixes it with the first connection.
+Thin mode (pure Python) is the default. racwire uses thick mode (Oracle's own client libraries) where the operator
+requests it, where thin mode cannot log in (OS authentication, credentials in a wallet), and where a database refuses
+thin mode for a reason that thick mode solves. A process has one mode: the driver fixes it with the first connection.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.client_libraries import (
     find_libraries,
-    how_to_have_libraries,
+    libraries_advice,
     local_instance,
     tns_directory,
 )
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     import oracledb
 
 _ONLY_THICK = {
-    "DPY-3001": "it asks for what only thick mode has, such as native network encryption",
-    "DPY-3010": "it is older than 12.1",
-    "DPY-3015": "the user's password is kept in the 10G form",
+    "DPY-3001": "the database requires a feature of thick mode, such as native network encryption",
+    "DPY-3010": "the database is older than 12.1",
+    "DPY-3015": "the database has the user's password in the 10G form",
 }
-"""What a database turns thin mode away with, and thick mode mends."""
+"""Errors of a database that refuses thin mode and accepts thick mode, and the reason for each."""
 
 _NOT_OPEN = (1109, 1219, 1507)
-"""A database that is not open or not mounted knows no transaction, and cannot be written either."""
+"""ORA- errors of a database that is not open or not mounted: it has no transactions and cannot be written to."""
 
 _KEEPALIVE_MIN = 1
-"""Minutes without a word after which the kernel asks whether the other side is still there."""
+"""Minutes without traffic after which the kernel checks whether the other side still answers."""
 
 MODULE = "racwire"
 READ_ONLY = "SET TRANSACTION READ ONLY"
@@ -46,7 +46,7 @@ READ_ONLY = "SET TRANSACTION READ ONLY"
 
 @dataclass(frozen=True)
 class DatabaseSession:
-    """A session in the database, as the driver holds it."""
+    """The driver's session in the database."""
 
     raw: oracledb.Connection
     driver: str
@@ -54,27 +54,27 @@ class DatabaseSession:
 
 
 class Login:
-    """How to log in. `session` may be called from any thread, again after a connection was lost."""
+    """How to log in. Any thread may call `session`, and call it again after a connection was lost."""
 
-    def __init__(self, settings: DatabaseSettings, password: Secret | None, whence: str) -> None:
+    def __init__(self, settings: DatabaseSettings, password: Secret | None, client: str) -> None:
         self.settings = settings
         self._password = password
-        self._whence = whence
-        """The operating system's user and host, as the database's own views show who asks."""
+        self._client = client
+        """The user and host of the operating system, which the database's views show as CLIENT_IDENTIFIER."""
 
     @property
     def where(self) -> str:
-        """What is connected to, without a user."""
+        """The target of the connection, without the user."""
         return self.settings.connect or "the local instance"
 
     @property
     def who(self) -> str:
-        """As whom: `RACWIRE`, `SYS as sysdba`, `/ as sysdba`."""
+        """The user that logs in: `RACWIRE`, `SYS as sysdba`, `/ as sysdba`."""
         name = "/" if self.settings.os_authentication else self.settings.user or "the wallet's user"
         return f"{name} as sysdba" if self.settings.sysdba else name
 
     def session(self) -> DatabaseSession:
-        """Log in. Blocks. Raises DatabaseError."""
+        """Log in and return a read-only session. Blocks. Raises DatabaseError where the login fails."""
         import oracledb
 
         try:
@@ -88,21 +88,21 @@ class Login:
             return DatabaseSession(raw, _driver_name(oracledb, raw, why))
         except DatabaseError:
             raise
-        except Exception as error:  # of the driver or below it; whatever it is, it goes no further than here
-            problem = self.explained(error)
-        # Raised out here, so that neither the driver's exception nor its frames, which hold the password, go along.
+        except Exception as error:  # any error of the driver or below it becomes a DatabaseError
+            problem = self.translated(error)
+        # Raised outside of the handler: the driver's exception and its frames, which hold the password, stay behind.
         raise problem
 
-    def explained(self, error: Exception, statement: Statement | None = None) -> DatabaseError:
-        """The driver's error as ours, with nothing of the password in it."""
+    def translated(self, error: Exception, statement: Statement | None = None) -> DatabaseError:
+        """Return the driver's error as a DatabaseError without the password."""
         return as_database_error(error, self.settings, statement, self._password)
 
     def _connect(self, oracledb: Any, mode: str) -> tuple[oracledb.Connection, str]:
-        """The driver's connection, and why it is in thick mode where that was not asked for."""
+        """Return the driver's connection, and why it is in thick mode; an empty reason in thin mode."""
         try:
             return oracledb.connect(**self._arguments(oracledb)), mode
         except oracledb.Error as error:
-            # The driver may put a code of its own before the cause: that it could not connect.
+            # The driver may put a code of its own before the cause: DPY-6005, it could not connect.
             reason = next((why for code, why in _ONLY_THICK.items() if code in str(error)), "")
             if not reason or not oracledb.is_thin_mode():
                 raise
@@ -113,7 +113,7 @@ class Login:
         settings = self.settings
         arguments: dict[str, Any] = {"mode": oracledb.AUTH_MODE_SYSDBA} if settings.sysdba else {}
         if settings.os_authentication:
-            return arguments  # without a place and a user: the libraries go by ORACLE_HOME and ORACLE_SID
+            return arguments  # no target and no user: the libraries use ORACLE_HOME and ORACLE_SID
         arguments |= {
             "dsn": settings.connect,
             "tcp_connect_timeout": settings.connect_timeout_s,
@@ -131,7 +131,7 @@ class Login:
         raw.module = MODULE
         raw.action = "login"
         raw.clientinfo = f"{MODULE} reads views only"
-        raw.client_identifier = self._whence
+        raw.client_identifier = self._client
         try:
             with raw.cursor() as cursor:
                 cursor.execute(READ_ONLY)
@@ -144,21 +144,21 @@ _mode_decided = threading.Lock()
 
 
 def _mode(oracledb: Any, settings: DatabaseSettings) -> str:
-    """Go into thick mode where it is wanted; why, in words. Into thin mode for good where nothing else is at hand."""
+    """Enter thick mode where it is needed, and return the reason. Fix thin mode where no libraries are available."""
     with _mode_decided:
         why = why_thick(settings)
         if why:
             _start_thick(oracledb, settings, why)
         elif find_libraries(settings) is None and oracledb.is_thin_mode():
-            # Said at once: until the mode is fixed the driver lets one login wait for the end of another.
+            # Fixed before the login: until the mode is fixed, the driver makes each login wait for the one before.
             oracledb.enable_thin_mode()
         return why
 
 
 def why_thick(settings: DatabaseSettings) -> str:
-    """Why thick mode is used from the start; empty where thin mode is tried first."""
+    """Why racwire uses thick mode from the start; empty where it tries thin mode first."""
     if settings.thick:
-        return "as set"
+        return "thick mode is set"
     if settings.os_authentication:
         return "OS authentication"
     return "" if settings.user else "credentials of the wallet or the operating system"
@@ -170,8 +170,8 @@ def _start_thick(oracledb: Any, settings: DatabaseSettings, why: str) -> None:
     directory = find_libraries(settings)
     if directory is None:
         raise DatabaseError(
-            f"{settings.connect or 'The local instance'} needs Oracle's client libraries ({why}), and none were found: "
-            f"{how_to_have_libraries(settings)}",
+            f"The login at {settings.connect or 'the local instance'} needs Oracle's client libraries ({why}), but "
+            f"racwire found none: {libraries_advice(settings)}",
             ErrorKind.CANNOT_CONNECT,
         )
     if settings.os_authentication:
@@ -183,8 +183,8 @@ def _start_thick(oracledb: Any, settings: DatabaseSettings, why: str) -> None:
         if full_code(error) != "DPY-2019":
             raise
         raise DatabaseError(
-            f"{settings.connect or 'The local instance'} needs Oracle's client libraries ({why}), and this run has "
-            "connected without them before: start racwire again with --thick.",
+            f"The login at {settings.connect or 'the local instance'} needs Oracle's client libraries ({why}), but "
+            "this run already connected without them: start racwire again with --thick.",
             ErrorKind.CANNOT_CONNECT,
         ) from None
 
@@ -197,11 +197,11 @@ def _driver_name(oracledb: Any, raw: oracledb.Connection, why: str) -> str:
 
 
 def fetch(raw: oracledb.Connection, sql: str, binds: dict[str, Any], action: str, timeout_s: float) -> Any:
-    """Run one query and fetch it whole: names of columns, and rows. Blocks. Raises the driver's errors."""
+    """Run one query and return (column names in lower case, all rows). Blocks. Raises the driver's errors."""
     raw.call_timeout = max(1, round(timeout_s * 1000))
     raw.action = action[:64]
     with raw.cursor() as cursor:
-        # A few round trips for thousands of rows; Oracle's libraries set aside room for every column's full width.
+        # A few round trips for thousands of rows; Oracle's libraries reserve memory for the full width of each column.
         cursor.arraysize = 4000 if raw.thin else 500
         cursor.prefetchrows = cursor.arraysize + 1
         cursor.execute(sql, binds)
@@ -209,9 +209,12 @@ def fetch(raw: oracledb.Connection, sql: str, binds: dict[str, Any], action: str
         return columns, cursor.fetchall()
 
 
-def break_off(raw: oracledb.Connection, is_over: threading.Event) -> None:
-    """Break off what a session does, and close it once that is over. Blocks for as long as either hangs."""
-    # The driver crashes when it is to break off, or to close, what it gives up by itself at the same moment.
+def cancel_and_close(raw: oracledb.Connection, is_over: threading.Event) -> None:
+    """Cancel the running statement of a session, and close the session after the statement ended.
+
+    `is_over` is set when no statement runs. Blocks for as long as the cancellation or the close hangs.
+    """
+    # The driver crashes if a cancel or close meets a session that the driver is ending itself at the same moment.
     try:
         if not is_over.is_set() and raw.is_healthy():
             raw.cancel()

@@ -1,4 +1,4 @@
-"""The instances' counters: the statements of a sample, rows as counters, two samples in a row."""
+"""Sample the counters of the instances: the statements of a sample, rows as counters, two samples in a row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from checks.sources.database.connection import Rows
 from checks.sources.database.connections import Connections
 from checks.sources.database.deltas import Counters, Key, Sample, Start, ViewReading, activity_between
 from checks.sources.database.errors import DatabaseError
-from checks.sources.database.instance_views import InstanceViews, ends_everything
+from checks.sources.database.instance_views import InstanceViews, is_fatal
 from checks.sources.database.release_columns import statement_for
 from checks.sources.database.statements import Statement
 from checks.sources.progress import Progress
@@ -31,7 +31,7 @@ _FLUSH_COLUMN = re.compile(r"flush(\d+|under|over)")
 @dataclass(frozen=True)
 class _Source:
     statements: tuple[str, ...]
-    """The first that suits the version is asked."""
+    """The first that suits the version is sent."""
     counted: Callable[[Row], Iterator[tuple[Key, Any]]]
 
 
@@ -59,7 +59,7 @@ def _current_flushes(row: Row) -> Iterator[tuple[Key, Any]]:
 
 
 def _by_other(column: str) -> Callable[[Row], Iterator[tuple[Key, Any]]]:
-    """Counters about another instance, whose number stands in the column."""
+    """Counters about another instance, whose number is in the column."""
 
     def counted(row: Row) -> Iterator[tuple[Key, Any]]:
         for name, value in row.items():
@@ -79,16 +79,18 @@ _SOURCES = {
     "cache_transfer": _Source(("cache_transfer",), _by_other("sender")),
     "instance_ping": _Source(("instance_ping",), _by_other("target")),
 }
-"""The statistics come first: the interval is measured from one answer of them to the other."""
+"""The statistics are first: the interval is measured from one answer with statistics to the next."""
 
 
 async def take_sample(views: InstanceViews, version: str) -> Sample:
-    """Read all counters once. A view that is refused is left out and told; raises DatabaseError where nothing more can
-    be asked, or the instances themselves cannot."""
-    asked_all = not views.only_here
+    """Read all counters once. A view that cannot be read has a ViewReading with the reason.
+
+    Raises DatabaseError where the connection or the instance fails, or where the list of instances cannot be read.
+    """
+    queried_all = not views.only_here
     sample = await _read(views, version)
-    if asked_all and views.only_here:
-        # GV$ was given up on the way: half a sample of all instances and half of one would not fit together.
+    if queried_all and views.only_here:
+        # A GV$ view failed meanwhile: half a sample of all instances and half of one would not fit together.
         sample = await _read(views, version)
     return sample
 
@@ -98,27 +100,29 @@ async def _read(views: InstanceViews, version: str) -> Sample:
     readings: dict[str, ViewReading] = {}
     clock_s, at = 0.0, ""
     for name, source in _SOURCES.items():
-        asked = statement_for(version, source.statements)
-        readings[name] = await _reading(views, asked, name)
+        query = statement_for(version, source.statements)
+        readings[name] = await _reading(views, query, name)
         if not at:
             clock_s, at = time.monotonic(), now()
     starts = {int(r["inst_id"]): Start(r["instance_name"], iso_time(r["startup_time"])) for r in instances.dicts()}
     return Sample(at, clock_s, starts, readings, views.only_here)
 
 
-async def _reading(views: InstanceViews, asked: Statement, name: str) -> ViewReading:
-    (view,) = asked.reads
+async def _reading(views: InstanceViews, query: Statement, name: str) -> ViewReading:
+    (view,) = query.reads
     try:
-        return ViewReading(view, counters_in(await views.rows(asked), name))
+        return ViewReading(view, counters_in(await views.rows(query), name))
     except DatabaseError as error:
-        if ends_everything(error):
+        if is_fatal(error):
             raise
         return ViewReading(view, why_unread=str(error))
 
 
 def counters_in(rows: Rows, name: str) -> Counters:
-    """What a statement of that name counts, of whichever version: added up where a view has several rows of one thing;
-    without those that the database leaves empty."""
+    """The counters in the rows of a statement, named without its version.
+
+    Rows with the same counter are added up; values that the database leaves empty are left out.
+    """
     counters: dict[int, dict[Key, int]] = {}
     for row in rows.dicts():
         own = counters.setdefault(int(row["inst_id"]), {})
@@ -134,18 +138,19 @@ def instances_statement(version: str) -> Statement:
 
 
 def iso_time(value: datetime | None) -> str:
-    """A DATE as ISO 8601, without a zone: views do not name it."""
+    """A DATE as ISO 8601, without a zone, because the views do not have one; empty for None."""
     return "" if value is None else value.replace(tzinfo=None).isoformat(timespec="seconds")
 
 
 async def read_activity(
     databases: Connections, database: Database, interval_s: float, progress: Progress
 ) -> Activity | Unknown:
-    """The difference of two samples of the V$ views. No licence is needed for any of them.
+    """Read two samples of the V$ views, which need no licence, and return their difference.
 
-    All instances are asked with each statement (GV$); where GV$ does not answer, here or when the database was
-    identified, only the connected one, and the others are gaps with the reason. The interval is measured with this
-    node's monotonic clock, which no time synchronisation sets, from one answer of GV$SYSSTAT to the other.
+    Each statement queries all instances (GV$). Where GV$ does not answer, now or when the database was identified,
+    racwire queries only the connected instance, and each other instance is an ActivityGap with the reason. The interval
+    is measured with this node's monotonic clock, which no time synchronisation sets, from one answer of GV$SYSSTAT to
+    the other. Unknown where the database fails.
     """
     seconds = math.ceil(interval_s)
     progress("activity", "sampling the instances", 0, seconds)
@@ -160,7 +165,7 @@ async def read_activity(
 
 
 async def _wait_until(end_s: float, seconds: int, progress: Progress) -> None:
-    """Wait, and tell each second that has gone by."""
+    """Wait, and report each elapsed second."""
     while (left_s := end_s - time.monotonic()) > 0:
         progress("activity", "sampling the instances", max(0, seconds - math.ceil(left_s)), seconds)
         await asyncio.sleep(left_s % 1 or 1)

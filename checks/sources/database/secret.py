@@ -1,4 +1,4 @@
-"""A password: held so that nothing shows it by accident, and where it may come from besides a prompt."""
+"""A password that nothing prints by accident, and its sources other than a prompt."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import NoReturn
 
 PASSWORD_VARIABLE = "RACWIRE_DB_PASSWORD"  # noqa: S105 - the name of a variable
 _LONGEST = 1024
-"""Bytes of a password file that are looked at; a password of the database has 1,024 at most (23ai), 30 before."""
+"""Bytes of a password file that are read; a password of the database has at most 1,024 (23ai), 30 before."""
 HIDDEN = "[password]"
 
 
 class Secret:
-    """A password. It is shown by nothing, written by nothing, compared with nothing; only `reveal` gives it."""
+    """A password. It cannot be printed, written or compared; only `reveal` returns it."""
 
     __slots__ = ("_reveal",)
 
@@ -26,11 +26,11 @@ class Secret:
         self._reveal: Callable[[], str] = lambda: text
 
     def reveal(self) -> str:
-        """The password itself: for the driver's call alone, never to be bound to a name."""
+        """The password itself, only for the call of the driver. Never bind it to a name."""
         return self._reveal()
 
     def is_in(self, text: str) -> bool:
-        """Whether the text holds the password: such a text is not kept. Cutting the password out would show it too."""
+        """Whether the text contains the password. Drop such a text: with the password cut out, it would reveal it."""
         return self._reveal() in text
 
     def __repr__(self) -> str:
@@ -40,7 +40,7 @@ class Secret:
         return HIDDEN
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("A password is not written anywhere.")
+        raise TypeError("racwire never writes a password.")
 
     def __copy__(self) -> Secret:
         return self
@@ -50,12 +50,15 @@ class Secret:
 
 
 class SecretError(Exception):
-    """The password cannot be had as the operator said: one sentence with where and what to do."""
+    """The password's source, named by the operator, cannot be used: the text says where and what to do."""
 
 
 def take_from_environment(environ: MutableMapping[str, str] = os.environ) -> Secret | None:
-    """The password of $RACWIRE_DB_PASSWORD, which is removed from there: no child of this process inherits it, and
-    what the kernel shows of this process's first environment (/proc/PID/environ) has it no more. Raises SecretError."""
+    """Take the password out of $RACWIRE_DB_PASSWORD; None where the variable is not set or empty.
+
+    No child of this process inherits the variable, and /proc/PID/environ does not show its value. Raises SecretError
+    where the value cannot be a password.
+    """
     if PASSWORD_VARIABLE in environ:
         _blank(PASSWORD_VARIABLE)
     text = environ.pop(PASSWORD_VARIABLE, "")
@@ -65,7 +68,7 @@ def take_from_environment(environ: MutableMapping[str, str] = os.environ) -> Sec
 
 
 def _blank(variable: str) -> None:
-    """Overwrite a variable's value where it lies; the C library is asked for the place."""
+    """Overwrite a variable's value in memory, at the address that the C library returns."""
     import ctypes
 
     with contextlib.suppress(OSError, AttributeError):
@@ -78,27 +81,31 @@ def _blank(variable: str) -> None:
 
 
 def read_password_file(named: str) -> Secret:
-    """The first line of a file that only its owner can read, without the mark that some editors begin it with. Raises
-    SecretError."""
+    """The first line of a file that only its owner can read, without a byte order mark.
+
+    Raises SecretError where the file cannot be read, where others may read it, or where its line is no password.
+    """
     path = Path(named).expanduser() if named.startswith("~/") else Path(named)
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "that is no file name"
-        raise SecretError(f"The password file {path} could not be read: {why}.") from None
+        why = error.strerror if isinstance(error, OSError) else "this is no file name"
+        raise SecretError(f"racwire could not read the password file {path}: {why}.") from None
     try:
         if fault := _fault(os.fstat(handle)):
             raise SecretError(f"The password file {path} {fault}")
         content = os.read(handle, _LONGEST + 1)
     except OSError as error:
-        raise SecretError(f"The password file {path} could not be read: {error.strerror}.") from None
+        raise SecretError(f"racwire could not read the password file {path}: {error.strerror}.") from None
     finally:
         os.close(handle)
     line = content.removeprefix(codecs.BOM_UTF8).partition(b"\n")[0].removesuffix(b"\r")
     if not line:
-        raise SecretError(f"The password file {path} has nothing on its first line; write the password there.")
+        raise SecretError(f"The first line of the password file {path} is empty: write the password there.")
     if len(line) > _LONGEST:
-        raise SecretError(f"The password file {path} is none: its first line is longer than {_LONGEST:,} bytes.")
+        raise SecretError(
+            f"The first line of {path} is longer than {_LONGEST:,} bytes, so it is no password: name another file."
+        )
     text = line.decode("utf-8", errors="surrogateescape")
     if fault := _fault_of_text(text):
         raise SecretError(f"The password file {path} {fault}")
@@ -106,20 +113,20 @@ def read_password_file(named: str) -> Secret:
 
 
 def _fault_of_text(text: str) -> str:
-    """Why a text can be no password; nothing when it can. Nothing of the text is repeated."""
+    """Why a text cannot be a password; empty where it can. The reason repeats nothing of the text."""
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        return "is not UTF-8 text."
+        return "is not UTF-8 text: write the password as UTF-8."
     if any(unicodedata.category(letter) == "Cc" for letter in text):
-        return "has control characters in it; write nothing but the password there."
+        return "contains control characters: write only the password there."
     return ""
 
 
 def _fault(file: os.stat_result) -> str:
-    """Why a file is not fit to hold a password; nothing when it is."""
+    """Why a file must not hold a password; empty where it may."""
     if not stat.S_ISREG(file.st_mode):
-        return "is no regular file; name one that is."
+        return "is not a regular file: name a regular file."
     if file.st_uid not in (0, os.geteuid()):
-        return "belongs to another user; it must be yours or root's."
+        return "belongs to another user: it must belong to you or to root."
     if file.st_mode & 0o177:
-        return f"has mode {stat.S_IMODE(file.st_mode):04o}, so others may come by it; `chmod 0600` it first."
+        return f"has mode {stat.S_IMODE(file.st_mode):04o}, so other users may access it: run `chmod 0600` on it."
     return ""

@@ -1,19 +1,19 @@
-"""The SQL that racwire sends: one file a statement in `queries/`, with a header that says what it reads.
+"""Load the SQL that racwire sends: one file for each statement in `queries/`, with a header that says what it reads.
 
-A header line is `-- key: value`; a value goes on in lines that begin with `--     `. The keys:
+A header line is `-- key: value`; a value continues in lines that start with `--     `. The keys:
 
-    purpose    what it is for, one sentence
+    purpose    why racwire sends it, one sentence
     reads      the views, upper case, comma-separated: `GV$SYSSTAT, V$INSTANCE`
     grants     the objects that a user needs SELECT on: `SYS.GV_$SYSSTAT, SYS.V_$SYSSTAT`
     licence    `none`, or `Diagnostics Pack`
-    versions   `11.2-` (all of them from 11.2 on), `12.1-`, `11.2-12.1`
+    versions   `11.2-` (11.2 and later), `12.1-`, `11.2-12.1`
 
-Every GV$ view stands in the text as `gv$name alias`, so that `here()` can put the V$ view in its place.
+The text names every GV$ view as `gv$name alias`, so that `here()` can replace it by the V$ view.
 
 `history_NAME.sql` is the template of two statements, `awr_NAME` and `statspack_NAME`, which differ in their views and
-in how those mark snapshots. A header line `-- awr key: value` and a line of text that begins with `awr|` stand in
-`awr_NAME` alone. In the text `$key` stands for the value of a header line or of `_SOURCES`, and `$names` for the names
-that the header lists under that key, as literals below each other.
+in the columns that mark snapshots. A header line `-- awr key: value` and a line of text that starts with `awr|` belong
+to `awr_NAME` only. In the text, `$key` is replaced by the value of a header line or of `_SOURCES`, and `$names` by the
+names that the header lists under that key, as one literal a line.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ _SOURCES = {
         "after_base": "end_time > :base_time",
     },
 }
-"""What stands for a key in each statement of a template: of all instances AWR takes one snapshot, whose number follows
-time; of Statspack each instance takes its own."""
+"""The value of each key in the statements of a template. AWR takes one snapshot of all instances, and its numbers grow
+with time; with Statspack, each instance takes its own snapshots."""
 _HERE = " (this instance)"
 _ONE_INSTANCE = "(SELECT me.instance_number AS inst_id, v.* FROM v${0} v CROSS JOIN v$instance me) {1}"
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement and what its header says."""
+    """A statement, and the values of its header."""
 
     name: str
     text: str
-    """The SQL alone, without header and final semicolon, as it is sent."""
+    """The SQL as it is sent, without header and final semicolon."""
     purpose: str
     reads: tuple[str, ...]
     grants: tuple[str, ...]
@@ -64,21 +64,21 @@ class Statement:
 
     @property
     def topic(self) -> str:
-        """How the journal and findings call it: alike whether all instances were asked or one."""
+        """Its topic in the journal and in findings: the same for all instances (GV$) and for one."""
         return f"sql {self.name.removesuffix(_HERE)}"
 
     @property
     def is_global(self) -> bool:
-        """Whether it asks all instances (GV$)."""
+        """Whether it queries all instances (GV$)."""
         return _GLOBAL_VIEW.search(self.text) is not None
 
     @property
     def needs_licence(self) -> bool:
-        """Whether it reads what only the Diagnostics Pack allows."""
+        """Whether it reads views that need the Diagnostics Pack."""
         return self.licence != "none"
 
     def here(self) -> Statement:
-        """The same for the connected instance alone: V$ views in place of GV$, with INST_ID added."""
+        """The same statement for the connected instance only: V$ views instead of GV$, with INST_ID added."""
         text = _GLOBAL_VIEW.sub(lambda view: _ONE_INSTANCE.format(view[1], view[2]), self.text)
         reads = dict.fromkeys((*(re.sub(r"^GV\$", "V$", view) for view in self.reads), "V$INSTANCE"))
         return Statement(
@@ -87,12 +87,15 @@ class Statement:
 
 
 def parse_statement(name: str, source: str) -> Statement:
-    """A statement from its file. Raises ValueError where the header lacks a key."""
+    """Parse the file of a statement. Raises ValueError where the header lacks a key."""
     return _statement(name, *_split(name, source))
 
 
 def parse_template(name: str, source: str) -> Iterator[Statement]:
-    """The statements of a template. Raises ValueError where a header lacks a key, KeyError where the text does."""
+    """Yield the statements of a template.
+
+    Raises ValueError where a header lacks a key, KeyError where the text names an unknown key.
+    """
     header, text = _split(name, source)
     for of, values in _SOURCES.items():
         own = {key.removeprefix(f"{of} "): value for key, value in header.items() if key.startswith(f"{of} ")}
@@ -107,7 +110,7 @@ def _belongs(line: str, source: str) -> bool:
 
 
 def _filled(text: str, values: dict[str, str]) -> str:
-    names = [f"'{name}'" for name in _words(values.get("names", ""))]
+    names = [f"'{name}'" for name in _list_items(values.get("names", ""))]
     text = Template(text).substitute(values | {"names": "$names"})
     return re.sub(
         r"^(.*)\$names", lambda line: line[1] + f",\n{' ' * len(line[1])}".join(names), text, flags=re.MULTILINE
@@ -134,13 +137,13 @@ def _split(name: str, source: str) -> tuple[dict[str, str], str]:
 def _statement(name: str, header: dict[str, str], text: str) -> Statement:
     for wanted in _KEYS:
         if not header.get(wanted):
-            raise ValueError(f"{name}.sql: the header does not say {wanted!r}.")
+            raise ValueError(f"{name}.sql: the header lacks the key {wanted!r}.")
     return Statement(
         name=name,
         text=text,
         purpose=header["purpose"],
-        reads=_words(header["reads"]),
-        grants=_words(header["grants"]),
+        reads=_list_items(header["reads"]),
+        grants=_list_items(header["grants"]),
         licence=header["licence"],
         versions=header["versions"],
     )
@@ -159,9 +162,9 @@ def statements() -> dict[str, Statement]:
 
 
 def statement(name: str) -> Statement:
-    """The statement of that name; KeyError when there is none."""
+    """The statement of that name. Raises KeyError where none has it."""
     return statements()[name]
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
+def _list_items(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(",") if item.strip())

@@ -1,7 +1,7 @@
-"""A daemon thread that makes blocking calls one after the other for asyncio.
+"""Run blocking calls for asyncio, one after the other, in a daemon thread.
 
-One for each connection, not asyncio's pool: its threads are waited for when Python ends, and a call that hangs in the
-kernel or in a hung instance must never delay quitting.
+Each connection has its own thread instead of asyncio's pool: Python waits for the threads of the pool at its end, and
+a call that hangs in the kernel or in a hung instance must never delay quitting.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Worker:
-    """Makes calls in its own thread, which is started with the first one."""
+    """Run calls in a thread, which starts with the first call."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -25,22 +25,24 @@ class Worker:
         self._thread: threading.Thread | None = None
 
     async def call(self, function: Callable[[], T], timeout_s: float) -> T:
-        """What the function returns or raises. Raises TimeoutError when it takes longer: it is then not waited for, as
-        when this is cancelled, but goes on in its thread."""
+        """Call the function in the thread, and return or raise what it returns or raises.
+
+        Raises TimeoutError after `timeout_s`. After that, and after a cancellation, the call continues in its thread.
+        """
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = loop.create_future()
 
         def run() -> None:
             try:
                 result = function()
-            except BaseException as error:  # given to who waits, whatever it is
-                tell(outcome.set_exception, error)
+            except BaseException as error:  # any error goes to the coroutine that waits
+                deliver(outcome.set_exception, error)
             else:
-                tell(outcome.set_result, result)
+                deliver(outcome.set_result, result)
 
-        def tell(how: Callable[..., None], what: object) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(lambda: None if outcome.done() else how(what))
+        def deliver(setter: Callable[..., None], value: object) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits any more
+                loop.call_soon_threadsafe(lambda: None if outcome.done() else setter(value))
 
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
@@ -50,7 +52,7 @@ class Worker:
             return await outcome
 
     def end(self, last: Callable[[], object] | None = None) -> None:
-        """Let the thread end after the calls that it was given, and this one; it is not waited for."""
+        """Let the thread end after its pending calls and the call `last`. Does not wait for the end."""
         if last is not None and self._thread is not None:
             self._calls.put(lambda: _quietly(last))
         self._calls.put(None)
@@ -61,5 +63,5 @@ class Worker:
 
 
 def _quietly(function: Callable[[], object]) -> None:
-    with contextlib.suppress(Exception):  # nobody waits for it, whatever comes of it
+    with contextlib.suppress(Exception):  # no coroutine waits for the result
         function()

@@ -1,1 +1,1 @@
-"""How nodes are reached and read: the only part of racwire, with probes, that touches the world."""
+"""Connect to nodes and read them. This package and the probes perform the I/O on nodes."""

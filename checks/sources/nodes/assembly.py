@@ -1,4 +1,4 @@
-"""What every reader of a node does alike, however it came by the parts: limits of the MTU, kinds, members, wording."""
+"""Shared functions of all readers of a node: limits of the MTU, kinds, members, and text for the journal."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import msgspec
 from checks.model.facts import Interface, Neighbour, Route, Unknown
 
 PEERED_KINDS = ("netkit", "veth", "vxcan")
-"""Interfaces whose link is their other end, not what lies below them."""
+"""Kinds of interfaces whose link is their other end, not a lower interface."""
 
 _HARDWARE_KINDS = {"ether": "ethernet", "loopback": "loopback", "infiniband": "infiniband"}
 
 
 def kind_of(own_kind: str, hardware: str) -> str:
-    """The kernel's own word for a virtual interface, else what its hardware type (`ether`, ...) means."""
+    """The kernel's name for the kind of a virtual interface, else the kind of its hardware type (`ether`, ...)."""
     if own_kind and not (own_kind == "ipoib" and hardware == "infiniband"):
         return own_kind
     return _HARDWARE_KINDS.get(hardware, "other")
 
 
 def mtu_limit(which: str, name: str, value: int | None) -> int | Unknown:
-    """The least or largest MTU that a driver takes; `value` is None where nothing was said, 0 where it tells none."""
+    """The least or largest MTU that a driver accepts; `value` is None where it was not reported, 0 where unset."""
     if value is None:
-        return Unknown(f"The {which} MTU of {name} is not told here: the kernel or the ip command is too old for it.")
-    return value if value > 0 else Unknown(f"The driver of {name} tells no {which} MTU.")
+        return Unknown(f"The {which} MTU of {name} is not reported: the kernel or the ip command is too old for it.")
+    return value if value > 0 else Unknown(f"The driver of {name} reports no {which} MTU.")
 
 
 def with_members(interfaces: Iterable[Interface]) -> tuple[Interface, ...]:
-    """The interfaces, each with those whose master it is."""
+    """The interfaces, each with the names of its members: the interfaces whose master it is."""
     known = tuple(interfaces)
     members: dict[str, list[str]] = {}
     for interface in known:
@@ -41,12 +41,12 @@ def with_members(interfaces: Iterable[Interface]) -> tuple[Interface, ...]:
 
 
 def interface_text(interfaces: Iterable[Interface]) -> str:
-    """The interfaces in words near to those of `ip -d addr show`."""
+    """The interfaces as text similar to the output of `ip -d addr show`."""
     return "\n".join(line for interface in interfaces for line in _interface_lines(interface))
 
 
 def route_text(routes: Iterable[Route]) -> str:
-    """The routes in the words of `ip route show`."""
+    """The routes in the format of `ip route show`."""
     lines = []
     for route in routes:
         words = [route.destination]
@@ -59,7 +59,7 @@ def route_text(routes: Iterable[Route]) -> str:
 
 
 def neighbour_text(neighbours: Iterable[Neighbour]) -> str:
-    """The neighbours in the words of `ip neigh show`."""
+    """The neighbours in the format of `ip neigh show`."""
     lines = []
     for neighbour in neighbours:
         hardware = ["lladdr", neighbour.mac_address] if neighbour.mac_address else []

@@ -1,7 +1,7 @@
-"""Backups: what ocrconfig prints of those of Clusterware's registries, and the files that a change leaves on a node.
+"""Read backups: the manual backups of Clusterware's registries, and the files that a change leaves on a node.
 
-Files and the node's own registry are read by the shell that the session holds there. Answers of ocrconfig as the
-Clusterware Administration Guide has them, appendix on OCRCONFIG.
+The session's shell on the node reads the files and the node's own registry. The Clusterware Administration Guide,
+appendix on OCRCONFIG, documents the answers of ocrconfig.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _NONE = frozenset({"PROT-25", "PROTL-25"})
 
 
 def parse_manual_backups(text: str, command: str = MANUAL_BACKUPS.command) -> OcrBackup | Unknown | None:
-    """The newest of the lines `<node>  <date> <time>  <file>  [<patch level>]`; None where it says that there is none.
+    """The newest backup of the lines `<node>  <date> <time>  <file>  [<patch level>]`; None where there is none.
 
-    Lines of messages may stand before them: PROT-26 says that they come from a local copy, since CRSD does not run.
+    Lines of messages may be before them: with PROT-26 the lines are from a local copy, because CRSD does not run.
+    Unknown where the text has another format.
     """
     found = [match for line in printed_lines(text) if (match := _BACKUP.fullmatch(line))]
     if found:
@@ -44,43 +45,43 @@ _NOT_FOUND = (126, 127)
 async def read_change_files(
     shell: Shell, journal: Journal, paths: Sequence[str], timeout_s: float
 ) -> dict[str, FileSeen | Unknown]:
-    """Size and time of each file, links followed. Unknown, with the reason, for one that is not there.
+    """Read size and time of each file, with links followed. Unknown, with the reason, for a missing file.
 
-    Raises ShellError when the node does not answer in time.
+    Raises ShellError where the node does not answer in time.
     """
     if not paths:
         return {}
     (topic,) = CHANGE_BACKUPS.topics
     with journal.entry(shell.node, topic, CHANGE_BACKUPS.action_on(*paths)) as entry:
         answer = await shell.run(CHANGE_BACKUPS, *paths, timeout_s=timeout_s)
-        told = [section for _, section in section_list(answer.text)]
-        entry.text = "\n".join(section.text for section in told)
-        of_paths = zip_longest(paths, told[: len(paths)], fillvalue=Section())
+        printed = [section for _, section in section_list(answer.text)]
+        entry.text = "\n".join(section.text for section in printed)
+        of_paths = zip_longest(paths, printed[: len(paths)], fillvalue=Section())
         return {str(path): parse_file_seen(shell.node, str(path), section) for path, section in of_paths}
 
 
-def parse_file_seen(node: str, path: str, told: Section) -> FileSeen | Unknown:
-    """What `stat` printed of one file."""
-    match [number(word) for word in told.text.split()]:
-        case [int(size), int(mtime)] if told.exit_status == 0:
+def parse_file_seen(node: str, path: str, section: Section) -> FileSeen | Unknown:
+    """Parse the output of `stat` for one file; Unknown where the file is missing or cannot be checked."""
+    match [number(word) for word in section.text.split()]:
+        case [int(size), int(mtime)] if section.exit_status == 0:
             return FileSeen(size, float(mtime))
-    if "No such file" in told.text:
+    if "No such file" in section.text:
         return Unknown(f"{node} has no file {path}.")
-    said = printed_lines(told.text)
-    return Unknown(f"{path} on {node} could not be looked at{f': {quoted(said[-1])}' if said else ''}.")
+    printed = printed_lines(section.text)
+    return Unknown(f"{path} on {node} could not be checked{f': {quoted(printed[-1])}' if printed else ''}.")
 
 
 async def read_olr_backup(shell: Shell, journal: Journal, timeout_s: float) -> OcrBackup | Unknown | None:
-    """The newest backup of the node's own registry (OLR) that was taken by hand; None where there is none.
+    """Read the newest manual backup of the node's own registry (OLR); None where there is none.
 
-    Raises ShellError when the node does not answer in time.
+    Raises ShellError where the node does not answer in time.
     """
     (topic,) = OLR_BACKUP.topics
     with journal.entry(shell.node, topic, OLR_BACKUP.action(topic)) as entry:
         answer = await shell.run(OLR_BACKUP, timeout_s=timeout_s)
-        told: Mapping[str, Section] = sections(answer.text)
-        olr = told.get("olr", Section())
+        printed: Mapping[str, Section] = sections(answer.text)
+        olr = printed.get("olr", Section())
         entry.text = olr.text
         if olr.exit_status in _NOT_FOUND:
-            return Unknown("there is no ocrconfig in a Grid home that olr.loc names")
+            return Unknown("the Grid home that olr.loc names has no ocrconfig")
         return parse_manual_backups(olr.text, OLR_BACKUP.action(topic))

@@ -1,4 +1,4 @@
-"""Processes of this node, as against those of containers that run on it."""
+"""Distinguish processes of this node from processes of containers on this node."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def is_contained(pid: int) -> bool:
-    """Whether a process has a pid of its own in a namespace below this one: `NSpid` lists one for each level."""
+    """Whether a process is in a lower PID namespace: its `NSpid` lists one PID for each level."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""The kernels' counters of all nodes, read twice: what they grew by meanwhile is what counts, never their totals."""
+"""Read the kernel's counters of all nodes twice. Only their growth counts, never their totals."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from checks.sources.nodes.shell import ShellError
 
 
 async def read_counter_changes(session: Session, nodes: Sequence[Node], interval_s: float) -> CounterChanges | Unknown:
-    """What the kernels of these nodes count during an interval; all nodes at once.
+    """Read the growth of the kernel's counters during an interval, on all nodes at the same time.
 
-    A node that does not answer is told under `unread`, and disturbs nobody.
+    A node that does not answer is in `unread` with the reason, and does not affect the other nodes.
     """
     if not nodes:
         return Unknown("No node could be read, so there are no counters to compare.")
-    begun_at, began = now(), time.monotonic()
-    ticker = asyncio.create_task(_tell(session, interval_s))
+    begun_at, started_s = now(), time.monotonic()
+    ticker = asyncio.create_task(_report_progress(session, interval_s))
     try:
         found = await asyncio.gather(*(_change(session, node.name, interval_s) for node in nodes))
     finally:
@@ -34,7 +34,7 @@ async def read_counter_changes(session: Session, nodes: Sequence[Node], interval
     return CounterChanges(
         begun_at=begun_at,
         ended_at=now(),
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(time.monotonic() - started_s, 3),
         nodes=tuple(change for change in found if isinstance(change, CounterChange)),
         unread={node.name: change for node, change in zip(nodes, found, strict=True) if isinstance(change, Unknown)},
     )
@@ -56,7 +56,7 @@ async def _change(session: Session, node: str, interval_s: float) -> CounterChan
         return await _read_again(session, node, before)
     except ShellError as error:
         return Unknown(str(error))
-    except Exception as error:  # whatever one node brings about, the others are read
+    except Exception as error:  # an error of one node must not stop the reading of the others
         return Unknown(f"Reading the counters of {node} failed: {error_text(error)}")
 
 
@@ -68,7 +68,7 @@ async def _read_again(session: Session, node: str, before: _Taken) -> CounterCha
     if isinstance(change, Unknown):
         return change
     seconds = after.at - before.at
-    # What the evidence is about stands before what it was computed from.
+    # The journal has the result before the data that it was computed from.
     after.entry.text = f"In {seconds:.1f} s:\n{difference_text(change)}\n\n{after.entry.text}"
     return CounterChange(node, round(seconds, 3), change.counters, change.left_out)
 
@@ -77,7 +77,7 @@ async def _read(session: Session, node: str) -> _Taken | Unknown:
     """One reading. Raises ShellError where a peer does not answer."""
     local = node == session.local_node
     timeout_s = session.settings.ssh.read_timeout_s
-    # A peer is connected before its entry begins: that the connection failed has an entry of its own.
+    # A peer is connected before its entry starts: a failed connection has an entry of its own.
     shell = None if local else await session.shell(node)
     source = COUNTERS_OF_THIS_NODE if local else COUNTERS
     (topic,) = source.topics
@@ -96,7 +96,7 @@ async def _read(session: Session, node: str) -> _Taken | Unknown:
 
 
 def _files() -> str:
-    """What `cat` would print of the files; one that this kernel does not have is left out."""
+    """The output of `cat` for the files, without files that this kernel does not have."""
     texts = []
     for path in COUNTERS_OF_THIS_NODE.files:
         try:
@@ -107,8 +107,8 @@ def _files() -> str:
     return "".join(texts)
 
 
-async def _tell(session: Session, interval_s: float) -> None:
-    """Progress by the second; the last of them is told when it is over."""
+async def _report_progress(session: Session, interval_s: float) -> None:
+    """Report the progress each second."""
     total = math.ceil(interval_s)
     for second in range(total):
         session.progress("counters", "watching the kernels' counters", second, total)

@@ -1,4 +1,4 @@
-"""What a kernel counted between two readings: text in, differences out. Nothing is read here, nothing is raised."""
+"""Compute the growth of a kernel's counters between two readings: text in, differences out. No I/O, no exceptions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NO_COUNTERS = {
     "Ip": {"Forwarding", "DefaultTTL"},
     "Tcp": {"RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "CurrEstab"},
 }
-"""Settings and gauges that stand among the counters: their differences say nothing."""
+"""Settings and gauges among the counters: their differences have no meaning."""
 
 _WRAP = 2**32
 _ALWAYS_COUNTED = ("Ip", "InReceives")
-"""A node that is reached over the network counts this all the time: where it fell, all of them began anew.
+"""A counter that grows all the time on a node with network traffic: if it fell, all counters were reset.
 
-The kernel counts it in 64 bits, so that it never runs over: a fall from far up is a restart, too.
+The kernel counts it in 64 bits, so it never overflows: a fall from a high value is a restart, too.
 """
 
 
@@ -39,21 +39,21 @@ class KernelReading:
 
 @dataclass(frozen=True)
 class KernelGrowth:
-    """By how much the counters grew, and those of which that cannot be told."""
+    """The growth of the counters, and the counters whose growth is not known."""
 
     counters: KernelCounters
     left_out: tuple[str, ...] = field(default=())
-    """By name, `Ip.ReasmFails`: they fell meanwhile."""
+    """The names of counters that fell: `Ip.ReasmFails`."""
 
 
 def parse_reading(text: str) -> KernelReading | Unknown:
-    """/proc/net/snmp, /proc/net/netstat and /proc/net/softnet_stat, one after the other.
+    """Parse /proc/net/snmp, /proc/net/netstat and /proc/net/softnet_stat, one after the other.
 
     A line of softnet_stat is a row of hexadecimal words of eight digits; no line of the others is.
     """
     counters = parse_counters(text)
     if isinstance(counters, Unknown):
-        return Unknown(f"Nothing was understood of {', '.join(COUNTERS_OF_THIS_NODE.files)}.")
+        return Unknown(f"No counter could be parsed from {', '.join(COUNTERS_OF_THIS_NODE.files)}.")
     return KernelReading(counters, parse_softnet(text.splitlines()))
 
 
@@ -64,9 +64,10 @@ def parse_softnet(lines: Iterable[str]) -> tuple[tuple[int, ...], ...]:
 
 
 def difference(before: KernelReading, after: KernelReading) -> KernelGrowth | Unknown:
-    """What was counted between two readings of one node; Unknown where its counters began anew meanwhile.
+    """The growth between two readings of one node; Unknown where the counters were reset between the readings.
 
-    A counter that is in one of the readings only is left out in silence: some kernels show a name once it counts.
+    A counter that only one reading has is left out without a remark: some kernels list a name only after its first
+    count.
     """
     groups: dict[str, dict[str, int]] = {}
     fell: list[str] = []
@@ -76,7 +77,7 @@ def difference(before: KernelReading, after: KernelReading) -> KernelGrowth | Un
             if earlier is None or name in _NO_COUNTERS.get(group, ()):
                 continue
             if value < earlier and (group, name) == _ALWAYS_COUNTED:
-                return Unknown("Its counters began anew between the two readings: it was restarted meanwhile.")
+                return Unknown("The node was restarted between the two readings: its counters were reset.")
             grown = grown_by(earlier, value)
             if grown is not None:
                 groups.setdefault(group, {})[name] = grown
@@ -90,7 +91,7 @@ def difference(before: KernelReading, after: KernelReading) -> KernelGrowth | Un
 
 
 def difference_text(change: KernelGrowth) -> str:
-    """What grew, a line each, for the journal."""
+    """The counters that grew or fell, one line each, for the journal."""
     grew = [
         f"{group}.{name} +{value}"
         for group, values in change.counters.groups.items()
@@ -101,7 +102,7 @@ def difference_text(change: KernelGrowth) -> str:
 
 
 def grown_by(before: int, after: int) -> int | None:
-    """The growth; that of a counter of 32 bits that ran over, where it was far enough up to do so; else None."""
+    """The growth, also of a 32-bit counter that overflowed from a high enough value; None where the counter fell."""
     if after >= before:
         return after - before
     ran_over = _WRAP // 2 <= before < _WRAP and 0 <= after < _WRAP // 2
@@ -109,7 +110,7 @@ def grown_by(before: int, after: int) -> int | None:
 
 
 def _softnet(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> dict[str, int]:
-    """Over all CPUs; nothing where a CPU came or went meanwhile, or one of them fell."""
+    """The growth over all CPUs; empty where the number of CPUs changed, or a counter of one fell."""
     if len(before) != len(after):
         return {}
     sums = dict.fromkeys(_SOFTNET_COLUMNS, 0) if after else {}

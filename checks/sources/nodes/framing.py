@@ -1,8 +1,8 @@
-"""How commands and their answers share the three streams of one `sh`: text in, answers out, no I/O.
+"""Frame commands and their answers in the three streams of one `sh`: text in, answers out, no I/O.
 
 Programs go to the shell's stdin. A foreground program answers on stdout between two marker lines. A background command
-answers on stderr, each line labelled with its number, so that answers that come at the same time, and ssh's own
-messages between them, can be told apart. The markers begin with a token that is random for each connection.
+answers on stderr, each line labelled with its number, so that the reader can separate simultaneous answers and ssh's
+own messages. The markers start with a token that is random for each connection.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 NOISE_LIMIT_BYTES = 16_384
-"""How much is kept of what ssh and the commands say beside their answers."""
+"""Bytes that are stored of the output of ssh and of commands that is no answer."""
 
 
 class TooMuchOutput(Exception):  # noqa: N818 - an outcome, caught by that name
@@ -21,14 +21,14 @@ class TooMuchOutput(Exception):  # noqa: N818 - an outcome, caught by that name
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """How a command ended: its exit status, and stdout and stderr as it printed them."""
+    """The result of a command: its exit status, and its output as printed."""
 
     exit_status: int
     text: str
 
 
-# The token is put together by the shell, so that a login that echoes its input is not taken for an answer.
-# The loop has builtins only. It writes line by line: a line is one write() to a pipe and cannot be torn, which several
+# The shell joins the token from two halves, so that the echo of a login is not taken for an answer.
+# The loop has only builtins. It writes line by line: a line is one write() to a pipe and cannot be split, as several
 # kilobytes could be.
 _SETUP = """\
 racwire_token={half}-{other_half}
@@ -53,20 +53,20 @@ printf '\\n%s ready\\n' "$racwire_token"
 
 
 def setup(token: str) -> bytes:
-    """What is sent first: the shell answers it with the start marker."""
+    """The first input of the shell, which the shell answers with the start marker."""
     half, _, other_half = token.partition("-")
     return _SETUP.format(half=half, other_half=f'"{other_half}"').encode()
 
 
 def start_marker(token: str) -> bytes:
-    """The line that says that the shell is there."""
+    """The line by which the shell reports its start."""
     return f"\n{token} ready\n".encode()
 
 
 def foreground(number: int, program: str, arguments: Sequence[str] = ()) -> bytes:
-    """What is sent to run a program in the shell itself, with positional arguments, which are data in any spelling.
+    """The input that runs a program in the shell itself. Its positional arguments are quoted, so they are only data.
 
-    `command` keeps a syntax error from ending the shell; /dev/null keeps the program from eating what is sent after it.
+    `command` prevents a syntax error from ending the shell; /dev/null prevents the program from reading later input.
     """
     return (
         f"printf '\\n%s %s{{\\n' \"$racwire_token\" {number}\n"
@@ -77,61 +77,61 @@ def foreground(number: int, program: str, arguments: Sequence[str] = ()) -> byte
 
 
 def background(number: int, command: Sequence[str]) -> bytes:
-    """What is sent to start a command beside the foreground."""
+    """The input that starts a command in the background."""
     return f"racwire_background {number} {shlex.join(command)} >/dev/null &\n".encode()
 
 
 @dataclass(slots=True)
 class ForegroundReader:
-    """Cuts one program's answer out of stdout."""
+    """Extract the answer of one program from stdout."""
 
     token: str
     number: int
     limit_bytes: int
-    _heard: bytearray = field(default_factory=bytearray)
+    _received: bytearray = field(default_factory=bytearray)
     _scanned: int = 0
 
     def feed(self, data: bytes) -> Completed | None:
-        """Take what came; the answer once it is whole. Raises TooMuchOutput."""
-        self._heard += data
+        """Add received data and return the answer once it is complete. Raises TooMuchOutput above `limit_bytes`."""
+        self._received += data
         marker = f"\n{self.token} {self.number}}}".encode()
-        end = self._heard.find(marker, max(0, self._scanned - len(marker)))
+        end = self._received.find(marker, max(0, self._scanned - len(marker)))
         if end < 0:
-            self._scanned = len(self._heard)
-            if len(self._heard) > self.limit_bytes:
+            self._scanned = len(self._received)
+            if len(self._received) > self.limit_bytes:
                 raise TooMuchOutput
             return None
-        status, newline, _ = bytes(self._heard[end + len(marker) :]).partition(b"\n")
+        status, newline, _ = bytes(self._received[end + len(marker) :]).partition(b"\n")
         if not newline:
             self._scanned = end
             return None
-        # What stands before the begin marker was left by a program that was given up.
+        # The text before the begin marker is from an abandoned program.
         begin_marker = f"\n{self.token} {self.number}{{\n".encode()
-        begin = self._heard.find(begin_marker, 0, end + 1)
-        text = bytes(self._heard[begin + len(begin_marker) : end]) if begin >= 0 else b""
+        begin = self._received.find(begin_marker, 0, end + 1)
+        text = bytes(self._received[begin + len(begin_marker) : end]) if begin >= 0 else b""
         return Completed(_status(status), text.decode("utf-8", errors="replace"))
 
 
 @dataclass(slots=True)
 class BackgroundReader:
-    """Sorts stderr into the answers of background commands and everything else."""
+    """Separate stderr into the answers of background commands and other output."""
 
     token: str
     limit_bytes: int = 1_000_000
     noise: bytearray = field(default_factory=bytearray)
-    """What ssh and foreground programs said, the last NOISE_LIMIT_BYTES of it."""
+    """The last NOISE_LIMIT_BYTES of the output of ssh and of foreground programs."""
     _line: bytearray = field(default_factory=bytearray)
     _texts: dict[int, bytearray] = field(default_factory=dict)
 
     def feed(self, data: bytes) -> list[tuple[int, Completed]]:
-        """Take what came; the answers that are whole now, by number."""
+        """Add received data and return the answers that it completes, with their numbers."""
         *lines, rest = (bytes(self._line) + data).split(b"\n")
         self._line = bytearray(rest[-self.limit_bytes :])
         answers = (self._take(line) for line in lines)
         return [answer for answer in answers if answer is not None]
 
-    def said(self) -> str:
-        """Everything that was no answer, as text."""
+    def other_output(self) -> str:
+        """The output that is no answer, as text."""
         return (self.noise + self._line).decode("utf-8", errors="replace").strip()
 
     def _take(self, line: bytes) -> tuple[int, Completed] | None:
@@ -148,8 +148,8 @@ class BackgroundReader:
                 text += content + b"\n"
         elif sign == b"=":
             text = self._texts.pop(number, bytearray())
-            said = text.decode("utf-8", errors="replace")
-            return number, Completed(_status(content), "" if said == "\n" else said)
+            output = text.decode("utf-8", errors="replace")
+            return number, Completed(_status(content), "" if output == "\n" else output)
         return None
 
 

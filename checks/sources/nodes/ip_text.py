@@ -1,6 +1,6 @@
-"""What `ip` (iproute2, any release since OL6) prints, read word by word. Text in, facts out; nothing is raised.
+"""Parse the output of `ip` (iproute2, any release since OL6) word by word. Text in, facts out; raises nothing.
 
-Words that are not known here are passed over: each release adds some. A line that makes no sense is left out.
+Unknown words are skipped, because each release adds some. A line that cannot be parsed is left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from checks.sources.nodes.proc import number
 _INTERFACE = re.compile(r"[0-9]+: (?P<name>\S+?)(?:@(?P<link>\S+))?: <(?P<flags>[^>]*)>(?P<words>.*)")
 
 _NOT_A_KIND = ("alias", "altname", "inet", "inet6", "prog/xdp", "valid_lft", "vf")
-"""How lines begin that can stand where an interface has no kind of its own."""
+"""First words of the lines that can follow where an interface has no kind of its own."""
 
 _ADDRESS_FLAGS = frozenset(
     (
@@ -32,24 +32,24 @@ _NEIGHBOUR_STATES = frozenset(("DELAY", "FAILED", "INCOMPLETE", "PERMANENT", "PR
 
 
 def parse_interfaces(text: str) -> tuple[Interface, ...]:
-    """`ip -d addr show`: every interface with its addresses."""
+    """Parse `ip -d addr show`: every interface with its addresses."""
     found = (_interface(block) for block in _blocks(text))
     return with_members(interface for interface in found if interface is not None)
 
 
 def parse_routes(text: str) -> tuple[Route, ...]:
-    """`ip -4 route show` and `ip -6 route show`: the unicast routes; one with several next hops is one for each."""
+    """Parse `ip -4 route show` and `ip -6 route show`: the unicast routes, one Route for each next hop."""
     return tuple(route for block in _blocks(text) for route in _routes(block))
 
 
 def parse_neighbours(text: str) -> tuple[Neighbour, ...]:
-    """`ip neigh show`."""
+    """Parse `ip neigh show`."""
     found = (_neighbour(line.split()) for line in text.splitlines())
     return tuple(neighbour for neighbour in found if neighbour is not None)
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """Lines with the indented lines that follow them."""
+    """Yield each unindented line with the indented lines that follow it."""
     block: list[str] = []
     for line in text.splitlines():
         if not line.strip():
@@ -104,9 +104,9 @@ def _lies_elsewhere(link: str, hardware: Sequence[str]) -> bool:
 def _address(words: Sequence[str], interface: str) -> Address | None:
     if len(words) < 2 or words[0] not in ("inet", "inet6"):
         return None
-    # To the far end of a point-to-point link it says `inet 10.0.0.1 peer 10.0.0.2/32`.
-    shown = _after("peer", words) or words[1]
-    prefix_length = number(shown.partition("/")[2])
+    # For the far end of a point-to-point link, ip prints `inet 10.0.0.1 peer 10.0.0.2/32`.
+    with_prefix = _after("peer", words) or words[1]
+    prefix_length = number(with_prefix.partition("/")[2])
     ip = _ip(words[1].partition("/")[0])
     if ip is None:
         return None

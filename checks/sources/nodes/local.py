@@ -1,4 +1,4 @@
-"""This node, read by netlink, /proc and /sys: no process is started, no privilege is needed."""
+"""Read this node by netlink, /proc and /sys: starts no process and needs no privilege."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from checks.sources.nodes.sysctls import sysctl_paths, sysctls
 
 
 async def read_local_node(name: str, journal: Journal) -> Node:
-    """Read this node, to be called `name`. Raises ShellError, as for a peer, where the kernel does not answer."""
-    with ExitStack() as asked:
+    """Read this node under the name `name`. Raises ShellError, as for a peer, where the kernel does not answer."""
+    with ExitStack() as journalled:
         entries = {
-            topic: asked.enter_context(journal.entry(name, topic, THIS_NODE.action(topic)))
+            topic: journalled.enter_context(journal.entry(name, topic, THIS_NODE.action(topic)))
             for topic in ("interfaces", "routes", "neighbours")
         }
         try:
             dump = await asyncio.to_thread(netlink.dump)
         except OSError as error:
-            why = named_dependency(error) or f"The kernel of {name} did not tell its interfaces: {error.strerror}"
+            why = named_dependency(error) or f"The kernel of {name} did not report its interfaces: {error.strerror}"
             raise ShellError(f"{why}.") from error
         interfaces = netlink.interfaces_of(dump)
         speed_paths = [f"{interface.name}/{file}" for interface in interfaces for file in SPEED_FILES]
@@ -60,7 +60,7 @@ async def read_local_node(name: str, journal: Journal) -> Node:
         counters=parse_counters(entry.text),
         sysctls=sysctls(names, values),
         limits=tuple(
-            f"{path} may not be read by this user; root could." for path in (*counter_files.denied, *settings.denied)
+            f"This user may not read {path} on {name}; root may." for path in (*counter_files.denied, *settings.denied)
         ),
     )
 
@@ -68,17 +68,17 @@ async def read_local_node(name: str, journal: Journal) -> Node:
 @dataclass(frozen=True, slots=True)
 class _Files:
     values: dict[str, str]
-    """What was read, by path below the directory."""
+    """The contents of the files, by path below the directory."""
     denied: tuple[str, ...]
     """The whole paths of files that this user may not read."""
 
     def one_line(self) -> dict[str, str]:
-        """What was read, each on one line, runs of blanks become one."""
+        """The contents of the files, each on one line with single blanks."""
         return {path: " ".join(text.split()) for path, text in self.values.items()}
 
 
 def _read_files(directory: str, paths: Iterable[str]) -> _Files:
-    """Read small files of the kernel's. One that is not there, or that it refuses (no link: EINVAL), is left out."""
+    """Read small files of the kernel. A file that is missing or refused (no link: EINVAL) is left out."""
     values: dict[str, str] = {}
     denied: list[str] = []
     for path in paths:

@@ -1,6 +1,6 @@
-"""This node's interfaces, routes and neighbours as the kernel tells them over netlink.
+"""Read this node's interfaces, routes and neighbours from the kernel over netlink.
 
-`dump` asks the kernel (blocking: for a thread); the rest turns messages into facts and touches nothing.
+`dump` queries the kernel, and blocks, so call it in a thread; the other functions convert messages to facts, no I/O.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NEIGHBOUR_STATES = {
     0x20: "failed",
     0x80: "permanent",
 }
-"""Without NONE and NOARP: entries that were never asked for, such as multicast groups. `ip neigh` hides them too."""
+"""Without NONE and NOARP: entries that need no resolution, such as multicast groups. `ip neigh` hides them too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ class Dump:
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether the kernel marked a message: something changed meanwhile, entries can be missing or come twice."""
+        """Whether the kernel marked a message: the tables changed meanwhile, entries can be missing or repeated."""
         messages = (*self.links, *self.addresses, *self.routes, *self.neighbours)
         return any(message["header"]["flags"] & _NLM_F_DUMP_INTR for message in messages)
 
 
 def dump() -> Dump:
-    """Ask the kernel for all four; needs no privilege. Raises OSError where it does not answer.
+    """Query the kernel for all four tables; needs no privilege. Raises OSError where the kernel does not answer.
 
-    A reading during which something changed is made again; on a node where that never ends the last one must do.
+    A dump during which the tables changed is repeated up to three times; then the last one is returned.
     """
-    from pyroute2 import IPRoute  # a fifth of a second, which only those pay who read a node
+    from pyroute2 import IPRoute  # the import takes 0.2 s: only runs that read a node need it
     from pyroute2.netlink.exceptions import NetlinkError
 
     for _ in range(_DUMP_ATTEMPTS):
@@ -77,7 +77,7 @@ def dump() -> Dump:
 
 
 def interfaces_of(dump: Dump) -> tuple[Interface, ...]:
-    """Every interface with its addresses; speed and duplex netlink does not tell."""
+    """Every interface with its addresses; netlink does not report speed and duplex."""
     names = _names(dump)
     addresses: dict[int, list[Address]] = {}
     for message in sorted(dump.addresses, key=lambda m: m["family"] != socket.AF_INET):
@@ -87,7 +87,7 @@ def interfaces_of(dump: Dump) -> tuple[Interface, ...]:
 
 
 def routes_of(dump: Dump) -> tuple[Route, ...]:
-    """The unicast routes of the main table; one with several next hops is one for each."""
+    """The unicast routes of the main table, one Route for each next hop."""
     names = _names(dump)
     return tuple(route for message in dump.routes for route in _routes(message, names))
 
@@ -114,7 +114,7 @@ def _names(dump: Dump) -> dict[int, str]:
 
 
 def _attributes(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes by name; of one that comes twice the first, as pyroute2's own getter has it."""
+    """The attributes by name; the first of a repeated attribute, as with pyroute2's own getter."""
     attributes: dict[str, Any] = {}
     for name, value, *_ in message.get("attrs", ()):
         attributes.setdefault(name, value)

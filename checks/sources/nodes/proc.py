@@ -1,4 +1,4 @@
-"""The kernel's text files: /proc/net counters, and files of one value each. Text in, facts out; nothing is raised."""
+"""Parse the kernel's text files: counters of /proc/net, files with one value. Text in, facts out; raises nothing."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from checks.sources.kernel_files import COUNTER_FILES
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _SPEEDS_NOT_KNOWN = (0xFFFF, 0xFFFFFFFF)
-"""-1 as kernels print it that take it for unsigned."""
+"""-1, as printed by kernels that treat the speed as unsigned."""
 
 
 def number(text: str) -> int | None:
-    """A decimal integer as the kernel prints it, or None."""
+    """Parse a decimal integer as the kernel prints it; None for other text."""
     return int(text) if _INTEGER.fullmatch(text) else None
 
 
 def parse_counters(text: str) -> KernelCounters | Unknown:
-    """/proc/net/snmp and /proc/net/netstat, one after the other: a line of names, a line of values, for each group.
+    """Parse /proc/net/snmp and /proc/net/netstat, one after the other: a line of names and a line of values a group.
 
-    Values go to names by place; a name without a value, or a value without a name, is left out. A group with anything
-    but integers among its values is left out whole: its columns cannot be trusted.
+    A value belongs to the name at its position; a name without a value, or a value without a name, is left out. A group
+    with a value that is no integer is left out whole, because its columns cannot be trusted.
     """
     groups: dict[str, dict[str, int]] = {}
     names: tuple[str, list[str]] | None = None
@@ -40,11 +40,13 @@ def parse_counters(text: str) -> KernelCounters | Unknown:
             if None not in values and pairs:
                 groups.setdefault(group, {}).update(pairs)
             names = None
-    return KernelCounters(groups) if groups else Unknown(f"Nothing was understood of {' and '.join(COUNTER_FILES)}.")
+    return (
+        KernelCounters(groups) if groups else Unknown(f"No counter could be parsed in {' and '.join(COUNTER_FILES)}.")
+    )
 
 
 def parse_values(text: str) -> dict[str, str]:
-    """Files of one line, as `grep -H .` prints them: path, colon, content. Runs of blanks become one."""
+    """Parse files of one line, as `grep -H .` prints them: path, colon, content. Runs of blanks become one blank."""
     values: dict[str, str] = {}
     for line in text.splitlines():
         path, colon, content = line.partition(":")
@@ -68,15 +70,15 @@ def with_speeds(interfaces: Iterable[Interface], values: Mapping[str, str]) -> t
 def _speed(text: str | None, interface: Interface) -> int | Unknown:
     mbps = number(text) if text is not None else None
     if mbps is None or mbps <= 0 or mbps in _SPEEDS_NOT_KNOWN:
-        return _not_told("speed", interface)
+        return _not_reported("speed", interface)
     return mbps
 
 
 def _duplex(text: str | None, interface: Interface) -> str | Unknown:
-    return text if text in ("full", "half") else _not_told("duplex", interface)
+    return text if text in ("full", "half") else _not_reported("duplex", interface)
 
 
-def _not_told(what: str, interface: Interface) -> Unknown:
+def _not_reported(attribute: str, interface: Interface) -> Unknown:
     if not interface.is_up:
-        return Unknown(f"{interface.name} has no link, so it has no {what}.")
-    return Unknown(f"The driver of {interface.name} tells no {what}.")
+        return Unknown(f"{interface.name} has no link, so it has no {attribute}.")
+    return Unknown(f"The driver of {interface.name} reports no {attribute}.")

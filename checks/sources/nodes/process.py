@@ -1,4 +1,4 @@
-"""A process that is talked to over its three streams, and that can be ended at once, with all that it started."""
+"""A process with three pipes, which can be ended at once together with the processes that it started."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ from contextlib import suppress
 from weakref import WeakKeyDictionary
 
 _POLITE_S = 0.2
-"""Seconds between SIGTERM and SIGKILL: ssh uses them to leave a shared connection in order."""
-_LAST_WORDS_S = 0.1
-"""Seconds after the exit in which what was still in the pipes is read. A process that the dead one left behind
-(ssh with ControlPersist does) can hold them open for ever."""
+"""Seconds between SIGTERM and SIGKILL, in which ssh can close a shared connection."""
+_LAST_OUTPUT_S = 0.1
+"""Seconds after the exit in which the rest of the pipes is read. A process that the ended one left behind (ssh with
+ControlPersist leaves one) can hold the pipes open for ever."""
 _STDOUT, _STDERR = 1, 2
 
 _TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
-"""One start at a time: a fork blocks the loop for some 20 ms, and between those of eight peers keys are answered."""
+"""One start at a time: a fork blocks the loop for about 20 ms, and the loop must answer keys between eight forks."""
 
 
 class TalkingProcess(asyncio.SubprocessProtocol):
-    """The leader of its own process group, so that what it starts can be ended with it."""
+    """The leader of its own process group, so that the processes that it starts can be ended with it."""
 
     def __init__(
         self,
         *,
-        heard: Callable[[bytes], None],
-        heard_aside: Callable[[bytes], None],
-        ended: Callable[[int], None],
+        on_stdout: Callable[[bytes], None],
+        on_stderr: Callable[[bytes], None],
+        on_exit: Callable[[int], None],
     ) -> None:
-        """`heard` is told its stdout, `heard_aside` its stderr, and at last `ended`, once, its exit status."""
-        self._heard = heard
-        self._heard_aside = heard_aside
-        self._ended = ended
+        """`on_stdout` and `on_stderr` receive its output; `on_exit` receives its exit status, once, at last."""
+        self._on_stdout = on_stdout
+        self._on_stderr = on_stderr
+        self._on_exit = on_exit
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.SubprocessTransport | None = None
         self._starting: asyncio.Task[tuple[asyncio.SubprocessTransport, TalkingProcess]] | None = None
         self._exited = asyncio.Event()
-        self._told = False
+        self._exit_reported = False
 
     async def start(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        """Start it. Raises OSError when the program cannot be started."""
+        """Start the process. Raises OSError where the program cannot be started."""
         async with _TURNS.setdefault(self._loop, asyncio.Lock()):
-            # Never cancelled on the way: asyncio would then wait for pipes that it has not yet connected, for ever. Who
-            # is cancelled here closes the process, and that waits for the start, which takes no longer than a fork.
+            # Never cancelled: asyncio would then wait for ever for pipes that it has not connected. A cancelled caller
+            # closes the process, and `close` waits for the start, which takes no longer than a fork.
             self._starting = asyncio.create_task(
                 self._loop.subprocess_exec(lambda: self, *argv, env=dict(env), start_new_session=True)
             )
             await asyncio.shield(self._starting)
 
     def write(self, data: bytes) -> None:
-        """Send to its stdin; never waits."""
+        """Send data to its stdin; never waits."""
         stdin = self._transport.get_pipe_transport(0) if self._transport is not None else None
         if isinstance(stdin, asyncio.WriteTransport) and not stdin.is_closing():
             stdin.write(data)
 
     async def close(self) -> None:
-        """End it and all that it started, in well under half a second also when it hangs. Can be called twice."""
+        """End the process and its whole group, in under 0.5 s even if it hangs. May be called twice."""
         if self._starting is not None:
             await asyncio.wait([self._starting])
         transport, self._transport = self._transport, None
@@ -87,26 +87,26 @@ class TalkingProcess(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Called by asyncio."""
         if fd == _STDOUT:
-            self._heard(data)
+            self._on_stdout(data)
         elif fd == _STDERR:
-            self._heard_aside(data)
+            self._on_stderr(data)
 
     def process_exited(self) -> None:
-        """Called by asyncio, perhaps before the last output."""
+        """Called by asyncio, possibly before the last output."""
         self._exited.set()
         if self._transport is not None:
             status = self._transport.get_returncode()
-            self._loop.call_later(_LAST_WORDS_S, self._tell_end, 255 if status is None else status)
+            self._loop.call_later(_LAST_OUTPUT_S, self._report_exit, 255 if status is None else status)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by asyncio when the process has exited and every pipe is closed."""
         status = self._transport.get_returncode() if self._transport is not None else None
-        self._tell_end(255 if status is None else status)
+        self._report_exit(255 if status is None else status)
 
-    def _tell_end(self, exit_status: int) -> None:
-        if not self._told:
-            self._told = True
-            self._ended(exit_status)
+    def _report_exit(self, exit_status: int) -> None:
+        if not self._exit_reported:
+            self._exit_reported = True
+            self._on_exit(exit_status)
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:

@@ -1,6 +1,6 @@
-"""A peer, read in one trip: one program of plain `sh`, whose answer is cut into sections and parsed.
+"""Read a peer in one round trip: one program of plain `sh`, whose answer is split into sections and parsed.
 
-The peer needs `sh`, `cat`, `grep` and `ip`. The answer gives the same facts as netlink does on this node.
+The peer needs `sh`, `cat`, `grep` and `ip`. The facts are the same as those that netlink provides on this node.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from checks.model.facts import Node
 from checks.model.journal import Journal
-from checks.sources.kernel_files import KERNEL_RELEASE_PATH, PEER, PEER_SAYS_WHY
+from checks.sources.kernel_files import KERNEL_RELEASE_PATH, PEER, PEER_WITH_ERRORS
 from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
 from checks.sources.nodes.proc import parse_counters, parse_values, with_speeds
 from checks.sources.nodes.sections import Section, sections
@@ -19,38 +19,38 @@ from checks.sources.nodes.sysctls import sysctls
 
 
 def parse_node(name: str, text: str) -> Node:
-    """The node from what the program PEER printed. Never raises: what makes no sense is left out, or Unknown."""
+    """Parse the output of the program PEER. Never raises: text that cannot be parsed is left out, or Unknown."""
     return _node(name, sections(text))
 
 
 async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
-    """Read a peer. Raises ShellError when it does not answer in time, or its answer shows no interface at all."""
+    """Read a peer. Raises ShellError where the peer does not answer in time, or its answer has no interface."""
     with ExitStack() as journalled:
         entries = {
             topic: journalled.enter_context(journal.entry(shell.node, topic, PEER.action(topic)))
             for topic in PEER.topics
         }
         answer = await shell.run(PEER, timeout_s=timeout_s)
-        told = sections(answer.text)
+        parts = sections(answer.text)
         for topic, entry in entries.items():
-            entry.text = "\n\n".join(told[s].text for s in PEER.sections[topic] if s in told)
-            if topic not in told:
+            entry.text = "\n\n".join(parts[s].text for s in PEER.sections[topic] if s in parts)
+            if topic not in parts:
                 entry.outcome = "not in the answer"
-            elif told[topic].exit_status and topic in PEER_SAYS_WHY:
-                entry.outcome = f"exit status {told[topic].exit_status}"
-        node = _node(shell.node, told)
+            elif parts[topic].exit_status and topic in PEER_WITH_ERRORS:
+                entry.outcome = f"exit status {parts[topic].exit_status}"
+        node = _node(shell.node, parts)
         if not node.interfaces:
-            said = told.get("interfaces", Section()).text.partition("\n")[0]
+            printed = parts.get("interfaces", Section()).text.partition("\n")[0]
             raise ShellError(
                 f"{shell.node} answered, but `ip -d addr show` showed no interface there"
-                f"{f' ({said})' if said else ''}: is iproute installed?",
+                f"{f' ({printed})' if printed else ''}: check that iproute is installed on {shell.node}.",
                 answer.text,
             )
         return node
 
 
-def _node(name: str, told: Mapping[str, Section]) -> Node:
-    text = {section: told.get(section, Section()).text for part in PEER.sections.values() for section in part}
+def _node(name: str, parts: Mapping[str, Section]) -> Node:
+    text = {section: parts.get(section, Section()).text for part in PEER.sections.values() for section in part}
     interfaces = with_speeds(parse_interfaces(text["interfaces"]), parse_values(text["speeds"]))
     values = parse_values(text["sysctls"])
     return Node(
@@ -63,15 +63,15 @@ def _node(name: str, told: Mapping[str, Section]) -> Node:
         counters=parse_counters(text["counters"]),
         sysctls=sysctls((interface.name for interface in interfaces), values),
         limits=tuple(
-            f"The {topic} of {name} could not be read: {_reason(told.get(topic))}"
+            f"The {topic} of {name} could not be read: {_reason(parts.get(topic))}"
             for topic in ("routes", "neighbours")
-            if told.get(topic, Section(exit_status=1)).exit_status
+            if parts.get(topic, Section(exit_status=1)).exit_status
         ),
     )
 
 
 def _reason(section: Section | None) -> str:
     if section is None:
-        return "it was not in the answer."
+        return "the answer ended before this part."
     last_line = section.text.rpartition("\n")[2].strip()
-    return f"{last_line or 'ip said nothing'} (exit status {section.exit_status})."
+    return f"{last_line or 'ip printed nothing'} (exit status {section.exit_status})."

@@ -1,4 +1,4 @@
-"""The answer of a program that reads many things in one trip, cut into sections again. No I/O."""
+"""Split the answer of a program into its sections. No I/O."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checks.sources.sh_text import FILE_MARK, MARK, MASKED, UNREADABLE
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What one command printed, and its exit status."""
+    """The output of one command, and its exit status."""
 
     text: str = ""
     exit_status: int = 0
@@ -18,14 +18,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """The lines of a file that were asked for; never the whole file, which can hold secrets."""
+    """The requested lines of a file; never the whole file, because it can hold secrets."""
 
     path: str
     lines: tuple[str, ...] = ()
     is_readable: bool = True
-    """False where this user may not read it; then `lines` is empty. A path can be a directory that may not be read."""
+    """False where this user may not read it; then `lines` is empty. The path can also be an unreadable directory."""
     is_masked: bool = False
-    """Whether it is no file but a link to /dev/null, which says: as if there were none of this name."""
+    """Whether it is a link to /dev/null, which masks all files of this name."""
 
     @property
     def name(self) -> str:
@@ -34,17 +34,17 @@ class ConfigFile:
 
     @property
     def directory(self) -> str:
-        """All before the last part of the path."""
+        """The path without its last part."""
         return self.path.rpartition("/")[0]
 
 
 def sections(text: str) -> dict[str, Section]:
-    """The sections of an answer by name; one that was not ended has no say."""
+    """The sections of an answer by name, without a section that has no end mark."""
     return dict(section_list(text))
 
 
 def section_list(text: str) -> tuple[tuple[str, Section], ...]:
-    """The names and sections of an answer in its order, for programs that give several the same name."""
+    """The (name, section) pairs of an answer in its order, for programs that repeat a name."""
     found: list[tuple[str, Section]] = []
     name = ""
     lines: list[str] = []
@@ -90,7 +90,7 @@ def _config_files(text: str) -> Iterator[ConfigFile]:
             lines.append(line.rstrip("\r"))
             continue
         if path:
-            told = tuple(line for line in lines if line.strip() and line not in (UNREADABLE, MASKED))
+            printed = tuple(line for line in lines if line.strip() and line not in (UNREADABLE, MASKED))
             is_readable = UNREADABLE not in lines
-            yield ConfigFile(path, told if is_readable else (), is_readable, MASKED in lines)
+            yield ConfigFile(path, printed if is_readable else (), is_readable, MASKED in lines)
         path, lines = rest, []

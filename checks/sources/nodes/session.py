@@ -1,5 +1,7 @@
-"""The session: what one run holds open. Settings, journal, a shell on each node and the connections to the database,
-each opened once and kept."""
+"""The session of one run: settings, journal, a shell on each node, and the connections to the database.
+
+Each shell and connection is opened once, and stays open until the end of the run.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from checks.sources.registry import SSH
 
 
 class Session:
-    """One run's connections. Close it, whatever happened; closing takes well under a second."""
+    """The shells and connections of one run. Always call `close`: it takes under a second."""
 
     def __init__(
         self,
@@ -35,19 +37,22 @@ class Session:
         self._shells: dict[str, asyncio.Task[Shell]] = {}
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
-        """Say how far the gathering of a group of facts is."""
+        """Report the progress of gathering a group of facts."""
         if self._progress is not None:
             self._progress(group, text, done, total)
 
     async def shell(self, node: str) -> Shell:
-        """The shell on a node, opened the first time. Raises ShellError, the same one each time: a peer that refused
-        or hung is not asked again in this run, unless it is forgotten."""
+        """The shell on a node, opened at the first call.
+
+        Raises ShellError where it cannot be opened. The same error is raised each time: a run tries a peer that refused
+        or hung only once, unless `forget` was called for it.
+        """
         if node not in self._shells:
             self._shells[node] = asyncio.create_task(self._open(node))
         return await asyncio.shield(self._shells[node])
 
     async def forget(self, node: str) -> None:
-        """End the shell on a node, or the attempt to have one: the next who wants it opens another."""
+        """End the shell on a node, or the attempt to open it; the next `shell` opens another."""
         if task := self._shells.pop(node, None):
             await _end(task)
 
@@ -62,14 +67,16 @@ class Session:
                 raise
 
     async def close(self) -> None:
-        """End every connection and every shell, also those still being opened; all at once, so that many that hang
-        take no longer than one."""
+        """End all connections and shells, including those that are being opened.
+
+        All end at the same time, so that many that hang take no longer than one.
+        """
         shells, self._shells = list(self._shells.values()), {}
         await asyncio.gather(self.databases.close(), *map(_end, shells), return_exceptions=True)
 
 
 async def _end(opening: asyncio.Task[Shell]) -> None:
-    """End a shell that is open, or is being opened; of one that could not be had nothing is left to end."""
+    """End a shell that is open or is being opened. A shell that failed to open needs no end."""
     if not opening.done():
         opening.cancel()
     (outcome,) = await asyncio.gather(opening, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What a node would be after its next boot, and what runs on it: read in one trip by one program of plain `sh`."""
+"""Read a node's setup in one round trip, by one program of plain `sh`: running software and boot configuration."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from checks.sources.nodes.shell import Shell
 
 
 async def read_setup(shell: Shell, journal: Journal, timeout_s: float) -> NodeSetup:
-    """Read a node's setup. Raises ShellError when it does not answer in time.
+    """Read a node's setup. Raises ShellError where the node does not answer in time.
 
-    It stands in the journal under the topics `setup`, `boot files` and `lldp`.
+    The journal has it under the topics `setup`, `boot files` and `lldp`.
     """
     with ExitStack() as journalled:
         entries = {
@@ -23,10 +23,10 @@ async def read_setup(shell: Shell, journal: Journal, timeout_s: float) -> NodeSe
             for topic in SETUP.topics
         }
         answer = await shell.run(SETUP, timeout_s=timeout_s)
-        told = sections(answer.text)
+        parts = sections(answer.text)
         for topic, entry in entries.items():
-            said = {part: told[part].text for part in SETUP.sections[topic] if part in told}
-            entry.text = "\n\n".join(f"{part}:\n{text}" for part, text in said.items() if text)
-            if len(said) < len(SETUP.sections[topic]):
-                entry.outcome = "the answer ended before it was whole"
-        return parse_setup(shell.node, told)
+            texts = {name: parts[name].text for name in SETUP.sections[topic] if name in parts}
+            entry.text = "\n\n".join(f"{name}:\n{text}" for name, text in texts.items() if text)
+            if len(texts) < len(SETUP.sections[topic]):
+                entry.outcome = "the answer is incomplete"
+        return parse_setup(shell.node, parts)

@@ -1,6 +1,6 @@
-"""A node's setup out of what the program SETUP printed, LLDP neighbours and logins among it: text in, facts out.
+"""Parse the output of the program SETUP: a node's setup, with LLDP neighbours and logins. Text in, facts out.
 
-Nothing is raised.
+Raises nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from checks.sources.nodes.boot_config.network_manager import parse_details, pars
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section, config_files, grepped_files
 
-# The interface's own name can hold dots (bond1.200), so it ends where a known word begins.
+# The interface's own name can hold dots (bond1.200), so it ends before a known word.
 _LINE = re.compile(r"lldp\.(.+?)\.((?:via|rid|age|chassis|port|vlan|ppvid|pi|lldp-med|unknown-tlvs)(?:\..+?)?)=(.*)")
 _SMALLEST_FRAME_BYTES = 64
 _NOT_FOUND = 127
@@ -30,18 +30,19 @@ _TIMED_OUT = 124
 
 
 def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
-    """The neighbours by the node's interfaces, in the order told. None at all is an answer too.
+    """The LLDP neighbours of the node's interfaces, in the order of the output; can be empty.
 
-    Several on one interface are told one after the other: a switch that passes on what other switches announce.
+    An interface can have several neighbours, where a switch forwards the announcements of other switches.
     """
     if section.exit_status == _NOT_FOUND:
-        return Unknown("lldpd, which listens to what switches announce, is not installed there")
+        return Unknown("lldpd, which receives the announcements of switches, is not installed there")
     if section.exit_status == _TIMED_OUT:
         return Unknown("lldpctl did not answer in time")
     neighbours = tuple(_neighbours(section.text))
     if section.exit_status and not neighbours:
-        said = printed_lines(section.text)
-        return Unknown(f"lldpctl gave no answer, as for most users but root{f': {quoted(said[-1])}' if said else ''}")
+        printed = printed_lines(section.text)
+        reported = f": {quoted(printed[-1])}" if printed else ""
+        return Unknown(f"lldpctl printed no answer, as for most users but root{reported}")
     return neighbours
 
 
@@ -83,7 +84,7 @@ _WORD_DIGITS = 8
 
 
 def parse_logins(text: str, machine: str) -> tuple[str, ...]:
-    """The local addresses of the lines, sorted and each once; an IPv4 address within IPv6 as what it is."""
+    """The local addresses of the lines, sorted, each once; an IPv4-mapped IPv6 address as IPv4."""
     return tuple(sorted(set(_addresses(text, machine in _BIG_ENDIAN))))
 
 
@@ -113,15 +114,15 @@ _PLATFORMS = (
     ("sys_vendor", "Google", "Google Cloud"),
     ("product_name", "Google Compute Engine", "Google Cloud"),
 )
-"""By what each cloud's machines are known: the value of a DMI field as that cloud documents it for its guests."""
+"""The DMI field and value that identify the machines of each cloud, as the cloud documents them for its guests."""
 _ENGINEERED = "Oracle Engineered System"
 
 
-def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
-    """The setup of a node. Never raises: what makes no sense is left out, or Unknown."""
+def parse_setup(name: str, parts: Mapping[str, Section]) -> NodeSetup:
+    """The setup of a node. Never raises: text that cannot be parsed is left out, or Unknown."""
 
     def text(section: str) -> str:
-        return told.get(section, Section()).text
+        return parts.get(section, Section()).text
 
     boot = dict(line.partition(" ")[::2] for line in text("boot").split("\n"))
     programs = _programs(text("processes"))
@@ -138,35 +139,35 @@ def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
     )
     services = parse_network_services(text("units"))
     kept, limits = mtus_at_boot(files, services, devices)
-    is_cut = "rules" not in told
+    is_cut = "rules" not in parts
     return NodeSetup(
         name,
-        boot_id=boot.get("boot_id") or Unknown("the kernel did not tell its boot id"),
+        boot_id=boot.get("boot_id") or Unknown("the kernel did not report its boot id"),
         booted_at=_moment(boot.get("btime", "")),
         taken_at_s=float(number(boot.get("now", "")) or 0),
         grid_home=_home(seen, text("homes")),
         daemons=programs if isinstance(programs, Unknown) else tuple(sorted(set(_daemons(programs)))),
         instances=programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs)))),
-        autostart=_autostart(told.get("autostart", Section()), text("ohasdstr"), boot.get("name", name)),
-        services=_services(told.get("services", Section())),
+        autostart=_autostart(parts.get("autostart", Section()), text("ohasdstr"), boot.get("name", name)),
+        services=_services(parts.get("services", Section())),
         keepers=(Keeper.NETPLAN, *services) if services and files.netplan else services,
-        kept=Unknown("the answer ended before it was whole") if is_cut else kept,
+        kept=Unknown("the answer is incomplete") if is_cut else kept,
         fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
         platform=_platform(text("platform")),
         infiniband_modes=_modes(text("devices"), devices),
-        lldp=parse_lldp(told.get("lldp", Section(exit_status=255))),
+        lldp=parse_lldp(parts.get("lldp", Section(exit_status=255))),
         clients_by=parse_logins(text("logins"), boot.get("machine", "")),
         limits=limits,
     )
 
 
 def _programs(text: str) -> tuple[str, ...] | Unknown:
-    """The programs of the command lines that were looked for; those of containers on the node are left out."""
+    """The command lines that match, without those of containers on the node."""
     lines = text.split("\n")
     if _RECORDS_ARE_READ not in lines:
-        return Unknown("the grep there cannot read command lines; GNU grep can")
+        return Unknown("the grep of this node cannot read command lines; GNU grep can")
     if "visible" not in lines:
-        return Unknown("this user may not see the processes of others there (hidepid of /proc)")
+        return Unknown("this user may not see the processes of other users there (hidepid of /proc)")
     contained = {found[1] for line in lines if (found := _CONTAINED.match(line))}
     found_at = (found for line in lines if (found := _PROGRAM.fullmatch(line)))
     return tuple(found[2].strip() for found in found_at if found[1] not in contained)
@@ -186,20 +187,20 @@ def _instances(programs: tuple[str, ...]) -> Iterator[str]:
 
 
 def _home(programs: tuple[str, ...], homes: str) -> str | Unknown:
-    """The home that Clusterware runs from; else the one that olr.loc names, which a rollback can leave behind."""
+    """The home that Clusterware runs from; else the home that olr.loc names, which a rollback can leave behind."""
     for wanted in ("ocssd.bin", "ohasd.bin"):
         for program in programs:
             path, slash, name = program.split(" ")[0].rpartition("/bin/")
             if slash and name == wanted and path.startswith("/"):
                 return path
-    return parse_crs_home(homes) or Unknown("no Grid home runs or is named there (olr.loc)")
+    return parse_crs_home(homes) or Unknown("no Clusterware runs there, and olr.loc names no Grid home")
 
 
 def _autostart(config: Section, files: str, host: str) -> bool | Unknown:
     codes = {message.code for message in read_messages(config.text)}
     if codes & {_ENABLED, _DISABLED}:
         return _ENABLED in codes
-    # One directory for each name that the host ever had when Clusterware was installed.
+    # One directory for each name that the host had when Clusterware was installed.
     by_host = {path.split("/")[-3].lower(): value for path, value in parse_values(files).items() if path.count("/") > 3}
     names = (host.lower(), host.lower().partition(".")[0])
     found = next((by_host[name] for name in names if name in by_host), "")
@@ -217,23 +218,23 @@ def _services(check: Section) -> tuple[str, ...] | Unknown:
 
 def _why_not(command: str, answer: Section) -> str:
     if answer.exit_status in _NO_CRSCTL:
-        return "there is no crsctl in a Grid home that olr.loc names"
+        return "the Grid home that olr.loc names has no crsctl"
     if answer.exit_status == _TIMED_OUT:
         return f"`{command}` did not answer in time: Clusterware may hang there"
     lines = printed_lines(answer.text)
-    return f"`{command}` gave no answer{f': {quoted(lines[0])}' if lines else ''}"
+    return f"`{command}` printed no answer{f': {quoted(lines[0])}' if lines else ''}"
 
 
 def _moment(text: str) -> str | Unknown:
     seconds = number(text)
     if seconds is None or not 0 < seconds < _FURTHEST_S:
-        return Unknown("the kernel did not tell when it was booted")
+        return Unknown("the kernel did not report its boot time")
     return datetime.fromtimestamp(min(seconds, 253_402_300_799), UTC).isoformat()
 
 
 def _platform(text: str) -> str:
     values = parse_values(text)
-    # Exadata and ODA are told by what Oracle's own images hold, also where they run in a cloud.
+    # Exadata and ODA are recognised by files of Oracle's own images, also in a cloud.
     if any(line.startswith("there:") for line in text.split("\n")):
         return _ENGINEERED
     return next((name for field, value, name in _PLATFORMS if values.get(field) == value), "")

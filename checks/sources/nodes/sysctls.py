@@ -1,4 +1,4 @@
-"""The kernel settings that matter to a private interconnect: which they are, and where they stand."""
+"""The sysctls that affect a private interconnect, and their paths."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from checks.sources.kernel_files import INTERFACE_SYSCTLS, NODE_SYSCTLS, PROC_SY
 
 
 def interface_sysctl(interface: str, name: str) -> str:
-    """The key of a setting of an interface; its name stands in it as it is, dots included."""
+    """The key of a sysctl of an interface; the name of the interface is unchanged, dots included."""
     return f"net.ipv4.conf.{interface}.{name}"
 
 
 def sysctl_paths(interfaces: Iterable[str]) -> dict[str, str]:
-    """Where each sysctl stands below /proc/sys, by its key."""
+    """The path of each sysctl below /proc/sys, by its key."""
     paths = {key: key.replace(".", "/") for key in NODE_SYSCTLS}
     for interface in ("all", *interfaces):
         for name in INTERFACE_SYSCTLS:
@@ -23,7 +23,7 @@ def sysctl_paths(interfaces: Iterable[str]) -> dict[str, str]:
 
 
 def sysctls(interfaces: Iterable[str], values: Mapping[str, str]) -> dict[str, str | Unknown]:
-    """Every sysctl by its key, from what was read by path below /proc/sys."""
+    """Every sysctl by its key, from values by path below /proc/sys; Unknown where the kernel does not have it."""
     return {
         key: values[path]
         if path in values

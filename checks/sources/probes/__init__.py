@@ -1,1 +1,1 @@
-"""What is sent over the private networks, only when asked, and never over a public one."""
+"""Send probes over the private networks, only on request, and never over a public network."""

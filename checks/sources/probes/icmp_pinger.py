@@ -1,4 +1,4 @@
-"""DF pings from this node, many at once, on an ICMP socket of our own."""
+"""Send DF pings from this node, many at the same time, on an own ICMP socket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import Request, Tally
 
 REFUSALS_THAT_SETTLE = 2
-"""A kernel that refuses a size refuses it every time: the rest of the series is not tried."""
+"""Refusals after which the rest of a series is not sent: a kernel that refuses a size refuses it every time."""
 
 YIELD_EVERY = 8
 """Packets sent before the event loop gets its turn, so that probing a path does not freeze the console."""
@@ -26,7 +26,7 @@ YIELD_EVERY = 8
 
 @dataclass(slots=True)
 class _Flight:
-    """A packet under way. It stays known after its time-out, so that a late answer still counts."""
+    """A packet in flight. It is stored after its time-out too, so that a late answer counts."""
 
     tally: Tally
     packet_bytes: int
@@ -36,14 +36,15 @@ class _Flight:
 
 
 class IcmpPinger:
-    """Sends on one path. Use as a context manager: the socket is closed at the end."""
+    """Send pings on one path. Use it as a context manager, which closes the socket."""
 
     sent_by = "icmp socket"
 
     def __init__(self, path: Path, limits: PathLimits, pace: PacketPace, *, straggler_s: float) -> None:
-        """Open the socket. Raises CannotPingError where this node does not let us.
+        """Open the socket. Raises CannotPingError where this node does not permit it.
 
-        `straggler_s`: how long after sending an answer is still waited for where only part of a size was answered.
+        `straggler_s` is the time after sending, in seconds, in which late answers count for a size that was answered
+        only in part.
         """
         self.path = path
         self._limits = limits
@@ -101,16 +102,16 @@ class IcmpPinger:
             await self._stir(min(f.expires_at for f in waiting))
 
     async def _wait_for_stragglers(self) -> None:
-        """Longer where a size was answered in part: a node that is busy for a moment answers late, not never."""
+        """Wait longer for a size that was answered in part: a node that is busy for a moment answers late."""
         while partly := [f for f in self._flights.values() if f.tally.rtts_ms]:
             if (until := max(f.sent_at for f in partly) + self._straggler_s) <= time.perf_counter():
                 return
             await self._stir(until)
 
     async def _stir(self, until: float) -> None:
-        """Wait until something arrives, or until then; then see what has arrived and what has timed out."""
+        """Wait for an arrival or until the time `until`; then process arrivals and time-outs."""
         self._stirred.clear()
-        # The socket may hold answers already, when the loop was busy elsewhere: they are read before any time-out.
+        # If the loop was busy, the socket may already have answers: they are read before any time-out counts.
         self._collect()
         if not self._stirred.is_set() and (remaining := until - time.perf_counter()) > 0:
             try:
@@ -136,16 +137,16 @@ class IcmpPinger:
         self._limits.spend(1, packet_bytes)
         self._flights[self._sequence] = flight
         self._window.add(packet_bytes)
-        # Read at once: on virtual links the answer is there before the call returns, and a burst of unread ones
+        # Read at once: on virtual links the answer arrives before the call returns, and a burst of unread answers
         # overflows the socket's buffer.
         self._collect()
 
     def _payload(self, size: int) -> bytes:
-        """The run's random token, over and over: a stranger's answer never matches."""
+        """The run's random token, repeated: an answer to another program never matches."""
         return (self._token * (size // len(self._token) + 1))[:size]
 
     def _refused(self, tally: Tally, error: OSError) -> None:
-        """Note why the kernel did not send. Errors of earlier packets may stand in the queue beside it."""
+        """Record why the kernel did not send. The queue may also have errors of earlier packets."""
         queued = self._socket.errors()
         for other in queued:
             if not other.local:
@@ -172,7 +173,7 @@ class IcmpPinger:
         self._end(echo.sequence, flight)
 
     def _apply(self, error: QueuedError) -> None:
-        """Book an error to the packet that it is about."""
+        """Record an error for the packet that caused it."""
         flight = self._flights.get(error.sequence) if error.sequence is not None else None
         if flight is None or error.sequence is None:
             return
@@ -186,13 +187,13 @@ class IcmpPinger:
         self._end(error.sequence, flight)
 
     def _end(self, sequence: int, flight: _Flight) -> None:
-        """A packet's fate is known: forget it."""
+        """Remove a packet with a known outcome."""
         del self._flights[sequence]
         self._land(flight)
         self._stirred.set()
 
     def _land(self, flight: _Flight) -> None:
-        """A packet is no longer in flight."""
+        """Remove a packet from the window of bytes in flight."""
         if flight.in_window:
             flight.in_window = False
             self._window.remove(flight.packet_bytes)

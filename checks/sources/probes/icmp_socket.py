@@ -1,7 +1,7 @@
-"""ICMP sockets that can set Don't Fragment and tell what became of each packet: icmplib's, with what it lacks.
+"""ICMP sockets that set Don't Fragment and report the outcome of each packet, based on icmplib.
 
 icmplib builds the packets and opens the sockets, with or without privileges. It cannot forbid fragmentation, cuts
-answers at 1024 bytes and drops the error number; so this file sets the socket options, reads whole answers with their
+answers at 1024 bytes and drops the error number. So this file sets the socket options, reads whole answers with their
 TTL and the kernel's time of arrival, and reads the kernel's error queue (ip(7), IP_RECVERR). Linux only.
 """
 
@@ -26,7 +26,7 @@ IP_MTU_DISCOVER, IP_RECVERR, IP_RECVTTL = 10, 11, 12
 IPV6_MTU_DISCOVER, IPV6_RECVERR, IPV6_DONTFRAG = 23, 25, 62
 SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
 PMTUDISC_PROBE = 3
-"""Sets DF, and asks only the interface's MTU: a path MTU that the kernel remembers from a router does not count."""
+"""Sets DF, and uses only the interface's MTU: a path MTU that the kernel remembers from a router does not count."""
 ORIGIN_LOCAL = 1
 ERROR_STRUCT = struct.Struct("=IBBBBII")
 """struct sock_extended_err: errno, origin, type, code, padding, info, data; the offender's sockaddr follows."""
@@ -38,14 +38,14 @@ LARGEST_PACKET = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """An echo reply as it came in."""
+    """A received echo reply."""
 
     identifier: int
     sequence: int
     payload: bytes
     ttl: int | None
     arrived_ns: int
-    """When the kernel took it in, by `time.monotonic_ns`; when it was read, where the kernel did not say."""
+    """When the kernel received it, by `time.monotonic_ns`; when it was read, where the kernel reported no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ class QueuedError:
     number: int
     """errno: EMSGSIZE, EHOSTUNREACH, ..."""
     local: bool
-    """Whether this node's own kernel refused to send, rather than someone on the way answering."""
+    """Whether this node's own kernel refused to send; False where a router or the destination answered."""
     mtu: int
     """With EMSGSIZE: the MTU that was exceeded."""
     offender: str
-    """Who says so: a router, the destination, or this node itself when nobody answered its ARP."""
+    """The sender of the error: a router, the destination, or this node itself where no host answered its ARP."""
     sequence: int | None
-    """Of the packet that it is about, where it is told."""
+    """The sequence number of the packet that caused it; None where it is not known."""
 
 
 def ones_complement_checksum(data: bytes) -> int:
@@ -74,7 +74,7 @@ def ones_complement_checksum(data: bytes) -> int:
 
 
 class _Quick:
-    """What both IP versions share; mixed into icmplib's sockets."""
+    """The faster checksum for both IP versions, mixed into icmplib's sockets."""
 
     __slots__ = ()
 
@@ -103,14 +103,14 @@ class _QuickV6(_Quick, ICMPv6Socket):  # type: ignore[misc]  # icmplib has no ty
 
 
 class EchoSocket:
-    """A socket for echo requests from one address to another, and what comes back."""
+    """A socket for echo requests from one address to another, and for their answers."""
 
     def __init__(self, source: str, destination: str, device: str, *, dont_fragment: bool = True) -> None:
-        """Open it, bound to the source address and, where this user may, to the interface.
+        """Open the socket, bound to the source address and, where this user may, to the interface.
 
-        Without `dont_fragment` packets go out as those of any other program do: the kernel cuts what is larger than
-        the interface's MTU. Raises CannotPingError when the address is not on this node, and NoPrivilegeError when
-        this user may open no ICMP socket.
+        Without `dont_fragment` the kernel fragments packets larger than the interface's MTU, as for other programs.
+        Raises CannotPingError where the address is not on this node, and NoPrivilegeError where this user may open no
+        ICMP socket.
         """
         self.version = ipaddress.ip_address(destination).version
         self.destination = destination
@@ -124,13 +124,13 @@ class EchoSocket:
             sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
             # A burst of 9000-byte answers must fit: what overflows here would look like loss on the wire.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
-            # Root may pass the system-wide limit of receive buffers (SO_RCVBUFFORCE); others get what they get.
+            # Root may exceed the system-wide limit of receive buffers (SO_RCVBUFFORCE); other users may not.
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
             # Before Linux 5.7 only root may; the source address and the routes then choose the interface.
             with contextlib.suppress(PermissionError):
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode() + b"\0")
-            # Connected, a raw socket is not handed the answers to everyone else's pings.
+            # A connected raw socket does not receive the answers to the pings of other programs.
             sock.connect((destination, 0))
         except OSError as error:
             self.close()
@@ -157,20 +157,20 @@ class EchoSocket:
         raise kind_of_error(f"no ICMP socket from {source}: {refusal}")
 
     def fileno(self) -> int:
-        """For the event loop."""
+        """The file descriptor, for the event loop."""
         return self._sock.fileno()
 
     def close(self) -> None:
-        """Close it; again does no harm."""
+        """Close the socket. May be called twice."""
         self._icmp.close()
 
     def send(self, sequence: int, payload: bytes) -> int:
-        """Send an echo request, and return when it was handed to the kernel, by `time.monotonic_ns`.
+        """Send an echo request, and return the time at which the kernel accepted it, by `time.monotonic_ns`.
 
-        Raises OSError as the kernel does: EMSGSIZE when it is too large to leave the node.
+        Raises OSError as the kernel does: EMSGSIZE where the packet is too large to leave the node.
         """
         packet = self._icmp._create_packet(self.identifier, sequence, payload)
-        # An error that an earlier packet met would be raised here, and this packet not be sent.
+        # Clear an error of an earlier packet: it would be raised here, and this packet would not be sent.
         self._sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         handed_over_ns = time.monotonic_ns()
         self._sock.send(packet)
@@ -185,7 +185,7 @@ class EchoSocket:
             except BlockingIOError:
                 return echoes
             except OSError as error:
-                # An error of an earlier packet, reported once here; the error queue tells it in full.
+                # An error of an earlier packet, reported once here; the error queue has it in full.
                 if error.errno == errno.EBADF:
                     return echoes
                 continue
@@ -212,8 +212,8 @@ class EchoSocket:
         number, origin, _, _, _, info, _ = ERROR_STRUCT.unpack_from(control)
         sequence = None
         if origin != ORIGIN_LOCAL and len(original) >= 8 and original[0] in (8, 128):
-            identifier, told = struct.unpack_from("!HH", original, 4)
-            sequence = told if identifier == self.identifier else None
+            identifier, quoted_sequence = struct.unpack_from("!HH", original, 4)
+            sequence = quoted_sequence if identifier == self.identifier else None
         return QueuedError(number, origin == ORIGIN_LOCAL, info, _offender(control[ERROR_STRUCT.size :]), sequence)
 
 
@@ -228,10 +228,10 @@ def _ttl(ancillary: list[tuple[int, int, bytes]]) -> int | None:
 
 
 def _arrival_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
-    """When the kernel took a packet in.
+    """The time at which the kernel received a packet, by `time.monotonic_ns`.
 
-    The kernel tells it by the clock of the day, which may be set; so only how long ago it was is taken from there, and
-    only where that is no time to come.
+    The kernel reports it by the wall clock, which can be set. So only the age of the packet is taken from there, and
+    only where the age is not negative.
     """
     now_ns = time.monotonic_ns()
     for level, kind, control in ancillary:
@@ -243,7 +243,7 @@ def _arrival_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
 
 
 def _offender(address: bytes) -> str:
-    """The address in a sockaddr_in or sockaddr_in6; empty where none is told (AF_UNSPEC)."""
+    """The address in a sockaddr_in or sockaddr_in6; empty where it has none (AF_UNSPEC)."""
     family = struct.unpack_from("=H", address)[0] if len(address) >= 2 else 0
     if family == socket.AF_INET and len(address) >= 8:
         return socket.inet_ntop(socket.AF_INET, address[4:8])

@@ -1,4 +1,4 @@
-"""The three limits on what is sent: packets for a path, bytes in flight on a path, packets a second from a node."""
+"""The three limits of probing: packets for a path, bytes in flight on a path, packets per second from a node."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from checks.model.settings import ProbeSettings
 
 
 class BudgetSpentError(Exception):
-    """The packets that one path may cost are used up: one sentence."""
+    """The packet budget of a path is used up."""
 
 
 class PathLimits:
-    """What one path may cost, counted as it is spent."""
+    """The packet budget of one path, and the packets and bytes sent."""
 
     def __init__(self, settings: ProbeSettings) -> None:
         self.max_packets = settings.max_packets_per_path
@@ -29,22 +29,22 @@ class PathLimits:
         """Raise BudgetSpentError unless so many packets may still be sent."""
         if packets > self.packets_left:
             raise BudgetSpentError(
-                f"{packets} more packets would exceed the {self.max_packets} that a path may cost "
+                f"{packets} more packets would exceed the limit of {self.max_packets} packets for a path "
                 "(probe.max_packets_per_path)"
             )
 
     def spend(self, packets: int, packet_bytes: int) -> None:
-        """Count packets of `packet_bytes` bytes each. Raises BudgetSpentError instead of passing the limit."""
+        """Count packets of `packet_bytes` bytes each. Raises BudgetSpentError where they would exceed the limit."""
         self.demand(packets)
         self.packets_sent += packets
         self.bytes_sent += packets * packet_bytes
 
 
 class PacketPace:
-    """Keeps the packets of one node, on all its paths together, below a rate.
+    """Limit the packet rate of one node, over all its paths.
 
-    A burst of up to a fiftieth of a second's worth may go at once, since the event loop sleeps no finer than that
-    is worth; the mean never exceeds the rate.
+    A burst of up to 0.02 s of the rate may go at once, because finer sleeps of the event loop are not worth their cost;
+    the mean never exceeds the rate.
     """
 
     BURST_S = 0.02
@@ -54,7 +54,7 @@ class PacketPace:
         self._booked_until = 0.0
 
     async def take(self, packets: int) -> None:
-        """Wait until so many packets may be sent. Calls are served in the order in which they came."""
+        """Wait until so many packets may be sent. Calls are served in their order."""
         now = asyncio.get_running_loop().time()
         starts = max(self._booked_until, now)
         self._booked_until = starts + packets / self.rate
@@ -63,20 +63,20 @@ class PacketPace:
 
 
 class Window:
-    """The bytes that are unanswered on one path; lost packets count until their time-out."""
+    """The unanswered bytes on one path; lost packets count until their time-out."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self.bytes_in_flight = 0
 
     def admits(self, packet_bytes: int) -> bool:
-        """Whether so many bytes may go now. A packet larger than the window goes when nothing else is in flight."""
+        """Whether so many bytes may be sent now. A packet larger than the window may go when no other is in flight."""
         return self.bytes_in_flight == 0 or self.bytes_in_flight + packet_bytes <= self.max_bytes
 
     def add(self, packet_bytes: int) -> None:
-        """Count a packet in."""
+        """Add a packet to the bytes in flight."""
         self.bytes_in_flight += packet_bytes
 
     def remove(self, packet_bytes: int) -> None:
-        """Count a packet out: answered, refused or timed out."""
+        """Remove a packet that was answered, refused or timed out."""
         self.bytes_in_flight -= packet_bytes

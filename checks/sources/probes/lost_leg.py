@@ -1,7 +1,7 @@
-"""Which way loses full-size packets: send pings behind a black hole and let the target count those that arrive.
+"""Find the direction that loses full-size packets: send pings into a black hole, and let the target count arrivals.
 
-For each target first all its failing senders together: nothing or everything arriving settles it for everyone. Only
-otherwise one after the other. Targets do not disturb each other, since each counts only requests sent to itself.
+For each target, all failing senders send first together: if no request or every request arrives, the direction is
+known for all. Otherwise they send one after the other. Targets do not affect each other: each counts its own requests.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from checks.sources.probes.pinger import CannotPingError
 from checks.sources.probes.probe_hosts import ProbeHosts
 
 STRANGERS = 2
-"""Echo requests of others (monitoring pings once a second) and lost ones of ours that a count may be off by."""
+"""Tolerance of a count: echo requests of other programs (monitoring pings once a second) and lost own requests."""
 
 
 def in_echos(snmp: str) -> int | None:
-    """`InEchos` of the Icmp group and `InEchos` of ICMPv6 added up, from /proc/net/snmp and snmp6; None without either.
+    """The sum of `InEchos` of ICMP and ICMPv6, from /proc/net/snmp and snmp6; None where both are missing.
 
-    The first names its columns in one line and gives the values in the next; the second has a line for each.
+    snmp has the names of its columns on one line and the values on the next; snmp6 has a line for each counter.
     """
     total: int | None = None
     names: list[str] = []
@@ -44,7 +44,7 @@ def in_echos(snmp: str) -> int | None:
 
 
 def leg_of_all(arrived: int, sent: int) -> Leg:
-    """Which leg lost the pings of all senders together; UNKNOWN where the count does not settle it for everyone."""
+    """The leg that lost the pings of all senders; UNKNOWN where the count does not decide it for all of them."""
     if arrived <= STRANGERS:
         return Leg.REQUEST
     if arrived >= sent - STRANGERS:
@@ -53,10 +53,10 @@ def leg_of_all(arrived: int, sent: int) -> Leg:
 
 
 def combine(legs: Mapping[tuple[str, str], Leg]) -> dict[tuple[str, str], Leg]:
-    """The legs of the paths of one network, by sender and target, with what each tells of its opposite.
+    """The legs of the paths of one network, by sender and target, combined with the opposite paths.
 
-    A ping from A to B whose request is lost says nothing of the way from B to A. But where a request from B to A is
-    lost too, an answer would have been lost as well: both legs lose.
+    If the request of a ping from A to B is lost, the direction from B to A is not known. But if a request from B to A
+    is lost too, an answer from B would also be lost: both legs lose packets.
     """
     return {
         (sender, target): Leg.BOTH if leg is Leg.REQUEST and legs.get((target, sender)) is Leg.REQUEST else leg
@@ -65,7 +65,7 @@ def combine(legs: Mapping[tuple[str, str], Leg]) -> dict[tuple[str, str], Leg]:
 
 
 async def find_legs(works: Sequence[PathWork], nodes: ProbeHosts) -> None:
-    """Find the lost leg of each path, which must all lie behind black holes."""
+    """Find the lost leg of each path; all paths must have black holes."""
     by_target: dict[str, list[PathWork]] = {}
     for work in works:
         by_target.setdefault(work.path.destination.node, []).append(work)
@@ -76,7 +76,7 @@ async def find_legs(works: Sequence[PathWork], nodes: ProbeHosts) -> None:
 async def _one_target(target: str, senders: Sequence[PathWork], nodes: ProbeHosts) -> None:
     shell = await nodes.shell(target)
     if shell is None:
-        _note(senders, Leg.UNKNOWN, f"{target} has no shell to count in, so the lost way is unknown")
+        _note(senders, Leg.UNKNOWN, f"racwire has no shell on {target} to count arrivals, so the direction is unknown")
         return
     leg = await _count(senders, shell)
     if leg is not Leg.UNKNOWN or len(senders) == 1:
@@ -86,7 +86,7 @@ async def _one_target(target: str, senders: Sequence[PathWork], nodes: ProbeHost
 
 
 async def _count(senders: Sequence[PathWork], shell: Shell) -> Leg:
-    """One count with these senders; notes what it says on each of them."""
+    """Count the arrivals from these senders once, and record the result for each sender."""
     try:
         before = await _arrived(shell)
         sent = sum(await asyncio.gather(*(w.send_to_be_counted() for w in senders)))
@@ -95,14 +95,14 @@ async def _count(senders: Sequence[PathWork], shell: Shell) -> Leg:
         _note(senders, Leg.UNKNOWN, f"not found: {error}")
         return Leg.UNKNOWN
     if before is None or after is None or not sent:
-        _note(senders, Leg.UNKNOWN, f"{shell.node} does not tell how many echo requests reached it")
+        _note(senders, Leg.UNKNOWN, f"{shell.node} does not report how many echo requests it received")
         return Leg.UNKNOWN
     arrived = after - before
     leg = leg_of_all(arrived, sent)
     meaning = {
-        Leg.REQUEST: "they are lost on the way there",
-        Leg.REPLY: "they arrive, and the answers are lost on the way back",
-    }.get(leg, "that does not settle it")
+        Leg.REQUEST: f"requests are lost on the way to {shell.node}",
+        Leg.REPLY: f"requests arrive, and answers from {shell.node} are lost",
+    }.get(leg, "the direction is not clear")
     who = " ".join(w.path.source.node for w in senders)
     _note(senders, leg, f"{sent} full-size pings from {who}, {shell.node} counted {arrived} echo requests: {meaning}")
     return leg
@@ -118,9 +118,9 @@ def _note(works: Iterable[PathWork], leg: Leg, how: str) -> None:
 
 
 def _combine(works: Sequence[PathWork]) -> None:
-    """Let each path know what its opposite says."""
+    """Combine the leg of each path with the leg of its opposite path."""
     for network in {w.path.network.name for w in works}:
         mine = {(w.path.source.node, w.path.destination.node): w for w in works if w.path.network.name == network}
         for pair, leg in combine({pair: w.lost_leg for pair, w in mine.items()}).items():
             if leg is not mine[pair].lost_leg:
-                mine[pair].note_leg(leg, "the other way loses full-size packets too: both ways are broken")
+                mine[pair].note_leg(leg, "the opposite direction loses full-size packets too")

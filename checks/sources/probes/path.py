@@ -1,4 +1,4 @@
-"""A path that can be probed: from which port to which, and what ought to pass."""
+"""A path to probe: its two ports, and the expected MTU."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Path:
     source: Port
     destination: Port
     mtu: int
-    """What ought to pass, in bytes of IP packet."""
+    """The expected MTU, in bytes of IP packet."""
     subnet_is_shared: bool = False
-    """Whether another private network has the same subnet: then an address alone does not choose the interface."""
+    """Whether another private network has the same subnet: then an address does not determine the interface."""
 
     @property
     def version(self) -> int:
@@ -28,15 +28,15 @@ class Path:
 
     @property
     def name(self) -> str:
-        """How the journal calls it."""
+        """The name of the path in the journal."""
         return f"path {self.network.name} {self.source.node} {self.destination.node}"
 
     @property
     def small_payload(self) -> int:
-        """Payload of the ping that passes wherever the other node is reached at all."""
+        """Payload of a small ping, which passes wherever the other node is reachable."""
         return SMALL_PAYLOAD
 
     @property
     def full_payload(self) -> int:
-        """Payload of the largest packet that ought to pass."""
+        """Payload of the largest packet of the expected MTU."""
         return payload_for(self.mtu, self.version)

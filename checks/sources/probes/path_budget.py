@@ -1,4 +1,4 @@
-"""What probing a path may send: sizes and counts by purpose, from the settings and the MTU."""
+"""The packets for probing a path: sizes and counts by purpose, from the settings and the MTU."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class PathPlan:
     full: Request
     over: Request
     counted: Request
-    """For each count of the echo requests that reach the target; only behind a black hole."""
+    """For each count of the echo requests that reach the target; only on a path with a black hole."""
     timeout_s: float
 
     @property
     def reserve(self) -> int:
-        """Packets that the search must leave for finding the direction: together with others, and alone."""
+        """Packets that the search must leave for finding the direction: one count with all senders, and one alone."""
         return 2 * self.counted.count
 
     def as_commands(self, path: Path) -> str:
-        """What racwire does on the path, and the commands with which a person repeats it."""
+        """The action on the path, and the commands with which a person can repeat it."""
         ends = f"-I {shlex.quote(path.source.ip)} {shlex.quote(path.destination.ip)}"
         by_hand = "; ".join(
             f"ping -n -M do -s {request.payload} -c {request.count} -i 0.2 -W 1 {ends}"
@@ -42,7 +42,7 @@ class PathPlan:
 
 
 def plan_path(settings: ProbeSettings, mtu: int, version: int = 4, small_payload: int = 56) -> PathPlan:
-    """What the settings mean for a network of this MTU."""
+    """Compute the packets of a path from the settings and the MTU of its network."""
     full_payload = payload_for(mtu, version)
     affordable = max(1, (settings.max_packets_per_path - 1) // 2)
     full_count = min(max(settings.packets, LEAST_FOR_BLACK_HOLE), affordable)

@@ -1,8 +1,8 @@
-"""The largest packet that passes, to the byte, when small ones pass and full-size ones do not.
+"""Find the largest packet that passes, to the byte, where small packets pass and full-size packets do not.
 
-Sans-I/O: the search says which packets to send next and is told which were answered. An answered packet proves that
-its size passes; a lost one proves nothing yet, for packets also get lost by chance. So the search closes in on a
-boundary from single packets, many sizes at once, and then asks both sides of it several times over.
+Sans-I/O: the search yields the packets to send next, and receives their outcomes. An answered packet proves that its
+size passes; a lost packet proves nothing yet, because packets also get lost by chance. So the search narrows the
+boundary with single packets of many sizes at once, and then tests both sides of the boundary several times.
 
 Two rounds of 32 sizes close any gap of the ladder up to 9216: 33 x 33 = 1089 bytes, and its largest gap is 1000. One
 more round confirms. Behind a silent black hole each costs one time-out, since the sizes of a round are sent in
@@ -24,17 +24,17 @@ LADDER = (
     8896, 8951, 9000, 9216,  # Google Cloud, jumbo less VXLAN, jumbo, jumbo of switches
     16_384, 32_768, 65_520,  # IPoIB connected mode
 )  # fmt: skip
-"""MTUs that are met in practice, with rungs between them; each is tried together with one byte more."""
+"""MTUs of real networks, with rungs between them; each is tried together with one byte more."""
 
 SIZES_PER_ROUND = 32
 RUN_OF_LOST = 3
-"""So many lost in a row, and larger ones are not tried in this round."""
+"""After so many lost sizes in a row, larger sizes are not tried in this round."""
 
 HINT_COPIES = 3
 CONFIRMATION_COPIES = 6
 CONFIRMATIONS = 3
 CHANCE = 1e-5
-"""A boundary counts when chance alone would have lost every packet above it less often than this."""
+"""A boundary counts where chance would lose every packet above it with a probability below this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a trial."""
+    """The outcome of a trial."""
 
     packet: int
     sent: int
@@ -56,7 +56,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The largest packet that passes, and how both sides of the boundary answered."""
+    """The largest packet that passes, and the outcomes on both sides of the boundary."""
 
     mtu: int
     below: Outcome
@@ -65,11 +65,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """There is no answer, and why."""
+    """The search found no path MTU, and why."""
 
     reason: str
     no_sharp_limit: bool = False
-    """Whether packets are lost at every size rather than above one: loss, and no MTU."""
+    """Whether packets are lost at every size, not only above one size: then the cause is loss, not an MTU."""
 
 
 Batch = tuple[Trial, ...]
@@ -101,8 +101,8 @@ def search_path_mtu(
             points = ()
     except _SpentError:
         return NotFound(
-            f"the packets that a path may cost ran out with packets of {known.passes} bytes answered "
-            f"and of {known.fails} bytes lost"
+            f"the packet limit of the path was reached (probe.max_packets_per_path): packets of {known.passes} bytes "
+            f"were answered, packets of {known.fails} bytes were lost"
         )
     return NotFound(
         f"packets of {fails} bytes were lost at first and answered later: loss, not an MTU", no_sharp_limit=True
@@ -110,11 +110,11 @@ def search_path_mtu(
 
 
 class _SpentError(Exception):
-    """The packets are used up."""
+    """The packet limit is reached."""
 
 
 class _Known:
-    """What the outcomes so far say."""
+    """The sizes that passed and the sizes that were lost in the outcomes so far."""
 
     def __init__(self, passes: int, fails: int, max_bytes_in_flight: int, max_packets: int) -> None:
         self.passes = passes
@@ -126,11 +126,14 @@ class _Known:
 
     @property
     def fails(self) -> int:
-        """The smallest packet above those answered that was lost."""
+        """The smallest lost packet above the answered packets."""
         return min((p for p in self._lost if p > self.passes), default=self._limit)
 
     def ask(self, trials: Iterable[Trial]) -> Generator[Batch, Sequence[Outcome], dict[int, Outcome]]:
-        """Send trials in ascending order, in batches that fit in flight, until a run of them was lost."""
+        """Send trials in ascending order, in batches that fit in flight, until a run of them was lost.
+
+        Raises _SpentError, which the search catches, where the packet limit is reached.
+        """
         found: dict[int, Outcome] = {}
         for batch in _batches(sorted(trials, key=lambda t: t.packet), self._max_bytes_in_flight):
             cost = sum(t.copies for t in batch)
@@ -150,7 +153,7 @@ class _Known:
         return found
 
     def try_hint(self, hint: int) -> Generator[Batch, Sequence[Outcome], Found | None]:
-        """Whether the boundary lies at the hint: cheap, and taken only when it is without a flaw."""
+        """Test whether the boundary is at the hint; None unless all packets at the hint pass and all above are lost."""
         found = yield from self.ask((Trial(hint, HINT_COPIES), Trial(hint + 1, HINT_COPIES)))
         below, above = found.get(hint), found.get(hint + 1)
         if below and above and below.answered == below.sent and above.sent and not above.answered:
@@ -158,7 +161,7 @@ class _Known:
         return None
 
     def confirm(self) -> Generator[Batch, Sequence[Outcome], Found | NotFound | None]:
-        """Ask both sides of the boundary until chance is ruled out; None when the larger packet was answered."""
+        """Test both sides of the boundary until chance is ruled out; None where the larger packet was answered."""
         mtu = self.passes
         below, above = Outcome(mtu, 0, 0), Outcome(mtu + 1, 0, 0)
         for _ in range(CONFIRMATIONS):
@@ -171,8 +174,8 @@ class _Known:
             if above.sent and loss**above.sent < CHANCE:
                 return Found(mtu, below, above)
         return NotFound(
-            f"packets of {mtu} bytes were answered {below.answered} times of {below.sent}: "
-            "they are lost at that size too, so no sharp limit shows",
+            f"packets of {mtu} bytes were answered {below.answered} of {below.sent} times: packets of that size are "
+            "lost too, so there is no sharp limit",
             no_sharp_limit=True,
         )
 

@@ -1,4 +1,4 @@
-"""One path under probe: what has been sent on it, what was answered, what follows, and its line in the journal."""
+"""Probe one path: the packets sent, their answers, the verdict, and the entry in the journal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from checks.sources.probes.verdict import Ends, Judgement, hops_from, judge, not
 
 @dataclass(frozen=True, slots=True)
 class ProbeText:
-    """Words for one path."""
+    """Lines of text about one path."""
 
     path: Path
 
@@ -48,7 +48,7 @@ class ProbeText:
         return f"packets of {packet} bytes (payload {series.payload}): " + ", ".join(parts)
 
     def batch(self, outcomes: Sequence[Outcome], timeout_s: float) -> str:
-        """One batch of the search: packet sizes by fate; `x6` where several copies were sent."""
+        """One batch of the search: answered and lost packet sizes; `x6` where several copies were sent."""
         answered = [_copies(o.packet, o.answered) for o in outcomes if o.answered]
         lost = [_copies(o.packet, o.sent - o.answered) for o in outcomes if o.answered < o.sent]
         return (
@@ -57,7 +57,7 @@ class ProbeText:
         )
 
     def answer(self, outcome: Found | NotFound) -> str:
-        """How the search ended."""
+        """The result of the search."""
         if isinstance(outcome, NotFound):
             return f"path MTU unknown: {outcome.reason}"
         below, above = outcome.below, outcome.above
@@ -67,7 +67,7 @@ class ProbeText:
         )
 
     def verdict(self, verdict: Verdict, reason: str) -> str:
-        """What follows."""
+        """The verdict and its reason."""
         return f"verdict: {verdict}" + (f" ({reason})" if reason else "")
 
 
@@ -80,14 +80,14 @@ RTTS_PER_TIMEOUT = 20
 UNFINISHED = "not finished"
 
 FEW = 3
-"""Packets enough to see that a silent peer speaks after all."""
+"""Packets that suffice to see that a silent peer answers after all."""
 
 ARP_ANSWER_S = 1.5
-"""Within this time the kernel has asked for a neighbour's address a second time: it does so after one second."""
+"""Seconds within which the kernel repeats an ARP request: it does so after one second."""
 
 
 class PathWork:
-    """Gathers a PathProbe step by step; `probe()` is what is known at any moment."""
+    """Gather a PathProbe step by step; `probe()` returns the result so far."""
 
     def __init__(self, path: Path, plan: PathPlan, limits: PathLimits, entry: Entry) -> None:
         self.path = path
@@ -108,11 +108,11 @@ class PathWork:
 
     @property
     def verdict(self) -> Verdict:
-        """As it stands."""
+        """The verdict so far."""
         return self.judgement.verdict
 
     def fail(self, reason: str) -> None:
-        """The path could not be measured, or not to its end. A verdict that was reached stays."""
+        """Record that the path could not be measured, or only in part. A verdict that was reached remains."""
         if self.verdict is Verdict.UNKNOWN:
             self.judgement = Judgement(Verdict.UNKNOWN, reason)
             self.entry.outcome = reason
@@ -121,7 +121,7 @@ class PathWork:
         self._say(f"not finished: {reason}")
 
     def out_of_time(self, reason: str) -> None:
-        """The run ends: where this path was still being worked on, say so."""
+        """Record the end of the run for a path whose measurement is not complete."""
         if (self.verdict is Verdict.UNKNOWN and self.judgement.reason == UNFINISHED) or self._lacks_path_mtu:
             self.fail(reason)
 
@@ -131,7 +131,7 @@ class PathWork:
         return full_size_fails and self.path_mtu is None
 
     async def measure(self, pinger: Pinger, ends: Ends) -> None:
-        """Send the three sizes and judge. Raises what the pinger raises."""
+        """Send the three sizes and judge the path. Raises the errors of Pinger.ping."""
         self.pinger = pinger
         plan = self.plan
         with self._clock():
@@ -139,7 +139,7 @@ class PathWork:
             if self.small.received:
                 await self._measure_full_size(pinger)
             else:
-                self._say("nothing was answered, so no full-size packets were sent")
+                self._say("no packet was answered, so no full-size packets were sent")
         self.conclude(ends)
 
     async def _measure_full_size(self, pinger: Pinger) -> None:
@@ -148,10 +148,10 @@ class PathWork:
             self._say(note)
 
     async def ask_again(self, ends: Ends) -> None:
-        """Ping once more where nothing at all was answered.
+        """Ping once more where no packet was answered.
 
-        One lost ARP request or answer holds back all packets of a burst, for a second. That is a lost packet, and no
-        silence of the peer.
+        One lost ARP request or answer delays all packets of a burst for a second. That is one lost packet, and the peer
+        is not silent.
         """
         plan, first = self.plan, self.small
         few = Request(plan.small.payload, min(FEW, plan.small.count))
@@ -159,7 +159,7 @@ class PathWork:
         if self.pinger is None or first is None or not first.sent or self.limits.packets_left < needed:
             return
         with self._clock():
-            # In a hurry: that is, all such paths side by side, for most will stay silent to the end of their time-out.
+            # In a hurry: all such paths at the same time, because most stay silent until their time-out.
             (again,) = await self.pinger.ping([few], timeout_s=max(plan.timeout_s, ARP_ANSWER_S), hurry=True)
             self._say(self._lines.series(again))
             self.small = _together(first, again)
@@ -168,12 +168,14 @@ class PathWork:
                 await self._measure_full_size(self.pinger)
         self.conclude(ends)
         if self.verdict is Verdict.PASSES:
-            reason = f"the first {first.sent} packets got no answer, all later ones did, as when an ARP answer is lost"
+            reason = (
+                f"the first {first.sent} packets got no answer, all later packets did: typical of a lost ARP answer"
+            )
             self.judgement = Judgement(Verdict.PASSES, reason)
             self._say(self._lines.verdict(self.verdict, reason))
 
-    async def look_again(self) -> None:
-        """Ping once more, patiently and with nothing else of ours on the way: was it the path, or our own crowd?"""
+    async def repeat_alone(self) -> None:
+        """Ping once more without other probes at the same time, to see if racwire's own traffic caused the loss."""
         if self.pinger is None or self.small is None or self.full is None:
             return
         plan, before = self.plan, (self.small, self.full)
@@ -182,13 +184,16 @@ class PathWork:
         if all(series.received == series.sent for series in again):
             lost = sum(series.sent - series.received for series in before)
             sent = sum(series.sent for series in (*before, *again))
-            reason = f"{lost} of {sent} packets got no answer while all paths were probed at once, none when alone"
+            reason = (
+                f"{lost} of {sent} packets got no answer while racwire probed all paths at the same time; all were "
+                "answered when it probed this path alone"
+            )
             self.judgement = Judgement(Verdict.PASSES, reason)
             self._say(self._lines.verdict(self.verdict, reason))
         self.small, self.full = (_together(*pair) for pair in zip(before, again, strict=True))
 
     def conclude(self, ends: Ends) -> None:
-        """Judge what was measured, with what is now known of both ends."""
+        """Judge the measurements, with the known facts about both ends."""
         if self.small is None:
             return
         self.ends = ends
@@ -196,7 +201,7 @@ class PathWork:
         self._say(self._lines.verdict(self.judgement.verdict, self.judgement.reason))
 
     async def search(self, hint: int | None) -> None:
-        """Find the largest packet that passes. Changes the verdict where there is no sharp limit: then it is loss."""
+        """Find the largest packet that passes. Without a sharp limit, a black hole becomes LOSS."""
         if self.pinger is None or self.small is None:
             return
         with self._clock():
@@ -215,17 +220,17 @@ class PathWork:
         self._say(self._lines.answer(outcome))
 
     def _usable(self, mtu: int) -> int:
-        """What passes and can also come back whole: a peer may receive a few bytes more than it sends.
+        """The size that passes and whose answer is not fragmented: a peer may receive a few bytes more than it sends.
 
-        Many drivers take in frames some bytes above the interface's MTU (room for a VLAN tag), and the answers to those
-        come back in fragments, which ping cannot tell.
+        Many drivers accept frames some bytes above the interface's MTU (room for a VLAN tag). The answers to such
+        packets come back in fragments, which ping does not report.
         """
         peer_mtu = self.ends.peer_mtu
         if peer_mtu is None or mtu <= peer_mtu:
             return mtu
         self._say(
-            f"{self.path.destination.node} takes in packets of up to {mtu} bytes, but the MTU of its "
-            f"{self.path.destination.interface} is {peer_mtu}: larger ones do not come back whole"
+            f"{self.path.destination.node} accepts packets of up to {mtu} bytes, but the MTU of its "
+            f"{self.path.destination.interface} is {peer_mtu}: answers to larger packets are fragmented"
         )
         return peer_mtu
 
@@ -255,7 +260,7 @@ class PathWork:
         return outcomes
 
     async def send_to_be_counted(self) -> int:
-        """Send full-size pings whose arrival the target counts; how many went out."""
+        """Send full-size pings whose arrival the target counts; return how many left this node."""
         if self.pinger is None:
             return 0
         with self._clock():
@@ -263,12 +268,12 @@ class PathWork:
         return series[0].sent - series[0].refused_locally
 
     def note_leg(self, leg: Leg, how: str) -> None:
-        """On which way full-size packets get lost, and how that is known."""
+        """Record the direction that loses full-size packets, and how it was found."""
         self.lost_leg = leg
         self._say(f"direction: {how}")
 
     def probe(self) -> PathProbe:
-        """All that is known now."""
+        """The result so far."""
         path = self.path
         answered = self.full if self.full and self.full.ttl is not None else self.small
         return PathProbe(
@@ -310,17 +315,17 @@ class PathWork:
 
     @contextmanager
     def _clock(self) -> Iterator[None]:
-        began = time.perf_counter()
+        started_s = time.perf_counter()
         try:
             yield
         finally:
-            spent = time.perf_counter() - began
+            spent = time.perf_counter() - started_s
             self._elapsed_s += spent
             self.entry.duration_ms = round(self._elapsed_s * 1000, 3)
 
 
 def _together(first: PingSeries, second: PingSeries) -> PingSeries:
-    """Two series of one size as one; the round trips are those of the second."""
+    """Two series of one size as one, with the round trips of the second."""
     return msgspec.structs.replace(second, sent=first.sent + second.sent, received=first.received + second.received)
 
 

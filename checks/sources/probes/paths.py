@@ -1,7 +1,7 @@
-"""Probe every path of the private networks: measure all, look at silent ends, search path MTUs, find directions.
+"""Probe every path of the private networks: measure all, check silent ends, search path MTUs, find directions.
 
-`probe_paths` is all that the engine needs. `PathRun` keeps what is known at every moment, so that a run that is
-cancelled or out of time loses nothing that was measured.
+The engine calls `probe_paths`. `PathRun` stores every result at once, so that a run that is cancelled or out of time
+loses no measurement.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from checks.sources.probes.verdict import Ends, NeighbourSign
 
 
 def link_is_up(state: str) -> bool | None:
-    """Whether an interface in this state carries packets; None where the state is not told."""
+    """Whether an interface in this state carries packets; None where the state is empty."""
     word = state.strip().lower()
     return None if not word else word in ("up", "unknown")
 
 
 def neighbour_sign(text: str, run_s: float) -> NeighbourSign:
-    """What a line of `ip -s neigh` says of the last `run_s` seconds.
+    """Parse a line of `ip -s neigh`: the state of the neighbour in the last `run_s` seconds.
 
     The three numbers after `used` are seconds since the entry was used, confirmed and updated. A `reachable` entry may
     be older than the fault, so only a confirmation within the run counts as life.
@@ -53,7 +53,7 @@ def neighbour_sign(text: str, run_s: float) -> NeighbourSign:
 
 
 async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s: float) -> Ends:
-    """Look at both ends. A shell that is not to be had, or does not answer, leaves its end unknown."""
+    """Read the state of both ends. An end without a shell, or whose shell does not answer, is unknown."""
     link_here, neighbour, link_there = await asyncio.gather(
         _read(source, LINK, path.source.interface),
         _read(source, NEIGHBOUR, path.destination.ip, path.source.interface),
@@ -76,7 +76,7 @@ async def _read(shell: Shell | None, program: Program, *arguments: str) -> str:
 
 
 def known_mtus(path: Path, source: Node | None, peer: Node | None) -> Ends:
-    """What the facts of both nodes say of their interfaces' and the route's MTU."""
+    """The MTUs of both interfaces and of the route, from the facts of both nodes."""
     here = source.interface(path.source.interface) if source else None
     there = peer.interface(path.destination.interface) if peer else None
     ways = (path.network.subnet, path.destination.ip)
@@ -89,16 +89,16 @@ def known_mtus(path: Path, source: Node | None, peer: Node | None) -> Ends:
 
 
 STEP_TIMEOUT_S = 60.0
-"""For one step of one path, waiting for its turn on the sending node included: a ping that hangs has its own limit."""
+"""Seconds for one step of one path, including the wait for its turn on the sending node; a ping has its own limit."""
 
-MOST_SECOND_LOOKS = 8
-"""Paths with losses that are pinged once more, one at a time; where there are more of them it is not our own crowd."""
+MOST_REPEATS = 8
+"""Most paths with losses that are pinged once more, one at a time. More are not due to racwire's own traffic."""
 
 SCOUTS = 2
-"""Paths behind a black hole that are searched one after the other, until one has a hint for the rest."""
+"""Paths with a black hole that are searched one after the other, until one provides a hint for the rest."""
 
 RUN_TIMEOUT_S = 90.0
-"""For all paths together: what is not known by then is told as unknown, and what is known is kept."""
+"""Seconds for all paths together. A path that is not complete by then is unknown; complete results remain."""
 
 Step = Callable[[PathWork], Awaitable[None]]
 
@@ -112,8 +112,8 @@ async def probe_paths(
 ) -> tuple[PathProbe, ...]:
     """Probe every ordered pair of nodes on every network.
 
-    What fails on a path is told in its PathProbe. Raises UnsafePathError, before anything is sent, for a path that
-    would leave the private networks.
+    The PathProbe of a path has its failure. Raises UnsafePathError, and sends nothing, for a path that would leave the
+    private networks.
     """
     return await PathRun(networks, nodes, session, public_subnets=public_subnets).run()
 
@@ -132,7 +132,7 @@ def all_paths(networks: Sequence[PrivateNetwork]) -> list[Path]:
 
 
 class PathRun:
-    """One probing of all paths."""
+    """One run that probes all paths."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class PathRun:
             if work not in self._to_measure:
                 work.fail(barred[work.path.network.name])
         self._measured = 0
-        self._began = time.monotonic()
+        self._started_s = time.monotonic()
 
     def _work(self, path: Path) -> PathWork:
         settings = self._session.settings.probe
@@ -165,12 +165,12 @@ class PathRun:
         return PathWork(path, plan, PathLimits(settings), start_entry(self._session.journal, path, plan))
 
     def results(self) -> tuple[PathProbe, ...]:
-        """What is known now, in the order of the networks and their ports."""
+        """The results so far, in the order of the networks and their ports."""
         return tuple(work.probe() for work in self._works)
 
     async def run(self) -> tuple[PathProbe, ...]:
-        """Probe, and return what was found."""
-        self._began = time.monotonic()
+        """Probe all paths and return the results."""
+        self._started_s = time.monotonic()
         try:
             async with asyncio.timeout(RUN_TIMEOUT_S):
                 await self._probe()
@@ -186,10 +186,10 @@ class PathRun:
         await self._each(self._to_measure, self._measure)
         quiet = [w for w in self._works if _is_silent(w) and self._links_are_up(w.path)]
         await self._each(quiet, lambda w: w.ask_again(self._known(w.path)))
-        await self._each([w for w in self._works if _is_silent(w)], self._look_at_ends)
+        await self._each([w for w in self._works if _is_silent(w)], self._check_ends)
         lossy = [w for w in self._works if w.verdict is Verdict.LOSS]
-        for work in lossy if len(lossy) <= MOST_SECOND_LOOKS else ():
-            await self._each([work], lambda w: w.look_again())
+        for work in lossy if len(lossy) <= MOST_REPEATS else ():
+            await self._each([work], lambda w: w.repeat_alone())
         by_network: dict[str, list[PathWork]] = {}
         for work in self._works:
             by_network.setdefault(work.path.network.name, []).append(work)
@@ -198,7 +198,7 @@ class PathRun:
         await find_legs(lost, self._nodes)
 
     async def _each(self, works: Sequence[PathWork], step: Step) -> None:
-        """Take a step on several paths at once; what fails on one is that one's."""
+        """Run a step on several paths at the same time. A failure affects only its own path."""
         await asyncio.gather(*(self._guarded(work, step) for work in works))
 
     async def _guarded(self, work: PathWork, step: Step) -> None:
@@ -223,19 +223,19 @@ class PathRun:
             self._session.progress("paths", text, self._measured, len(self._to_measure))
 
     def _links_are_up(self, path: Path) -> bool:
-        """Whether neither end is known to have its interface down: over such a path asking again is in vain."""
+        """Whether no end is known to have its interface down; a repeated ping over such a path would be useless."""
         facts = [(self._nodes.facts(port.node), port.interface) for port in (path.source, path.destination)]
         return all(nic.is_up for node, name in facts if node and (nic := node.interface(name)))
 
     def _known(self, path: Path) -> Ends:
         return known_mtus(path, self._nodes.facts(path.source.node), self._nodes.facts(path.destination.node))
 
-    async def _look_at_ends(self, work: PathWork) -> None:
+    async def _check_ends(self, work: PathWork) -> None:
         path = work.path
         source, peer = await asyncio.gather(
             self._nodes.shell(path.source.node), self._nodes.shell(path.destination.node)
         )
-        ends = await read_ends(path, source, peer, time.monotonic() - self._began)
+        ends = await read_ends(path, source, peer, time.monotonic() - self._started_s)
         work.conclude(replace(ends, reverse_passes=self._reverse_passes(path)))
 
     def _reverse_passes(self, path: Path) -> bool:
@@ -246,15 +246,15 @@ class PathRun:
         )
 
     async def _search_network(self, works: Sequence[PathWork]) -> None:
-        """Find path MTUs: in full on one path behind a black hole, then on the others with its answer as hint.
+        """Find path MTUs: in full on one path with a black hole, then on the others with its result as hint.
 
-        Where a kernel or a router named an MTU, that is each path's own hint.
+        Where a kernel or a router reported an MTU, that MTU is the hint of its path.
         """
         named = [w for w in works if w.verdict in (Verdict.TOO_BIG, Verdict.LOCAL_MTU)]
         holes = [w for w in works if w.verdict is Verdict.BLACK_HOLE]
-        # From this node it is quickest: no process has to be started for each size.
+        # A path from this node is fastest: it starts no process for each size.
         holes.sort(key=lambda w: (w.path.source.node != self._session.local_node, w.limits.packets_sent))
-        # A peer with a smaller MTU of its own explains its own paths and says nothing of the others'.
+        # A peer with a smaller MTU explains only its own paths, so it is no hint for other paths.
         small_peers = [w for w in holes if (w.ends.peer_mtu or w.path.mtu) < w.path.mtu]
         await asyncio.gather(
             self._each(named, lambda w: w.search(_named_mtu(w))),
@@ -277,7 +277,7 @@ def _is_silent(work: PathWork) -> bool:
 
 
 def _named_mtu(work: PathWork) -> int | None:
-    """The MTU that a router, or this node's kernel remembering one, named."""
+    """The MTU that a router reported, or that this node's kernel remembers from a router."""
     if work.full is None:
         return None
     return work.full.too_big_mtu if work.full.too_big_mtu is not None else work.full.local_mtu

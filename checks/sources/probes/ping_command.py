@@ -1,4 +1,4 @@
-"""DF pings by the system's own `ping`, through a shell: from a peer, or from here where we may open no ICMP socket."""
+"""Send DF pings with the system's own `ping` in a shell: on a peer, or on this node without an ICMP socket."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _SUMMARY = re.compile(r"^(?P<sent>\d+) packets transmitted, (?P<received>\d+) (?
 _COMPLAINT = re.compile(r"^(?:ping6?: |connect: |sendmsg: |bind: |setsockopt)(?P<what>.*)$")
 
 
-def parse_ping(text: str, *, payload: int, asked: int, source_ip: str) -> Tally:
-    """What a `ping -n -s payload -c asked` printed about.
+def parse_ping(text: str, *, payload: int, requested: int, source_ip: str) -> Tally:
+    """Parse the output of `ping -n -s payload -c requested`.
 
-    Answers count once (`DUP!` does not add), and only at the size that was sent. Where ping ended without its summary,
-    `asked` packets are taken as sent, unless it complained before it sent anything.
+    Each answer counts once (`DUP!` does not count), and only with the size that was sent. If ping ended without its
+    summary, `requested` packets count as sent, unless ping failed before it sent any.
     """
     tally = Tally(payload)
     seen: set[int] = set()
     sent: int | None = None
-    begun = False
+    started = False
     for line in (raw.strip() for raw in text.splitlines()):
-        begun = begun or line.startswith("PING ")
+        started = started or line.startswith("PING ")
         if reply := _REPLY.match(line):
             sequence = _number(reply["seq"])
             if _number(reply["bytes"]) != payload + ICMP_HEADER:
@@ -58,14 +58,14 @@ def parse_ping(text: str, *, payload: int, asked: int, source_ip: str) -> Tally:
         elif complaint := _COMPLAINT.match(line):
             tally.error(complaint["what"].strip() or line)
     if sent is None:
-        sent = asked if begun or seen else 0
-    tally.sent = max(min(sent, asked), len(seen), min(tally.refused, asked))
+        sent = requested if started or seen else 0
+    tally.sent = max(min(sent, requested), len(seen), min(tally.refused, requested))
     tally.refused = min(tally.refused, tally.sent - len(seen))
     return tally
 
 
 def _note_icmp_error(tally: Tally, sender: str, what: str, source_ip: str) -> None:
-    """A `From ADDRESS icmp_seq=N ...` line."""
+    """Record a line `From ADDRESS icmp_seq=N ...`."""
     if too_big := _TOO_BIG.search(what):
         if sender == source_ip:
             tally.refuse(_number(too_big["mtu"]))
@@ -78,36 +78,36 @@ def _note_icmp_error(tally: Tally, sender: str, what: str, source_ip: str) -> No
 
 
 def _number(digits: str) -> int:
-    """The number; one of absurd length, which no ping prints, is as good as none."""
+    """The number; 0 for a number of more than 18 digits, which no ping prints."""
     return int(digits) if len(digits) <= 18 else 0
 
 
 RUN = 3
-"""Packets of one ping process, sent at once (`-l`): as many as iputils of any age allows to every user."""
+"""Packets of one ping process, sent at once (`-l`): as many as every release of iputils permits to every user."""
 INTERVAL_S = 0.2
-"""The shortest interval that any age allows to every user. Between packets sent at once there is none; but after an
-answer ping waits so long for those still missing."""
+"""The shortest interval that every release permits to every user. Packets sent at once have no interval, but after an
+answer ping waits this time for the missing answers."""
 
 SINCE_FRACTIONAL_WAIT = 20200821
-"""The iputils release from which `-W 0.3` surely means 0.3 s; some older ones read it as 0."""
+"""The iputils release from which `-W 0.3` always means 0.3 s; some older releases read it as 0."""
 SINCE_PING_6 = 20151218
 """The iputils release in which ping6 became `ping -6`."""
 
 START_S = 0.25
-"""What starting a ping and hearing of its end may take on a peer that is well."""
+"""Seconds that the start and the end of a ping process may take on a healthy peer."""
 END_S = 1.0
-"""How long after its own end a ping is interrupted."""
+"""Seconds after its expected end at which a ping is interrupted."""
 GIVE_UP_S = 5.0
-"""After so long beyond its own end a ping that has not ended speaks of a node that hangs, not of a network."""
+"""Seconds after its expected end at which a running ping means that the node hangs, not the network."""
 
 
 class Slots:
-    """How many pings of racwire may run on a node at one time.
+    """Limit the number of racwire's pings that run on a node at the same time.
 
-    A raw ICMP socket is handed the answers to everybody's pings until ping has set its filter. Several pings of 9000
-    bytes started together fill each other's receive buffers, and that would look like loss on the wire. So they run one
-    after the other, a few milliseconds each; one that hears nothing makes way, for nothing comes that could disturb
-    others. Those of a search run side by side: it asks again before it settles on anything.
+    A raw ICMP socket receives the answers to all pings of the node until ping has set its filter. Several pings of 9000
+    bytes that start together fill each other's receive buffers, which would look like loss on the wire. So they run one
+    after the other, a few milliseconds each. A ping without an answer lets the next one start, because nothing arrives
+    that could disturb it. The pings of a search run at the same time, because the search repeats its tests.
     """
 
     SIDE_BY_SIDE = 24
@@ -120,7 +120,7 @@ class Slots:
     async def start(
         self, ping: Callable[[], asyncio.Future[Completed]], *, alone: bool, patience_s: float
     ) -> asyncio.Future[Completed]:
-        """Start a ping when it is its turn, and return when it has ended or `patience_s` have passed."""
+        """Start a ping at its turn, and return after its end or after `patience_s` seconds."""
         turn_s = min(patience_s, self.ALONE_S) if alone else patience_s
         async with self._alone if alone else self._together:
             future = ping()
@@ -132,17 +132,17 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class PingTool:
-    """What the `ping` of one node can do for its user."""
+    """The features of the `ping` of one node."""
 
     release: int
-    """iputils' release date as a number, 0 where it tells none."""
+    """The release date of iputils as a number; 0 where ping does not print it."""
     can_probe: bool
-    """Whether it has `-M probe`, which sets DF and does not heed a remembered path MTU."""
+    """Whether it has `-M probe`, which sets DF and ignores a remembered path MTU."""
     can_time_out: bool
-    """Whether the node has `timeout`: without carrier, ping tries again and again to send, for many seconds."""
+    """Whether the node has `timeout`: without carrier, ping repeats its attempts to send for many seconds."""
 
     def wait_s(self, timeout_s: float) -> float:
-        """What `-W` must be for a time-out."""
+        """The value of `-W` for a time-out, in seconds."""
         return timeout_s if self.release >= SINCE_FRACTIONAL_WAIT else max(1, round(timeout_s))
 
     def command(self, path: Path, request: Request, timeout_s: float) -> list[str]:
@@ -160,20 +160,24 @@ class PingTool:
         ]
 
 
-async def ask_ping(shell: Shell) -> PingTool:
-    """Find out what a node's ping can do. Raises CannotPingError when it cannot send DF pings, and ShellError."""
+async def detect_ping(shell: Shell) -> PingTool:
+    """Detect the features of a node's ping. Raises CannotPingError where it cannot send DF pings, and ShellError."""
     return read_ping_tool((await shell.run(PING_TOOL)).text, shell.node)
 
 
 def read_ping_tool(text: str, node: str) -> PingTool:
-    """What the answer of the program PING_TOOL says. Raises CannotPingError."""
+    """Parse the answer of the program PING_TOOL. Raises CannotPingError where the ping cannot send DF pings."""
     if "BusyBox" in text:
-        raise CannotPingError(f"the ping of {node} is BusyBox's, which cannot forbid fragmentation (it has no -M)")
+        raise CannotPingError(
+            f"the ping of {node} is from BusyBox, which cannot forbid fragmentation (it has no -M): install iputils"
+        )
     if "PING " not in text:
-        first = text.strip().splitlines()[0] if text.strip() else "it printed nothing"
+        first = text.strip().splitlines()[0] if text.strip() else "ping printed nothing"
         raise CannotPingError(f"the ping of {node} does not work: {first}")
     if not re.search(r"^dont-fragment: PING ", text, re.MULTILINE):
-        raise CannotPingError(f"the ping of {node} cannot forbid fragmentation: it has no -M do")
+        raise CannotPingError(
+            f"the ping of {node} cannot forbid fragmentation, because it has no -M do: install a newer iputils"
+        )
     release = re.search(r"iputils[ -]s?(\d{8})\b", text, re.ASCII)
     return PingTool(
         release=int(release[1]) if release else 0,
@@ -183,7 +187,7 @@ def read_ping_tool(text: str, node: str) -> PingTool:
 
 
 class CommandPinger:
-    """Sends on one path with the node's own ping."""
+    """Send pings on one path with the node's own ping."""
 
     sent_by = "ping"
 
@@ -201,7 +205,10 @@ class CommandPinger:
         self._room = asyncio.Condition()
 
     async def ping(self, requests: Sequence[Request], *, timeout_s: float, hurry: bool = False) -> list[PingSeries]:
-        """Run the pings side by side as far as the limits let them, and return a series for each request."""
+        """Run the pings at the same time within the limits, and return a series for each request.
+
+        Raises CannotPingError, ShellError and BudgetSpentError as Pinger.ping does.
+        """
         self._limits.demand(sum(r.count for r in requests))
         tallies = [Tally(r.payload) for r in requests]
         await _together(
@@ -210,9 +217,9 @@ class CommandPinger:
         return [t.series() for t in tallies]
 
     async def _send(self, request: Request, tally: Tally, timeout_s: float, hurry: bool) -> None:
-        """Send one size. The first run tells how to go on: a size that was refused is refused every time."""
+        """Send one size. If the first run is refused, the rest is not sent: a refused size is refused every time."""
         parts = list(self._parts(request))
-        # What the kernel refuses is never answered, so it disturbs nobody; nor does what goes unanswered.
+        # Packets that the kernel refuses, and packets without an answer, do not disturb other pings.
         alone = not hurry and request.payload <= self.path.full_payload
         if not hurry:
             await self._run(parts.pop(0), tally, timeout_s, hurry=False, alone=alone)
@@ -222,7 +229,7 @@ class CommandPinger:
         await _together(self._run(part, tally, timeout_s, hurry=hurry, alone=alone) for part in parts)
 
     def _parts(self, request: Request) -> Iterator[Request]:
-        """The request in runs of ping, each of which fits in flight."""
+        """Yield the request in runs of ping, each within the limit of bytes in flight."""
         most = self._limits.max_bytes_in_flight // packet_of(request.payload, self.path.version)
         run = max(1, min(RUN, most))
         for sent in range(0, request.count, run):
@@ -251,7 +258,7 @@ class CommandPinger:
                 self._room.notify_all()
 
     async def _answer(self, part: Request, timeout_s: float, *, hurry: bool, alone: bool) -> Tally | None:
-        """What one ping found; None when, in a hurry, it was given up: then none of its packets was answered."""
+        """The result of one ping; None where it did not end in a hurry: then no packet was answered."""
         ends_s = self._tool.wait_s(timeout_s)
         # Interrupted, ping still prints its summary.
         ending = ["timeout", "-s", "INT", f"{ends_s + END_S:.1f}"] if self._tool.can_time_out else []
@@ -263,11 +270,13 @@ class CommandPinger:
             if hurry:
                 return None
             raise CannotPingError(f"a ping on {self._shell.node} did not end within {patience_s:.1f} s: the node hangs")
-        return parse_ping(future.result().text, payload=part.payload, asked=part.count, source_ip=self.path.source.ip)
+        return parse_ping(
+            future.result().text, payload=part.payload, requested=part.count, source_ip=self.path.source.ip
+        )
 
 
 async def _together(works: Iterable[Coroutine[None, None, None]]) -> None:
-    """Do all at once; when one fails, or this is cancelled, the others end too."""
+    """Run all coroutines at the same time; after a failure or a cancellation, cancel the others."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         await asyncio.gather(*tasks)

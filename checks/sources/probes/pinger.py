@@ -1,4 +1,4 @@
-"""What every way of sending DF pings has in common: sizes and counts in, a series for each out."""
+"""The interface of all senders of DF pings: sizes and counts in, a series for each out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from checks.model.facts import PingSeries
 
 
 class CannotPingError(Exception):
-    """No ping can be sent from this end: one sentence that says why."""
+    """No ping can be sent from this end; the text says why."""
 
 
 class NoPrivilegeError(CannotPingError):
-    """This user may not open the socket that pings need, here or anywhere else."""
+    """This user may not open the socket that pings need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Request:
 
 
 class Pinger(Protocol):
-    """Sends DF pings on one path, within the limits of that path and of the sending node."""
+    """A sender of DF pings on one path, within the limits of the path and of the sending node."""
 
     sent_by: str
     """`icmp socket` or `ping`."""
@@ -35,22 +35,22 @@ class Pinger(Protocol):
     async def ping(self, requests: Sequence[Request], *, timeout_s: float, hurry: bool = False) -> list[PingSeries]:
         """Send the requests in their order and return a series for each.
 
-        A packet counts as lost `timeout_s` after it was sent. In a `hurry` nothing is waited for beyond that: for a
-        search, which asks again before it settles on anything.
+        A packet counts as lost `timeout_s` after it was sent. In a `hurry` the sender waits no longer than that: for a
+        search, which repeats its tests.
 
-        Raises CannotPingError when nothing can be sent at all, ShellError when the sending node's shell is gone, and
-        BudgetSpentError, before anything is sent, when the path's budget does not cover the requests.
+        Raises CannotPingError where no ping can be sent, ShellError where the connection to the sending node is lost,
+        and BudgetSpentError, before anything is sent, where the path's budget does not cover the requests.
         """
         ...
 
 
 @dataclass(slots=True)
 class Tally:
-    """A series in the making."""
+    """The counts of a series that is not complete yet."""
 
     payload: int
     sent: int = 0
-    """Attempts, those that the kernel refused included, as ping's own summary counts."""
+    """Attempts, including those that the kernel refused, as in ping's own summary."""
     refused: int = 0
     local_mtu: int | None = None
     too_big_mtu: int | None = None
@@ -61,27 +61,27 @@ class Tally:
     errors: list[str] = field(default_factory=list)
 
     def answered(self, rtt_ms: float, ttl: int | None) -> None:
-        """Note an answer."""
+        """Record an answer."""
         self.rtts_ms.append(rtt_ms)
         if ttl is not None:
             self.ttl = ttl
 
     def refuse(self, mtu: int | None) -> None:
-        """Note a packet that this node's own kernel would not send."""
+        """Record a packet that this node's own kernel refused to send."""
         self.refused += 1
         self.local_mtu = mtu or self.local_mtu
 
     def too_big(self, mtu: int, router: str) -> None:
-        """Note a "fragmentation needed" (IPv4) or "packet too big" (IPv6) from a router."""
+        """Record a "fragmentation needed" (IPv4) or "packet too big" (IPv6) from a router."""
         self.too_big_mtu, self.too_big_from = mtu, router
 
     def error(self, text: str) -> None:
-        """Note any other error once, however often it came."""
+        """Record another error, each text once."""
         if text not in self.errors:
             self.errors.append(text)
 
     def absorb(self, other: Tally) -> None:
-        """Add what came of more packets of the same size."""
+        """Add the counts of more packets of the same size."""
         self.sent += other.sent
         self.refused += other.refused
         self.local_mtu = other.local_mtu or self.local_mtu
@@ -94,7 +94,7 @@ class Tally:
             self.error(text)
 
     def series(self) -> PingSeries:
-        """What has come of it."""
+        """The series with the counts so far."""
         rtts = self.rtts_ms
         return PingSeries(
             payload=self.payload,

@@ -1,4 +1,4 @@
-"""From which node pings can be sent, and with what: an ICMP socket here, the system's ping by a shell elsewhere."""
+"""Choose the sender of pings for each node: an ICMP socket on this node, the system's ping in a shell on a peer."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.probes.icmp_pinger import IcmpPinger
 from checks.sources.probes.limits import PacketPace, PathLimits
 from checks.sources.probes.path import Path
-from checks.sources.probes.ping_command import CommandPinger, PingTool, Slots, ask_ping
+from checks.sources.probes.ping_command import CommandPinger, PingTool, Slots, detect_ping
 from checks.sources.probes.pinger import CannotPingError, Pinger
 
 
 class ProbeSession(Protocol):
-    """What probing needs of a session."""
+    """The part of a session that probing uses."""
 
     settings: Settings
     journal: Journal
     local_node: str
 
     async def shell(self, node: str) -> Shell:
-        """The shell of a node. Raises ShellError."""
+        """The shell of a node. Raises ShellError where it cannot be opened."""
         ...
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
-        """Say how far things are."""
+        """Report the progress of probing."""
         ...
 
 
 class ProbeHosts:
-    """The nodes of the cluster as places to ping from. Sockets that were opened are closed with `sockets`."""
+    """The nodes of the cluster as senders of pings. Closing `sockets` closes their ICMP sockets."""
 
     def __init__(self, nodes: Sequence[Node | UnreadNode], session: ProbeSession, sockets: ExitStack) -> None:
         self._session = session
@@ -47,11 +47,11 @@ class ProbeHosts:
         self._tools: dict[str, asyncio.Task[PingTool]] = {}
 
     def facts(self, node: str) -> Node | None:
-        """What was read of the node."""
+        """The facts of the node; None where it was not read."""
         return self._read.get(node)
 
     async def shell(self, node: str) -> Shell | None:
-        """The node's shell, or None where it is not to be had."""
+        """The node's shell; None where it cannot be opened."""
         if node in self._unread:
             return None
         try:
@@ -60,7 +60,7 @@ class ProbeHosts:
             return None
 
     async def pinger(self, path: Path, limits: PathLimits) -> Pinger:
-        """What sends on this path. Raises CannotPingError or ShellError where nothing can."""
+        """The sender of pings for this path. Raises CannotPingError or ShellError where the node cannot ping."""
         node = path.source.node
         if node in self._unread:
             raise CannotPingError(f"{node} could not be read: {self._unread[node]}")
@@ -77,14 +77,14 @@ class ProbeHosts:
         node = path.source.node
         shell = await self._session.shell(node)
         if node not in self._tools:
-            self._tools[node] = asyncio.create_task(ask_ping(shell))
-        # Shielded: a path that runs out of time must not take the answer away from the node's other paths.
+            self._tools[node] = asyncio.create_task(detect_ping(shell))
+        # Shielded: the time-out of one path must not cancel the detection for the node's other paths.
         tool = await asyncio.shield(self._tools[node])
         slots = self._slots.setdefault(node, Slots())
         return CommandPinger(path, limits, pace, shell=shell, tool=tool, slots=slots)
 
     async def close(self) -> None:
-        """End what is still being asked."""
+        """Cancel the detections that still run."""
         for task in self._tools.values():
             task.cancel()
         await asyncio.gather(*self._tools.values(), return_exceptions=True)

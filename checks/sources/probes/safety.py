@@ -1,4 +1,4 @@
-"""Nothing is sent but between the private addresses of the cluster's own nodes: checked here, before anything is."""
+"""Check before sending that a path is between private addresses of the cluster's own nodes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from checks.sources.probes.path import Path
 
 
 class UnsafePathError(ValueError):
-    """A path that does not lie on a private network. A mistake in racwire, not in the cluster."""
+    """A path is not on a private network. This is a fault of racwire, not of the cluster."""
 
 
 def public_subnets(cluster: Cluster) -> tuple[str, ...]:
-    """The networks that clients come in on: nothing is ever sent there."""
+    """The public networks, which clients use. racwire never sends anything there."""
     if isinstance(cluster.clusterware, Unknown) or isinstance(cluster.clusterware.configuration, Unknown):
         return ()
     named = [entry.subnet for entry in cluster.clusterware.configuration.interfaces if entry.is_public]
-    # oifcfg prints no netmask: how far a public network reaches, the nodes' own addresses on it tell.
+    # oifcfg prints no netmask: the nodes' own addresses on a public network have it.
     reach = {
         str(address.network)
         for node in cluster.read_nodes()
@@ -31,7 +31,7 @@ def public_subnets(cluster: Cluster) -> tuple[str, ...]:
 
 
 def public_overlap(network: PrivateNetwork, public_subnets: Iterable[str]) -> str:
-    """Why nothing may be sent on a network: a public one overlaps it. Nothing where none does."""
+    """Why nothing may be sent on a network: a public network overlaps it. Empty where none does."""
     subnet = _subnet(network.subnet)
     for public in public_subnets:
         if _subnet(public).version == subnet.version and _subnet(public).overlaps(subnet):
@@ -55,7 +55,7 @@ def _assert_on(port: Port, network: PrivateNetwork, subnet: IPNetwork) -> None:
         raise UnsafePathError(f"{port.ip} of {port.node} is no port of {network.name}")
     address = ipaddress.ip_address(port.ip)
     if address.version != subnet.version or address not in subnet:
-        raise UnsafePathError(f"{port.ip} of {port.node} lies outside {network.subnet}")
+        raise UnsafePathError(f"{port.ip} of {port.node} is outside of {network.subnet}")
     if address.is_multicast or address.is_unspecified or address.is_loopback:
         raise UnsafePathError(f"{port.ip} of {port.node} is no address of one node")
     if address.version == 4 and subnet.prefixlen < 31 and address in (subnet[0], subnet[-1]):

@@ -1,8 +1,8 @@
-"""What three sizes of DF ping say about a path, together with what is known of both ends.
+"""Judge a path from three sizes of DF ping and the known facts about both ends.
 
-Sans-I/O. The rules, in their order, are the failure taxonomy of DF ping: a packet that this node's own kernel refuses,
-one that a router sends back, one that vanishes without a word, chance loss, a node that is not there, and a node that
-is there and does not answer pings. Only the third is a black hole, and nothing else may be taken for it.
+Sans-I/O. The rules, in their order, are the failure taxonomy of DF ping: this node's own kernel refuses a packet, a
+router rejects it, it vanishes silently, it is lost by chance, the node is absent, or the node is alive and does not
+answer pings. Only the third is a black hole, and no other case may be taken for it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from checks.model.packet_sizes import packet_of
 from checks.sources.probes.path import Path
 
 LEAST_FOR_BLACK_HOLE = 10
-"""Full-size packets that must have been lost, without one answer, before silence means anything."""
+"""Full-size packets that must be lost, without one answer, for the verdict black hole."""
 
 CHANCE = 1e-4
-"""A black hole is assumed when the loss of small packets would lose all full-size ones less often than this."""
+"""The verdict is black hole where the loss rate of small packets would lose all full-size ones less often than this."""
 
 USUAL_TTLS = (64, 128, 255)
-"""With which systems send: Linux and most others, Windows, some routers and switches."""
+"""Initial TTLs: of Linux and most other systems, of Windows, of some routers and switches."""
 
 
 class NeighbourSign(StrEnum):
-    """What the sender's neighbour table (ARP, neighbour discovery) says of the other address."""
+    """The state of the other address in the sender's neighbour table (ARP, neighbour discovery)."""
 
     CONFIRMED = "confirmed"
     """It answered during this run."""
@@ -37,32 +37,32 @@ class NeighbourSign(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """What is known of both ends besides pings. None where it is not known."""
+    """Facts about both ends other than pings; None where a fact is not known."""
 
     source_link_up: bool | None = None
     peer_link_up: bool | None = None
-    """Read on the peer itself, in this run: so it also says that the peer is alive."""
+    """Read on the peer itself in this run: a value also means that the peer is alive."""
     neighbour: NeighbourSign = NeighbourSign.UNKNOWN
     source_mtu: int | None = None
     """The sending interface's MTU."""
     peer_mtu: int | None = None
     """The receiving interface's MTU."""
     route_mtu: int | None = None
-    """The MTU that a route to the peer sets, where one does."""
+    """The MTU that a route to the peer sets."""
     reverse_passes: bool = False
-    """Whether pings the other way are answered: then packets cross in both directions."""
+    """Whether pings in the opposite direction are answered: then packets pass in both directions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict, and one sentence where it needs one."""
+    """A verdict, and its reason; some verdicts need no reason."""
 
     verdict: Verdict
     reason: str = ""
 
 
 def judge(path: Path, small: PingSeries, full: PingSeries | None, ends: Ends) -> Judgement:
-    """The verdict on a path. `full` is None where full-size packets were not sent, since small ones went unanswered."""
+    """The verdict on a path. `full` is None where no full-size packet was sent, as no small one was answered."""
     if small.received == 0 and (full is None or full.received == 0):
         return _nothing_answered(path, small, ends)
     if full is None or not full.sent:
@@ -70,8 +70,8 @@ def judge(path: Path, small: PingSeries, full: PingSeries | None, ends: Ends) ->
     if small.received == 0:
         return Judgement(
             Verdict.FILTERED if full.received == full.sent else Verdict.LOSS,
-            f"full-size pings were answered ({full.received} of {full.sent}) and small ones were not: "
-            "something on the way or on the peer selects by size",
+            f"full-size pings were answered ({full.received} of {full.sent}), but small pings were not: a filter on "
+            f"the path or on {path.destination.node} selects by size",
         )
     if full.received == 0:
         return _full_size_never_answered(path, small, full, ends)
@@ -87,7 +87,7 @@ def _nothing_answered(path: Path, small: PingSeries, ends: Ends) -> Judgement:
     if ends.peer_link_up is False:
         return Judgement(Verdict.UNREACHABLE, f"the link of {there.interface} on {there.node} is down")
     if not small.sent:
-        why = small.errors[0] if small.errors else "nothing could be sent"
+        why = small.errors[0] if small.errors else "no packet could be sent"
         return Judgement(Verdict.UNKNOWN, f"{here.node} could not ping: {why}")
     if small.refused_locally:
         return Judgement(
@@ -99,8 +99,8 @@ def _nothing_answered(path: Path, small: PingSeries, ends: Ends) -> Judgement:
     if path.subnet_is_shared and alive and ends.neighbour is not NeighbourSign.SILENT:
         return Judgement(
             Verdict.UNKNOWN,
-            f"two private networks share {path.network.subnet}, so what {there.node} answers may come back over the "
-            "other interface: give each network a subnet of its own",
+            f"two private networks share {path.network.subnet}, so the answers of {there.node} may return over the "
+            "other interface: configure a different subnet for each network",
         )
     if ends.reverse_passes:
         return Judgement(
@@ -111,9 +111,9 @@ def _nothing_answered(path: Path, small: PingSeries, ends: Ends) -> Judgement:
             Verdict.FILTERED, f"{there.ip} answers ARP or neighbour discovery, but no ping from {here.node}"
         )
     if small.unreachable_from == here.ip or ends.neighbour is NeighbourSign.SILENT:
-        return Judgement(Verdict.UNREACHABLE, f"nobody answers ARP or neighbour discovery for {there.ip}")
+        return Judgement(Verdict.UNREACHABLE, f"no host answers ARP or neighbour discovery for {there.ip}")
     if small.unreachable_from:
-        return Judgement(Verdict.UNREACHABLE, f"{small.unreachable_from} answers that {there.ip} cannot be reached")
+        return Judgement(Verdict.UNREACHABLE, f"{small.unreachable_from} reports that {there.ip} is unreachable")
     if small.errors:
         return Judgement(Verdict.UNKNOWN, f"{here.node} could not ping: {small.errors[0]}")
     if ends.peer_link_up:
@@ -134,7 +134,9 @@ def _full_size_never_answered(path: Path, small: PingSeries, full: PingSeries, e
     if full.errors:
         return Judgement(Verdict.UNKNOWN, f"{path.source.node} could not send full-size packets: {full.errors[0]}")
     if full.sent < LEAST_FOR_BLACK_HOLE:
-        return Judgement(Verdict.UNKNOWN, f"{full.sent} full-size packets lost are too few to tell chance from rule")
+        return Judgement(
+            Verdict.UNKNOWN, f"only {full.sent} full-size packets were sent and lost, too few to rule out chance"
+        )
     if not explains(small, full):
         return Judgement(Verdict.BLACK_HOLE)
     return Judgement(Verdict.LOSS, "small packets are lost too, often enough to explain the loss of all large ones")
@@ -148,16 +150,16 @@ def _refused_here(path: Path, full: PingSeries, ends: Ends) -> Judgement:
         return Judgement(Verdict.LOCAL_MTU, f"a route on {path.source.node} sets MTU {mtu}")
     return Judgement(
         Verdict.TOO_BIG,
-        f"the kernel of {path.source.node} remembers path MTU {mtu}, which a router told it, "
-        f"though its {path.source.interface} has MTU {ends.source_mtu}",
+        f"the kernel of {path.source.node} remembers path MTU {mtu}, which a router reported, but its "
+        f"{path.source.interface} has MTU {ends.source_mtu}",
     )
 
 
 def explains(small: PingSeries, full: PingSeries) -> bool:
-    """Whether the loss of small packets would explain that no full-size packet came back.
+    """Whether the loss of small packets would explain that no full-size packet was answered.
 
-    The chance to lose one packet is taken by the rule of succession, so that none of a few lost is not zero. Where
-    more than half of the small ones are lost nothing can be said of large ones.
+    The rule of succession estimates the chance to lose one packet, so it is above zero even where no small packet was
+    lost. If more than half of the small packets are lost, they explain the loss of large ones.
     """
     lost = small.sent - small.received
     chance = (lost + 1) / (small.sent + 2)
@@ -165,19 +167,19 @@ def explains(small: PingSeries, full: PingSeries) -> bool:
 
 
 def hops_from(ttl: int | None) -> int | None:
-    """Routers that an answer passed: what is missing from the nearest usual initial TTL above it."""
+    """The number of routers that an answer passed: the difference to the next usual initial TTL."""
     if ttl is None:
         return None
     return next((usual - ttl for usual in USUAL_TTLS if ttl <= usual), None)
 
 
 def note_on_one_over(path: Path, over: PingSeries) -> str:
-    """What it means when the kernel did not refuse one byte more than the network's MTU; empty when it did."""
+    """A note where the kernel did not refuse a packet one byte above the network's MTU; empty where it refused."""
     if over.refused_locally or over.too_big_mtu is not None or not over.sent:
         return ""
     packet = packet_of(over.payload, path.version)
-    told = "and it was answered" if over.received else "and it was not answered"
+    outcome = "and it was answered" if over.received else "and it was not answered"
     return (
-        f"note: {path.source.node} sent a packet of {packet} bytes, one more than the network's MTU, {told}: "
-        f"the MTU of its {path.source.interface} is larger, or a tunnel or offload hides it"
+        f"note: {path.source.node} sent a packet of {packet} bytes, one more than the network's MTU, {outcome}: "
+        f"the MTU of its {path.source.interface} is larger, or a tunnel or offload hides the limit"
     )

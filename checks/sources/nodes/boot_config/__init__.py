@@ -1,4 +1,4 @@
-"""What a node's files say of the MTU of its interfaces at the next boot: one module for each network service.
+"""Parse the boot configuration of a node: the MTU of its interfaces at the next boot, one module a network service.
 
-Text in, facts out. Nothing here is raised on any text: what is not understood is left out, or Unknown.
+Text in, facts out. No text raises an exception: text that cannot be parsed is left out, or Unknown.
 """

@@ -17,7 +17,7 @@ from checks.sources.nodes.boot_config.wicked import wicked_mtus
 from checks.sources.nodes.sections import ConfigFile
 
 _RUNS = ("active", "reloading", "activating", "failed")
-"""States of a unit that is started at boot; the network service is `failed` as soon as one interface did not come."""
+"""States of a unit that starts at boot; the network service is `failed` as soon as one interface did not come up."""
 _SIGNS = {
     Keeper.NETWORK_MANAGER: ("/run/NetworkManager", "/var/run/NetworkManager"),
     Keeper.IFCFG: ("/var/lock/subsys/network",),
@@ -25,13 +25,13 @@ _SIGNS = {
     Keeper.WICKED: ("/run/wicked",),
 }
 _UNITS = (Keeper.NETWORK_MANAGER, Keeper.IFCFG, Keeper.NETWORKD, Keeper.WICKED)
-"""The network services that are units of systemd, in the order in which it is asked about them."""
+"""The network services that are units of systemd, in the order of the query to systemctl."""
 _STATES = {*_RUNS, "inactive", "deactivating"}
 
 
 @dataclass(frozen=True, slots=True)
 class BootFiles:
-    """What was read of the files and of nmcli."""
+    """The boot configuration files, and the answers of nmcli."""
 
     keyfiles: Sequence[ConfigFile] = ()
     ifcfg: Sequence[ConfigFile] = ()
@@ -44,9 +44,9 @@ class BootFiles:
 
 
 def parse_network_services(text: str) -> tuple[Keeper, ...]:
-    """The network services that run: a line of `systemctl is-active` for each of its units, else `there <path>`.
+    """The running network services: a line of `systemctl is-active` for each unit, else lines `there <path>`.
 
-    The paths are what services leave behind, and count only where systemctl said nothing: before systemd, and in
+    The paths are files of running services. They count only where systemctl printed nothing: before systemd, and in
     containers.
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
@@ -60,11 +60,11 @@ def parse_network_services(text: str) -> tuple[Keeper, ...]:
 def mtus_at_boot(
     files: BootFiles, services: Sequence[Keeper], devices: Sequence[Device]
 ) -> tuple[tuple[KeptMtu, ...], tuple[str, ...]]:
-    """What is configured for every interface that some file or connection is about, and what nobody could tell.
+    """The configured MTU of every interface with a file or connection, and the limits of what could be read.
 
-    Only files of a network service that runs count; where none is known to run, all of them. Where several have an
-    interface, the one counts that leaves it to no other: netplan makes the files of the others; NetworkManager takes it
-    next.
+    Only the files of running network services count; where none is known to run, all files count. Where several
+    services configure an interface, one takes precedence: netplan, which generates the files of the others, then
+    NetworkManager.
     """
 
     def runs(service: Keeper) -> bool:
@@ -85,13 +85,13 @@ def mtus_at_boot(
         kept |= ifcfg_mtus(profiles, devices)
     if runs(Keeper.NETWORK_MANAGER):
         read_by_it = tuple(connections(files.ifcfg, unmanaged=False))
-        by_it, untold = network_manager_mtus(files.keyfiles, files.listed, files.details, read_by_it, devices)
-        # What it could not be asked about hides nothing that another service says.
+        by_it, unread = network_manager_mtus(files.keyfiles, files.listed, files.details, read_by_it, devices)
+        # An unknown MTU of NetworkManager does not hide the MTU of another service.
         kept = {**{name: of for name, of in by_it.items() if isinstance(of.mtu, Unknown)}, **kept} | {
             name: of for name, of in by_it.items() if not isinstance(of.mtu, Unknown)
         }
-        if untold:
-            limits.append(_limit("NetworkManager", untold))
+        if unread:
+            limits.append(_limit("NetworkManager", unread))
     if files.netplan and (runs(Keeper.NETWORKD) or runs(Keeper.NETWORK_MANAGER)):
         kept |= _by_netplan(files.netplan[0], kept, devices)
     for name, by_link in link_file_mtus(files.networkd, devices).items():
@@ -104,13 +104,13 @@ def mtus_at_boot(
 
 
 def _by_netplan(path: str, kept: Mapping[str, KeptMtu], devices: Sequence[Device]) -> dict[str, KeptMtu]:
-    """The interfaces that netplan configures, or may: those of the files that it generates, and all that no other has.
+    """The interfaces that netplan configures or may configure: those of its generated files, and all without a file.
 
-    Its YAML is not read: Oracle certifies RAC on no distribution that uses it.
+    racwire does not read its YAML: Oracle certifies RAC on no distribution that uses netplan.
     """
     unread = Unknown(
-        f"netplan configures it in {path}, which racwire does not read, since RAC is not certified on Ubuntu: "
-        "check the MTU there by hand"
+        f"netplan configures it in {path}, which racwire does not read, because RAC is not certified on Ubuntu: "
+        f"check the MTU in {path} by hand"
     )
     generated = {name: of.kind for name, of in kept.items() if of.keeper is Keeper.NETPLAN}
     open_to_it = {
@@ -124,4 +124,4 @@ def _by_netplan(path: str, kept: Mapping[str, KeptMtu], devices: Sequence[Device
 
 def _limit(service: str, paths: Sequence[str]) -> str:
     others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return f"What {service} keeps in {paths[0]}{others} is not known: only root can read that."
+    return f"The configuration of {service} in {paths[0]}{others} is not known: only root can read it."

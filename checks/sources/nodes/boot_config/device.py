@@ -1,4 +1,4 @@
-"""The interfaces of a node, as the files that configure them name them: by name or by hardware address. No I/O."""
+"""The interfaces of a node, as configuration files name them: by name or by hardware address. No I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LOOPBACK = "772"
 """ARPHRD_INFINIBAND and ARPHRD_LOOPBACK of linux/if_arp.h, as /sys/class/net/*/type has them."""
 
 MTU_RANGE = range(68, 65_536)
-"""What an MTU can be: IPv4 asks for 68 (RFC 791), a length field ends at 65,535."""
+"""Valid MTUs in bytes: IPv4 requires 68 (RFC 791), and a length field ends at 65,535."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Device:
     addresses: tuple[str, ...] = ()
     """Its hardware addresses in lower case, the permanent one first: a member of a bond has the bond's as well."""
     kind: str = "ethernet"
-    """`ethernet`, `infiniband`, `loopback`, or the kernel's own word: `bond`, `vlan`, `bridge`, `wlan`."""
+    """`ethernet`, `infiniband`, `loopback`, or the kernel's own name: `bond`, `vlan`, `bridge`, `wlan`."""
 
     @property
     def is_hardware(self) -> bool:
@@ -31,14 +31,14 @@ class Device:
         return self.kind in ("ethernet", "infiniband", "wlan")
 
     def has_address(self, address: str) -> bool:
-        """Whether that is its own hardware address; files write it in either case."""
+        """Whether this is the device's own hardware address, in upper or lower case."""
         return self.is_hardware and bool(address) and address.strip().lower() in self.addresses
 
 
 def parse_devices(text: str) -> tuple[Device, ...]:
     """Read `<name>/address`, `<name>/bonding_slave/perm_hwaddr`, `<name>/type` and `<name>/uevent` of /sys/class/net.
 
-    As `grep -H` prints them: path, colon, content. Of uevent only DEVTYPE is looked at.
+    As `grep -H` prints them: path, colon, content. Only DEVTYPE of uevent is used.
     """
     values = parse_values(text)
     names = dict.fromkeys(path.partition("/")[0] for path in values if "/" in path)
@@ -46,7 +46,7 @@ def parse_devices(text: str) -> tuple[Device, ...]:
 
 
 def parse_mtu(text: str) -> int | None:
-    """An MTU as a file gives it; None for `0`, `auto`, `default` and whatever else is none."""
+    """Parse an MTU of a configuration file; None for `0`, `auto`, `default` and other text that is no MTU."""
     value = number(text.strip().strip("'\""))
     return value if value in MTU_RANGE else None
 

@@ -1,4 +1,4 @@
-"""An MTU set alongside the network service: by boot scripts, udev rules, units of one's own. Text in, facts out."""
+"""Find lines that set an MTU outside of the network service: boot scripts, udev rules, local units. No I/O."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _IS_ONE_NAME = re.compile(r"[A-Za-z0-9_.@-]{1,15}")
 
 
 def parse_fragile(files: Sequence[ConfigFile]) -> tuple[FragileMtu, ...]:
-    """Every line that sets an MTU. A cron table counts only where it says @reboot."""
-    # /etc/rc.local is a link to the one in rc.d, as a rule.
+    """Every line that sets an MTU. A line of a cron table counts only with @reboot."""
+    # /etc/rc.local is usually a link to the one in rc.d.
     once = {(file.name, file.lines): file for file in reversed(files) if not file.path.endswith(IGNORED)}
     return tuple(found for file in reversed(once.values()) for found in _lines(file))
 

@@ -1,4 +1,4 @@
-"""The ifcfg files of Red Hat's family, which the network service reads, or NetworkManager (nm-settings-ifcfg-rh(5))."""
+"""Parse the ifcfg files of Red Hat's family, for the network service or NetworkManager (nm-settings-ifcfg-rh(5))."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from checks.sources.nodes.sections import ConfigFile
 
 
 def parse_ifcfg(file: ConfigFile) -> tuple[Profile, bool] | None:
-    """A connection, and whether NetworkManager is to leave it alone; None for loopback, aliases and old copies.
+    """A connection, and whether NetworkManager must ignore it; None for loopback, aliases and old copies.
 
     An alias (`ifcfg-eth1:1`) has no MTU of its own.
     """
@@ -42,14 +42,14 @@ def parse_ifcfg(file: ConfigFile) -> tuple[Profile, bool] | None:
 
 
 def connections(files: Sequence[ConfigFile], *, unmanaged: bool) -> Iterator[Profile]:
-    """The connections that NetworkManager reads, or with `unmanaged` those that it is to leave alone."""
+    """Yield the connections that NetworkManager reads, or with `unmanaged` those that it must ignore."""
     for file in files:
         if (parsed := parse_ifcfg(file)) and parsed[1] == unmanaged:
             yield parsed[0]
 
 
 def ifcfg_mtus(profiles: Sequence[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
-    """What the network service keeps: `ifup` sets MTU= on the interface."""
+    """The MTUs that the network service configures: `ifup` sets MTU= on the interface."""
     kept = profile_mtus(profiles, devices)
     return {name: KeptMtu(name, Keeper.IFCFG, of.file, of.connection, of.mtu, of.kind) for name, of in kept.items()}
 

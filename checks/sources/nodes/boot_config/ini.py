@@ -1,4 +1,4 @@
-"""Files of sections and `key=value` lines: NetworkManager's keyfiles and those of systemd (systemd.syntax(7))."""
+"""Parse files of sections and `key=value` lines: keyfiles of NetworkManager, files of systemd (systemd.syntax(7))."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Setting(NamedTuple):
 
 
 def parse_ini(lines: Iterable[str]) -> tuple[Setting, ...]:
-    """The settings in the order of the file; a line that is none is passed over."""
+    """The settings in the order of the file; other lines are skipped."""
     settings = []
     section = ""
     for raw in lines:
@@ -30,7 +30,7 @@ def parse_ini(lines: Iterable[str]) -> tuple[Setting, ...]:
 
 
 def last(settings: Iterable[Setting], section: str, *keys: str) -> str:
-    """The value that counts of a key, which is the last one given; empty where there is none.
+    """The last value of a key, which is the effective one; empty where the section does not have the key.
 
     Several keys are several names of one setting.
     """

@@ -1,4 +1,4 @@
-"""NetworkManager's connections: from its keyfiles (nm-settings-keyfile(5)), and from what nmcli says of them."""
+"""Parse NetworkManager's connections from its keyfiles (nm-settings-keyfile(5)) and from the output of nmcli."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Listed(NamedTuple):
     type: str
     device: str
     file: str | None
-    """None where this nmcli is too old to tell files."""
+    """None where this nmcli is too old to print files."""
 
 
 def parse_listed(text: str) -> tuple[Listed, ...]:
@@ -45,7 +45,7 @@ def parse_listed(text: str) -> tuple[Listed, ...]:
 
 
 def parse_details(text: str) -> tuple[Profile, ...]:
-    """Read `nmcli -t -f NMCLI_FIELDS connection show UUID`, one after the other: `connection.id:eth1` begins each."""
+    """Read `nmcli -t -f NMCLI_FIELDS connection show UUID`, one after the other; each starts with `connection.id:`."""
     blocks: list[dict[str, str]] = []
     for line in text.split("\n"):
         key, colon, value = line.partition(":")
@@ -57,9 +57,9 @@ def parse_details(text: str) -> tuple[Profile, ...]:
 
 
 def parse_keyfile(file: ConfigFile) -> Profile:
-    """A connection from its file."""
+    """Parse a connection from its keyfile."""
     settings = parse_ini(file.lines)
-    # The long names are those of releases before 1.0, which files may still have.
+    # The long names are from releases before 1.0; files may still have them.
     link = ("infiniband",) if last(settings, "connection", "type") == "infiniband" else ("ethernet", "802-3-ethernet")
     mtu = next((mtu for section in link if (mtu := parse_mtu(last(settings, section, "mtu")))), None)
     return Profile(
@@ -77,7 +77,7 @@ def parse_keyfile(file: ConfigFile) -> Profile:
 
 
 def is_kept(path: str) -> bool:
-    """Whether a connection in that file is there after a boot: /run is empty then, but for what netplan makes anew."""
+    """Whether a connection in this file exists after a boot: /run is empty then, but netplan generates its files."""
     return bool(path) and (not path.startswith("/run/") or _NETPLAN in path)
 
 
@@ -88,37 +88,37 @@ def network_manager_mtus(
     from_ifcfg: Sequence[Profile],
     devices: Sequence[Device],
 ) -> tuple[dict[str, KeptMtu], tuple[str, ...]]:
-    """What NetworkManager keeps, and the files whose content nobody told.
+    """The MTUs that NetworkManager configures, and the paths of files whose content is not known.
 
-    A file that can be read counts as it is, since that is what the next boot finds; else nmcli's word. `from_ifcfg` are
+    A readable file takes precedence, because the next boot reads it; else the output of nmcli counts. `from_ifcfg` are
     the connections of ifcfg files that NetworkManager reads.
     """
     keyfiles = [f for f in files if is_kept(f.path) and not f.is_masked and not f.name.endswith((*IGNORED, ".d"))]
     readable = [*from_ifcfg, *(parse_keyfile(f) for f in keyfiles if f.is_readable)]
-    told = {p.uuid for p in readable if p.uuid} | {p.file for p in readable}
+    from_files = {p.uuid for p in readable if p.uuid} | {p.file for p in readable}
     lines = {line.uuid: line for line in listed}
-    asked = [p for p in _asked(details, lines) if p.uuid not in told and p.file not in told]
-    profiles = [_as_listed(p, listed) for p in (*readable, *asked)]
-    known = {p.file for p in asked}
-    untold = tuple(f.path for f in keyfiles if not f.is_readable and f.path not in known and not _is_told(f, asked))
+    from_nmcli = [p for p in _persistent(details, lines) if p.uuid not in from_files and p.file not in from_files]
+    profiles = [_as_listed(p, listed) for p in (*readable, *from_nmcli)]
+    known = {p.file for p in from_nmcli}
+    unread = tuple(f.path for f in keyfiles if not (f.is_readable or f.path in known or _is_in_nmcli(f, from_nmcli)))
     kept = profile_mtus(profiles, devices)
-    if untold:
-        kept |= {d.name: _untold(d) for d in devices if d.is_hardware and d.name not in kept}
-    return kept, untold
+    if unread:
+        kept |= {d.name: _unread(d) for d in devices if d.is_hardware and d.name not in kept}
+    return kept, unread
 
 
-def _is_told(file: ConfigFile, asked: Sequence[Profile]) -> bool:
-    """Whether an nmcli that does not tell files told what must be this one: a file has the name of its connection.
+def _is_in_nmcli(file: ConfigFile, from_nmcli: Sequence[Profile]) -> bool:
+    """Whether an nmcli that prints no files printed the connection of this file, which has the connection's name.
 
-    A directory that may not be read is told where nmcli told any connection at all.
+    An unreadable directory counts as printed where nmcli printed any connection.
     """
     if file.path in KEYFILE_DIRECTORIES:
-        return bool(asked)
-    return file.name.removesuffix(".nmconnection") in {p.name for p in asked if not p.file}
+        return bool(from_nmcli)
+    return file.name.removesuffix(".nmconnection") in {p.name for p in from_nmcli if not p.file}
 
 
-def _asked(details: Iterable[Profile], lines: dict[str, Listed]) -> Iterator[Profile]:
-    """The connections that nmcli told of, without those that only live in memory or in /run."""
+def _persistent(details: Iterable[Profile], lines: dict[str, Listed]) -> Iterator[Profile]:
+    """Yield the connections that nmcli printed, without those that are only in memory or in /run."""
     for profile in details:
         line = lines.get(profile.uuid)
         if line is None or line.file is None:
@@ -137,8 +137,8 @@ def _as_listed(profile: Profile, listed: Iterable[Listed]) -> Profile:
     return profile
 
 
-def _untold(device: Device) -> KeptMtu:
-    reason = Unknown("NetworkManager's files can be read by root only, and nmcli did not tell of them")
+def _unread(device: Device) -> KeptMtu:
+    reason = Unknown("only root can read NetworkManager's files, and nmcli did not print their connections")
     return KeptMtu(device.name, Keeper.NETWORK_MANAGER, mtu=reason, kind=device.kind)
 
 

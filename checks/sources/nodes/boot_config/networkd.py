@@ -1,7 +1,7 @@
-"""The files of systemd-networkd, and the .link files that udev applies to whatever network service there is.
+"""Parse the files of systemd-networkd, and the .link files that udev applies with every network service.
 
-Files of all directories are taken in the order of their names, and the first that matches an interface counts; of one
-name /etc stands before /run before /usr (systemd.network(5), systemd.link(5), systemd.netdev(5)).
+The files of all directories are in the order of their names, and the first that matches an interface counts. For one
+name, /etc takes precedence over /run, and /run over /usr (systemd.network(5), systemd.link(5), systemd.netdev(5)).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _SUFFIXES = {"K": 1024, "M": 1024**2, "G": 1024**3}
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A file with its drop-ins read after it."""
+    """A file, with its drop-ins read after it."""
 
     path: str
     settings: tuple[Setting, ...]
     mtu_from: str = ""
-    """Which of them sets the MTU."""
+    """The path of the file or drop-in that sets the MTU."""
 
     @property
     def name(self) -> str:
@@ -37,11 +37,11 @@ class Unit:
 
     @property
     def has_match(self) -> bool:
-        """Whether it has a condition at all: a .link file without one is not applied."""
+        """Whether it has a condition: udev does not apply a .link file without one."""
         return any(s.section == "Match" for s in self.settings)
 
     def mtu(self, section: str = "Link") -> int | None:
-        """MTUBytes= of that section, with its suffix to the base of 1024 worked out."""
+        """MTUBytes= of a section, in bytes; a suffix counts to the base of 1024."""
         text = last(self.settings, section, "MTUBytes").upper()
         value = number(text.rstrip("KMGB "))
         bytes_ = value * _SUFFIXES.get(text.rstrip("B ")[-1:], 1) if value is not None else None
@@ -49,7 +49,7 @@ class Unit:
 
 
 def units(files: Iterable[ConfigFile], suffix: str) -> tuple[Unit, ...]:
-    """The files of one kind in the order in which they are tried, without those masked and those lost at boot."""
+    """The files of one kind in the order of their use, without masked files and files that a boot removes."""
     chosen: dict[str, ConfigFile] = {}
     drop_ins: dict[str, dict[str, ConfigFile]] = {}
     for file in sorted(files, key=_rank):
@@ -62,13 +62,13 @@ def units(files: Iterable[ConfigFile], suffix: str) -> tuple[Unit, ...]:
     return tuple(
         _unit(file, [drop_in for _, drop_in in sorted(drop_ins.get(name, {}).items()) if not drop_in.is_masked])
         for name, file in sorted(chosen.items())
-        # An empty file masks as a link to /dev/null does; one without any line that counts says as little.
+        # An empty file masks like a link to /dev/null; so does a file without any relevant line.
         if not file.is_masked and (file.lines or not file.is_readable)
     )
 
 
 def networkd_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
-    """What systemd-networkd keeps: MTUBytes= of the .network file, else of the .netdev file that makes the device."""
+    """The MTUs of systemd-networkd: MTUBytes= of the .network file, else of the .netdev file of the device."""
     networks = units(files, ".network")
     made = {name: unit for unit in units(files, ".netdev") if (name := last(unit.settings, "NetDev", "Name"))}
     future = [Device(name, kind=last(unit.settings, "NetDev", "Kind")) for name, unit in made.items()]
@@ -85,7 +85,7 @@ def networkd_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dic
 
 
 def link_file_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
-    """What .link files set when a device appears, before any network service; those that set no MTU say nothing."""
+    """The MTUs that .link files set when a device appears, before any network service; without files that set none."""
     links = tuple(unit for unit in units(files, ".link") if unit.has_match)
     if all(unit.mtu() is None for unit in links):
         return {}  # which of them matches, such as udev's own by the path of a device, makes no difference then
@@ -106,21 +106,21 @@ def _set_by_link(unit: Unit, device: Device) -> KeptMtu:
 
 
 def _first(tried: Iterable[Unit], device: Device, kept: Callable[[Unit, Device], KeptMtu | None]) -> KeptMtu | None:
-    """What the first unit that matches says; Unknown where one that racwire cannot follow stands before it."""
+    """The MTU of the first unit that matches; Unknown where a condition that racwire cannot evaluate comes first."""
     for unit in tried:
         match _matches(unit, device):
             case True:
                 return kept(unit, device)
             case str() as condition:
                 entry = kept(unit, device)
-                reason = f"{unit.path} matches by {condition}, which racwire does not follow"
+                reason = f"{unit.path} matches by {condition}, which racwire does not evaluate"
                 mtu = Unknown(reason)
                 return entry and KeptMtu(device.name, entry.keeper, entry.file, mtu=mtu, kind=entry.kind)
     return None
 
 
 def _matches(unit: Unit, device: Device) -> bool | str:
-    """Whether all conditions hold; where only ones are left that cannot be followed, their name."""
+    """Whether all conditions hold; the name of a condition where only unsupported conditions are left."""
     not_followed = ""
     for key in dict.fromkeys(s.key for s in unit.settings if s.section == "Match"):
         words = _words(unit.settings, key)
@@ -136,7 +136,7 @@ def _matches(unit: Unit, device: Device) -> bool | str:
                 holds = any(device.has_address(word.replace("-", ":")) for word in words)
             case "Type":
                 holds = any(fnmatchcase("ether" if device.kind == "ethernet" else device.kind, word) for word in words)
-            # What makes an Ethernet interface, such as veth, is not known here; that it is none of these is.
+            # The kind of an Ethernet interface, such as veth, is not known here, but it is none of these three.
             case "Kind" if device.kind != "ethernet" or set(words) <= {"bond", "vlan", "bridge"}:
                 holds = any(fnmatchcase(device.kind, word) for word in words)
             case _:
@@ -148,7 +148,7 @@ def _matches(unit: Unit, device: Device) -> bool | str:
 
 
 def _words(settings: Iterable[Setting], key: str) -> list[str]:
-    """The words of a condition given on one line or several; an empty line takes back those before it."""
+    """The words of a condition on one line or several; an empty line resets the words before it."""
     words: list[str] = []
     for setting in settings:
         if (setting.section, setting.key) == ("Match", key):
@@ -174,7 +174,7 @@ def _rank(file: ConfigFile) -> int:
 
 
 def _is_lost(path: str) -> bool:
-    """Whether it is gone after a boot: /run is empty then, but for what netplan makes anew."""
+    """Whether a boot removes the file: /run is empty then, but netplan generates its files."""
     return path.startswith("/run/") and "netplan" not in path
 
 

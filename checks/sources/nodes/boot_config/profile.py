@@ -1,4 +1,4 @@
-"""A connection as NetworkManager has it, whichever kind of file it comes from, and which of several it would take."""
+"""A connection of NetworkManager from any kind of file, and the choice between several connections."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from checks.model.facts import Keeper, KeptMtu, Unknown
 from checks.sources.nodes.boot_config.device import Device
 
-BY_DHCP = Unknown("no file sets it, and DHCP can bring one (option 26)")
-"""An interface that gets its address by DHCP, and no MTU from its file."""
+BY_DHCP = Unknown("no file sets it, and DHCP can set it (option 26)")
+"""The MTU of an interface that has its address from DHCP and no MTU in its file."""
 
 _TYPES = {
     "802-3-ethernet": "ethernet",
@@ -30,7 +30,7 @@ class Profile:
     """`connection.id`."""
     type: str = ""
     interface: str = ""
-    """Empty where it is bound to none by name."""
+    """Empty where the connection names no interface."""
     hardware_address: str = ""
     mtu: int | Unknown | None = None
     keeper: Keeper = Keeper.NETWORK_MANAGER
@@ -39,15 +39,15 @@ class Profile:
     autoconnect: bool = True
     priority: int = 0
     active_on: str = ""
-    """The interface that it is active on now; empty where it is not, or where that is not known."""
+    """The interface on which it is active; empty where it is inactive or not known to be active."""
 
     @property
     def kind(self) -> str:
-        """What it makes, in the words of KeptMtu."""
+        """The kind of its interface, as in KeptMtu."""
         return _TYPES.get(self.type, "")
 
     def is_for(self, device: Device) -> bool:
-        """Whether it can be activated on the device: by its name, else by its hardware address, else as it is now."""
+        """Whether it applies to the device: by name, else by hardware address, else because it is active there."""
         if self.interface:
             return self.interface == device.name
         if self.hardware_address:
@@ -55,15 +55,15 @@ class Profile:
         return self.active_on == device.name
 
     def kept(self, interface: str) -> KeptMtu:
-        """What it keeps for an interface."""
+        """The configured MTU for an interface."""
         return KeptMtu(interface, self.keeper, self.file, self.name, self.mtu, self.kind)
 
 
 def profile_mtus(profiles: Iterable[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
-    """For each interface, what the connection keeps that NetworkManager would take at boot.
+    """The configured MTU of each interface, from the connection that NetworkManager would activate at boot.
 
-    It takes one that connects by itself, of the highest priority, and among equals the one used last (nm-settings(5),
-    autoconnect-priority): the one that is active now is taken for that.
+    NetworkManager prefers a connection with autoconnect, then the highest priority, then the one used last
+    (nm-settings(5), autoconnect-priority). racwire assumes that the active connection is the one used last.
     """
     ranked = sorted(
         (profile for profile in profiles if profile.kind),

@@ -1,4 +1,4 @@
-"""Files of `NAME=value` lines that the shell reads: the ifcfg files of Red Hat's and SUSE's families."""
+"""Parse files of `NAME=value` lines for the shell: the ifcfg files of Red Hat's and SUSE's families."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterable
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]{0,63})=(.*)")
 _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 IGNORED = (".bak", ".old", ".orig", ".rej", ".rpmnew", ".rpmorig", ".rpmsave", ".swp", ".scpmbackup", "~", "-range")
-"""Endings of files that neither the network service nor NetworkManager nor wicked reads: copies, and ranges of aliases
+"""Suffixes of files that neither the network service nor NetworkManager nor wicked reads: copies, and alias ranges
 (`ifcfg-eth1-range0` never sets an MTU)."""
 
 
 def parse_assignments(lines: Iterable[str]) -> dict[str, str]:
-    """The values by name, without quotes; the last of several counts, as in the shell."""
+    """The values by name, without quotes; the last assignment of a name counts, as in the shell."""
     values = {}
     for line in lines:
         if match := _ASSIGNMENT.match(line):
@@ -22,12 +22,12 @@ def parse_assignments(lines: Iterable[str]) -> dict[str, str]:
 
 
 def is_yes(value: str) -> bool:
-    """Whether it switches something on, as these files say it."""
+    """Whether the value means yes in these files."""
     return value.lower() in ("yes", "y", "true", "t", "on", "1")
 
 
 def is_no(value: str) -> bool:
-    """Whether it switches something off."""
+    """Whether the value means no in these files."""
     return value.lower() in ("no", "n", "false", "f", "off", "0")
 
 

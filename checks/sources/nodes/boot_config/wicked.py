@@ -1,4 +1,4 @@
-"""SUSE's ifcfg files, which wicked reads (ifcfg(5) of SUSE): the file's name is the interface's."""
+"""Parse SUSE's ifcfg files for wicked (ifcfg(5) of SUSE); the file has the name of its interface."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from checks.sources.nodes.sections import ConfigFile
 
 
 def wicked_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
-    """What wicked keeps; an interface with STARTMODE='off' is left alone."""
+    """The MTUs that wicked configures; wicked ignores an interface with STARTMODE='off' or 'manual' at boot."""
     kept = {}
     for file in files:
         name = file.name.removeprefix("ifcfg-")

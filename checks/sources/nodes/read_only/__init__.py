@@ -1,10 +1,10 @@
-"""The guard before every command and program: racwire starts nothing on a node that could change it.
+"""The guard before every command and program: racwire starts nothing on a node that could change the node.
 
-A held shell runs the fixed programs of the registry and nothing else: `checks/sources/registry.py` lists them, and the
-tests take each apart and judge every command in it. A command that is started by its arguments is judged by the list of
-`allow_list.py`. What is not registered or not listed is refused. This keeps a slip in racwire's own code, or a hostile
-name in what a node tells, from changing a node. It is no prison for Python code: a check of a third party runs as the
-operator, as any program they install does.
+An open shell runs only the fixed programs of the registry (`checks/sources/registry.py`); the tests parse each program
+and judge every command in it. A command that is started by its arguments must be in the list of `allow_list.py`. The
+guard refuses all else. So neither a mistake in racwire's own code nor a hostile name in a node's output can change a
+node. The guard does not confine Python code: a check of a third party runs with the operator's rights, as any program
+that the operator installs does.
 """
 
 from __future__ import annotations
@@ -20,66 +20,66 @@ from checks.sources.nodes.read_only.allow_list import GRID, SYSTEM, SYSTEM_DIREC
 
 __all__ = ["AllowList", "ChangingCommandError", "demand_read_only_command", "demand_registered_program"]
 
-# Opening some devices does something: a watchdog begins to count, a tape rewinds; bash makes connections of /dev/tcp.
-# Reading these files takes away what others would have read.
+# Opening some devices has effects: a watchdog starts, a tape rewinds; bash opens connections for /dev/tcp. Reading some
+# files removes data that other programs would have read.
 _NOT_TO_OPEN = re.compile(
     r"(?:^|[=:]|\.\./)(?:\./)*/?dev/(?!null$)|^/proc/kmsg|^/sys/kernel/(?:debug|tracing)"
-    # Paths that could be these: by way of a directory above, or of one that is not known.
+    # Paths that could be such files, because they contain a parent directory or an unknown one.
     r"|^/(?s:.)*/\.\.(?:/|$)|^/[^/]*\0"
 )
 _SLASHES = re.compile(r"/(?:\.?/)+")
 
 
 class ChangingCommandError(Exception):
-    """A command was refused because it is not known to change nothing; nothing of it ran. One sentence."""
+    """racwire refused a command that is not known to be read-only; no part of the command ran."""
 
     def __init__(self, node: str, fault: str) -> None:
         super().__init__(
-            f"A command was not run on {node}, because {fault}: racwire only reads, and runs only what it knows to "
-            "change nothing; this is a fault of racwire, please report it."
+            f"racwire refused to run a command on {node}, because {fault}. racwire runs only commands that change "
+            "nothing. This is a fault of racwire: please report it."
         )
 
 
 def demand_registered_program(program: Program, arguments: Sequence[str], node: str) -> None:
-    """Raise ChangingCommandError unless the registry holds the program, and the arguments are of the kinds it takes."""
+    """Raise ChangingCommandError unless the registry has the program and the program accepts the arguments."""
     if fault := fault_of_program(program, arguments):
         raise ChangingCommandError(node, fault)
 
 
 def demand_read_only_command(argv: Sequence[str], node: str) -> None:
-    """Raise ChangingCommandError unless the command, given as its arguments, is one that only reads."""
+    """Raise ChangingCommandError unless the command, a list of arguments, is in the allow-list."""
     if fault := fault_of_command(tuple(argv)):
         raise ChangingCommandError(node, fault)
 
 
 def fault_of_program(program: Program, arguments: Sequence[str]) -> str:
-    """Why a program may not run with these arguments, in words that follow "because"; empty where it may."""
+    """Why a program may not run with these arguments, as a clause after "because"; empty where it may."""
     if registry.PROGRAMS.get(program.text) is not program:
         return f"the program {program.name!r} is not registered"
     if any(is_not_to_open(Word(value)) for value in arguments):
-        return f"an argument of the program {program.name!r} names a file that is not for reading"
+        return f"an argument of the program {program.name!r} names a file that racwire must not open"
     return program.fault(arguments)
 
 
 @lru_cache(1024)
 def fault_of_command(argv: tuple[str, ...]) -> str:
-    """Why a command may not run, given as its arguments, the program first; empty where it may."""
+    """Why a command, a list of arguments with the program first, may not run; empty where it may."""
     words = tuple(map(Word, argv))
-    said = " ".join(argv).replace(UNKNOWN, "…")
+    command = " ".join(argv).replace(UNKNOWN, "…")
     if any(UNKNOWN in word for word in argv):
-        return f"a word of `{said}` holds a NUL"
+        return f"an argument of `{command}` contains a NUL character"
     if any(map(is_not_to_open, words)):
-        return f"`{said}` names a file that is not for reading, or not by its plain path"
-    return "" if ALLOWED.allows(words) else f"`{said}` is not listed"
+        return f"`{command}` names a file that racwire must not open, or has a path that is not plain"
+    return "" if ALLOWED.allows(words) else f"`{command}` is not in the allow-list"
 
 
 def is_not_to_open(word: Word) -> bool:
-    """Whether a word can be the path of a file that something happens to when it is opened."""
+    """Whether a word can be the path of a file that has effects when it is opened."""
     return _NOT_TO_OPEN.search(_SLASHES.sub("/", word.text)) is not None
 
 
 class AllowList:
-    """Commands that only read, from synopses: those of the system, and those in the `bin` of a Grid home."""
+    """Read-only commands as synopses: commands of the system, and commands in the `bin` of a Grid home."""
 
     def __init__(self, system: str, grid: str) -> None:
         self._texts = system, grid
@@ -100,7 +100,7 @@ class AllowList:
         return any(form.allows(arguments, self.allows) for form in self._forms_of(name))
 
     def _forms_of(self, name: Word) -> Sequence[Form]:
-        """The forms that a command of this name can have: by its name alone or by a path, each as the list wants it."""
+        """The allowed forms of a command, by its plain name or by its path."""
         directory, program = posixpath.split(name.text)
         if name.many or UNKNOWN in program:
             return ()
@@ -112,11 +112,11 @@ class AllowList:
 
 
 ALLOWED = AllowList(SYSTEM, GRID)
-"""What may be started by its arguments: pings by a held shell, and queries to the tools of a Grid home."""
+"""The commands that may be started by their arguments: pings by an open shell, and queries to Grid tools."""
 
 
 def _is_absolute(directory: str) -> bool:
-    """Whether it begins with a slash, or with a home that is known only when it runs: "$home/bin"."""
+    """Whether it starts with a slash, or with a home that is known only when it runs: "$home/bin"."""
     known = directory.removeprefix(UNKNOWN)
     return known.startswith("/") and UNKNOWN not in known
 

@@ -1,24 +1,24 @@
-"""The commands that racwire may start, as synopses: what is not here is refused, wherever it comes from.
+"""The commands that racwire may start, as synopses. All other commands are refused.
 
-A line is one form of one command, read by `read_forms`. Words stand for themselves, and
+A line is one form of one command, read by `read_forms`. A word matches itself, and
 
     [a|b]  (a|b)  x...    as in a manual: optional, one of these, one or more times
     -<abc>                one word of these one-letter options: -a, -cb
-    NUMBER                digits, perhaps with a point
-    FEW                   a whole number up to 100: how much is sent is bounded
-    INTERVAL              seconds, 0.2 at the least: no flood
-    WORD                  one word that is surely no option
-    VALUE                 one word, also one that is not known before it runs, but quoted: "$uuid"
+    NUMBER                digits, optionally with a decimal point
+    FEW                   a whole number up to 100, which limits the packets sent
+    INTERVAL              seconds, at least 0.2: no flood
+    WORD                  one word that is no option
+    VALUE                 one quoted word, which may be known only when it runs: "$uuid"
     NAME                  a shell variable in small letters
-    FORMAT                one word that begins with +
+    FORMAT                one word that starts with +
     DIRECTORY             one absolute path
-    FILE...               words that are surely no options; a pattern such as /etc/ifcfg-* counts as what it begins with
-    SED                   a sed script that prints or substitutes, and neither writes a file nor runs anything
-    ANY                   any words or none: only for commands in which no word can change or start anything
-    COMMAND               the rest of the words, a command that is itself judged by this list
+    FILE...               words that are no options; a pattern such as /etc/ifcfg-* counts as its fixed first part
+    SED                   a sed script that prints or substitutes, and neither writes a file nor runs a command
+    ANY                   any number of words: only for commands in which no word can change or start something
+    COMMAND               the rest of the words, a command that this list must allow
 
-To add a command: read its manual for what writes, starts or sends something, also in options that may follow operands,
-and write the forms that cannot. Where in doubt leave it out: a form that is too narrow is an error that is seen.
+To add a command: find in its manual all that writes, starts or sends something, also options that may follow operands,
+and write only forms that cannot do so. In doubt leave a form out: a form that is too narrow causes a visible error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from functools import partial
 
 SYSTEM_DIRECTORIES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
-"""Where commands of SYSTEM may be called by path; by name they are found by the PATH of the held shells, the same."""
+"""The directories from which commands of SYSTEM may be called by path; the PATH of the open shells has the same."""
 
 _PING = "[-n|-q|-4|-6|-s NUMBER|-M (do|dont|want|probe)|-i INTERVAL|-l FEW|-W NUMBER|-w NUMBER|-I WORD]..."
 SYSTEM = f"""
@@ -37,7 +37,7 @@ env [(LC_ALL=C|LANG=C|NLS_LANG=AMERICAN_AMERICA)]... COMMAND
 timeout [-s (INT|TERM|KILL)|-k NUMBER]... NUMBER COMMAND
 (ping|ping6) {_PING} -c FEW {_PING} WORD
 """
-"""What comes with Linux."""
+"""The commands of Linux."""
 
 GRID = """
 crsctl check (crs|has|css|evm|ctss|cluster [-all])
@@ -54,12 +54,12 @@ ocrconfig [-local] -showbackup [auto|manual]
 srvctl (config|status) (asm|database|home|instance|listener|network|nodeapps|scan|scan_listener|service|vip|cvu)\
  [-a|-v|-verbose|-S NUMBER|(-d|-db|-database|-i|-instance|-n|-node|-s|-service|-l|-listener) VALUE]...
 """
-"""What is in the `bin` of a Grid home. Called by an absolute path only: a database home may hold tools of that name."""
+"""The commands in the `bin` of a Grid home, called only by absolute path: a database home may have the same names."""
 
 # --- synopses as patterns for words ----------------------------------------------------------------------------------
 
 UNKNOWN = "\0"
-"""Stands in a word for what only a shell will know: the value of a variable, what a command prints, file names."""
+"""Marks a part of a word that only the shell knows: the value of a variable, the output of a command, file names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ class Word:
     text: str
     """With UNKNOWN for each part that is not known."""
     many: bool = False
-    """Whether it may become several words, or none. Where the text begins with known characters, each begins so."""
+    """Whether it may expand to several words or none. Each of them starts with the known first characters."""
     plain: bool = False
-    """Whether it was written without any quotes and is wholly known: such a word can be a keyword of the shell."""
+    """Whether it has no quotes and is wholly known: such a word can be a keyword of the shell."""
 
     @property
     def is_known(self) -> bool:
-        """Whether it is one word, and every character of it is known."""
+        """Whether it is one word whose characters are all known."""
         return not self.many and UNKNOWN not in self.text
 
 
@@ -127,12 +127,12 @@ class Form:
     _arguments: _Part
 
     def allows(self, arguments: Sequence[Word], judge: Judge) -> bool:
-        """Whether these words after the name are covered; `judge` is asked for a command within the command."""
+        """Whether the form allows these arguments; `judge` decides about a command within the command."""
         return len(arguments) in _ends(self._arguments, arguments, frozenset({0}), judge)
 
 
 def _ends(part: _Part, words: Sequence[Word], starts: frozenset[int], judge: Judge) -> frozenset[int]:
-    """Where the part can end when it begins at one of the starts."""
+    """The positions at which the part can end when it starts at one of `starts`."""
     match part:
         case _One(fits):
             return frozenset(start + 1 for start in starts if start < len(words) and fits(words[start]))
@@ -202,9 +202,9 @@ _PIECE = re.compile(r"\.\.\.|[\[\]()|]|(?:(?!\.\.\.)[^\s\[\]()|])+")
 
 
 def read_forms(synopses: str) -> Iterator[Form]:
-    """The forms of a text with one synopsis a line; a line that ends with a backslash goes on in the next.
+    """Yield the forms of a text with one synopsis a line; a line that ends with a backslash continues on the next.
 
-    Raises ValueError for a line that is no synopsis.
+    Raises ValueError where a line is no synopsis.
     """
     for line in synopses.replace("\\\n", "").splitlines():
         if not line.strip():
@@ -228,7 +228,7 @@ def _names(pieces: list[str]) -> Iterable[str]:
 
 
 def _choice(pieces: list[str]) -> _Part:
-    """What stands between two brackets, or on the whole line; the pieces are taken from the end of the list."""
+    """Parse the pieces up to a closing bracket or the end; the pieces are taken from the end of the list."""
     choices: list[_Part] = []
     parts: list[_Part] = []
     while pieces and pieces[-1] not in ("]", ")"):
