@@ -14,7 +14,7 @@ from typing import BinaryIO, Self
 import msgspec
 
 from checks.model.report import Report
-from checks.report.age import state_now
+from checks.report.age import state_for_screen
 from checks.saved.manifest import (
     MANIFEST_BYTES,
     RECORDING,
@@ -71,7 +71,7 @@ class Saved:
     def told(self, now: datetime) -> str:
         """`saved by racwire 0.1.0: the state of 2026-11-20 14:02:31 +01:00, 3 d ago, saved 2026-11-20 14:05:00 +01:00`,
         where `now` is a time with a zone."""
-        return f"saved by racwire {self.report.racwire_version}: the state {state_now(self.report, now)}"
+        return f"saved by racwire {self.report.racwire_version}: the state {state_for_screen(self.report, now)}"
 
     def close(self) -> None:
         """Can be called twice."""

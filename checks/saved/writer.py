@@ -24,8 +24,8 @@ from checks.traffic.recording_file import (
     Row,
     add_row,
     connect,
-    in_words,
     lay_out,
+    sqlite_reason,
 )
 from checks.whole_files import OutputError, whole_path
 
@@ -50,7 +50,9 @@ def save(path: Path, report: Report, recording: Path | None, *, replace: bool) -
             with closing(connect(temporary, "rw")) as file:
                 _write(file, report, data, traffic)
         except sqlite3.Error as error:
-            raise OutputError(f"{path} could not be written: {in_words(error)}; nothing was left there.") from error
+            raise OutputError(
+                f"{path} could not be written: {sqlite_reason(error)}; nothing was left there."
+            ) from error
 
 
 def _as_json(report: Report) -> bytes:

@@ -443,7 +443,9 @@ def test_a_journal_that_names_another_file_does_not_cost_that_file(tmp_path, bus
     if through_a_link:
         path.symlink_to(busy_file)
     for use in (Recording.open, lambda path: Recorder.create(path, header(), replace=True)):
-        with pytest.raises(RecordingError, match=r"could not be read: \S+busy\.rec-journal beside it is none that"):
+        with pytest.raises(
+            RecordingError, match=r"could not be read: racwire does not write a file such as \S+busy\.rec-journal"
+        ):
             use(path)
     assert letter.read_text() == "to my mother"
     assert busy_file.stat().st_size > 0
@@ -453,7 +455,7 @@ def test_a_crashed_recording_of_another_user_is_left_as_it_is(tmp_path, busy_fil
     crashed = left_in_the_middle(busy_file, tmp_path / "crashed.rec")
     before = crashed.read_bytes()
     monkeypatch.setattr(os, "geteuid", lambda: crashed.stat().st_uid + 1)
-    with pytest.raises(RecordingError, match="is another user's: open it as that user, or copy it together with"):
+    with pytest.raises(RecordingError, match="belongs to another user: open it as that user, or copy it together with"):
         Recording.open(crashed)
     assert crashed.read_bytes() == before
 
@@ -469,7 +471,7 @@ def test_a_journal_that_is_a_link_is_not_followed(tmp_path, busy_file):
 
 def test_a_write_ahead_log_beside_it_is_refused_since_racwire_writes_none(busy_file):
     Path(f"{busy_file}-wal").write_bytes(b"")
-    with pytest.raises(RecordingError, match=r"busy\.rec-wal beside it is none that racwire writes"):
+    with pytest.raises(RecordingError, match=r"racwire does not write a file such as \S+busy\.rec-wal"):
         Recording.open(busy_file)
 
 

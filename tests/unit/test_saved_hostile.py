@@ -334,7 +334,7 @@ def test_a_journal_beside_it_that_names_another_file_does_not_cost_that_file(tmp
     whole = path.read_bytes()
     (letter := tmp_path / "letter").write_text("to my mother")
     names_another_journal(path, letter)
-    assert "beside it is none that racwire writes" in refused(path)
+    assert "racwire does not write a file such as" in refused(path)
     assert letter.read_text() == "to my mother"
     assert path.read_bytes() == whole
 

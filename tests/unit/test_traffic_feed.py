@@ -370,7 +370,7 @@ async def test_what_nobody_takes_does_not_grow_without_end(start, monkeypatch):
     monkeypatch.setattr(feed_module, "_WAITING_EVENTS", 5)
     feed = start()
     for at in range(50):
-        feed._tell(Gap("pairs", at, f"reason {at}"))
+        feed._emit(Gap("pairs", at, f"reason {at}"))
     assert [event.at for event in feed._waiting] == [45, 46, 47, 48, 49]
 
 

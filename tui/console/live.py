@@ -19,7 +19,7 @@ from textual.worker import Worker
 
 from checks.model.facts import Cluster
 from checks.model.settings import Settings
-from checks.report.age import state_in_brief
+from checks.report.age import short_state_texts
 from checks.traffic.samples import Event, Links
 from checks.traffic.timeline import Track
 from tui.console.app_state import AppState
@@ -220,7 +220,7 @@ def of_recording(recording: Recording) -> Past:
 
 def of_saved(saved: Saved, now: datetime) -> Past:
     """What was saved, as it is looked at now, a time with a zone."""
-    longer, words, shorter = state_in_brief(saved.report, now)
+    longer, words, shorter = short_state_texts(saved.report, now)
     return Past(words, saved.recording, is_saved=True, longer=longer, shorter=shorter)
 
 

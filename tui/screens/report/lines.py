@@ -45,7 +45,7 @@ def says_lines(standing: ReportState, samples: str, width: int, room: Room = Roo
         return
     calm = "" if standing.is_whole or problems(report) else "No problem has been found so far."
     yield from hanging([(" ", "")], calm or headline(report), width, "title")
-    for sentence in sentences(report, kept=False):
+    for sentence in sentences(report, for_file=False):
         yield from hanging([(" ", "")], sentence, width)
     if room is Room.MUCH:
         yield from _problems(problems(report), width)

@@ -10,7 +10,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from checks.report.age import at
+from checks.report.age import time_text
 from tui.cli.report_formats import FORMATS
 from tui.console.actions import Action, bindings, in_footer
 from tui.console.app_state import AppState, News
@@ -170,7 +170,7 @@ class ReportScreen(ConsoleScreen):
     def upper_rule(self, width: int) -> list[Line]:
         """Of when the report is."""
         report = self._standing.report
-        return [rule_line(width, f"report of {sanitize_line(at(report.started_at))}" if report else "")]
+        return [rule_line(width, f"report of {sanitize_line(time_text(report.started_at))}" if report else "")]
 
     def lower_rule(self, width: int) -> list[Line]:
         """How far what is being written is, or the run of the checks."""
