@@ -1,4 +1,4 @@
-"""A comparison as a picture: a dot for every interval of both runs, medians with their intervals, and values over time.
+"""A comparison as a picture: a dot for every stretch of both runs, medians with their intervals, and values over time.
 
 Colour is never the only difference: the run before is hollow and dashed, the run after is filled and solid.
 """
@@ -59,7 +59,7 @@ def _legend(y: float, with_same: bool) -> Iterator[svg.Markup]:
         yield _diamond(x, y - 4)
         yield svg.label(x + 10, y, "median of the second run before")
         x += 215
-    legend = "dot: one interval; vertical line: median; bar: 95 % interval; each metric has its own scale"
+    legend = "dot: one stretch of time; vertical line: median; bar: 95 % interval; each metric has its own scale"
     yield svg.label(x, y, legend, "faint")
 
 

@@ -67,7 +67,7 @@ def test_a_network_that_overlaps_a_public_one_is_refused_and_the_plan_says_so() 
     paths = latency_paths(replace(healthy, networks=(exposed,)))
     assert paths
     assert all("overlaps the public network" in p.refusal for p in paths)
-    assert planned_latency(paths, 10).startswith("Nothing is sent:")
+    assert planned_latency(paths, 10).startswith("racwire sends no pings here:")
 
 
 def test_the_plan_in_words() -> None:
@@ -296,9 +296,11 @@ async def test_without_privilege_one_gap_says_how_to_have_it(wire: type[Wire]) -
 
 async def test_nothing_is_sent_on_a_path_that_was_refused(wire: type[Wire]) -> None:
     told: list[Event] = []
-    await run_latency((LatencyPath(PATHS[0].path, refusal="Nothing is sent: why."),), 10, lambda: 1.0, told.append)
+    await run_latency(
+        (LatencyPath(PATHS[0].path, refusal="racwire sends no pings here: why."),), 10, lambda: 1.0, told.append
+    )
     assert [(e.source, e.reason) for e in told if isinstance(e, Gap)] == [
-        ("latency 192.168.10.0/24 rac2", "Nothing is sent: why.")
+        ("latency 192.168.10.0/24 rac2", "racwire sends no pings here: why.")
     ]
     assert wire.opened == []
 

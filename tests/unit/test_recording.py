@@ -229,7 +229,9 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
     recorder._file.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(RecordingError) as refused:
         recorder.write([Gap("pairs", 2.0, random.Random(1).randbytes(50_000).hex())])
-    assert str(refused.value) == f"{path} takes no more samples: the disk is full; those before can still be read."
+    assert (
+        str(refused.value) == f"{path} takes no more samples: the disk is full; the earlier samples can still be read."
+    )
     recorder._file.execute("PRAGMA max_page_count = 100000")
     recorder.write([Gap("database", 3.0, "there is room again")])
     assert [event.at for event in read(path)] == [1.0, 3.0]
@@ -238,7 +240,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
 def test_a_recording_that_is_removed_meanwhile_is_not_said_to_be_readable(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     (tmp_path / "a.rec").unlink()
-    with pytest.raises(RecordingError, match=r"a\.rec was removed while it was recorded to"):
+    with pytest.raises(RecordingError, match=r"a\.rec was removed during the recording"):
         recorder.write([Gap("pairs", 1.0, "after")])
 
 
@@ -291,7 +293,7 @@ def test_a_file_of_a_later_layout_is_refused_in_a_sentence(busy_file):
         Recording.open(busy_file)
     assert str(refused.value) == (
         f"{busy_file} was recorded by a newer racwire (layout {SCHEMA + 1}; this one reads {SCHEMA}): "
-        "open it with that."
+        "open it with that version."
     )
 
 
@@ -480,7 +482,7 @@ def test_a_recording_whose_writer_is_killed_meanwhile_is_to_be_opened_again(tmp_
     shutil.copy(busy_file, whole)
     recording = Recording.open(whole)
     left_in_the_middle(busy_file, whole)
-    with pytest.raises(RecordingError, match=r"whoever wrote it was stopped in the middle; open it again\."):
+    with pytest.raises(RecordingError, match=r"the process that wrote it was stopped during a write; open it again\."):
         list(recording.events())
     recording.close()
     assert read(whole) == read(busy_file)

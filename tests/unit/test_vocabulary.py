@@ -71,7 +71,6 @@ CEILINGS: dict[str, int] = {
     "checks/run": 37,
     "checks/saved": 13,
     "checks/sources": 194,
-    "checks/traffic": 161,
     "lab/racwire_lab": 109,
     "tui": 1,
     "tui/cli": 156,
