@@ -193,7 +193,7 @@ def test_new_losses_are_told_even_where_the_environment_shifted():
     before, after = run(c_ping=series(5), lost=(0.0,) * 20), run(c_ping=series(15), lost=series(3))
     comparison = compare([Runs(before, after)])
     assert verdicts(comparison)["lost"] is ComparisonVerdict.ENVIRONMENT_SHIFTED
-    assert any("there was none of it before: lost from 0 to 3.0" in sentence for sentence in comparison.summary)
+    assert any("since they were 0 before: lost from 0 to 3.0" in sentence for sentence in comparison.summary)
 
 
 def test_a_shift_seen_by_one_tool_holds_for_what_the_others_measured_at_that_time():
@@ -222,7 +222,9 @@ def test_another_kernel_is_told_and_the_mtu_is_the_change_itself():
 
 def test_a_second_run_of_other_conditions_is_no_measure_of_the_noise():
     comparison = compared(recording(1), recording(2, mtu=9000), recording(3, mtu=9000))
-    assert any(warning.startswith("SAME is not of the same conditions") for warning in comparison.pairs[0].warnings)
+    assert any(
+        warning.startswith("SAME and BEFORE had different conditions") for warning in comparison.pairs[0].warnings
+    )
     assert {m.same for m in comparison.metrics} == {None}
     assert "ping 8 KB" in {m.name for m in comparison.having(ComparisonVerdict.BETTER)}
 

@@ -237,7 +237,7 @@ async def test_a_peer_that_is_another_one_under_a_second_name_is_told_and_sample
     told = await until(feed, lambda event: isinstance(event, Gap))
     second = told[-1].source.removeprefix("node ")
     (first,) = {"rac2", "scan"} - {second}
-    assert told[-1].reason.startswith(f"{second} is {first} itself under another name")
+    assert told[-1].reason.startswith(f"{second} is another name of {first}")
     for _ in range(3):
         told += await until(feed, sample_of(first))
     assert not [event for event in told if sample_of(second)(event)]

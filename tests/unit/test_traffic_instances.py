@@ -163,11 +163,11 @@ async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
     await sampling.take()
     async for told in sampling.rounds():
         assert isinstance(told["instance prod1"], InstanceSample)
-        if "not asked again" in told["instance prod2"].reason:
+        if "does not query GV$ again" in told["instance prod2"].reason:
             break
     assert told["instance prod2"].reason == (
-        "prod2 could not be queried: GV$SYSSTAT did not answer in time. racwire does not query GV$ again: Wrong password "
-        f"(ORA-01017). {all_instances.NOT_AGAIN}"
+        "prod2 could not be queried: GV$SYSSTAT did not answer in time. racwire does not query GV$ again: "
+        f"Wrong password (ORA-01017). {all_instances.NOT_AGAIN}"
     )
     await sampling.take()
     assert sampling.databases.wanted == [all_instances.PURPOSE]
@@ -190,8 +190,8 @@ async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
     told = await sampling.take()
     assert told == {"instance prod2": told["instance prod2"]}
     assert told["instance prod2"].reason == (
-        "prod2 could not be queried: GV$INSTANCE did not answer in time. While samples are taken, GV$ is asked again "
-        "every 15 s."
+        "prod2 could not be queried: GV$INSTANCE did not answer in time. While racwire takes samples, it queries "
+        "GV$ again every 15 s."
     )
     await sampling.everyone.end()
     assert sampling.instances.asked_all == 0
@@ -404,7 +404,7 @@ async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_
     )
     assert states.asked_all == 1
     assert told[-1].reason == (
-        "prod2 could not be queried: prod1 did not answer in time, not even for itself alone, and GV$ waits for every "
+        "prod2 could not be queried: prod1 did not answer in time, not even a query about itself only, and GV$ waits for every "
         "instance. While racwire takes samples, it queries GV$ again every 15 s."
     )
     assert {event.instance for event in told if isinstance(event, InstanceSample)} == {"prod1"}
