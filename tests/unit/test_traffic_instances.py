@@ -404,7 +404,7 @@ async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_
     )
     assert states.asked_all == 1
     assert told[-1].reason == (
-        "prod2 could not be queried: prod1 did not answer in time, not even a query about itself only, and GV$ waits for "
-        "every instance. While racwire takes samples, it queries GV$ again every 15 s."
+        "prod2 could not be queried: prod1 did not answer in time, not even a query about itself only, "
+        "and GV$ waits for every instance. While racwire takes samples, it queries GV$ again every 15 s."
     )
     assert {event.instance for event in told if isinstance(event, InstanceSample)} == {"prod1"}
