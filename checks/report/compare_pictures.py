@@ -1,6 +1,6 @@
-"""A comparison as a picture: every stretch of both runs as a dot, medians and their intervals, and the course in time.
+"""A comparison as a picture: a dot for every stretch of both runs, medians with their intervals, and values over time.
 
-What is told apart by colour is told apart by shape as well: before is hollow and dashed, after is filled and solid.
+Colour is never the only difference: the run before is hollow and dashed, the run after is filled and solid.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _WIDTH, _MARGIN = 960, 24
 _NAMES, _PLOT, _PLOT_END, _RIGHT = _MARGIN, 300, 700, 760
 _ROW, _LINE, _LETTERS = 46, 17, 130
 _MOST_ROWS = 40
-_MOST_COURSES = 8
-_COURSE_WIDTH, _COURSE_HEIGHT = 448, 120
+_MOST_CURVES = 8
+_CURVE_WIDTH, _CURVE_HEIGHT = 448, 120
 _CLASSES = {
     ComparisonVerdict.WORSE: "worse",
     ComparisonVerdict.BETTER: "better",
@@ -30,7 +30,7 @@ Scale = Callable[[float], float]
 
 
 def picture_of(comparison: Comparison) -> str:
-    """The SVG file of a comparison."""
+    """Return the SVG file of a comparison."""
     parts: list[svg.Markup] = []
     title = " / ".join(f"{pair.before.name} → {pair.after.name}" for pair in comparison.pairs)
     y = 34.0
@@ -45,8 +45,8 @@ def picture_of(comparison: Comparison) -> str:
     for pair in comparison.pairs:
         drawn, y = _pair(pair, y + 16)
         parts += drawn
-    said = " ".join((*comparison.shifted, *comparison.summary))
-    return svg.document(_WIDTH, y + _MARGIN, f"Comparison of {title}", said, parts)
+    description = " ".join((*comparison.shifted, *comparison.summary))
+    return svg.document(_WIDTH, y + _MARGIN, f"Comparison of {title}", description, parts)
 
 
 def _legend(y: float, with_same: bool) -> Iterator[svg.Markup]:
@@ -59,8 +59,8 @@ def _legend(y: float, with_same: bool) -> Iterator[svg.Markup]:
         yield _diamond(x, y - 4)
         yield svg.label(x + 10, y, "median of the second run before")
         x += 215
-    told = "a dot is a stretch; upright: median; bar: its 95 % interval; each metric has a scale of its own"
-    yield svg.label(x, y, told, "faint")
+    legend = "dot: one stretch of time; vertical line: median; bar: 95 % interval; each metric has its own scale"
+    yield svg.label(x, y, legend, "faint")
 
 
 def _diamond(x: float, y: float) -> svg.Markup:
@@ -68,35 +68,35 @@ def _diamond(x: float, y: float) -> svg.Markup:
 
 
 def _pair(pair: Pair, y: float) -> tuple[list[svg.Markup], float]:
-    """The rows and the courses of a pair, and where they end."""
+    """The rows and the curves of a pair, and the y coordinate of their end."""
     parts: list[svg.Markup] = []
     moving = [m for m in folded(pair.metrics) if not m.is_still]
     moving.sort(key=lambda m: list(ComparisonVerdict).index(m.verdict))
     # Controls first: they decide whether the rest may be believed.
     moving.sort(key=lambda m: not m.is_control)
-    shown = moving[:_MOST_ROWS]
+    drawn = moving[:_MOST_ROWS]
     kind = None
-    for metric in shown:
+    for metric in drawn:
         if metric.is_control is not kind:
             kind = metric.is_control
             y += 26
-            heading = "Controls: what the change cannot have moved" if kind else f"Measured ({pair.before.kind})"
+            heading = "Controls: values that the change cannot affect" if kind else f"Measured ({pair.before.kind})"
             parts.append(svg.label(_NAMES, y, heading, "heading"))
             y += 8
         parts += _row(metric, y)
         y += _ROW
-    if len(moving) > len(shown):
+    if len(moving) > len(drawn):
         y += _LINE
-        parts.append(svg.label(_NAMES, y, f"{counted(len(moving) - len(shown), 'further metric')} not drawn", "faint"))
-    courses = _courses(moving)
-    if courses:
+        parts.append(svg.label(_NAMES, y, f"{counted(len(moving) - len(drawn), 'further metric')} not drawn", "faint"))
+    curves = _curves(moving)
+    if curves:
         y += 34
-        parts.append(svg.label(_NAMES, y, "In the course of the runs", "heading"))
+        parts.append(svg.label(_NAMES, y, "Values over time", "heading"))
         y += 12
-    for place, metric in enumerate(courses):
-        x = _MARGIN + (place % 2) * (_COURSE_WIDTH + 16)
-        parts += _course(metric, pair.stretch_s, x, y + (place // 2) * (_COURSE_HEIGHT + 44))
-    return parts, y + -(-len(courses) // 2) * (_COURSE_HEIGHT + 44)
+    for place, metric in enumerate(curves):
+        x = _MARGIN + (place % 2) * (_CURVE_WIDTH + 16)
+        parts += _curve(metric, pair.stretch_s, x, y + (place // 2) * (_CURVE_HEIGHT + 44))
+    return parts, y + -(-len(curves) // 2) * (_CURVE_HEIGHT + 44)
 
 
 def _row(metric: Compared, top: float) -> Iterator[svg.Markup]:
@@ -130,9 +130,9 @@ def _lane(side: Side, name: str, y: float, scale: Scale) -> Iterator[svg.Markup]
     yield svg.line(centre, y - 7, centre, y + 7, f"{name}-line")
 
 
-def _courses(moving: Sequence[Compared]) -> list[Compared]:
-    """Those whose course is worth a picture: a few of each group, the first of which there is most to say."""
-    with_course = [
+def _curves(moving: Sequence[Compared]) -> list[Compared]:
+    """The metrics whose values over time are drawn: at most two of each group, those with the worst verdict first."""
+    with_curve = [
         m
         for m in moving
         if min(len(m.before.values), len(m.after.values)) > 2
@@ -141,23 +141,23 @@ def _courses(moving: Sequence[Compared]) -> list[Compared]:
     ]
     picked: list[Compared] = []
     for number_of_group in (1, 2):
-        for metric in with_course:
+        for metric in with_curve:
             same_group = [m for m in picked if m.group == metric.group]
-            if metric not in picked and len(same_group) < number_of_group and len(picked) < _MOST_COURSES:
+            if metric not in picked and len(same_group) < number_of_group and len(picked) < _MOST_CURVES:
                 picked.append(metric)
     return picked
 
 
-def _course(metric: Compared, stretch_s: float | None, x: float, y: float) -> Iterator[svg.Markup]:
+def _curve(metric: Compared, stretch_s: float | None, x: float, y: float) -> Iterator[svg.Markup]:
     values = [*metric.before.values, *metric.after.values]
     low, high = _range(values)
     unit = f", {metric.unit}" if metric.unit else ""
     longest = max(len(metric.before.values), len(metric.after.values))
-    across = _scale(0, max(longest - 1, 1), x + 52, x + _COURSE_WIDTH - 8)
-    up = _scale(low, high, y + 24 + _COURSE_HEIGHT - 24, y + 24)
+    across = _scale(0, max(longest - 1, 1), x + 52, x + _CURVE_WIDTH - 8)
+    up = _scale(low, high, y + 24 + _CURVE_HEIGHT - 24, y + 24)
     yield svg.label(x, y + 14, f"{metric.name}{unit}", tip=metric.note)
     for value in (low, high):
-        yield svg.line(x + 48, up(value), x + _COURSE_WIDTH, up(value), "rule")
+        yield svg.line(x + 48, up(value), x + _CURVE_WIDTH, up(value), "rule")
         yield svg.label(x + 44, up(value) + 4, number(value), "faint", anchor="end")
     for side, name in ((metric.before, "before"), (metric.after, "after")):
         points = [(across(place), up(value)) for place, value in enumerate(side.values)]
@@ -165,7 +165,7 @@ def _course(metric: Compared, stretch_s: float | None, x: float, y: float) -> It
         if len(points) <= 60:
             yield from (svg.dot(*point, 2.2, name) for point in points)
     lasting = _time(longest * stretch_s) if stretch_s else counted(longest, "value")
-    yield svg.label(x + _COURSE_WIDTH, y + _COURSE_HEIGHT + 16, lasting, "faint", anchor="end")
+    yield svg.label(x + _CURVE_WIDTH, y + _CURVE_HEIGHT + 16, lasting, "faint", anchor="end")
 
 
 def _time(seconds: float) -> str:
@@ -173,7 +173,7 @@ def _time(seconds: float) -> str:
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:
-    """From 0, unless all values are far from it: then a little around them."""
+    """The limits of a scale: from 0, or closely around the values where all are far from 0."""
     low, high = min(values), max(values)
     if low >= 0 and low < 0.6 * high:
         return 0.0, high

@@ -1,8 +1,8 @@
-"""What got better and what got worse between two reports: findings, and the facts that explain them. Pure.
+"""Compares two reports: which findings got better or worse, and which facts can explain that. Pure functions.
 
-As JSON (`racwire-diff/1`) it has the fields of `Difference`: `before` and `after` (which reports these are), `cautions`
-(what speaks against comparing them, a sentence each), `findings` (each with `change`, and `before` and `after` as a
-report has them; those that got worse first) and `facts` (each with `group`, `name`, `before` and `after`).
+The JSON form (`racwire-diff/1`) has the fields of `ReportDiff`: `before` and `after` (the two reports), `cautions`
+(reasons not to compare them, one sentence each), `findings` (each with `change`, and with `before` and `after` as in a
+report; those that got worse come first) and `facts` (each with `group`, `name`, `before` and `after`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from checks.model.report import Report
 from checks.model.sanitize import json_escaped, shown
 from checks.model.wording import counted, listed
 from checks.report.diff_facts import FactChange, fact_changes
-from checks.report.diff_findings import DiffKind, FindingChange, finding_changes
+from checks.report.diff_findings import FindingChange, finding_changes
+from checks.report.diff_kind import DiffKind
 
 SCHEMA = "racwire-diff/1"
 
@@ -29,7 +30,7 @@ class DiffSide(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two reports."""
 
     name: str
-    """What the operator calls it: its file."""
+    """The operator's name for the report: its file."""
     started_at: str
     cluster_name: str
     """Empty where it is not known."""
@@ -40,7 +41,7 @@ class DiffSide(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportDiff(msgspec.Struct, frozen=True, kw_only=True):
-    """All that differs, and which findings do not."""
+    """The differences of two reports, and the findings that are the same in both."""
 
     schema: str = SCHEMA
     before: DiffSide
@@ -51,12 +52,12 @@ class ReportDiff(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def by_name(self) -> bool:
-        """Whether names mean the same in both."""
+        """Whether a name means the same in both reports."""
         return self.before.is_redacted is self.after.is_redacted
 
 
 def diff(before: Report, after: Report, names: tuple[str, str] = ("A", "B")) -> ReportDiff:
-    """Compare two reports, the earlier one first."""
+    """Compare two reports. `before` is the earlier one; `names` are the operator's names for the two."""
     one, other = _side(before, names[0]), _side(after, names[1])
     by_name = one.is_redacted is other.is_redacted
     return ReportDiff(
@@ -69,7 +70,7 @@ def diff(before: Report, after: Report, names: tuple[str, str] = ("A", "B")) -> 
 
 
 def exit_code(difference: ReportDiff) -> ExitCode:
-    """The gravest that got worse: a failure before what is not known any more before a warning."""
+    """The exit code of the most severe change for the worse: a failure, then an UNKNOWN result, then a warning."""
     worse = {change.worse for change in difference.findings}
     if Status.FAIL in worse:
         return ExitCode.FAILURES
@@ -79,7 +80,7 @@ def exit_code(difference: ReportDiff) -> ExitCode:
 
 
 def to_json(difference: ReportDiff) -> bytes:
-    """As indented JSON with a final newline; what a terminal would obey in it is escaped."""
+    """Return the difference as indented JSON with a final newline. Terminal control characters are escaped."""
     encoded = msgspec.json.format(msgspec.json.encode(difference), indent=2)
     return json_escaped(encoded.decode()).encode() + b"\n"
 
@@ -102,22 +103,22 @@ def _cautions(one: DiffSide, other: DiffSide) -> Iterator[str]:
     if one.is_redacted is not other.is_redacted:
         redacted, plain = (one, other) if one.is_redacted else (other, one)
         yield (
-            f"{redacted.name} has pseudonyms and {plain.name} has not, so names cannot be matched: findings are "
-            "matched by their codes alone, and of the facts only versions are compared."
+            f"{redacted.name} has pseudonyms and {plain.name} does not, so racwire cannot match names. It matches "
+            "findings only by their codes and compares no facts except versions."
         )
     elif others := _other_cluster(one, other):
-        yield f"These are not of the same cluster: {others}."
+        yield f"The reports are not of the same cluster: {others}."
     elif one.is_redacted:
-        yield "Both have pseudonyms: they mean the same only where one and the same mapping made them."
+        yield "Both reports have pseudonyms: a pseudonym means the same in both only if both used the same mapping."
     if _is_later(one.started_at, other.started_at):
-        yield f"{other.name} is older than {one.name}: what is called worse got better. Name the earlier one first."
+        yield f"{other.name} is older than {one.name}: worse means better here. Name the earlier report first."
     for side in (one, other):
         if side.interrupted:
-            yield f"The run of {side.name} was interrupted: what it did not get to cannot be told."
+            yield f"The run of {side.name} was interrupted: the checks that it did not finish cannot be compared."
 
 
 def _other_cluster(one: DiffSide, other: DiffSide) -> str:
-    """What shows that the two are of different clusters; empty where nothing does."""
+    """Text that shows that the reports are of different clusters; empty where nothing shows it."""
     if one.cluster_name and other.cluster_name:
         same = one.cluster_name == other.cluster_name
         return "" if same else f"{one.name} is of {one.cluster_name}, {other.name} of {other.cluster_name}"
@@ -133,71 +134,72 @@ def _is_later(one: str, other: str) -> bool:
         return False
 
 
-_NOUNS = {Status.FAIL: "failure", Status.UNKNOWN: "open question", Status.WARN: "warning"}
-_GONE = (DiffKind.GONE, DiffKind.MILDER, DiffKind.TOLD)
-_EASED = (DiffKind.LESS, DiffKind.NARROWER)
-_NEW = (DiffKind.NEW, DiffKind.TOLD)
+_NOUNS = {Status.FAIL: "failure", Status.UNKNOWN: "unknown result", Status.WARN: "warning"}
+_GONE = (DiffKind.GONE, DiffKind.LESS_SEVERE, DiffKind.BECAME_KNOWN)
+_EASED = (DiffKind.LOWER, DiffKind.FEWER_NODES)
+_NEW = (DiffKind.NEW, DiffKind.BECAME_KNOWN)
 
 
 def verdict(changes: Collection[FindingChange]) -> str:
-    """`Better: 2 failures are gone, 1 warning is left.` What is waived counts neither as worse nor as left."""
+    """Return a sentence such as `Better: 2 failures are gone, 1 warning is left.` Waived findings count neither as
+    worse nor as left."""
     worse, better = list(_worse(changes)), list(_better(changes))
-    left = [f for f in (c.after for c in changes if c.change is not DiffKind.FIRST_LOOK) if f and _counts(f)]
+    left = [f for f in (c.after for c in changes if c.change is not DiffKind.FIRST_RUN) if f and _counts(f)]
     if worse:
-        told = f"Worse: {'; '.join(filter(None, (', '.join(worse), ', '.join(better))))}."
+        text = f"Worse: {'; '.join(filter(None, (', '.join(worse), ', '.join(better))))}."
     elif better:
-        told = f"Better: {', '.join([*better, _all(left, 'left') or 'no problem is left'])}."
+        text = f"Better: {', '.join([*better, _remaining(left, 'left') or 'no problem is left'])}."
     else:
-        told = f"Nothing is worse or better{_as_before(left)}."
-    return " ".join([told, *_not_compared(changes)])
+        text = f"Nothing is worse or better{_unchanged_problems(left)}."
+    return " ".join([text, *_not_compared(changes)])
 
 
 def _worse(changes: Iterable[FindingChange]) -> Iterator[str]:
     worse = [(c, c.worse) for c in changes if c.worse]
-    yield from _each(((s for c, s in worse if c.change in _NEW)), "is new", "are new")
-    rest = [(c, s) for c, s in worse if c.change not in (*_NEW, DiffKind.LIFTED, DiffKind.UNTOLD)]
-    yield from _each((s for _, s in rest), "got worse", "got worse")
-    yield from _each(
-        (s for c, s in worse if c.change is DiffKind.LIFTED), "is no longer waived", "are no longer waived"
+    yield from _counted_by_status(((s for c, s in worse if c.change in _NEW)), "is new", "are new")
+    rest = [(c, s) for c, s in worse if c.change not in (*_NEW, DiffKind.WAIVER_ENDED, DiffKind.BECAME_UNKNOWN)]
+    yield from _counted_by_status((s for _, s in rest), "got worse", "got worse")
+    yield from _counted_by_status(
+        (s for c, s in worse if c.change is DiffKind.WAIVER_ENDED), "is no longer waived", "are no longer waived"
     )
-    if untold := sum(c.change is DiffKind.UNTOLD for c, _ in worse):
-        yield f"{counted(untold, 'finding')} cannot be told any more"
+    if unknown := sum(c.change is DiffKind.BECAME_UNKNOWN for c, _ in worse):
+        yield f"{counted(unknown, 'finding')} {'is' if unknown == 1 else 'are'} now unknown"
 
 
 def _better(changes: Iterable[FindingChange]) -> Iterator[str]:
     had = [(c, c.before.status) for c in changes if c.before and c.before.status in PROBLEMS and not c.worse]
     gone = (s for c, s in had if c.change in _GONE and (c.after is None or c.after.status is not s))
-    yield from _each(gone, "is gone", "are gone")
-    yield from _each((s for c, s in had if c.change in _EASED), "is milder", "are milder")
-    yield from _each((s for c, s in had if c.change is DiffKind.WAIVED), "is waived now", "are waived now")
+    yield from _counted_by_status(gone, "is gone", "are gone")
+    yield from _counted_by_status((s for c, s in had if c.change in _EASED), "is milder", "are milder")
+    yield from _counted_by_status((s for c, s in had if c.change is DiffKind.WAIVED), "is waived now", "are waived now")
 
 
 def _not_compared(changes: Iterable[FindingChange]) -> Iterator[str]:
     found = Counter(c.change for c in changes if c.is_problem)
-    for change, when in ((DiffKind.LEFT_OUT, "again"), (DiffKind.FIRST_LOOK, "before")):
+    for change, when in ((DiffKind.NOT_RERUN, "again"), (DiffKind.FIRST_RUN, "before")):
         if number := found[change]:
-            yield f"{counted(number, 'problem')} {'was' if number == 1 else 'were'} not looked at {when}."
+            yield f"{counted(number, 'problem')} {'was' if number == 1 else 'were'} not checked {when}."
 
 
 def _counts(finding: Finding) -> bool:
     return finding.status in PROBLEMS and not finding.waived
 
 
-def _each(statuses: Iterable[Status], one: str, several: str) -> Iterator[str]:
-    """`2 failures are gone`, `1 warning is gone`: the gravest first."""
+def _counted_by_status(statuses: Iterable[Status], one: str, several: str) -> Iterator[str]:
+    """Yield texts such as `2 failures are gone` and `1 warning is gone`, the most severe status first."""
     found = Counter(statuses)
     for status, noun in _NOUNS.items():
         if number := found[status]:
             yield f"{counted(number, noun)} {one if number == 1 else several}"
 
 
-def _all(findings: Collection[Finding], what: str) -> str:
-    """`1 failure and 2 warnings are left`; empty where there is none."""
+def _remaining(findings: Collection[Finding], what: str) -> str:
+    """Return text such as `1 failure and 2 warnings are left`; empty where there are no findings."""
     found = Counter(f.status for f in findings)
-    told = listed(counted(found[status], noun) for status, noun in _NOUNS.items() if found[status])
-    return f"{told} {'is' if len(findings) == 1 else 'are'} {what}" if told else ""
+    numbers = listed(counted(found[status], noun) for status, noun in _NOUNS.items() if found[status])
+    return f"{numbers} {'is' if len(findings) == 1 else 'are'} {what}" if numbers else ""
 
 
-def _as_before(left: Collection[Finding]) -> str:
-    told = _all(left, "as it was" if len(left) == 1 else "as they were")
-    return f"; {told}" if told else ""
+def _unchanged_problems(left: Collection[Finding]) -> str:
+    text = _remaining(left, "unchanged")
+    return f"; {text}" if text else ""

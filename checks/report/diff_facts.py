@@ -1,4 +1,4 @@
-"""What differs between the facts of two reports that can explain why their findings do."""
+"""Compares the facts of two reports, to explain why their findings differ."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from checks.rules.cache_fusion import average_cr_receive_ms, average_current_rec
 from checks.rules.receive_time import is_unusual
 
 MUCH = 1.5
-"""By what factor a rate, a share or a time must differ to be called another. Ours: rates over the few seconds of a run
-differ by a third where nothing has changed."""
+"""The factor by which two rates, shares or times must differ to count as different. The value is racwire's own: rates
+over the few seconds of a run differ by a third where nothing has changed."""
 
 
 def differ(one: float, other: float) -> bool:
@@ -36,25 +36,26 @@ def differ(one: float, other: float) -> bool:
 _ABSENT = "not there"
 _COUNTERS = {"failed reassemblies": ("Ip", "ReasmFails"), "receive-buffer errors": ("Udp", "RcvbufErrors")}
 _NOT_OF_THE_CLUSTER = ("console", "waivers")
-"""Settings that change nothing of what is found; waivers are told with the findings."""
+"""Sections of the settings that do not change the result of a check. Waivers are compared with the findings."""
 
 Values = dict[str, str]
-"""What is so, by what it is so of."""
+"""The text of each fact, by the name of the thing that has it."""
 
 
 class FactChange(msgspec.Struct, frozen=True):
-    """A fact that is another one."""
+    """A fact that differs between the two reports."""
 
     group: str
     """`Nodes`, `Networks`, `Interfaces`, `Paths`, `Instances`, `Rates`, `Versions`, `Settings`."""
     name: str
-    """What it is of: `eth1 of rac2`."""
+    """The thing that the fact describes: `eth1 of rac2`."""
     before: str
     after: str
 
 
 def fact_changes(before: Report, after: Report, *, by_name: bool = True) -> tuple[FactChange, ...]:
-    """All of them, group by group. Where names do not mean the same in both, only versions: settings name things."""
+    """Return all differences, group by group. Where names do not mean the same in both reports (`by_name` is false),
+    only versions are compared: settings contain names."""
     one, other = before.cluster, after.cluster
     groups: list[tuple[str, Values | None, Values | None, bool]] = [
         ("Nodes", _nodes(one), _nodes(other), True),
@@ -72,7 +73,7 @@ def fact_changes(before: Report, after: Report, *, by_name: bool = True) -> tupl
 
 
 def _differing(group: str, before: Values | None, after: Values | None, absent: bool) -> Iterator[FactChange]:
-    """What differs, where both know the group; `absent` says whether to tell also of what only one of them has."""
+    """Yield what differs, if both reports know the group. `absent`: yield also the things that only one report has."""
     if before is None or after is None:
         return
     for name in [*before, *(name for name in after if name not in before)]:
@@ -115,23 +116,23 @@ def _path(path: PathProbe) -> str:
 def _instances(cluster: Cluster) -> Values | None:
     if not isinstance(cluster.database, Database):
         return None
-    asked = {i.name: f"up since {i.startup_time[:19].replace('T', ' ')}" for i in cluster.database.instances}
-    return asked | {i.name: "could not be asked" for i in cluster.database.unasked}
+    queried = {i.name: f"up since {i.startup_time[:19].replace('T', ' ')}" for i in cluster.database.instances}
+    return queried | {i.name: "could not be queried" for i in cluster.database.unasked}
 
 
 def _rates(before: Cluster, after: Cluster) -> Iterator[FactChange]:
-    """What was counted a second or measured on average in both, and differs by much. Times that are usual in both
-    explain nothing."""
+    """Yield the rates and average times that both reports have and that differ by `MUCH`. Times that are usual in both
+    reports explain nothing and are left out."""
     one, other = dict(_measured(before)), dict(_measured(after))
-    for name, (left, in_words) in one.items():
+    for name, (left, formatted) in one.items():
         right = other[name][0] if name in other else left
-        told = in_words is rate or is_unusual(max(left, right), before.thresholds, after.thresholds)
-        if told and differ(left, right):
-            yield FactChange("Rates", name, in_words(left), in_words(right))
+        matters = formatted is rate or is_unusual(max(left, right), before.thresholds, after.thresholds)
+        if matters and differ(left, right):
+            yield FactChange("Rates", name, formatted(left), formatted(right))
 
 
 def _measured(cluster: Cluster) -> Iterator[tuple[str, tuple[float, Callable[[float], str]]]]:
-    """Each rate or time by what it is of, and how it is written."""
+    """Yield the name of each rate or time, its value, and the function that formats it."""
     if isinstance(cluster.activity, Activity) and isinstance(cluster.database, Database):
         for own in cluster.activity.instances:
             if isinstance(own, InstanceActivity):
@@ -141,7 +142,9 @@ def _measured(cluster: Cluster) -> Iterator[tuple[str, tuple[float, Callable[[fl
                     "CR blocks arrive in": (average_cr_receive_ms(own.statistics), milliseconds),
                     "current blocks arrive in": (average_current_receive_ms(own.statistics), milliseconds),
                 }
-                yield from ((f"{name} {what}", (v, words)) for what, (v, words) in figures.items() if v is not None)
+                yield from (
+                    (f"{name} {what}", (v, formatted)) for what, (v, formatted) in figures.items() if v is not None
+                )
     if isinstance(cluster.counters, CounterChanges):
         for node in cluster.counters.nodes:
             for what, (group, counter) in _COUNTERS.items():
@@ -163,21 +166,21 @@ def _versions(report: Report, by_name: bool) -> Values:
 
 
 def _flat(settings: Mapping[str, Any]) -> Values:
-    """Settings as `probe.packets`."""
+    """The settings by names such as `probe.packets`."""
     return {
-        f"{section}.{name}": _in_words(value)
+        f"{section}.{name}": _value_text(value)
         for section, values in settings.items()
         if isinstance(values, dict) and section not in _NOT_OF_THE_CLUSTER
         for name, value in values.items()
     }
 
 
-def _in_words(value: object) -> str:
-    """A value of the settings: `rac1 and rac2`, `yes`, `100`."""
+def _value_text(value: object) -> str:
+    """The text for a value of the settings: `rac1 and rac2`, `yes`, `100`."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return listed(map(_in_words, value)) or "none"
+        return listed(map(_value_text, value)) or "none"
     if isinstance(value, dict):
-        return listed(f"{name} {_in_words(part)}" for name, part in value.items()) or "none"
+        return listed(f"{name} {_value_text(part)}" for name, part in value.items()) or "none"
     return "not set" if value is None or value == "" else str(value)

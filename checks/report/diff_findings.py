@@ -1,63 +1,35 @@
-"""Which findings of two reports are the same, and what became of each: the words of `racwire diff`."""
+"""Matches the findings of two reports, and finds the kind of change of each pair."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import StrEnum
 
 import msgspec
 
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.report.diff_facts import differ
+from checks.report.diff_kind import DiffKind
 
 _MOST_PAIRS = 50_000
-"""Pairs of findings of one kind that are looked at for shared nodes. Where there are more, which takes hundreds that
-changed, each is told by itself."""
-
-
-class DiffKind(StrEnum):
-    """What became of a finding. Each has its counterpart, which it is when the reports are taken the other way."""
-
-    GRAVER = "graver"
-    """A higher status: of the same finding, or a failure where its check had a warning about the same nodes."""
-    MILDER = "milder"
-    MORE = "more"
-    """A higher extent; what is measured has to differ by half (`diff_noise.MUCH`)."""
-    LESS = "less"
-    WIDER = "on more nodes"
-    NARROWER = "on fewer nodes"
-    ELSEWHERE = "on other nodes"
-    """On as many, some of them others."""
-    LIFTED = "no longer waived"
-    WAIVED = "waived"
-    NEW = "new"
-    GONE = "gone"
-    UNTOLD = "cannot be told any more"
-    """It is not known now, and was; or it was found, and its place could not be looked at again."""
-    TOLD = "could not be told before"
-    LEFT_OUT = "not looked at now"
-    """Its check was not run."""
-    FIRST_LOOK = "not looked at before"
-    CALM = "calm"
-    """No problem, and only one of the two reports has it."""
-    SAME = "same"
+"""Most pairs of findings of one kind that are compared for shared nodes. Where there are more pairs, which takes
+hundreds of changed findings, each finding is listed separately."""
 
 
 _WORSE = frozenset(
     {
-        DiffKind.GRAVER,
-        DiffKind.MORE,
-        DiffKind.WIDER,
-        DiffKind.ELSEWHERE,
-        DiffKind.LIFTED,
+        DiffKind.MORE_SEVERE,
+        DiffKind.HIGHER,
+        DiffKind.MORE_NODES,
+        DiffKind.OTHER_NODES,
+        DiffKind.WAIVER_ENDED,
         DiffKind.NEW,
-        DiffKind.TOLD,
+        DiffKind.BECAME_KNOWN,
     }
 )
 
 
 class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding of one of the two reports, or of both."""
+    """A finding that one report or both have, and how it changed."""
 
     change: DiffKind
     before: Finding | None = None
@@ -65,20 +37,20 @@ class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def finding(self) -> Finding:
-        """As it is known last."""
+        """The finding of the later report, or of the earlier one where the later has none."""
         found = self.after or self.before
         assert found is not None
         return found
 
     @property
     def is_problem(self) -> bool:
-        """Whether it is or was one, waived or not."""
+        """Whether the finding is or was a problem, waived or not."""
         return any(f is not None and f.status in PROBLEMS for f in (self.before, self.after))
 
     @property
     def worse(self) -> Status | None:
-        """How grave it is that it got worse; None where it did not, or is waived now."""
-        if self.change is DiffKind.UNTOLD:
+        """The status of a finding that got worse; None where it did not, or where a waiver covers it."""
+        if self.change is DiffKind.BECAME_UNKNOWN:
             return None if self.after and self.after.waived else Status.UNKNOWN
         if self.change not in _WORSE or not self.after or self.after.waived:
             return None
@@ -88,16 +60,16 @@ class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
 def finding_changes(
     before: Sequence[Finding], after: Sequence[Finding], *, by_name: bool = True
 ) -> tuple[FindingChange, ...]:
-    """Every finding of both, each once, those that got worse first. Where names do not mean the same in both, findings
-    are the same by their codes alone."""
-    looked = _Looked(before), _Looked(after)
+    """Return every finding of both reports once, those that got worse first. Where names do not mean the same in both
+    reports (`by_name` is false), findings are matched only by their codes."""
+    coverage = _Coverage(before), _Coverage(after)
     pairs = _pairs(_known(before, by_name), _known(after, by_name), by_name)
-    changes = [_told(one, other, *looked, by_name) for one, other in pairs]
+    changes = [_finding_change(one, other, *coverage, by_name) for one, other in pairs]
     return tuple(sorted(changes, key=_worst_first))
 
 
-class _Looked:
-    """Where the run of a report looked."""
+class _Coverage:
+    """The checks that the run of a report finished, and the places that it could not check."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._ran: set[str] = set()
@@ -109,11 +81,11 @@ class _Looked:
                 self._unknown.setdefault(finding.check, []).append(finding)
 
     def ran(self, check: str) -> bool:
-        """Whether that check was run, and was not left out."""
+        """Whether the run included this check."""
         return check in self._ran
 
     def sees(self, finding: Finding) -> bool:
-        """Whether the run knows of the place that a finding of the other report is about."""
+        """Whether the run could check the place of a finding of the other report."""
         return not could_not_look(self._unknown.get(finding.check, ()), finding)
 
 
@@ -133,9 +105,9 @@ def _known(findings: Iterable[Finding], by_name: bool) -> dict[Key, Finding]:
 def _pairs(
     before: dict[Key, Finding], after: dict[Key, Finding], by_name: bool
 ) -> Iterator[tuple[Finding | None, Finding | None]]:
-    """The same findings first. Then those of one kind that share nodes: a fault that spreads is told together with the
-    nodes that it spread to, and is not another one. Then a failure and a warning of one check about the same nodes,
-    whatever their codes: what is left of a failure is milder, and not new."""
+    """Yield pairs of findings: the same ones first. Then findings of one kind that share nodes: a fault that spreads
+    to more nodes is not a new fault. Then a failure and a warning of one check about the same nodes, whatever their
+    codes: the warning is the rest of the failure and not new."""
     yield from ((finding, after[key]) for key, finding in before.items() if key in after)
     old = {key: finding for key, finding in before.items() if key not in after}
     new = {key: finding for key, finding in after.items() if key not in before}
@@ -152,7 +124,7 @@ def _nearest(
     kind: Callable[[Key], tuple[str, ...]],
     fits: Callable[[Finding, Finding], bool],
 ) -> Iterator[tuple[Finding, Finding]]:
-    """Take from both what fits together of one kind, those first that share most nodes."""
+    """Remove matching findings of one kind from both sides and yield them, those that share most nodes first."""
     kinds: dict[tuple[str, ...], tuple[list[Key], list[Key]]] = {}
     for side, keys in enumerate((old, new)):
         for key in keys:
@@ -172,51 +144,53 @@ def _nearest(
 
 
 def _is_left_of(one: Finding, other: Finding) -> bool:
-    """Whether one is a failure and the other a warning about no more than its nodes, and neither is waived: a waiver
-    is of one code."""
+    """Whether one finding is a failure and the other a warning about a part of the failure's nodes. Neither may be
+    waived, since a waiver is for one code."""
     if {one.status, other.status} != {Status.FAIL, Status.WARN} or one.waived or other.waived:
         return False
     failure, warning = (one, other) if one.status is Status.FAIL else (other, one)
     return {*warning.nodes} <= {*failure.nodes} and bool(warning.nodes) is bool(failure.nodes)
 
 
-def _told(one: Finding | None, other: Finding | None, before: _Looked, after: _Looked, by_name: bool) -> FindingChange:
+def _finding_change(
+    one: Finding | None, other: Finding | None, before: _Coverage, after: _Coverage, by_name: bool
+) -> FindingChange:
     if one and other:
-        change = _between(one, other, by_name) if {one.status, other.status} & PROBLEMS else DiffKind.SAME
+        change = _two_sided(one, other, by_name) if {one.status, other.status} & PROBLEMS else DiffKind.SAME
     elif one:
-        change = _alone(
+        change = _one_sided(
             one,
             after,
-            unknown=DiffKind.TOLD,
-            unseen=DiffKind.UNTOLD,
+            unknown=DiffKind.BECAME_KNOWN,
+            unseen=DiffKind.BECAME_UNKNOWN,
             rest=DiffKind.GONE,
-            left=DiffKind.LEFT_OUT,
+            left=DiffKind.NOT_RERUN,
         )
     else:
         assert other is not None
-        change = _alone(
+        change = _one_sided(
             other,
             before,
-            unknown=DiffKind.UNTOLD,
-            unseen=DiffKind.TOLD,
+            unknown=DiffKind.BECAME_UNKNOWN,
+            unseen=DiffKind.BECAME_KNOWN,
             rest=DiffKind.NEW,
-            left=DiffKind.FIRST_LOOK,
+            left=DiffKind.FIRST_RUN,
         )
     return FindingChange(change=change, before=one, after=other)
 
 
-def _alone(
+def _one_sided(
     finding: Finding,
-    elsewhere: _Looked,
+    elsewhere: _Coverage,
     *,
     unknown: DiffKind,
     unseen: DiffKind,
     rest: DiffKind,
     left: DiffKind,
 ) -> DiffKind:
-    """What became of a finding that the other report, which looked there, does not have."""
+    """Return the kind of change of a finding that the other report does not have."""
     if finding.status not in PROBLEMS:
-        return DiffKind.CALM
+        return DiffKind.NO_PROBLEM
     if not elsewhere.ran(finding.check):
         return left
     if finding.status is Status.UNKNOWN:
@@ -224,17 +198,17 @@ def _alone(
     return rest if elsewhere.sees(finding) else unseen
 
 
-def _between(one: Finding, other: Finding, by_name: bool) -> DiffKind:
-    """What became of a finding that both reports have."""
+def _two_sided(one: Finding, other: Finding, by_name: bool) -> DiffKind:
+    """Return the kind of change of a finding that both reports have."""
     if (one.status is Status.UNKNOWN) is not (other.status is Status.UNKNOWN):
-        return DiffKind.UNTOLD if other.status is Status.UNKNOWN else DiffKind.TOLD
+        return DiffKind.BECAME_UNKNOWN if other.status is Status.UNKNOWN else DiffKind.BECAME_KNOWN
     if one.status is not other.status:
-        return DiffKind.GRAVER if other.status.gravity < one.status.gravity else DiffKind.MILDER
+        return DiffKind.MORE_SEVERE if other.status.gravity < one.status.gravity else DiffKind.LESS_SEVERE
     if bool(one.waived) is not bool(other.waived):
-        return DiffKind.WAIVED if other.waived else DiffKind.LIFTED
+        return DiffKind.WAIVED if other.waived else DiffKind.WAIVER_ENDED
     if by_name and set(one.nodes) != set(other.nodes):
         more = len(set(other.nodes)) - len(set(one.nodes))
-        return DiffKind.WIDER if more > 0 else DiffKind.NARROWER if more < 0 else DiffKind.ELSEWHERE
+        return DiffKind.MORE_NODES if more > 0 else DiffKind.FEWER_NODES if more < 0 else DiffKind.OTHER_NODES
     return _by_extent(one, other)
 
 
@@ -244,4 +218,4 @@ def _by_extent(one: Finding, other: Finding) -> DiffKind:
     left, right = one.extent.value, other.extent.value
     if left == right or (one.extent.is_measured and not differ(left, right)):
         return DiffKind.SAME
-    return DiffKind.MORE if right > left else DiffKind.LESS
+    return DiffKind.HIGHER if right > left else DiffKind.LOWER

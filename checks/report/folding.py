@@ -1,4 +1,4 @@
-"""Findings that do not know for one and the same reason, told once."""
+"""Groups findings that are UNKNOWN or SKIPPED for the same reason, so that a report prints the reason once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from checks.model.finding import Finding, Status
 from checks.run.engine import NOT_GATHERED
 
 
-def told_together(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[Finding, ...]]]:
-    """Each finding in the order given, with those that could not tell for the very same reason.
+def grouped_by_reason(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[Finding, ...]]]:
+    """Yield each finding in the order of `findings`, with the others that are UNKNOWN for exactly the same reason.
 
-    Where facts could not be gathered at all, one finding speaks for all checks that lack them.
+    Where facts could not be gathered at all, one finding stands for all checks that need these facts.
     """
     alike: dict[object, list[Finding]] = {}
     for finding in findings:
@@ -27,8 +27,8 @@ def told_together(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[
             yield first, tuple(others)
 
 
-def left_out_together(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[str, ...]]]:
-    """The findings that are SKIPPED: each reason once, with the names of the checks that were left out for it."""
+def grouped_skipped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[str, ...]]]:
+    """Yield one SKIPPED finding for each reason, with the names of the checks that were skipped for that reason."""
     alike: dict[object, list[Finding]] = {}
     for finding in findings:
         if finding.status is Status.SKIPPED:
@@ -38,7 +38,7 @@ def left_out_together(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tu
 
 
 def _reason(finding: Finding) -> object:
-    """What two findings have in common that lack the same; one of its own for each that lacks nothing."""
+    """A key that two findings share if they are UNKNOWN for the same reason; unique for any other finding."""
     if finding.code == NOT_GATHERED.code:
         return finding.title.removeprefix(finding.check), finding.seen, finding.waived
     if finding.status is Status.UNKNOWN and finding.seen and finding.table is None:

@@ -8,16 +8,16 @@
 | UNKNOWN            | error, its type the code                 |
 | SKIPPED, or waived | skipped, with the reason                 |
 
-JUnit knows no warning. One that failed would break a build that the operator lets go on (the exit code tells warnings
-apart, 1 from 2), and one that was skipped would say that nobody looked; so it passes, its text stands in the output of
-its suite, and the suite's property `warnings` counts it.
+JUnit has no warning. A failed case would break a build that may continue after warnings (exit code 1 is for warnings, 2
+for failures). A skipped case would mean that the check did not run. So a warning passes: the output of its suite has
+its text, and the suite's property `warnings` counts it.
 
-The order and the attributes are those of the schema that Ant's reports and Jenkins share (windyroad's JUnit.xsd). That
-allows no zone in `timestamp`: it is the clock of the node, and the property `begun` has its zone. All checks run at
-once, so that none has a time of its own: the `time` of the run stands at the first suite that is of it, and at the
-others 0, for build servers add them up; the suite of a check that was run once more has that run's. Saved states have
-the property `saved`. Each waiver is a property of the suite of its check, or where that did not run of the first one.
-What XML cannot hold is written out.
+The order and the attributes follow the schema that Ant's reports and Jenkins share (windyroad's JUnit.xsd). This schema
+allows no zone in `timestamp`: it is the clock of the node, and the property `begun` has the zone. All checks run at the
+same time, so no check has a duration. The first suite of the run has the duration of the run as its `time`; the other
+suites have 0, since build servers add up the times. The suite of a check that was run again has the duration of that
+run. Saved states have the property `saved`. Each waiver is a property of the suite of its check, or of the first suite
+where that check did not run. Characters that XML does not allow are written as escapes.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from checks.model.report import Report, WaiverStanding
 from checks.model.sanitize import shown
 from checks.report.summary import cluster_name
 
-_UNTOLD = "1970-01-01T00:00:00"
-"""The schema asks for a time; this stands where the report has none that can be read."""
+_NO_TIME = "1970-01-01T00:00:00"
+"""The `timestamp` of a report whose time cannot be parsed: the schema requires a time."""
 _NAME = 200
 
 
 def to_junit(report: Report) -> bytes:
-    """The whole report, in UTF-8, with a final newline."""
+    """Return the whole report in UTF-8, with a final newline."""
     suites = Element("testsuites")
     checks: dict[str, list[Finding]] = {}
     for finding in report.findings:
         checks.setdefault(finding.check, []).append(finding)
-    again = {rerun.check: rerun.duration_s for rerun in report.reruns}
-    first_of_run = next((check for check in checks if check not in again), None)
+    reruns = {rerun.check: rerun.duration_s for rerun in report.reruns}
+    first_of_run = next((check for check in checks if check not in reruns), None)
     for number, (check, findings) in enumerate(checks.items()):
-        took_s = again.get(check, report.duration_s if check == first_of_run else 0.0)
+        took_s = reruns.get(check, report.duration_s if check == first_of_run else 0.0)
         waivers = [w for w in report.waivers if w.check == check or (not number and w.check not in checks)]
         suites.append(_suite(report, number, check, findings, took_s, waivers))
     indent(suites)
@@ -77,7 +77,7 @@ def _suite(
     for name, value in (*_properties(report, check, findings), *map(_waiver, waivers)):
         SubElement(properties, "property", name=name, value=shown(value))
     suite.extend(cases)
-    SubElement(suite, "system-out").text = shown("\n".join(map(_told, findings)), keep_lines=True)
+    SubElement(suite, "system-out").text = shown("\n".join(map(_output_text, findings)), keep_lines=True)
     SubElement(suite, "system-err")
     return suite
 
@@ -93,7 +93,7 @@ def _properties(report: Report, check: str, findings: list[Finding]) -> Iterator
 
 
 def _waiver(waiver: WaiverStanding) -> tuple[str, str]:
-    """What became of it, whether or not it is in force."""
+    """The property of a waiver, with its standing, whether or not it is in force."""
     value = f"{waiver.standing}, until {waiver.expires} by {waiver.by}: {waiver.reason} {waiver.why}"
     return _token(f"waiver {waiver.code} {waiver.subject}"), value.rstrip()
 
@@ -114,8 +114,8 @@ def _case(check: str, name: str, finding: Finding) -> Element:
 
 
 def _names(findings: Iterable[Finding]) -> Iterator[str]:
-    """A name for each: its code and its place, which stay the same from run to run, unlike figures; numbered where
-    several have the same."""
+    """Yield a name for each finding: its code and its place, which stay the same from run to run, unlike figures. Equal
+    names are numbered."""
     taken: Counter[str] = Counter()
     for finding in findings:
         place = ", ".join(filter(None, (finding.network, *finding.nodes)))
@@ -127,8 +127,8 @@ def _names(findings: Iterable[Finding]) -> Iterator[str]:
         yield name
 
 
-def _told(finding: Finding) -> str:
-    """The finding in the output of its suite; in full where its case cannot hold it."""
+def _output_text(finding: Finding) -> str:
+    """The text of a finding for the output of its suite; the full text for a warning, since its case has none."""
     waived = ", waived" if finding.waived else ""
     is_warning = finding.status is Status.WARN and not finding.waived
     return f"{finding.status}{waived} {finding.code}: {_details(finding) if is_warning else finding.title}"
@@ -154,7 +154,7 @@ def _step(number: int, step: Remedy) -> Iterator[str]:
 
 
 def _token(text: str) -> str:
-    """Text as XML Schema's token: one line, no blanks at its ends, never two together."""
+    """Return text as a token of XML Schema: one line, no blanks at its ends, and never two blanks together."""
     return " ".join(shown(text).split())
 
 
@@ -163,8 +163,8 @@ def _seconds(seconds: float) -> str:
 
 
 def _local(time: str) -> str:
-    """A time as the schema wants it: to the second, without a zone."""
+    """Return a time in the form of the schema: to the second, without a zone."""
     try:
         return datetime.fromisoformat(time).replace(tzinfo=None).isoformat(timespec="seconds")
     except ValueError:
-        return _UNTOLD
+        return _NO_TIME

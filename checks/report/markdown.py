@@ -1,8 +1,8 @@
 """The report as Markdown, to be pasted into a ticket: GitHub, GitLab, Jira, ServiceNow.
 
-A ticket holds some ten thousand characters: problems are told in full, worst first, while there is room, and the others
-in a line each. What they rest on is named, not shown: the other forms of the report have it. `markdown_text` says how
-text of unknown origin is written.
+A ticket holds some ten thousand characters. Problems are written in full, worst first, while there is room; the others
+have one line each. The evidence is named but not included: the other formats of the report include it. Text of unknown
+origin is escaped by `inline` and `fence`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
 from checks.model.sanitize import shown
 from checks.model.wording import counted, few, listed
-from checks.report.actions import brief
-from checks.report.folding import left_out_together, told_together
+from checks.report.actions import one_line
+from checks.report.folding import grouped_by_reason, grouped_skipped
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
 
 _CODE_WORD = re.compile(
@@ -34,9 +34,9 @@ _BEGINS_A_BLOCK = re.compile(r"[-+=>]|\d{1,9}(?=[.)](?:\s|$))")
 
 
 def inline(text: str, most: int | None = None, *, in_cell: bool = False) -> str:
-    """The text on one line, for wherever a text can stand; of a longer one than `most`, its beginning, and that it is.
+    """Return text on one line, escaped for any place in Markdown. Text longer than `most` is cut, with a note.
 
-    `in_cell`: within a cell of a table, which a pipe would end.
+    `in_cell`: escape pipes too, since a pipe would end the cell of a table.
     """
     plain = shown(re.sub(r"[ \t\n]+", " ", text)).strip(" ")
     if most is not None and len(plain) > most:
@@ -54,7 +54,7 @@ def inline(text: str, most: int | None = None, *, in_cell: bool = False) -> str:
 
 
 def fence(text: str, indent: int = 0) -> Iterator[str]:
-    """The lines of a block of code, as they are, between two rows of backticks that none of them can end."""
+    """Yield the lines of a code block, unchanged, between two rows of backticks longer than any row in the text."""
     lines = shown(text, keep_lines=True).split("\n")
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     row = "`" * max(3, longest + 1)
@@ -62,7 +62,7 @@ def fence(text: str, indent: int = 0) -> Iterator[str]:
 
 
 def table(of: Table, most: int) -> Iterator[str]:
-    """The lines of a table, each cell of at most that many characters; nothing where it has no columns."""
+    """Yield the lines of a table with at most `most` characters in a cell; nothing where it has no columns."""
     width = max(map(len, (of.columns, *of.rows)))
     if not width:
         return
@@ -83,29 +83,29 @@ def _code(word: str) -> str:
 
 
 _FULL = 18_000
-"""Characters for problems in full. With all else a report stays below 32,767: what a field of Jira takes, the least of
-them."""
+"""Most characters for problems in full. With the rest the report stays below 32,767, the size of a field in Jira, which
+is the smallest limit of these ticket systems."""
 _LINES = 4_000
-"""For what is told in a line each: once for problems, once for all else."""
+"""Most characters for entries of one line: once for problems, once for everything else."""
 _TITLE, _VALUE, _TEXT, _CELL, _COMMANDS = 300, 200, 800, 60, 3_000
 _ROWS = 40
 _NAMED, _ACTION = 5, 240
 
 
 def to_markdown(report: Report) -> bytes:
-    """The whole report, in UTF-8, with a final newline."""
+    """Return the whole report in UTF-8, with a final newline."""
     lines = [f"# {inline(headline(report), _TITLE)}", ""]
-    if told := sentences(report):
-        lines += [inline(" ".join(told), _TEXT), ""]
+    if summary := sentences(report):
+        lines += [inline(" ".join(summary), _TEXT), ""]
     lines += [f"- {name}: {inline(value, _VALUE)}" for name, value in facts(report)]
     lines += ["", f"**{_counted(report)}**"]
     lines += _problems(report)
     room = _Room(_LINES)
     lines += room.section("Waived", _waived(report))
-    for title, status in (("Worth knowing", Status.INFO), ("In order", Status.PASS)):
+    for title, status in (("For information", Status.INFO), ("Passed", Status.PASS)):
         lines += room.section(title, (_named(f) for f in report.findings if f.status is status))
-    skipped = left_out_together(report.findings)
-    lines += room.section("Left out", (inline(f"{f.title} Left out: {listed(ids)}.", _TITLE) for f, ids in skipped))
+    skipped = grouped_skipped(report.findings)
+    lines += room.section("Skipped", (inline(f"{f.title} Skipped: {listed(ids)}.", _TITLE) for f, ids in skipped))
     limits = [limit for node in report.cluster.read_nodes() for limit in node.limits]
     lines += room.section("Not read", (inline(limit, _TITLE) for limit in limits))
     lines += ["", "## How this was found", "", *_made(report)]
@@ -113,13 +113,13 @@ def to_markdown(report: Report) -> bytes:
 
 
 class _Room:
-    """Room for lines: what does not fit is counted."""
+    """The characters left for lines. Entries that do not fit are counted."""
 
     def __init__(self, characters: int) -> None:
         self._left = characters
 
     def section(self, title: str, entries: Iterable[str]) -> Iterator[str]:
-        """A list under a heading; nothing where it is empty."""
+        """Yield a list under a heading; nothing where the list is empty."""
         every = list(entries)
         if every:
             yield from ("", f"## {title}", "")
@@ -134,11 +134,11 @@ class _Room:
 def _counted(report: Report) -> str:
     known = [f"{number} {status}" for status, number in counts(report)]
     known += [f"{len(waived(report))} waived"] if waived(report) else []
-    return ", ".join(known) or "nothing judged"
+    return ", ".join(known) or "no check ran"
 
 
 def _problems(report: Report) -> Iterator[str]:
-    found = list(told_together(problems(report)))
+    found = list(grouped_by_reason(problems(report)))
     if found:
         yield from ("", "## Problems")
     room = _FULL
@@ -147,7 +147,7 @@ def _problems(report: Report) -> Iterator[str]:
         room -= sum(map(len, whole)) + len(whole)
         if room < 0:
             rest = (f"{f.status} {_named(f)}" for f, _ in found[number:])
-            yield from _Room(_LINES).section("More problems, in short", rest)
+            yield from _Room(_LINES).section("More problems", rest)
             return
         yield from whole
 
@@ -167,11 +167,11 @@ def _in_full(report: Report, finding: Finding, alike: Sequence[Finding]) -> Iter
     yield from _paragraph("Why it matters", finding.why)
     yield from _next(finding.next)
     likewise = [f"{other.check} ({other.code})" for other in alike]
-    yield from _paragraph("Likewise not known", few(likewise, _NAMED))
+    yield from _paragraph("Not known for the same reason", few(likewise, _NAMED))
     joined = [f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code]
-    yield from _paragraph("Likely one cause with", few(joined, _NAMED))
-    actions = (f"{entry.node}: {brief(entry.action, _ACTION)}" for entry in report.evidence(finding))
-    yield from _rests_on(dict.fromkeys(actions))
+    yield from _paragraph("Likely same cause", few(joined, _NAMED))
+    actions = (f"{entry.node}: {one_line(entry.action, _ACTION)}" for entry in report.evidence(finding))
+    yield from _evidence(dict.fromkeys(actions))
     yield from _paragraph("Sources", "; ".join(finding.sources))
 
 
@@ -212,16 +212,16 @@ def _next(steps: Sequence[Remedy]) -> Iterator[str]:
             yield from ("", *fence(commands[:_COMMANDS] + cut, indent=len(f"{number}. ")))
 
 
-def _rests_on(actions: Collection[str]) -> Iterator[str]:
-    """What was read or asked for it, on which node."""
+def _evidence(actions: Collection[str]) -> Iterator[str]:
+    """Yield the first actions that a finding is based on, each with its node."""
     if not actions:
         return
     more = [f"and {len(actions) - _NAMED} more"] if len(actions) > _NAMED else []
-    yield from ("", "**Rests on**", "", *fence("\n".join([*islice(actions, _NAMED), *more])))
+    yield from ("", "**Evidence**", "", *fence("\n".join([*islice(actions, _NAMED), *more])))
 
 
 def _waived(report: Report) -> Iterator[str]:
-    """Every waiver, also those that are not in force."""
+    """Yield every waiver, including the waivers that are not in force."""
     for finding in waived(report):
         of = finding.waived
         assert of is not None
@@ -231,25 +231,25 @@ def _waived(report: Report) -> Iterator[str]:
         if waiver.standing != "in force":
             about = f" ({waiver.subject})" if waiver.subject else ""
             why = f" {waiver.why}" if waiver.why else ""
-            told = (
+            standing = (
                 f"The waiver of {waiver.code}{about} by {waiver.by}, until {waiver.expires}, is {waiver.standing}.{why}"
             )
-            yield inline(told, _TITLE)
+            yield inline(standing, _TITLE)
 
 
 def _made(report: Report) -> Iterator[str]:
     nodes = len({entry.node for entry in report.journal})
     paths = report.cluster.paths
     sent = sum(probe.packets_sent for probe in paths if isinstance(probe, PathProbe)) if isinstance(paths, tuple) else 0
-    pings = f" {counted(sent, 'packet')} of pings went over the private networks." if sent else ""
+    pings = f" It sent {counted(sent, 'ping packet')} over the private networks." if sent else ""
     yield (
-        f"racwire read {counted(len(report.journal), 'thing')} on {counted(nodes, 'node')} (files, answers of commands "
-        f"and of the database, pings) and changed none.{pings}"
+        f"racwire made {counted(len(report.journal), 'read-only action')} on {counted(nodes, 'node')} (files, "
+        f"commands, database queries, pings) and changed nothing.{pings}"
     )
     yield ""
     yield (
-        "What was read is not in here: the report as HTML or JSON has it, and so has the saved file, which opens "
-        "anywhere (`racwire save`, `racwire open`)."
+        "This text does not contain the outputs. The HTML report, the JSON report and the saved file contain them; "
+        "a saved file opens on any machine (`racwire save`, `racwire open`)."
     )
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items() if version != "not installed")
     yield from ("", inline(f"Made with {versions}.", _TEXT)) if versions else ()

@@ -1,18 +1,18 @@
-"""The report as metrics in text, for node_exporter's textfile collector and all else that reads Prometheus' format.
+"""The report as metrics, for the textfile collector of node_exporter and other readers of the Prometheus text format.
 
-`metrics.METRICS` is the table of all there are. It is OpenMetrics, too: there are only gauges, without times of their
-own, and what only one of the two formats knows (`# UNIT`, `# EOF`) is a comment in the other.
+`METRICS` is the table of all metrics. The output is valid OpenMetrics, too: all metrics are gauges without timestamps,
+and lines that only one of the two formats knows (`# UNIT`, `# EOF`) are comments in the other.
 
-What is not known has no sample, and is counted in `racwire_unknown` with what it is and the sort of its reason. A
-waived finding has its sample like any other, marked by a label, so that an alert can leave it out and a board can show
-it. Labels hold names and no figures or sentences, so that a cluster has the same series in each run: some six for each
-path, a few for each node, instance and problem. Where two things have the same labels, as two nodes whose names differ
-only in what is cut off here, the first is told; problems are added up.
+An unknown value has no sample; `racwire_unknown` counts it, with its kind and the kind of its reason. A waived finding
+has a sample with a label that says so: an alert can leave it out, and a dashboard can display it. Labels contain names,
+and no figures or sentences, so that a cluster has the same series in every run: about six for each path, a few for each
+node, instance and problem. Where two things have equal labels, for example two nodes with long names that are cut here,
+the first one is written; problems with equal labels are added up.
 
-The files of the textfile collector end in `.prom`, are put there whole, and must be readable to node_exporter. Where
-that runs as another user: `racwire report --format openmetrics > racwire.prom.new; mv racwire.prom.new racwire.prom`
-(not `&&`: the exit code of a report tells of problems, and the metrics are to tell them, too). Where it runs as the
-same one: `racwire report -o racwire.prom --force`, whose files are readable to their owner alone.
+The files of the textfile collector end in `.prom`, must appear complete, and must be readable by node_exporter. If
+node_exporter runs as another user: `racwire report --format openmetrics > racwire.prom.new; mv racwire.prom.new
+racwire.prom` (not `&&`: the exit code of a report is not 0 where it has problems, and the metrics are needed then,
+too). If it runs as the same user: `racwire report -o racwire.prom --force`, whose files only their owner can read.
 """
 
 from __future__ import annotations
@@ -55,41 +55,41 @@ class MetricFamily(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """The base unit that its name ends in; empty where it counts, or tells a rate."""
+        """The base unit at the end of the name; empty for a count or a rate."""
         last = self.name.rpartition("_")[2]
         return last if last in ("seconds", "bytes", "ratio") else ""
 
 
 _TABLE = """
-racwire_info{version,cluster,node} The racwire that looked, at which cluster and from which node; always 1.
-racwire_run_timestamp_seconds When the cluster was looked at: the beginning of the run, in Unix time.
+racwire_info{version,cluster,node} The version of racwire, the cluster, and the node that racwire ran on; always 1.
+racwire_run_timestamp_seconds When the run started, in Unix time.
 racwire_run_duration_seconds How long the run took.
 racwire_run_exit_code 0 pass, 1 warnings, 2 failures, 3 could not tell, 130 interrupted.
-racwire_saved 1 where this was saved and is told again: the state is that of the run, not of now; else 0.
-racwire_findings{status} Findings of each status, without those that are waived.
-racwire_findings_waived{status} Findings of each status that are waived.
-racwire_finding{code,check,status,network,nodes,waived} Problems: how many of this code and place there are.
+racwire_saved 1 if the metrics describe a saved state: that of the run, not the present one; else 0.
+racwire_findings{status} Findings of each status, without waived findings.
+racwire_findings_waived{status} Waived findings of each status.
+racwire_finding{code,check,status,network,nodes,waived} The number of problems with this code at this place.
 racwire_waiver{code,check,subject,standing} Waivers: in_force, expired, lifted, not_needed or not_checked.
-racwire_check_exit_code{check} As racwire_run_exit_code, of one check alone; absent where it was left out.
-racwire_unknown{what,reason} What is not known: how many of them, and the sort of reason.
-racwire_network_mtu_bytes{network} What a private network is meant to carry.
+racwire_check_exit_code{check} The exit code for one check, as in racwire_run_exit_code; absent if it was skipped.
+racwire_unknown{what,reason} The number of unknown facts of each kind, by kind of reason.
+racwire_network_mtu_bytes{network} The MTU that a private network is meant to carry.
 racwire_interface_mtu_bytes{node,interface,network} The MTU of a private interface.
-racwire_path_expected_mtu_bytes{network,from,to} The packet that ought to pass between two nodes.
-racwire_path_mtu_bytes{network,from,to} The largest packet that was found to pass between two nodes.
+racwire_path_expected_mtu_bytes{network,from,to} The size of the packet that must pass between two nodes.
+racwire_path_mtu_bytes{network,from,to} The size of the largest packet that passed between two nodes.
 racwire_path_verdict{network,from,to,verdict} How a path treats full-size packets; always 1.
-racwire_path_loss_ratio{network,from,to,size} Small or full-size pings that were not answered, of those sent.
+racwire_path_loss_ratio{network,from,to,size} The share of small or full-size pings that had no answer.
 racwire_path_rtt_seconds{network,from,to,size} The median round trip of small or full-size pings.
 racwire_probe_sent_packets Packets that the run sent over the private networks to probe them.
 racwire_probe_sent_bytes Bytes of these packets.
-racwire_node_interval_seconds{node} The time over which a node's kernel counters are told.
-racwire_node_reassembly_failures_per_second{node} Packets that a node could not put together.
-racwire_node_reassembly_failure_ratio{node} Such failures, of the fragments that arrived.
-racwire_node_udp_receive_buffer_errors_per_second{node} Datagrams thrown away for want of room in a receive buffer.
-racwire_instance_interval_seconds{db_instance,node} The time over which an instance's counters are told.
-racwire_instance_blocks_received_per_second{db_instance,node} Blocks that an instance received from others.
-racwire_instance_blocks_lost_per_second{db_instance,node} Blocks that were sent to an instance and never came.
-racwire_instance_blocks_lost_ratio{db_instance,node} Blocks lost, of those received or lost.
-racwire_instance_block_receive_seconds{db_instance,node,kind} How long a block took to come on average: cr or current.
+racwire_node_interval_seconds{node} The interval over which a node's kernel counters were compared.
+racwire_node_reassembly_failures_per_second{node} Packets that a node could not reassemble.
+racwire_node_reassembly_failure_ratio{node} Failed reassemblies per received fragment.
+racwire_node_udp_receive_buffer_errors_per_second{node} Datagrams dropped because a receive buffer was full.
+racwire_instance_interval_seconds{db_instance,node} The interval over which an instance's counters were compared.
+racwire_instance_blocks_received_per_second{db_instance,node} Blocks that an instance received from other instances.
+racwire_instance_blocks_lost_per_second{db_instance,node} Blocks that were sent to an instance and did not arrive.
+racwire_instance_blocks_lost_ratio{db_instance,node} The share of lost blocks in the blocks received or lost.
+racwire_instance_block_receive_seconds{db_instance,node,kind} The average time to receive a block: cr or current.
 """
 _LINE = re.compile(r"(\w+)(?:\{([\w,]+)\})? (.+)")
 
@@ -100,20 +100,20 @@ def _metrics() -> dict[str, MetricFamily]:
 
 
 METRICS = _metrics()
-"""By name, in the order in which they are written."""
+"""All metrics by name, in the order of the output."""
 
 
 _NOT_NEEDED = Cluster(local_node="", taken_at="")
-"""Of which nobody asked anything."""
+"""A cluster without facts: a fact that equals its fact was not needed by any check."""
 _LONGEST = 128
-"""Characters of a label's value; a longer one ends in a sign that it is cut."""
+"""Most characters of a label's value. A longer value is cut and ends in `…`."""
 
 Sample = tuple[str, tuple[str, ...], float | int | None]
-"""A metric's name, the values of its labels in the order of the table, and its value; None is not known."""
+"""A metric's name, the values of its labels in the order of the table, and its value. None is an unknown value."""
 
 
 def to_openmetrics(report: Report) -> bytes:
-    """All metrics of the report, in UTF-8; those of one name together."""
+    """Return all metrics of the report in UTF-8, grouped by name."""
     families: dict[str, dict[tuple[str, ...], float]] = {name: {} for name in METRICS}
     for name, labels, value in _samples(report):
         number = _number(value)
@@ -179,7 +179,7 @@ def _labels(finding: Finding) -> tuple[str, ...]:
 
 
 def _code(finding: Finding) -> int | None:
-    """What the exit code would be of this finding alone; None of one that was left out."""
+    """The exit code for a report with only this finding; None for a skipped check."""
     if finding.status is Status.SKIPPED:
         return None
     if finding.waived:
@@ -213,7 +213,9 @@ def _paths(cluster: Cluster) -> Iterator[Sample]:
     for path in cluster.paths:
         way = path.network, path.from_node, path.to_node
         yield "racwire_path_expected_mtu_bytes", way, path.expected_mtu
-        passes = path.verdict is Verdict.PASSES and path.path_mtu is None  # then nothing larger was looked for
+        passes = (
+            path.verdict is Verdict.PASSES and path.path_mtu is None
+        )  # then racwire did not search for the largest packet
         yield "racwire_path_mtu_bytes", way, path.expected_mtu if passes else _known(path.path_mtu)
         yield "racwire_path_verdict", (*way, path.verdict), 1
         for size, series in _by_size(path).items():
@@ -224,14 +226,14 @@ def _paths(cluster: Cluster) -> Iterator[Sample]:
 
 
 def _by_size(path: PathProbe) -> dict[str, PingSeries]:
-    """The pings that any link carries, and those that are as large as they ought to pass."""
+    """The ping series by size: `small` ones, which any link carries, and `full` ones, of the size that must pass."""
     header = 48 if ":" in path.destination_ip else 28
     names = {SMALL_PAYLOAD: "small", path.expected_mtu - header: "full"}
     return {names[series.payload]: series for series in path.series if series.payload in names}
 
 
 def _loss(series: PingSeries) -> float | None:
-    """What the node's own kernel refused was never on the way."""
+    """The share of lost pings. Pings that the node's own kernel refused were never sent and do not count."""
     sent = series.sent - series.refused_locally
     return _over(sent - series.received, sent)
 
@@ -290,7 +292,7 @@ def _known(value: int | Unknown | None) -> int | None:
 
 
 def _over(dividend: float | None, divisor: float | None) -> float | None:
-    """None where one of them is not known, or there is nothing to divide by."""
+    """The quotient; None where one of the numbers is not known, or the divisor is 0."""
     if dividend is None or divisor is None or not divisor > 0:
         return None
     try:
@@ -308,7 +310,7 @@ def _unix_time(time: str) -> float | None:
 
 
 def _number(value: float | None) -> float | None:
-    """A value that every reader takes; None for what is not known, or no number that means something."""
+    """A value that every reader accepts; None for an unknown value, NaN or infinity."""
     try:
         number = None if value is None else float(value)
     except OverflowError:
@@ -321,7 +323,7 @@ def _written(value: float) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text from anywhere on one line, and not too long."""
+    """Text of any origin, sanitized, on one line, and cut at `_LONGEST` characters."""
     plain = shown(text)
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
 

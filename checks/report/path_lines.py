@@ -1,4 +1,4 @@
-"""A path in one line: what was sent, what came back, the largest packet that passes."""
+"""Text for one path: packets sent, packets answered, and the largest packet that passes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ LEGS = {
     Leg.BOTH: "lost both ways",
     Leg.UNKNOWN: "",
 }
-"""Where packets get lost, in words."""
+"""The text for the direction in which packets get lost."""
 
 
 def path_line(cell: Cell) -> str:
-    """`rac1→rac2: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms`: sizes of packets."""
+    """Return a line such as `rac1→rac2: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms`.
+    The sizes are those of packets."""
     if cell.letter == OWN:
-        return f"{cell.from_node} itself: nothing is sent to the own node."
+        return f"{cell.from_node} itself: racwire sends no pings from a node to itself."
     way = f"{cell.from_node}→{cell.to_node}"
     probe = cell.probe
     if probe is None:
         return f"{way}: {cell.reason or 'not known.'}"
-    sizes = (SMALL_PAYLOAD, full_payload(probe))  # what the search tried besides stands in its evidence
+    sizes = (SMALL_PAYLOAD, full_payload(probe))  # the evidence has the other sizes that the search tried
     parts = [_series(probe, s) for s in probe.series if s.payload in sizes]
     if isinstance(probe.path_mtu, int) and cell.letter != "U":
         parts.append(f"largest {probe.path_mtu}")
@@ -35,12 +36,12 @@ def path_line(cell: Cell) -> str:
     if probe.packets_sent:
         parts.append(f"{counted(probe.packets_sent, 'probe')} in {probe.elapsed_ms:.0f} ms")
     if not parts:
-        return f"{way}: {cell.reason or 'nothing was sent.'}"
+        return f"{way}: {cell.reason or 'no packet was sent.'}"
     return f"{way}: {' · '.join(parts)}"
 
 
 def meaning_of(cell: Cell) -> str:
-    """`black hole, lost on the way there`."""
+    """Return the meaning of a cell's letter, such as `black hole, lost on the way there`."""
     return ", ".join(_meaning(cell))
 
 
@@ -54,12 +55,12 @@ def _meaning(cell: Cell) -> Iterator[str]:
 
 
 def full_payload(probe: PathProbe) -> int:
-    """Bytes of ping payload that fill a packet of the network's MTU."""
+    """Return the bytes of ping payload that fill a packet of the network's MTU."""
     return payload_for(probe.expected_mtu, version_of(probe))
 
 
 def version_of(probe: PathProbe) -> int:
-    """4 or 6."""
+    """Return the IP version of a probe: 4 or 6."""
     return 6 if ":" in probe.destination_ip else 4
 
 
@@ -68,5 +69,5 @@ def _series(probe: PathProbe, series: PingSeries) -> str:
     if series.refused_locally:
         return f"{size} refused here"
     time = series.rtt_ms_median
-    told = "" if time is None else " <0.01 ms" if 0 < time < 0.005 else f" {time:.2f} ms"
-    return f"{size} {series.received}/{series.sent}{told}"
+    round_trip = "" if time is None else " <0.01 ms" if 0 < time < 0.005 else f" {time:.2f} ms"
+    return f"{size} {series.received}/{series.sent}{round_trip}"

@@ -1,35 +1,35 @@
-"""Figures with their units, as the report writes them. What cannot be told is `?`, never 0."""
+"""Figures with their units for the reports. An unknown figure is `?`, never 0."""
 
 from __future__ import annotations
 
 from checks.model.wording import lasting
 
 _MOST = 1e200
-"""What is not below it is no figure that anybody counted."""
+"""Values from this one on are no real measurements."""
 _PREFIXES = ("", "k", "M", "G", "T", "P")
 
 
 def bits(value: float | None) -> str:
-    """Bits a second, in steps of 1000 as link speeds: `812 Mb/s`."""
+    """Return bits per second, in steps of 1000 like link speeds: `812 Mb/s`."""
     number, prefix = _scaled(value)
     return f"{number} {prefix}b/s"
 
 
 def rate(value: float | None) -> str:
-    """So many a second: `1.2/s`, `61.0 k/s`."""
+    """Return a rate per second: `1.2/s`, `61.0 k/s`."""
     number, prefix = _scaled(value)
     return f"{number} {prefix}/s" if prefix else f"{number}/s"
 
 
 def whole(value: float | None) -> str:
-    """A count: `12,400`; one that nobody can count in a row, in short."""
+    """Return a count: `12,400`; from 1e15 on in scientific notation."""
     if value is None or not abs(value) < _MOST:
         return "?"
     return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.2e}"
 
 
 def share(part: float, of: float | None) -> str:
-    """In percent, never 0 for what is more: `0.3 %`; nothing where there is nothing to share."""
+    """Return a share in percent: `0.3 %`; never 0 for a larger share, and empty where the whole is 0 or unknown."""
     if of is None or not 0 < of < _MOST or not abs(part) < _MOST:
         return ""
     percent = 100 * part / of
@@ -39,7 +39,8 @@ def share(part: float, of: float | None) -> str:
 
 
 def milliseconds(value: float | None, least: float | None = None) -> str:
-    """`0.42 ms`; nothing to tell where nothing came. `least`: what it is less than where it was counted as 0."""
+    """Return a time such as `0.42 ms`, and `–` for None. `least`: the limit to print (`< 0.3 ms`) where `value` is 0
+    because the counter is too coarse."""
     if value is None:
         return "–"
     if value == 0 and least is not None and 0 < least < 1e6:
@@ -50,14 +51,14 @@ def milliseconds(value: float | None, least: float | None = None) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time span: `0.8 s`, `25 s`, `3 h 20 min`."""
+    """Return a time span: `0.8 s`, `25 s`, `3 h 20 min`."""
     if not 0 <= value < 1e12:
         return "?"
     return f"{value:.1f} s".replace(".0 ", " ") if value < 9.95 else lasting(value)
 
 
 def speed(mbps: int) -> str:
-    """The speed of a link: `25 Gb/s`."""
+    """Return the speed of a link: `25 Gb/s`."""
     return f"{mbps / 1000:g} Gb/s" if mbps >= 1000 else f"{mbps} Mb/s"
 
 

@@ -1,4 +1,4 @@
-"""What a report is written from, in every format."""
+"""The input of every report format."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from checks.traffic.timeline import Track
 
 @dataclass(frozen=True)
 class Evidence:
-    """A report and, where there are any, the samples of the traffic around it."""
+    """A report and, where they exist, the traffic samples from the time around the run."""
 
     report: Report
     track: Track | None = None
-    """Samples in memory or of a recording; its methods may raise `checks.traffic.recording.RecordingError`."""
+    """Samples in memory or from a recording. Its methods may raise `checks.traffic.recording.RecordingError`."""

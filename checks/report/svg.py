@@ -1,6 +1,6 @@
-"""A small writer of SVG: one self-contained file without scripts, pictures or fonts from elsewhere; text escaped.
+"""Writes SVG: one self-contained file without scripts, external pictures or external fonts. All text is escaped.
 
-Colours stand in one style sheet, twice: for light and for dark surroundings. Paper is always light.
+One style sheet has the colours for light and for dark surroundings. Print always uses the light colours.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from xml.sax.saxutils import escape, quoteattr
 from checks.model.sanitize import shown
 
 Markup = str
-"""Finished SVG; only `element` and `text` make it of anything else."""
+"""Finished SVG. Only `element` and `text` convert other text to it."""
 
 
 def text(content: str) -> Markup:
-    """Text from anywhere: escaped, with what XML does not allow or what would turn its direction written out."""
+    """Return text of any origin as SVG: escaped, and sanitized of characters that XML forbids or that change the text
+    direction."""
     return escape(shown(content))
 
 
 def element(tag: str, *children: Markup, **attributes: str | float) -> Markup:
-    """An element. In the names of attributes `_` stands for `-`, and `class_` for `class`; lengths are in pixels."""
+    """Return an element. In attribute names `_` stands for `-`, and `class_` for `class`; lengths are in pixels."""
     written = "".join(
         f" {name.rstrip('_').replace('_', '-')}={quoteattr(_value(value))}" for name, value in attributes.items()
     )
@@ -28,40 +29,40 @@ def element(tag: str, *children: Markup, **attributes: str | float) -> Markup:
 
 
 def label(x: float, y: float, content: str, class_: str = "", *, anchor: str = "start", tip: str = "") -> Markup:
-    """A line of text that begins (`start`), ends (`end`) or is centred (`middle`) there; `tip` is shown over it."""
+    """Return a line of text. `anchor` says whether x is its `start`, `middle` or `end`; `tip` is its tooltip."""
     inner = (text(content), element("title", text(tip))) if tip else (text(content),)
     return element("text", *inner, x=x, y=y, text_anchor=anchor, class_=class_)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
-    """A straight line."""
+    """Return a straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
 def dot(x: float, y: float, radius: float, class_: str) -> Markup:
-    """A filled or hollow circle, as its class says."""
+    """Return a circle; its class says whether it is filled or hollow."""
     return element("circle", cx=x, cy=y, r=radius, class_=class_)
 
 
 def polyline(points: Iterable[tuple[float, float]], class_: str) -> Markup:
-    """Straight lines from point to point."""
+    """Return straight lines from point to point."""
     return element("polyline", points=" ".join(f"{_value(x)},{_value(y)}" for x, y in points), class_=class_)
 
 
 def path(steps: str, class_: str) -> Markup:
-    """A line or an area, as SVG's own short commands say it: `M0,40V12H2V14H4`. A line is as thick in a picture that is
-    stretched as in any other."""
+    """Return a line or an area from SVG path commands such as `M0,40V12H2V14H4`. The line keeps its width in a
+    stretched picture."""
     return element("path", d=steps, class_=class_, vector_effect="non-scaling-stroke")
 
 
 def box(x: float, y: float, width: float, height: float, class_: str) -> Markup:
-    """A filled rectangle."""
+    """Return a filled rectangle."""
     return element("rect", x=x, y=y, width=width, height=height, class_=class_)
 
 
 def stretched(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> Markup:
-    """A picture within a page, drawn in these units and stretched to whatever room it has there: without text of its
-    own, and with the page's style sheet. Title and description are what is read aloud."""
+    """Return a picture for an HTML page, drawn in these units and stretched to the available room. It has no visible
+    text and uses the page's style sheet. Screen readers read the title and the description."""
     return element(
         "svg",
         element("title", text(title)),
@@ -74,7 +75,7 @@ def stretched(width: float, height: float, title: str, description: str, childre
 
 
 def document(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> str:
-    """The whole file. Title and description are what is read aloud, and what a search finds."""
+    """Return a whole SVG file. Screen readers and searches read the title and the description."""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         + element(

@@ -1,6 +1,6 @@
-"""What flows over the interconnect, live and recorded: samples, rates, recordings, and the comparison of two of them.
+"""Traffic of the interconnect, live and recorded: samples, rates, recordings, and the comparison of two recordings.
 
-Samples (`samples.py`) are differences of counters over a stated time, never totals and never rates; a time of which
-nothing can be told is a `Gap` with its reason. `feed.py` takes them, `rates.py` turns them into what is shown,
-`timeline.py` keeps the newest, `recording.py` all of them in a file.
+A sample (`samples.py`) has differences of counters over a stated time, never totals and never rates. A time without a
+sample is a `Gap` with its reason. `feed.py` takes samples, `rates.py` computes the displayed rates, `timeline.py` holds
+the newest samples in memory, and `recording.py` holds all samples in a file.
 """

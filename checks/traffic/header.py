@@ -1,4 +1,4 @@
-"""What a recording that begins now is of."""
+"""The header of a new recording."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from checks.model.settings import Settings
 from checks.run.engine import racwire_version
 from checks.traffic.recording import Header
 
-_NOT_YET = Unknown("The recording ended before this was found out.")
+_NOT_YET = Unknown("The recording ended before racwire had gathered this.")
 
 
 def header_now(cluster: Cluster, settings: Settings, *, interval_s: float, label: str = "") -> Header:
-    """The header of a recording that begins now, with `interval_s` seconds between two samples."""
+    """Return the header of a recording that starts now, with `interval_s` seconds between two samples."""
     return Header(
         racwire_version=racwire_version(),
         started_at=now(),
@@ -28,7 +28,7 @@ def header_now(cluster: Cluster, settings: Settings, *, interval_s: float, label
 
 
 def still_unknown(settings: Settings) -> Cluster:
-    """What is known of the cluster while it is still being looked for: this node."""
+    """Return the cluster as known before it is gathered: only the name of this node."""
     return Cluster(
         local_node=os.uname().nodename.split(".")[0],
         taken_at=now(),

@@ -1,12 +1,8 @@
-"""The instances of the database: their counters, asked over one connection, all instances with each statement."""
+"""Samples the counters of the database instances over one connection. Each statement queries all instances."""
 
 from __future__ import annotations
-
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-
 from checks.model.facts import BlockTransfer, Database, InstancePing
 from checks.model.settings import TrafficSettings
 from checks.sources.database.connection import Connection
@@ -17,42 +13,44 @@ from checks.sources.database.instance_views import InstanceViews, is_fatal
 from checks.sources.database.sampling import counters_in, instances_statement
 from checks.sources.database.statements import statement
 from checks.sources.registry import INVENTORY_S
-from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
+from checks.traffic.all_instances import AllInstances, NOT_AGAIN, is_refused
 from checks.traffic.pace import Backoff, Pace
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 PURPOSE = "traffic"
-"""The connection's own: what the checks ask meanwhile is not held up by it, nor it by them."""
+"""The name of the sampler's own connection: the sampler and the checks do not delay each other."""
 
 _CONNECTED, _STATISTICS, _MESSAGES = "connected", "sysstat", "dlm_misc"
 _TRANSFERS, _PINGS = _PAIRS = ("cache_transfer", "instance_ping")
-"""The statements on pairs."""
+"""The statements about pairs of instances."""
 
-Tell = Callable[[Event], None]
+Emit = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """All counters of the instances that answered, at one moment."""
+    """The counters of all instances that answered, at one moment."""
 
     clock_s: float
-    """When the statistics came, by a clock that only ever goes forward."""
+    """When the statistics arrived, by the monotonic clock."""
     statistics: Counters
     messages: Counters = field(default_factory=dict)
     unread: tuple[str, ...] = ()
-    """The views that could not be read, though GV$SYSSTAT could."""
+    """The views that could not be read although GV$SYSSTAT could."""
 
 
 @dataclass
 class Named:
-    """An instance's name and node."""
+    """The name and the node of an instance."""
 
     name: str
     host: str
 
 
 class Names:
-    """The instances that are known, by number; they outlive a connection."""
+    """The known instances by number. They stay known when a connection is lost."""
 
     def __init__(self, database: Database) -> None:
         self.version = database.version
@@ -61,25 +59,25 @@ class Names:
             self.by_number.setdefault(unasked.number, Named(unasked.name, ""))
 
     def take(self, rows: Iterable[dict[str, object]]) -> None:
-        """Take over rows of GV$INSTANCE."""
+        """Add rows of GV$INSTANCE."""
         for row in rows:
             host = str(row["host_name"] or "").partition(".")[0]
             self.by_number[int(str(row["inst_id"]))] = Named(str(row["instance_name"]), host)
 
     def of(self, number: int) -> Named:
-        """The instance of that number, under a name made of it where no other is known."""
+        """Return the instance with this number. An unknown instance gets the name `instance NUMBER`."""
         return self.by_number.setdefault(number, Named(f"instance {number}", ""))
 
 
 async def sample_instances(
-    database: Database, databases: Connections, settings: TrafficSettings, pace: Pace, tell: Tell
+    database: Database, databases: Connections, settings: TrafficSettings, pace: Pace, emit: Emit
 ) -> None:
-    """Tell a sample of each instance at each tick, and of their pairs at their own pace, until cancelled.
+    """Emit a sample of each instance at each tick, and samples of their pairs at a slower interval, until cancelled.
 
-    A database that is lost or does not answer is told as a gap, and tried again after 2 s, then ever later, up to a
-    minute; where an instance hangs, the connected one goes on, and whether all answer again is asked beside it. A
-    database that refuses the login is not tried again: each attempt with a wrong password brings the account nearer
-    to being locked. Then this ends.
+    A database that is lost or does not answer is a gap. racwire tries it again after 2 s, then after growing waits of
+    up to a minute. Where an instance hangs, racwire samples only the connected one, and a second connection checks
+    whether all instances answer again. After a refused login racwire does not try again, since each attempt with a
+    wrong password brings the account nearer to being locked: then this function returns.
     """
     names, backoff = Names(database), Backoff()
     everyone = AllInstances(databases, (_STATISTICS, _MESSAGES, *_PAIRS), settings.database_timeout_s)
@@ -89,15 +87,15 @@ async def sample_instances(
             sampler = None
             try:
                 connection = await databases.get(PURPOSE)
-                sampler = InstanceSampler(connection, names, settings, tell, everyone, why_alone)
+                sampler = InstanceSampler(connection, names, settings, emit, everyone, why_alone)
                 await sampler.sample(pace, backoff.succeeded)
             except DatabaseError as error:
                 hung = sampler.here if sampler and error.kind is ErrorKind.TIMED_OUT else None
-                _tell_lost(error, hung, names, tell)
+                _emit_gaps(error, hung, names, emit)
                 await databases.forget(PURPOSE)
                 if is_refused(error):
                     return
-                # GV$ that was given up is not waited for once more by the next connection.
+                # The next connection does not wait for GV$ again, where the last one stopped querying it.
                 why_alone = _why_hung(hung, names) or (sampler.only_here if sampler else why_alone)
             await asyncio.sleep(backoff.next_s())
     finally:
@@ -105,14 +103,15 @@ async def sample_instances(
 
 
 def _why_hung(hung: int | None, names: Names) -> str:
-    """Why not all are asked, once it is known which instance hangs; empty where it is not."""
+    """The reason why only one instance is queried, once the hanging instance is known; empty where it is not known."""
     if hung is None:
         return ""
-    return f"{names.of(hung).name} did not answer in time, not even for itself alone, and GV$ waits for every instance."
+    name = names.of(hung).name
+    return f"{name} did not answer in time, not even a query about itself only, and GV$ waits for every instance."
 
 
-def _tell_lost(error: DatabaseError, hung: int | None, names: Names, tell: Tell) -> None:
-    """Gaps of the database, and so of all that is known of it; `hung` was connected to, and did not answer."""
+def _emit_gaps(error: DatabaseError, hung: int | None, names: Names, emit: Emit) -> None:
+    """Emit gaps for the database, its known instances and their pairs. `hung`: the connected instance, if it hangs."""
     at, reason = time.time(), str(error)
     if is_refused(error):
         reason += " " + NOT_AGAIN
@@ -120,46 +119,46 @@ def _tell_lost(error: DatabaseError, hung: int | None, names: Names, tell: Tell)
     if hung is not None:
         name = names.of(hung).name
         reason = f"{name}, to which racwire was connected, did not answer in time: it hangs, or is overloaded."
-        reason += " racwire connects anew."
-        others = f"racwire was connected to {name}, which did not answer in time. It connects anew."
-    tell(Gap("database", at, reason))
+        reason += " racwire connects again."
+        others = f"racwire was connected to {name}, which did not answer in time. racwire connects again."
+    emit(Gap("database", at, reason))
     for number, named in sorted(names.by_number.items()):
-        tell(Gap(f"instance {named.name}", at, reason if number == hung else others))
-    tell(Gap("pairs", at, reason))
+        emit(Gap(f"instance {named.name}", at, reason if number == hung else others))
+    emit(Gap("pairs", at, reason))
 
 
 class InstanceSampler:
-    """One connection's samples. DatabaseError ends them: whoever goes on does so with a new one."""
+    """Samples over one connection. After a DatabaseError the caller needs a new sampler with a new connection."""
 
     def __init__(
         self,
         connection: Connection,
         names: Names,
         settings: TrafficSettings,
-        tell: Tell,
+        emit: Emit,
         everyone: AllInstances,
         why_alone: str = "",
     ) -> None:
         self._connection = connection
         self._names = names
         self._timeout_s = settings.database_timeout_s
-        self._tell = tell
+        self._emit = emit
         self._everyone = everyone
         self._views = InstanceViews(connection, why_alone, timeout_s=self._timeout_s)
         self.here: int | None = None
-        """The number of the instance that is connected to, once it is known."""
+        """The number of the connected instance, once it is known."""
         self._listed_s = time.monotonic()
         self._before: Answer | None = None
         self._messages_refused_s = float("-inf")
-        self.pairs = PairsSampler(settings.pairs_interval_s, tell)
+        self.pairs = PairsSampler(settings.pairs_interval_s, emit)
 
     @property
     def only_here(self) -> str:
-        """Why only the connected instance is asked; empty while all are."""
+        """The reason why only the connected instance is queried; empty while all instances are."""
         return self._views.only_here
 
     async def sample(self, pace: Pace, succeeded: Callable[[], None]) -> None:
-        """Samples without end. Raises DatabaseError where nothing more can be asked."""
+        """Emit samples without end. Raises DatabaseError where the connection answers no more queries."""
         (row,) = (await self._views.rows(statement(_CONNECTED))).dicts()
         self.here = int(row["instance_number"])
         await self.take()
@@ -170,12 +169,12 @@ class InstanceSampler:
                 await self.pairs.take(self._views)
 
     async def take(self) -> None:
-        """Ask once, and tell what was counted since the last time. Raises DatabaseError."""
+        """Query once, and emit the counts since the last query. Raises DatabaseError where no more queries work."""
         if self._views.only_here and self._everyone.answer():
             self._views = InstanceViews(self._connection, timeout_s=self._timeout_s)
-        answer = await self._ask()
+        answer = await self._query()
         if self._views.only_here:
-            self.here = next(iter(answer.statistics), self.here)  # a connection made anew can be to another one
+            self.here = next(iter(answer.statistics), self.here)  # a new connection can be to another one
         unknown = answer.statistics.keys() - self._names.by_number.keys()
         if unknown or time.monotonic() - self._listed_s >= INVENTORY_S:
             await self._list()
@@ -183,15 +182,15 @@ class InstanceSampler:
         for number in sorted(self._names.by_number.keys() | answer.statistics.keys()):
             event = self._event(number, before, answer)
             if event is not None:
-                self._tell(event)
+                self._emit(event)
 
     async def _list(self) -> None:
-        """Read who the instances are. That all are slow to tell that is no reason to give up what they count."""
+        """Read the names of the instances. A slow answer here must not stop the queries for their counters."""
         views = InstanceViews(self._connection, self._views.only_here, timeout_s=self._timeout_s)
         self._names.take((await views.rows(instances_statement(self._names.version))).dicts())
         self._listed_s = time.monotonic()
 
-    async def _ask(self) -> Answer:
+    async def _query(self) -> Answer:
         statistics = counters_in(await self._views.rows(statement(_STATISTICS)), _STATISTICS)
         clock_s = time.monotonic()
         unread: tuple[str, ...] = ("GV$DLM_MISC",)
@@ -207,13 +206,13 @@ class InstanceSampler:
         return Answer(clock_s, statistics, messages, unread)
 
     def _event(self, number: int, before: Answer | None, after: Answer) -> InstanceSample | Gap | None:
-        """What is told of an instance now; None where this was the first that was heard of it."""
+        """The event for an instance at this tick; None for the first answer of the instance."""
         named, at = self._names.of(number), time.time()
         source = f"instance {named.name}"
         if number not in after.statistics:
             alone = self._views.only_here
             reason = (
-                f"{named.name} could not be asked: {alone} {self._everyone.when}"
+                f"{named.name} could not be queried: {alone} {self._everyone.when}"
                 if alone
                 else f"{named.name} did not answer GV$SYSSTAT: it is down, or hangs."
             )
@@ -221,12 +220,12 @@ class InstanceSampler:
         if before is None or number not in before.statistics:
             return None
         if reset_statistic(before.statistics[number], after.statistics[number]):
-            return Gap(source, at, f"{named.name} was restarted, or its counters began anew: what it counts fell.")
+            return Gap(source, at, f"{named.name} was restarted, or its counters were reset: they fell.")
         return instance_sample(named, number, before, after, at)
 
 
 def instance_sample(named: Named, number: int, before: Answer, after: Answer, at: float) -> InstanceSample:
-    """What an instance that is in both answers counted between them."""
+    """Return the sample of an instance between two answers; the instance must be in both."""
     statistics = difference(before.statistics[number], after.statistics[number], absent_is_zero=False)
     messages = difference(before.messages.get(number, {}), after.messages.get(number, {}), absent_is_zero=False)
     unread = dict.fromkeys((*before.unread, *after.unread))
@@ -247,39 +246,38 @@ def instance_sample(named: Named, number: int, before: Answer, after: Answer, at
 
 
 class PairsSampler:
-    """What the instances count of each other, at a slower pace: bigger queries, and few changes."""
+    """Samples of pairs of instances, at a slower interval: these queries are bigger, and their results change less."""
 
-    def __init__(self, interval_s: float, tell: Tell) -> None:
+    def __init__(self, interval_s: float, emit: Emit) -> None:
         self._interval_s = interval_s
-        self._tell = tell
+        self._emit = emit
         self._before: tuple[float, dict[str, Counters]] | None = None
-        self._asked_s = float("-inf")
+        self._queried_s = float("-inf")
 
     def is_due(self, tick_s: float) -> bool:
-        """Whether they are asked at this tick: the one nearest to their own interval."""
-        return time.monotonic() - self._asked_s >= self._interval_s - tick_s / 2
+        """Whether the pairs are queried at this tick, the nearest one to their own interval."""
+        return time.monotonic() - self._queried_s >= self._interval_s - tick_s / 2
 
     async def take(self, views: InstanceViews) -> None:
-        """Ask once, and tell what was counted since the last time. Raises DatabaseError where nothing more can be
-        asked."""
-        self._asked_s = time.monotonic()
+        """Query once, and emit the counts since the last query. Raises DatabaseError where no more queries work."""
+        self._queried_s = time.monotonic()
         counts: dict[str, Counters] = {}
         unread: dict[str, str] = {}
         for name in _PAIRS:
-            asked = statement(name)
+            query = statement(name)
             try:
-                counts[name] = counters_in(await views.rows(asked), name)
+                counts[name] = counters_in(await views.rows(query), name)
             except DatabaseError as error:
                 if is_fatal(error):
                     raise
-                unread[asked.reads[0]] = str(error)
+                unread[query.reads[0]] = str(error)
         clock_s, at = time.monotonic(), time.time()
         before, self._before = self._before, (clock_s, counts)
         if not counts:
-            self._tell(Gap("pairs", at, " ".join(dict.fromkeys(unread.values()))))
+            self._emit(Gap("pairs", at, " ".join(dict.fromkeys(unread.values()))))
         elif before is not None:
             then_s, earlier = before
-            self._tell(
+            self._emit(
                 PairsSample(
                     at=at,
                     seconds=clock_s - then_s,
@@ -293,8 +291,8 @@ class PairsSampler:
 def pairs_between(
     before: Mapping[str, Counters], after: Mapping[str, Counters], name: str, kind: type[Pair]
 ) -> tuple[Pair, ...]:
-    """What each pair counted in the view of that statement. A pair that is in the second answer only began at 0 where
-    the instance that counts is in both: its view lists what has happened."""
+    """Return the counts of each pair between two answers to the statement `name`. A pair that is only in the second
+    answer started at 0 if its counting instance is in both: the view lists only pairs with counts."""
     earlier, counts = before.get(name, {}), after.get(name, {})
     return tuple(
         pair

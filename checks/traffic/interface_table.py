@@ -1,7 +1,7 @@
-"""The table of /proc/net/dev: text in, what each interface counted between two of them out. Nothing is raised.
+"""Parses the table of /proc/net/dev, and computes the counts of each interface between two tables. Raises nothing.
 
-It is read every second, also on machines with a hundred interfaces. So it is kept as columns of words, and worked on a
-column at a time: most columns (errors, drops) are the same in both tables, and their words need not become numbers.
+racwire reads the table every second, also on machines with a hundred interfaces. So the table is held as columns of
+text and compared by column: most columns (errors, drops) are equal in both tables and need no conversion to numbers.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from checks.traffic.samples import InterfaceCounts
 
 _HEADLINE = " face |"
 _FIGURES = 16
-"""Columns of the kernel's table, eight each way."""
+"""The number of columns in the kernel's table, eight for each direction."""
 _COUNTED = (*range(6), *range(7, 15))
-"""Those that InterfaceCounts has, in its order: all but compressed packets, received and sent."""
+"""The columns of InterfaceCounts, in its order: all except compressed packets, received and sent."""
 _BYTES_AND_PACKETS = ((0, 1), (7, 8))
-"""Received and sent: their places among those."""
+"""The indexes of bytes and packets in `_COUNTED`, received and sent."""
 _FIGURE = re.compile(r"[0-9]{1,20}", re.ASCII)
 _LONGEST_LINE = 16 + _FIGURES * 21
-"""A name, and figures of 64 bits."""
+"""The length of a name and figures of 64 bits."""
 _LARGEST = 2**64
 
 Row = tuple[int, ...]
-"""The figures of one interface in the order of InterfaceCounts, or how they grew."""
+"""The figures of one interface in the order of InterfaceCounts, or their growth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class InterfaceTable:
 
     names: Sequence[str] = ()
     columns: Sequence[Sequence[str]] = ((),) * len(_COUNTED)
-    """A word for each name, in the order of InterfaceCounts."""
+    """The columns in the order of InterfaceCounts; each has the text of a figure for each name."""
     not_understood: tuple[str, ...] = ()
-    """Interfaces whose line is something else than sixteen figures."""
+    """Interfaces whose line does not have sixteen figures."""
 
     @property
     def all_names(self) -> set[str]:
-        """Every interface that has a line; empty where the text was no such table."""
+        """Every interface that has a line; empty where the text was not such a table."""
         return {*self.names, *self.not_understood}
 
 
 def parse_table(text: str) -> InterfaceTable:
-    """What stands below the headline; of anything else an empty table."""
+    """Return the table below the heading line; an empty table for any other text."""
     lines = text.partition(_HEADLINE)[2].splitlines()[1:]
     # Old kernels leave no blank behind the colon. With blanks around it all lines have eighteen words.
     words = "\n".join(lines).replace(":", " : ").split()
@@ -63,7 +63,7 @@ def parse_table(text: str) -> InterfaceTable:
 
 
 def _parse_each(lines: Iterable[str]) -> InterfaceTable:
-    """The same where something is odd: line by line."""
+    """Parse a table with irregular lines, line by line."""
     names: list[str] = []
     words: list[str] = []
     not_understood: list[str] = []
@@ -82,7 +82,8 @@ def _columns(words: list[str]) -> list[list[str]]:
 
 
 def counted_between(before: InterfaceTable, after: InterfaceTable) -> tuple[dict[str, InterfaceCounts], list[str]]:
-    """What each interface counted, and those that came, went, began anew meanwhile or were not understood."""
+    """Return the counts of each interface between two tables, and the names of the interfaces without counts: those
+    that appeared, disappeared, were reset or could not be parsed."""
     left_out = [*before.not_understood, *after.not_understood]
     if before.names != after.names:
         left_out += sorted(set(before.names) ^ set(after.names))
@@ -104,7 +105,7 @@ def counted_between(before: InterfaceTable, after: InterfaceTable) -> tuple[dict
 
 
 def _of_both(before: InterfaceTable, after: InterfaceTable) -> tuple[InterfaceTable, InterfaceTable]:
-    """The two tables with those interfaces only that are in both, in the order of the second one."""
+    """The two tables with only the interfaces that are in both, in the order of the second table."""
     old, new = ({name: place for place, name in enumerate(table.names)} for table in (before, after))
     names = [name for name in new if name in old]
     return _picked(before, names, old), _picked(after, names, new)
@@ -120,10 +121,10 @@ def _row(table: InterfaceTable, place: int) -> Row:
 
 
 def _ran_over(old: Row, new: Row) -> Row | None:
-    """How the figures of an interface grew, those that ran over 32 bits included; None where it was made anew: its
-    bytes and its packets fell together, or a figure fell otherwise.
+    """The growth of an interface's figures, including figures that overflowed 32 bits. None where the interface was
+    created again: its bytes and its packets fell together, or a figure fell without such an overflow.
 
-    A driver that counts in 32 bits lets its bytes run over hundreds of times for once that its packets do.
+    With a driver that counts in 32 bits, the byte counter overflows hundreds of times per overflow of the packets.
     """
     if any(new[bytes_] < old[bytes_] and new[packets] < old[packets] for bytes_, packets in _BYTES_AND_PACKETS):
         return None

@@ -1,4 +1,4 @@
-"""JSON that is also safe to look at: what a terminal would obey is escaped, and so is what is no Unicode."""
+"""JSON that is safe to print on a terminal: control characters and lone surrogates are escaped."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from checks.model.sanitize import json_escaped
 
 
 def to_json_text(value: object, *, indented: bool = False) -> bytes:
-    """The value in UTF-8, on one line unless `indented`. Names of files and devices need not be Unicode: then all is
-    written in ASCII."""
+    """Return the value in UTF-8, on one line unless `indented`. Names of files and devices may be invalid Unicode: then
+    the whole text is ASCII."""
     try:
         encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -22,6 +22,6 @@ def to_json_text(value: object, *, indented: bool = False) -> bytes:
 
 
 def as_json(value: object, *, indent: int | None = None) -> str:
-    """JSON in ASCII: text that is no Unicode, as names of devices can be, comes back as it was."""
+    """Return JSON in ASCII. Invalid Unicode, as in names of devices, survives a round trip."""
     separators = (",", ":") if indent is None else (",", ": ")
     return json.dumps(msgspec.to_builtins(value), ensure_ascii=True, separators=separators, indent=indent)

@@ -1,14 +1,14 @@
-"""How long a ping and a block take to the other nodes and back, measured open loop.
+"""Measures the round trip of a small ping and of a block-sized ping to the other nodes, open loop.
 
-Pings are sent at a fixed rate whether or not answers come. One that waits for each answer before it sends the next
-hides every queue: under a full one it saw 69 us where pings at a fixed rate saw 8,465 us, on the same link in the same
-second.
+racwire sends pings at a fixed rate, whether or not answers arrive. A program that waits for each answer before it sends
+the next ping hides every queue: with a full queue such a program saw 69 us where pings at a fixed rate saw 8,465 us, on
+the same link in the same second.
 
-The clock of a ping runs from the moment it is handed to the kernel to the moment the kernel has its answer: a process
-that is busy drawing a screen is not a slow network. Sending never waits for anything, so a queue still counts in full.
+The time of a ping runs from the send call to the kernel's timestamp of the answer: a racwire process that is busy
+drawing a screen must not look like a slow network. Sending never waits, so time in a queue counts in full.
 
-Pings have no Don't Fragment beyond what the kernel sets for any program: at an MTU of 1500 a ping of a block's size
-is cut into six, as the block is.
+These pings do not set Don't Fragment, apart from the kernel's default for any program: at an MTU of 1500 a block-sized
+ping is sent in six fragments, like the block.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from checks.traffic.latency_pinger import LatencyPinger
 from checks.traffic.samples import Event, Gap
 
 LATE_S = 0.005
-"""A ping that gets its turn later than this is left out: pings that piled up while this process was busy elsewhere
-would go out as a burst, and measure the queue that they make themselves. An event loop wakes up to 1 ms late."""
+"""racwire skips a ping that is later than this, in seconds. Pings that accumulated while this process was busy would
+leave as a burst and measure the queue that they cause. An event loop wakes up to 1 ms late."""
 
 
 class Schedule:
-    """The due times of `streams` streams, one after the other and round again."""
+    """The due times of `streams` streams, in turn."""
 
     def __init__(self, streams: int, per_second: float, most_per_second: float, began: float) -> None:
-        """`per_second` is wanted of each stream; all together never exceed `most_per_second`."""
+        """`per_second`: the requested rate of each stream; `most_per_second`: the limit for all streams together."""
         self.per_second = min(per_second, most_per_second / streams)
-        """What each stream gets."""
+        """The actual rate of each stream."""
         self._streams = streams
         self._step_s = 1 / (self.per_second * streams)
         self._began = began
@@ -54,7 +54,8 @@ class Schedule:
         return self._began + self._next * self._step_s
 
     def take(self, now: float) -> int | None:
-        """The stream whose ping goes out now, counted from 0; None while none is due. Missed ones are skipped."""
+        """Return the number of the stream whose ping is due, from 0 on; None while none is due. Missed pings are
+        skipped."""
         if now - self.due > LATE_S:
             self._next = math.ceil((now - LATE_S - self._began) / self._step_s)
         if self.due > now:
@@ -66,37 +67,37 @@ class Schedule:
 
 NO_PATH = "There is no other node on a private network to ping."
 NO_PRIVILEGE = (
-    "Latency is not measured: this user may open no ICMP socket. Run racwire as root, or have root put this user's "
-    "group into net.ipv4.ping_group_range."
+    "racwire does not measure latency: this user may not open ICMP sockets. Run racwire as root, or have root add this "
+    "user's group to net.ipv4.ping_group_range."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyPath:
-    """A path from this node, and what is sent on it."""
+    """A path from this node, and the pings for the path."""
 
     path: Path
     block_bytes: int = USUAL_BLOCK_BYTES
     refusal: str = ""
-    """Why nothing is sent on it: it would leave the private networks. One sentence; empty where it is safe."""
+    """A sentence that says why the path gets no pings: they would leave the private networks. Empty for a safe path."""
 
     @property
     def payloads(self) -> tuple[int, int]:
-        """ICMP payloads in bytes: the small ping, and one as large as the datagram of a block.
+        """ICMP payloads in bytes: the small ping, and a ping as large as the datagram of a block.
 
-        ICMP's header is as long as UDP's, so equal payloads are equal packets.
+        The headers of ICMP and UDP have the same length, so equal payloads make equal packets.
         """
         return (SMALL_PAYLOAD, self.block_bytes + BLOCK_HEADER_BYTES)
 
     @property
     def bytes_of_both(self) -> int:
-        """What a ping of each size puts on the wire, IP headers of all fragments included."""
+        """Bytes on the wire of one ping of each size, with the IP headers of all fragments."""
         small, large = self.payloads
         return ping_bytes(small, self.path.mtu, self.path.version) + ping_bytes(large, self.path.mtu, self.path.version)
 
 
 def latency_paths(cluster: Cluster) -> tuple[LatencyPath, ...]:
-    """From this node to every other one on every private network. Never raises."""
+    """Return the paths from this node to every other node on every private network. Never raises."""
     if isinstance(cluster.networks, Unknown):
         return ()
     public = public_subnets(cluster)
@@ -112,12 +113,12 @@ def _refusal(path: Path, public: Sequence[str]) -> str:
     try:
         assert_private(path, public)
     except UnsafePathError as error:
-        return f"Nothing is sent: {error}."
+        return f"racwire sends no pings here: {error}."
     return ""
 
 
 def planned_latency(paths: Sequence[LatencyPath], per_second: int, probe: ProbeSettings | None = None) -> str:
-    """What `run_latency` will send, in words."""
+    """Return a sentence about the pings that `run_latency` would send."""
     safe = [p for p in paths if not p.refusal]
     refusals = list(dict.fromkeys(p.refusal for p in paths if p.refusal))
     if not safe:
@@ -138,33 +139,33 @@ async def run_latency(
     paths: Sequence[LatencyPath],
     per_second: int,
     interval_s: Callable[[], float],
-    tell: Callable[[Event], None],
+    emit: Callable[[Event], None],
     *,
     probe: ProbeSettings | None = None,
 ) -> None:
-    """Ping all paths until cancelled, and tell of each path and size a sample for each interval.
+    """Ping all paths until cancelled, and emit a sample for each path, size and interval.
 
-    A sample is told `probe.timeout_ms` after its interval, when the last of its pings has had its time. A path on which
-    nothing can be sent is a `Gap`, and is tried again. Returns only where nothing can ever be sent: then one `Gap`
-    tells why.
+    A sample is emitted `probe.timeout_ms` after its interval, when its last ping has timed out. A path that takes no
+    pings yields a `Gap` and is tried again. The function returns only if no ping can ever be sent; then one `Gap` has
+    the reason.
     """
     limits = probe or ProbeSettings()
     timeout_s = limits.timeout_ms / 1000
     safe = [p for p in paths if not p.refusal]
     for refused in (p for p in paths if p.refusal):
-        tell(Gap(source=_source(refused), at=time.time(), reason=refused.refusal))
+        emit(Gap(source=_source(refused), at=time.time(), reason=refused.refusal))
     if not paths:
-        tell(Gap(source="latency", at=time.time(), reason=NO_PATH))
+        emit(Gap(source="latency", at=time.time(), reason=NO_PATH))
     if not safe:
         return
-    pingers = [LatencyPinger(p.path, p.payloads, timeout_s, tell) for p in safe]
+    pingers = [LatencyPinger(p.path, p.payloads, timeout_s, emit) for p in safe]
     try:
         for pinger in pingers:
             pinger.open()
         schedule = _schedule(safe, per_second, limits, asyncio.get_running_loop().time())
         await _ping(pingers, schedule, interval_s, timeout_s)
     except NoPrivilegeError:
-        tell(Gap(source="latency", at=time.time(), reason=NO_PRIVILEGE))
+        emit(Gap(source="latency", at=time.time(), reason=NO_PRIVILEGE))
     finally:
         for pinger in pingers:
             pinger.close()
@@ -173,13 +174,13 @@ async def run_latency(
 async def _ping(
     pingers: Sequence[LatencyPinger], schedule: Schedule, interval_s: Callable[[], float], timeout_s: float
 ) -> None:
-    """Send what is due, close rounds at the end of each interval, and settle them a time-out later; without end."""
+    """Without end: send due pings, close rounds at the end of each interval, and settle them a time-out later."""
     loop = asyncio.get_running_loop()
     turn_at = loop.time() + interval_s()
     settle_at: deque[float] = deque()
     while True:
         now = loop.time()
-        # One ping at a time, with the event loop's turn between any two: it can be cancelled whatever the rate.
+        # One ping per turn of the event loop, so that the task can be cancelled at any rate.
         if (stream := schedule.take(now)) is not None:
             pingers[stream % len(pingers)].ping(stream // len(pingers))
         if now >= turn_at:

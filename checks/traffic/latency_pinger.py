@@ -1,7 +1,7 @@
-"""The pings of one path: sent when told to, matched with their answers, and summed up in rounds.
+"""The pings of one path: sends them on request, matches them with their answers, and sums them up in rounds.
 
-A round is the pings of one size that were sent in one interval. It is closed when the interval is over, and settled
-once the last of its pings has had its time: only then is it known what was lost.
+A round has the pings of one size from one interval. It is closed at the end of the interval, and settled when its last
+ping has timed out: the lost pings are known only then.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import CannotPingError, NoPrivilegeError
 from checks.traffic.samples import Event, Gap, LatencySample
 
-TOO_BUSY = "racwire itself was too busy to send a ping in this time."
+TOO_BUSY = "racwire was too busy to send a ping in this time."
 FULL_QUEUE = (errno.ENOBUFS, errno.EAGAIN)
-"""The node's own queue to the network is full: such a ping is as lost as one that a switch drops."""
+"""Errors of a full send queue on this node: such a ping counts as lost, like a ping that a switch drops."""
 
 
 @dataclass(slots=True, eq=False)
@@ -33,36 +33,36 @@ class Round:
     began: float
     sent: int = 0
     refusal: str = ""
-    """Why the kernel would not send, where it would not."""
+    """The reason why the kernel refused to send; empty where it did not."""
     latencies_us: list[float] = field(default_factory=list)
     ended_at: float = 0.0
     seconds: float = 0.0
 
 
 class LatencyPinger:
-    """Sends on one path. `open` it; `close` it whatever happened."""
+    """Sends pings on one path. Call `open` first, and always `close`."""
 
-    def __init__(self, path: Path, payloads: Sequence[int], timeout_s: float, tell: Callable[[Event], None]) -> None:
+    def __init__(self, path: Path, payloads: Sequence[int], timeout_s: float, emit: Callable[[Event], None]) -> None:
         self._path = path
         self._timeout_ns = round(timeout_s * 1e9)
-        self._tell = tell
+        self._emit = emit
         self._socket: EchoSocket | None = None
         self._refusal = ""
         self._sequence = int.from_bytes(os.urandom(2), "big")
         token = os.urandom(16)
         self._contents = {size: (token * (size // len(token) + 1))[:size] for size in payloads}
-        """Random, so that a stranger's answer never matches."""
+        """Random contents, so that an answer to another program never matches."""
         self._rounds = [Round(size, time.monotonic()) for size in payloads]
         self._closed: list[Round] = []
         self._flights: dict[int, tuple[Round, int]] = {}
-        """By sequence number: the round it belongs to, and when it was handed to the kernel."""
+        """The round and the send time (ns) of each unanswered ping, by sequence number."""
         self._gaps: dict[int, str] = {}
-        """What was last told of each size, where that was a gap."""
+        """The reason of the last gap by payload size, while the gap lasts."""
 
     def open(self) -> None:
-        """Open the socket. Where the address is not to be had now, it is tried again after each round.
+        """Open the socket. If the source address is not available, `settle` tries again after each round.
 
-        Raises NoPrivilegeError where it never can.
+        Raises NoPrivilegeError where this user may never open the socket.
         """
         self.close()
         try:
@@ -76,14 +76,14 @@ class LatencyPinger:
         asyncio.get_running_loop().add_reader(self._socket.fileno(), self.collect)
 
     def close(self) -> None:
-        """Close the socket; again does no harm."""
+        """Close the socket. Can be called twice."""
         if self._socket is not None:
             asyncio.get_running_loop().remove_reader(self._socket.fileno())
             self._socket.close()
             self._socket = None
 
     def ping(self, size: int) -> None:
-        """Send one ping of the size of this number. Never raises: what cannot be sent is told when the round ends."""
+        """Send one ping; `size` is the index of its payload. Never raises: the round has the reason of a failure."""
         of = self._rounds[size]
         if self._socket is None:
             of.refusal = self._refusal
@@ -102,10 +102,10 @@ class LatencyPinger:
         self._flights[self._sequence] = (of, handed_over_ns)
 
     def collect(self) -> None:
-        """Match the answers that have come. One that comes after its time counts as lost."""
+        """Match the answers that have arrived. An answer after the time-out counts as lost."""
         if self._socket is None:
             return
-        # An error that a router or this node's ARP reports is a loss; unread, it would wake the event loop forever.
+        # An error from a router or from ARP is a loss. Unread errors would wake the event loop forever.
         self._socket.errors()
         for echo in self._socket.answers():
             flight = self._flights.get(echo.sequence)
@@ -116,13 +116,13 @@ class LatencyPinger:
                 continue
             del self._flights[echo.sequence]
             took_ns = echo.arrived_ns - handed_over_ns
-            if took_ns < 0:  # the clock of the day was set meanwhile
+            if took_ns < 0:  # the system clock was set in between
                 took_ns = time.monotonic_ns() - handed_over_ns
             if took_ns <= self._timeout_ns:
                 of.latencies_us.append(took_ns / 1000)
 
     def turn(self) -> None:
-        """Close the rounds of this interval and begin the next ones."""
+        """Close the rounds of this interval and start the next ones."""
         now, at = time.monotonic(), time.time()
         for of in self._rounds:
             of.ended_at, of.seconds = at, now - of.began
@@ -130,19 +130,19 @@ class LatencyPinger:
         self._rounds = [Round(of.payload, now) for of in self._rounds]
 
     def settle(self) -> None:
-        """Tell the rounds that were closed longest ago: what of them is unanswered now is lost."""
-        # Answers may lie in the socket already, where the loop was busy: the kernel has noted when they came.
+        """Emit the samples of the oldest closed rounds. Their unanswered pings are lost."""
+        # If the loop was busy, answers may wait in the socket: the kernel has recorded their arrival time.
         self.collect()
         count = len(self._rounds)
         settled, self._closed = self._closed[:count], self._closed[count:]
         self._flights = {n: flight for n, flight in self._flights.items() if flight[0] not in settled}
         for of in settled:
-            self._tell_of(of)
+            self._emit_round(of)
         if any(of.refusal for of in settled) and not any(of.sent for of in settled):
-            # An interface that went and came back is another one to the kernel: the old socket would never do again.
+            # To the kernel, an interface that was removed and created again is a new one: the old socket cannot use it.
             self.open()
 
-    def _tell_of(self, of: Round) -> None:
+    def _emit_round(self, of: Round) -> None:
         sample = LatencySample(
             network=self._path.network.name,
             to_node=self._path.destination.node,
@@ -155,12 +155,12 @@ class LatencyPinger:
         )
         if of.sent:
             self._gaps.pop(of.payload, None)
-            self._tell(sample)
+            self._emit(sample)
             return
         reason = of.refusal or TOO_BUSY
         if self._gaps.get(of.payload) != reason:
             self._gaps[of.payload] = reason
-            self._tell(Gap(source=sample.source, at=of.ended_at, reason=reason))
+            self._emit(Gap(source=sample.source, at=of.ended_at, reason=reason))
 
 
 def _sentence(text: str) -> str:
@@ -168,7 +168,7 @@ def _sentence(text: str) -> str:
 
 
 def percentiles(latencies_us: Sequence[float]) -> dict[str, float]:
-    """The median, the 99th percentile (nearest rank) and the longest, as `LatencySample` names them."""
+    """Return the median, the 99th percentile (nearest rank) and the maximum, by the field names of `LatencySample`."""
     if not latencies_us:
         return {}
     ordered = sorted(latencies_us)

@@ -1,4 +1,4 @@
-"""A node's readings, one after the other, as samples of the times between them."""
+"""Computes samples from the consecutive readings of a node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from checks.traffic.samples import KERNEL_COUNTERS, CpuTime, Gap, NodeSample
 
 _ALL_CPUS = "cpu"
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-"""Of this node: 100 on every machine that runs Oracle, and so on the peers."""
+"""The clock ticks per second of this node: 100 on every machine that runs Oracle, and so on the peers."""
 
 _WANTED = {f"{group}.{name}": (group, name) for group, names in KERNEL_COUNTERS.items() for name in names}
 
@@ -21,11 +21,11 @@ _WANTED = {f"{group}.{name}": (group, name) for group, names in KERNEL_COUNTERS.
 def node_sample(
     node: str, before: NodeReading, after: NodeReading, *, seconds: float, at: float
 ) -> NodeSample | Unknown:
-    """The sample of the time between two readings; Unknown where the node was restarted meanwhile."""
+    """Return the sample for the time between two readings; Unknown where the node was restarted in between."""
     counters, left_out = _counters(before.kernel, after.kernel)
     if isinstance(counters, Unknown):
         return counters
-    interfaces, not_told = counted_between(before.interfaces, after.interfaces)
+    interfaces, not_counted = counted_between(before.interfaces, after.interfaces)
     return NodeSample(
         node=node,
         at=at,
@@ -34,12 +34,12 @@ def node_sample(
         counters=counters,
         cpu=cpu_time(before.cpus, after.cpus),
         load=after.load,
-        left_out=(*left_out, *not_told),
+        left_out=(*left_out, *not_counted),
     )
 
 
 def _counters(before: KernelReading | None, after: KernelReading | None) -> tuple[dict[str, int] | Unknown, list[str]]:
-    """The kernel's counters by name, and those of which nothing can be told."""
+    """The kernel's counters by name, and the names of the counters that are unknown for this time."""
     if before is None or after is None:
         return {}, list(KERNEL_COUNTERS)
     change = difference(before, after)
@@ -51,7 +51,7 @@ def _counters(before: KernelReading | None, after: KernelReading | None) -> tupl
 
 
 def cpu_time(before: Mapping[str, CpuTicks], after: Mapping[str, CpuTicks]) -> CpuTime | None:
-    """Where the processors' time went; None where that cannot be told. Single ones that came or went do not matter."""
+    """The CPU time by use; None where it is unknown. CPUs that appeared or disappeared do not matter."""
     if _ALL_CPUS not in before or _ALL_CPUS not in after:
         return None
     spent = {name: _spent(before[name], ticks) for name, ticks in after.items() if name in before}
@@ -68,20 +68,20 @@ def cpu_time(before: Mapping[str, CpuTicks], after: Mapping[str, CpuTicks]) -> C
 
 
 def _spent(before: CpuTicks, after: CpuTicks) -> CpuTicks:
-    """The ticks between; the kernel lets some of these figures fall a little (proc(5), iowait), which is no time."""
+    """The ticks between two readings. Some of these figures can fall a little (proc(5), iowait); a fall counts as 0."""
     idle, softirq = max(0, after.idle - before.idle), max(0, after.softirq - before.softirq)
     return CpuTicks(max(idle + softirq, after.total - before.total), idle, softirq)
 
 
 class NodeCounter:
-    """Makes samples of readings that follow each other."""
+    """Computes a sample from each pair of consecutive readings."""
 
     def __init__(self) -> None:
         self._before: tuple[NodeReading, float] | None = None
 
     def sample(self, node: str, reading: NodeReading | Unknown, clock_s: float, at: float) -> NodeSample | Gap | None:
-        """The sample up to this reading; None for the first one. `clock_s` is when it was taken, by a clock that only
-        ever goes forward."""
+        """Return the sample up to this reading; None for the first one. `clock_s` is the time of the reading by a
+        monotonic clock."""
         before, self._before = self._before, None
         if isinstance(reading, Unknown):
             return Gap(f"node {node}", at, f"The counters of {node} could not be read: {reading.reason}")

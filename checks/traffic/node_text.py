@@ -1,4 +1,4 @@
-"""What is read of a node for one sample: the kernel's files as text in, figures out. Nothing is read or raised."""
+"""Parses the kernel's files that a sample of a node needs. Reads no files and raises nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _USER, _IDLE, _IOWAIT, _SOFTIRQ, _GUEST = 0, 3, 4, 6, 8
 
 @dataclass(frozen=True, slots=True)
 class CpuTicks:
-    """Where the time of one processor, or of all, went since boot, in the kernel's ticks."""
+    """The time of one CPU, or of all CPUs, since boot, by use, in ticks of the kernel."""
 
     total: int
     idle: int
@@ -35,19 +35,19 @@ class NodeReading:
     interfaces: InterfaceTable
     kernel: KernelReading | None = None
     cpus: Mapping[str, CpuTicks] = field(default_factory=dict)
-    """`cpu` is all of them together, `cpu0` the first."""
+    """`cpu` is all CPUs together, `cpu0` the first one."""
     load: float | None = None
     uptime_s: float | None = None
-    """Seconds since boot by the node's own clock; read of peers only."""
+    """Seconds since boot by the node's own clock; read only from peers."""
     links_text: str = ""
-    """What SAMPLE_AND_LINKS printed of the interfaces; empty where it was not asked."""
+    """The output of SAMPLE_AND_LINKS about the interfaces; empty where it was not requested."""
 
 
 def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> NodeReading | Unknown:
-    """A reading of this node from its files, each as it was read, empty where it could not be."""
+    """Return a reading of this node from the texts of its files. A file that could not be read is an empty text."""
     interfaces = parse_table(dev)
     if not interfaces.all_names:
-        return Unknown("Nothing was understood of /proc/net/dev.")
+        return Unknown("/proc/net/dev could not be parsed.")
     load = _LOAD.match(loadavg)
     return NodeReading(
         interfaces, _kernel(snmp.splitlines(), softnet.splitlines()), _cpus(stat), float(load[1]) if load else None
@@ -55,9 +55,9 @@ def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> N
 
 
 def parse_peer(text: str) -> NodeReading | Unknown:
-    """A reading of a peer from what SAMPLE or SAMPLE_AND_LINKS printed there.
+    """Return a reading of a peer from the output of SAMPLE or SAMPLE_AND_LINKS.
 
-    The files that `cat` printed are told apart by the shape of their lines: no two of them look alike.
+    The lines of each file that `cat` printed have a form of their own, which says which file a line is from.
     """
     counted, _, rest = text.partition(f"{MARK} kernel\n")
     kernel, _, links = rest.partition(f"{MARK} links\n")
@@ -76,7 +76,7 @@ def parse_peer(text: str) -> NodeReading | Unknown:
             others.append(line)
     interfaces = parse_table("\n".join(table))
     if not interfaces.all_names:
-        return Unknown("Nothing was understood of /proc/net/dev there.")
+        return Unknown("/proc/net/dev of the peer could not be parsed.")
     return NodeReading(interfaces, _kernel(kernel.splitlines(), others), _cpus(kernel), load, uptime_s, links)
 
 
@@ -86,7 +86,7 @@ def _kernel(snmp: Iterable[str], softnet: Iterable[str]) -> KernelReading | None
 
 
 def _cpus(stat: str) -> dict[str, CpuTicks]:
-    """The lines of /proc/stat about processors, which come first there."""
+    """The CPU lines of /proc/stat, which are its first lines."""
     cpus: dict[str, CpuTicks] = {}
     for line in stat.splitlines():
         if not line.startswith("cpu"):

@@ -1,7 +1,7 @@
-"""When samples are taken: at the multiples of an interval on the monotonic clock, so that all sources aim at the same
-moments and a screen draws once; and how long one that failed is left alone.
+"""The times of samples: multiples of an interval on the monotonic clock, so that all sources use the same moments and a
+screen draws once. Also the wait before a failed source is tried again.
 
-A tick that is missed stays missed: after a stall, or a night in suspend, nothing is caught up in a burst.
+Missed ticks are skipped: after a stall, or a night in suspend, there is no burst of samples.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _FIRST_S, _LONGEST_S = 2.0, 60.0
 
 
 def tick_after(moment: float, interval_s: float) -> float:
-    """The first multiple of the interval that is later than the moment."""
+    """Return the first multiple of the interval after the moment."""
     tick = (math.floor(moment / interval_s) + 1) * interval_s
-    return tick if tick > moment else tick + interval_s  # a multiple that rounding put before its place
+    return tick if tick > moment else tick + interval_s  # rounding can give a multiple that is too early
 
 
 async def happens_within(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for the event, at most so long; whether it came."""
+    """Wait for the event, at most `seconds`. Return whether it happened."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()
@@ -30,9 +30,9 @@ async def happens_within(event: asyncio.Event, seconds: float) -> bool:
 
 
 class Pace:
-    """The common interval of all sources. Setting `interval_s` takes effect at once: those who wait aim anew.
+    """The common interval of all sources. A new `interval_s` takes effect at once, also for waiting sources.
 
-    `clock` tells the time in seconds and never goes back; `wait` waits on it, as `happens_within` does.
+    `clock` returns a monotonic time in seconds; `wait` waits by that clock, as `happens_within` does.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class Pace:
         changed.set()
 
     async def ticks(self) -> AsyncIterator[None]:
-        """Ticks without end. The first comes no sooner than half an interval from now, so that what is read between
-        now and then covers a time long enough to say something."""
+        """Yield ticks without end. The first tick is at least half an interval away, so that the first sample covers
+        enough time."""
         moment, share = self._clock(), 0.5
         while True:
             tick = await self._tick_after(moment, share)
@@ -67,7 +67,7 @@ class Pace:
             moment, share = max(tick, self._clock()), 0.0
 
     async def _tick_after(self, moment: float, share: float) -> float:
-        """Wait for the first tick that is later than a moment by that share of the interval; which it was."""
+        """Wait for the first tick that is `share` of the interval after a moment. Return the tick."""
         while True:
             due, changed = tick_after(moment + share * self._interval_s, self._interval_s), self._changed
             if not await self._wait(changed, max(0.0, due - self._clock())):
@@ -75,16 +75,16 @@ class Pace:
 
 
 class Backoff:
-    """How long to wait after a failure: each time twice as long, up to a minute, until something succeeded."""
+    """The wait after a failure: it doubles each time, up to a minute, until a success."""
 
     def __init__(self) -> None:
         self._next_s = _FIRST_S
 
     def succeeded(self) -> None:
-        """Begin with the shortest wait again."""
+        """Reset the wait to the shortest one."""
         self._next_s = _FIRST_S
 
     def next_s(self) -> float:
-        """Seconds to wait now."""
+        """Return the seconds to wait before the next attempt."""
         wait_s, self._next_s = self._next_s, min(2 * self._next_s, _LONGEST_S)
         return wait_s

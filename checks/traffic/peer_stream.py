@@ -1,4 +1,4 @@
-"""A peer: its counters, read through one held shell by ssh, at most one request at a time."""
+"""Samples a peer: reads its counters through one open ssh shell, one request at a time."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _UPTIME_STEP_S = 0.01
 
 
 class SameNodeError(Exception):
-    """A peer turned out to be a node that is sampled already: one sentence."""
+    """A peer is the same node as another one that racwire samples already. The message is one sentence."""
 
 
-async def sample_peer(node: str, session: Session, book: LinkBook, pace: Pace, tell: Callable[[Event], None]) -> None:
-    """Tell a sample of a peer at each tick, until cancelled. A peer that is lost is told as a gap, and tried again
-    after 2 s, then ever later, up to a minute."""
+async def sample_peer(node: str, session: Session, book: LinkBook, pace: Pace, emit: Callable[[Event], None]) -> None:
+    """Emit a sample of a peer at each tick, until cancelled. A lost peer is a gap; racwire tries again after 2 s, then
+    after growing waits of up to a minute."""
     backoff = Backoff()
     while True:
-        peer = Peer(node, session.settings.ssh.read_timeout_s, book, tell)
+        peer = Peer(node, session.settings.ssh.read_timeout_s, book, emit)
         try:
             await peer.sample(await session.shell(node), pace, backoff.succeeded)
         except ShellError as error:
-            tell(Gap(f"node {node}", time.time(), _in_words(error)))
+            emit(Gap(f"node {node}", time.time(), _gap_reason(error)))
         except SameNodeError as error:
-            tell(Gap(f"node {node}", time.time(), str(error)))
+            emit(Gap(f"node {node}", time.time(), str(error)))
             await session.forget(node)
             return
         await session.forget(node)
@@ -43,13 +43,13 @@ async def sample_peer(node: str, session: Session, book: LinkBook, pace: Pace, t
 
 
 class Peer:
-    """One connection's samples of a peer."""
+    """Samples of a peer over one connection."""
 
-    def __init__(self, node: str, links_timeout_s: float, book: LinkBook, tell: Callable[[Event], None]) -> None:
+    def __init__(self, node: str, links_timeout_s: float, book: LinkBook, emit: Callable[[Event], None]) -> None:
         self._node = node
         self._links_timeout_s = links_timeout_s
         self._book = book
-        self._tell = tell
+        self._emit = emit
         self._counter = NodeCounter()
         self._clock = PeerClock()
         self._names: set[str] = set()
@@ -57,7 +57,8 @@ class Peer:
         self._looked_s = self._read_s = float("-inf")
 
     async def sample(self, shell: Shell, pace: Pace, succeeded: Callable[[], None]) -> None:
-        """Tell samples without end. Raises ShellError, SameNodeError."""
+        """Emit samples without end. Raises ShellError where the connection fails, and SameNodeError where the peer is
+        another sampled node."""
         await self._take(shell)
         async for _ in pace.ticks():
             await self._take(shell)
@@ -72,12 +73,12 @@ class Peer:
         uptime_s = None if isinstance(reading, Unknown) else reading.uptime_s
         sample = self._counter.sample(self._node, reading, self._clock.read_s(asked_s, answered_s, uptime_s), at)
         if sample is not None:
-            self._tell(sample)
+            self._emit(sample)
         if isinstance(reading, NodeReading):
             await self._look_at_links(shell, reading, looks)
 
     async def _look_at_links(self, shell: Shell, reading: NodeReading, looked: bool) -> None:
-        """Read the interfaces anew where one of them changed, came or went, and now and then in any case."""
+        """Read the interfaces again if an interface changed, appeared or disappeared, and from time to time anyway."""
         names, now_s = reading.interfaces.all_names, time.monotonic()
         changed = names != self._names
         if looked:
@@ -89,24 +90,24 @@ class Peer:
             return
         self._read_s = now_s
         found = parse_node(self._node, (await shell.run(PEER, timeout_s=self._links_timeout_s)).text)
-        if found.interfaces:  # none where the peer lacks `ip`: its counters are told all the same
+        if found.interfaces:  # none where the peer lacks `ip`: its counters are still sampled
             self._book.know(self._node, found.interfaces)
         if other := self._book.same_node(self._node):
-            raise SameNodeError(f"{self._node} is {other} itself under another name: it is sampled under that one.")
+            raise SameNodeError(f"{self._node} is another name of {other}: racwire samples this node as {other}.")
 
 
 class PeerClock:
-    """When a peer's counters were read, as well as that can be known from here.
+    """The estimated time at which a peer's counters were read.
 
-    It was between the question and the answer. Where these lie far apart, on a network in trouble, the peer's own
-    uptime tells how long it was since the last reading, to a hundredth of a second.
+    The time is between the request and the answer. Where these are far apart, on a network in trouble, the peer's own
+    uptime gives the time since the last reading, to a hundredth of a second.
     """
 
     def __init__(self) -> None:
         self._before: tuple[float, float] | None = None
 
     def read_s(self, asked_s: float, answered_s: float, uptime_s: float | None) -> float:
-        """The moment of the reading; moments of one peer are comparable with each other."""
+        """Return the moment of the reading. Moments of one peer can be compared with each other."""
         moment_s = (asked_s + answered_s) / 2
         if uptime_s is None:
             self._before = None
@@ -120,5 +121,5 @@ class PeerClock:
         return moment_s
 
 
-def _in_words(error: ShellError) -> str:
+def _gap_reason(error: ShellError) -> str:
     return str(error).replace(": run racwire again.", "; racwire connects again by itself.")

@@ -1,4 +1,4 @@
-"""Samples as what is shown: per second, in percent, on average. A figure that cannot be told is None, never 0.
+"""Computes the displayed figures of samples: rates, percentages, averages. An unknown figure is None, never 0.
 
 Network rates count bits (as link speeds do), sizes count bytes.
 """
@@ -12,33 +12,33 @@ from checks.rules import cache_fusion
 from checks.traffic.samples import InstanceSample, InterfaceCounts, Link, NodeSample
 
 _MOST = 1e200
-"""No figure is higher. Nothing that is done with one then overflows."""
+"""The largest figure that is used, so that no calculation overflows."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """What went through an interface one way."""
+    """The traffic of an interface in one direction."""
 
     bits_per_s: float
     packets_per_s: float
     mean_packet_bytes: float | None
-    """With the Ethernet header, as the interface counts it; None where no packet went."""
+    """The mean size with the Ethernet header, as the interface counts it; None where there was no packet."""
     share_percent: float | None
-    """Of the link's speed; None where that is not known."""
+    """The share of the link's speed; None where the speed is not known."""
     drops_per_s: float
     errors_per_s: float
 
 
 @dataclass(frozen=True)
 class InterfaceRates:
-    """Both ways."""
+    """The traffic of an interface in both directions."""
 
     rx: Direction
     tx: Direction
 
 
 def interface_rates(counts: InterfaceCounts, seconds: float, link: Link | None = None) -> InterfaceRates | None:
-    """The rates of one interface; None where nothing can be told of so short a time, or of such counts."""
+    """Return the rates of one interface; None where the time is too short, or the counts are invalid."""
     speed_mbps = link.speed_mbps if link else None
     rx = _direction(counts.rx_bytes, counts.rx_packets, counts.rx_dropped, counts.rx_errors, seconds, speed_mbps)
     tx = _direction(counts.tx_bytes, counts.tx_packets, counts.tx_dropped, counts.tx_errors, seconds, speed_mbps)
@@ -62,12 +62,12 @@ def _direction(
 
 
 def bits_per_second(bytes_: int, seconds: float) -> float | None:
-    """What went through in each second; None where nothing can be told of so short a time."""
+    """Return the bits per second; None where the time is too short."""
     return _quotient(8 * bytes_, seconds)
 
 
 def _can_divide(divisor: float, *dividends: float) -> bool:
-    """Whether the quotients are numbers that mean something: a recording can hold any figures."""
+    """Whether the quotients are valid numbers: a recording can contain any figures."""
     return 0 < divisor <= _MOST and min(dividends) >= 0 and max(dividends) <= _MOST * min(divisor, 1.0)
 
 
@@ -77,7 +77,7 @@ def _quotient(dividend: float, divisor: float) -> float | None:
 
 @dataclass(frozen=True)
 class KernelRates:
-    """What a node's IP and UDP did; None where this kernel does not count it, or it cannot be told of this time."""
+    """The rates of a node's IP and UDP. None is a figure that this kernel does not count or that is unknown now."""
 
     fragments_in_per_s: float | None
     reassembled_per_s: float | None
@@ -90,7 +90,7 @@ class KernelRates:
     udp_receive_buffer_errors_per_s: float | None
     udp_send_buffer_errors_per_s: float | None
     udp_in_errors_per_s: float | None
-    """All datagrams that came and could not be given to a socket, those for want of buffer included."""
+    """All received datagrams that no socket could take, including those without buffer space."""
     udp_no_port_per_s: float | None
     softnet_dropped_per_s: float | None
     softnet_squeezed_per_s: float | None
@@ -101,7 +101,7 @@ class KernelRates:
 
 
 def kernel_rates(sample: NodeSample) -> KernelRates:
-    """The rates of a node as a whole."""
+    """Return the rates of a whole node."""
 
     def per_s(name: str) -> float | None:
         count = sample.counters.get(name)
@@ -134,22 +134,22 @@ def kernel_rates(sample: NodeSample) -> KernelRates:
 
 @dataclass(frozen=True)
 class InstanceRates:
-    """What an instance's Cache Fusion did; None where it cannot be told."""
+    """The Cache Fusion rates of an instance. None is an unknown figure."""
 
     blocks_in_per_s: float | None
     blocks_out_per_s: float | None
     lost_per_s: float | None
     cr_receive_ms: float | None
-    """On average; None where no block came."""
+    """The average; None where no block arrived."""
     current_receive_ms: float | None
     least_cr_receive_ms: float | None
-    """Where the average is 0 it is only less than this: `cache_fusion.least_average_ms`."""
+    """The upper limit of the average where it was counted as 0: `cache_fusion.least_average_ms`."""
     least_current_receive_ms: float | None
     messages_in_per_s: float | None
 
 
 def instance_rates(sample: InstanceSample) -> InstanceRates:
-    """The rates of one instance."""
+    """Return the rates of one instance."""
     statistics, seconds = sample.statistics, sample.seconds
     return InstanceRates(
         blocks_in_per_s=cache_fusion.per_second(cache_fusion.received(statistics), seconds),
@@ -164,5 +164,5 @@ def instance_rates(sample: InstanceSample) -> InstanceRates:
 
 
 def highest(values: Iterable[float | None]) -> float | None:
-    """The highest of what is known; None where nothing is."""
+    """Return the highest known value; None where no value is known."""
     return max((value for value in values if value is not None), default=None)

@@ -1,4 +1,5 @@
-"""Samples into one SQLite file: whole after every second, also when racwire is killed; readable while it is written."""
+"""Writes samples to one SQLite file. The file is complete after every write, even if racwire is killed, and other
+processes can read it meanwhile."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from checks.model.facts import Cluster
 from checks.traffic.json_text import as_json
 from checks.traffic.recording import Header
 from checks.traffic.recording_codec import LARGEST_EVENT, LATEST, Packed, key_of, pack, rows_of
-from checks.traffic.recording_file import RecordingError, create_file, in_words
+from checks.traffic.recording_file import RecordingError, create_file, sqlite_reason
 from checks.traffic.recording_shapes import Shape, UnpackableError, shape_as_text, shape_of
 from checks.traffic.samples import Event, Gap, Links
 
 _MOST_REMOVED = 50
-"""Rows that one write removes: the clock that jumps ahead for a moment must not cost the recording."""
+"""Most rows that one write removes: a clock that jumps ahead for a moment must not delete the whole recording."""
 
 
 class Recorder:
@@ -36,16 +37,17 @@ class Recorder:
 
     @classmethod
     def create(cls, path: Path, header: Header, *, keep_s: float | None = None, replace: bool = False) -> Self:
-        """Begin a new file of mode 0600; one that is there already is refused, unless it is a recording and is to be
-        replaced. `keep_s`: samples older than that are removed as new ones come; the file keeps its size then, as new
-        samples go where old ones were. Raises RecordingError."""
+        """Create a new file of mode 0600. `replace`: an existing recording may be replaced. `keep_s`: samples that are
+        older than this are removed as new ones arrive; the file then keeps its size, as new samples use the space of
+        old ones. Raises RecordingError where the file exists (unless replaced) or cannot be written."""
         recorder = cls(path, create_file(path, replace=replace), header, keep_s)
         with recorder._transaction() as file:
             file.execute("INSERT INTO header (body) VALUES (?)", (as_json(header),))
         return recorder
 
     def write(self, events: Iterable[Event]) -> None:
-        """Add events. Blocking. Raises RecordingError, for a full disk too; what was written before stays readable."""
+        """Add events. Blocking. Raises RecordingError where the file cannot be written, for example on a full disk;
+        earlier samples stay readable."""
         with self._transaction() as file:
             samples: list[Packed] = []
             for event in events:
@@ -65,7 +67,7 @@ class Recorder:
                 file.execute(f"DELETE FROM samples WHERE until IN ({old})", (before, _MOST_REMOVED))  # noqa: S608
 
     def follow(self, cluster: Cluster) -> None:
-        """Replace what is known of the cluster by what is known now. Raises RecordingError."""
+        """Replace the cluster in the header by a newer one. Raises RecordingError where the file cannot be written."""
         with self._transaction() as file:
             self._header = msgspec.structs.replace(self._header, cluster=cluster)
             file.execute("UPDATE header SET body = ?", (as_json(self._header),))
@@ -92,12 +94,14 @@ class Recorder:
 
     def _why_no_more(self, error: sqlite3.Error) -> str:
         if not self._path.exists():
-            return f"{self._path} was removed while it was recorded to, and the samples are gone with it; begin anew."
-        return f"{self._path} takes no more samples: {in_words(error)}; those before can still be read."
+            return (
+                f"{self._path} was removed during the recording, and its samples are lost; start the recording again."
+            )
+        return f"{self._path} takes no more samples: {sqlite_reason(error)}; the earlier samples can still be read."
 
     def _packed(self, event: Event) -> Packed:
-        """An event with its time and the number of its shape. One that holds what cannot have been counted becomes a
-        gap: nothing can be told of it, and the rest goes on."""
+        """An event with its time and the number of its shape. An event with an impossible number becomes a gap, so that
+        the recording continues."""
         try:
             body = pack(event)
             if len(body) > LARGEST_EVENT:
@@ -108,7 +112,7 @@ class Recorder:
         return Packed(self._shape_id(event), event.at, msgspec.Raw(body))
 
     def _free(self, until: int) -> int:
-        """The first key from there on that no row has: writes may end at the same time, and clocks are set back."""
+        """The first free key from `until` on: two writes can end at the same time, and a clock can be set back."""
         while self._file.execute("SELECT 1 FROM samples WHERE until = ?", (until,)).fetchone():
             until += 1
         return until
@@ -126,7 +130,7 @@ class Recorder:
     def _write_links(self, file: sqlite3.Connection, links: Links) -> None:
         node = as_json(links.node)
         file.execute("INSERT INTO links (node, at, body) VALUES (?, ?, ?)", (node, links.at, as_json(links)))
-        if self._keep_s is not None:  # the last ones before what is kept still hold at its beginning
+        if self._keep_s is not None:  # the last links before the oldest sample still apply to it
             file.execute(
                 "DELETE FROM links WHERE node = ?1 AND at < (SELECT max(at) FROM links WHERE node = ?1 AND at <= ?2)",
                 (node, links.at - self._keep_s),

@@ -1,4 +1,4 @@
-"""A recording, read: samples in one SQLite file, which may be written at the same time (`checks.traffic.recorder`)."""
+"""Reads a recording: samples in one SQLite file, which a `checks.traffic.recorder` may write at the same time."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ _MOST_SHAPES, _SHAPES_BYTES = 20_000, 64_000_000
 """A source has one, and a further one when its interfaces, statistics or pairs become others: some hundreds, in weeks.
 That of all pairs of 255 instances has some 600 kB."""
 _FURTHER = 8
-"""Times as far back as before that the newest sample of a source is looked for next."""
+"""The factor by which the search for the newest sample of a source goes further back in each step."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What a recording is of."""
+    """The cluster, time and settings of a recording."""
 
     racwire_version: str
     started_at: str
     label: str = ""
     interval_s: Annotated[float, msgspec.Meta(gt=0, le=86_400)]
-    """Between two samples at the beginning; the operator may have changed it since."""
+    """Seconds between two samples at the start of the recording; the operator may have changed it later."""
     cluster: Cluster
-    """As it was when it was last looked at; `Unknown` groups included."""
+    """The last known state of the cluster, including `Unknown` groups."""
     settings: dict[str, object] = msgspec.field(default_factory=dict)
-    """Those in use, by section; they never hold a password."""
+    """The settings in use, by section, without passwords."""
 
 
 class SourceTally(NamedTuple):
-    """How much of a source is in a recording."""
+    """The number of samples and gaps of a source in a recording."""
 
     samples: int
     gaps: int
@@ -66,16 +66,16 @@ class SourceTally(NamedTuple):
 
 
 class Recording:
-    """A recording opened for reading; a `checks.traffic.timeline.Track`. It may be written at the same time. Every
-    method raises RecordingError where the file turns out to be damaged."""
+    """A recording opened for reading; a `checks.traffic.timeline.Track`. Another process may write it at the same time.
+    Every method raises RecordingError where the file is damaged."""
 
     header: Header
     schema: int
-    """The version of its layout."""
+    """The version of the file's layout."""
 
     def __init__(self, path: Path, file: sqlite3.Connection) -> None:
         self.path = path
-        """Where it is, to be opened once more."""
+        """The path of the file, so that it can be opened again."""
         self._file = file
         self._shapes: dict[int, tuple[str, Shape | None]] = {}
         self._shapes_bytes = 0
@@ -89,25 +89,25 @@ class Recording:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """A recording, or the one in a saved file. Raises RecordingError: not there, no recording, damaged, or of a
-        newer racwire."""
+        """Open a recording, or the recording in a saved file. Raises RecordingError where the file is missing, is no
+        recording, is damaged, or was written by a newer racwire."""
         file = open_file(path, saved_too=True)
         try:
             if not has_traffic(file):
-                raise RecordingError(f"{path} holds no recording: it was saved without one.")
+                raise RecordingError(f"{path} contains no recording: it was saved without one.")
             return cls(path, file)
         except RecordingError:
             file.close()
             raise
 
     def sources(self) -> tuple[str, ...]:
-        """All sources, in the order in which they were first heard of."""
+        """Return all sources, in the order of their first events."""
         with self._readable():
             self._read_shapes()
             return tuple(dict.fromkeys(source for source, shape in self._shapes.values() if shape is not None))
 
     def window(self, source: str, begin: float, end: float) -> list[Event]:
-        """The samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
+        """Return the samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
         with self._readable():
             found = [
                 self._unpack(shape, packed)
@@ -117,8 +117,8 @@ class Recording:
         return sorted(found, key=lambda event: event.at)
 
     def newest(self, source: str) -> Event | None:
-        """The last sample or gap of a source; None where there is none. Looks back from the end, in longer and longer
-        steps: where the source went on to the end, it reads no more than a row or two."""
+        """Return the last sample or gap of a source; None where there is none. The search goes back from the end in
+        growing steps, so that it reads only a row or two for a source with samples up to the end."""
         span = self.span()
         if span is None or source not in self.sources():
             return None
@@ -131,7 +131,7 @@ class Recording:
         return None
 
     def links(self, node: str, at: float) -> Links | None:
-        """The interfaces of a node as they were then; None where that is not known."""
+        """Return the interfaces of a node at the time `at`; None where they are not known."""
         with self._readable():
             row = self._file.execute(
                 "SELECT body FROM links WHERE node = ? AND at <= ? ORDER BY at DESC, id DESC LIMIT 1",
@@ -140,7 +140,7 @@ class Recording:
             return from_json(row[0], Links) if row else None
 
     def span(self) -> tuple[float, float] | None:
-        """The time of the first and of the last event; None while there is none."""
+        """Return the time of the first and of the last event; None while there is no event."""
         with self._readable():
             first, last = self._file.execute("SELECT min(until), max(until) FROM samples").fetchone()
             if first is None:
@@ -153,11 +153,11 @@ class Recording:
             )
 
     def events(self) -> Iterator[Event]:
-        """All of it, in order of time, without holding it in memory."""
+        """Yield all events in order of time, without holding all of them in memory."""
         return heapq.merge(self._all_links(), self._all_samples(), key=lambda event: event.at)
 
     def tallies(self) -> dict[str, SourceTally]:
-        """How much there is of each source, without taking its samples apart."""
+        """Return the numbers of samples and gaps by source, without decoding the samples."""
         found = {source: SourceTally(0, 0, None) for source in self.sources()}
         with self._readable():
             for source, shape, packed in self._packed():
@@ -170,12 +170,13 @@ class Recording:
         return found
 
     def rows(self) -> Iterator[Row]:
-        """All that is in its tables, as it lies there."""
+        """Yield all rows of the tables, unchanged."""
         with self._readable():
             yield from rows_in(self._file, LAYOUT)
 
     def copy_to(self, path: Path) -> None:
-        """Write all that is in it now to a new file of mode 0600. Can be called from any thread. Raises OSError too."""
+        """Write the present contents to a new file of mode 0600. Can be called from any thread. Raises OSError where
+        the new file cannot be created."""
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         with self._readable(), closing(connect(path, "rw")) as copy:
             copy.execute("BEGIN")
@@ -185,12 +186,12 @@ class Recording:
             copy.execute("COMMIT")
 
     def close(self) -> None:
-        """Can be called twice."""
+        """Close the file. Can be called twice."""
         with suppress(sqlite3.Error):
             self._file.close()
 
     def _all_samples(self) -> Iterator[Event]:
-        """What comes in order of the rows' last events, in order of its own time."""
+        """Yield the samples in the order of their times. They are stored in the order of the rows' last events."""
         waiting: list[tuple[float, int, Event]] = []
         with self._readable():
             for number, (_, shape, packed) in enumerate(self._packed()):
@@ -215,7 +216,7 @@ class Recording:
             yield links
 
     def _packed(self, after: int = BEGINNING, until: int = END) -> Iterator[tuple[str, Shape, Packed]]:
-        """The events of the rows with keys between, of all kinds that are known: of which source, and how packed."""
+        """Yield the packed events of all known kinds in the rows with keys in this range, with source and shape."""
         for _, (_, row) in rows_in(self._file, ("samples",), after, until):
             if not isinstance(row, bytes):
                 raise DamagedError("a row is none")
@@ -245,7 +246,7 @@ class Recording:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """What is wrong with the file, in a sentence."""
+        """Convert errors of SQLite and of the decoders to RecordingError."""
         try:
             yield
         except (sqlite3.Error, ValueError, TypeError, RecursionError, OverflowError) as error:

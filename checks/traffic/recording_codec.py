@@ -1,11 +1,11 @@
-"""Events as bytes, and back. What seldom changes (which interfaces, which counters) is an event's shape and is kept
-once; an event is then only its numbers, in the order of its shape's names.
+"""Encodes events as bytes, and decodes them. The names in an event (interfaces, counters) seldom change: they are the
+event's shape, which is stored once. The event itself is only its numbers, in the order of the names in its shape.
 
 A row of a recording holds the events of one write: a list of shape, time and body of each, as MessagePack, deflated.
-Counts are 64 bits wide. Processor times and loads, which the kernel tells in hundredths, are kept as whole hundredths
-where they are exactly that: nothing is rounded. Texts are bytes, since names of devices need not be Unicode.
+Counts have 64 bits. The kernel reports CPU times and loads in hundredths: they are stored as whole hundredths where
+that is exact, so nothing is rounded. Texts are bytes, since names of devices may be invalid Unicode.
 
-Whatever changes here, or in the fields of a sample, changes the layout: then `recording_file.SCHEMA` is raised.
+Any change here, or in the fields of a sample, changes the layout and requires a higher `recording_file.SCHEMA`.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ from checks.traffic.samples import (
 )
 
 SPAN_S = 11.0
-"""Seconds: an event is in a row with a key at most so much later. A row covers ten; the eleventh is for keys that were
-taken, and rows that got the next one."""
+"""Seconds by which the key of a row can be later than its events. A row covers ten seconds; the eleventh is for rows
+whose key was in use and that have the next free key."""
 LATEST = 9e12
-"""The largest time that SQLite can keep in microseconds; it is in the year 287,000."""
+"""The largest time that SQLite can hold in microseconds, in the year 287,000."""
 LARGEST_EVENT = 2_000_000
-"""Bytes of one event at most, before it is deflated: the pairs of 255 instances have 1.5 MB."""
+"""Most bytes of one event before compression: the pairs of 255 instances have 1.5 MB."""
 
 _COVERED_S = 10.0
 _ROW_BYTES = 64_000
-"""Of a row, before it is deflated, from which on the next event begins another one."""
+"""Bytes of a row before compression from which on the next event starts a new row."""
 _INFLATED = _ROW_BYTES + LARGEST_EVENT + 1000
 _MOST_EVENTS = 50_000
-"""Of a row: no event has less than three bytes."""
+"""Most events of a row: each event has at least three bytes."""
 _MOST_HUNDREDTHS = 10**15
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ _counts_of_ping = attrgetter(*InstancePing.__struct_fields__[2:])
 # --- the body of an event ---
 
 _Real = int | float
-"""Hundredths, or the number itself."""
+"""A number of hundredths (int), or the number itself (float)."""
 
 
 class _Body(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -115,7 +115,8 @@ _reason = msgspec.msgpack.Decoder(bytes)
 
 
 def pack(event: Event) -> bytes:
-    """The event without its time and what its shape says. Raises UnpackableError."""
+    """Return the bytes of an event without its time and its shape. Raises UnpackableError where a number is impossible,
+    or the sample covers no time."""
     if not isinstance(event, Gap | Links) and not 0 < event.seconds < math.inf:
         raise UnpackableError("a sample covers no time")
     try:
@@ -154,11 +155,11 @@ def _body(event: Event) -> _Body | bytes:
         case Gap():
             return _as_bytes(event.reason)
         case Links():
-            raise TypeError("links are kept by themselves")
+            raise TypeError("links are stored in a table of their own")
 
 
 def unpack(shape: Shape, packed: Packed) -> Event:
-    """The event again. Raises DamagedError."""
+    """Return the event from its bytes. Raises DamagedError where no Recorder wrote them."""
     try:
         event = _unpacked(shape, packed.at, packed.body)
     except (msgspec.DecodeError, ValueError) as error:
@@ -215,11 +216,11 @@ def _unpacked(shape: Shape, at: float, body: msgspec.Raw) -> Event:
         case GapShape():
             return Gap(shape.source, at, _as_text(_reason.decode(body)))
         case LinksShape():
-            raise DamagedError("links stand where samples should")
+            raise DamagedError("links are in the place of samples")
 
 
 def _rows(counts: list[int], width: int) -> Iterator[list[int]]:
-    """Counts as rows of that width. Raises ValueError where they do not come out even."""
+    """Return counts as rows of `width`. Raises ValueError where the last row would be incomplete."""
     if len(counts) % width:
         raise ValueError("counts are missing")
     return (counts[begin : begin + width] for begin in range(0, len(counts), width))
@@ -254,7 +255,7 @@ def _as_text(data: bytes) -> str:
 
 
 class Packed(msgspec.Struct, frozen=True, array_like=True):
-    """An event as it stands in a row."""
+    """An event in the form of a row."""
 
     shape: int
     at: float
@@ -267,7 +268,7 @@ _row: msgspec.msgpack.Decoder[list[Packed]] = msgspec.msgpack.Decoder(
 
 
 def rows_of(samples: Iterable[Packed]) -> Iterator[tuple[int, bytes]]:
-    """Keys and bodies of the rows that hold packed events, which are in order of time."""
+    """Yield keys and bodies of rows for packed events, which must be in order of time."""
     row: list[Packed] = []
     size = 0
     for sample in samples:
@@ -281,12 +282,13 @@ def rows_of(samples: Iterable[Packed]) -> Iterator[tuple[int, bytes]]:
 
 
 def key_of(at: float) -> int:
-    """The key of a row that ends then, or the next one: rounded up, so that it is after the event."""
+    """Return the key of a row that ends at `at`, in microseconds, rounded up so that no event is later."""
     return math.ceil(max(-LATEST, min(at, LATEST)) * 1e6)
 
 
 def events_in(row: bytes) -> list[Packed]:
-    """The events in a row, their bodies still packed. Raises DamagedError; inflates no further than a row can be."""
+    """Return the events in a row, with packed bodies. Raises DamagedError where no Recorder wrote the row; never
+    inflates more than the largest row."""
     inflating = zlib.decompressobj()
     try:
         data = inflating.decompress(row, _INFLATED)

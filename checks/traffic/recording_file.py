@@ -1,6 +1,6 @@
-"""The SQLite file of a recording: its layout, how it is opened, and what its errors mean in words.
+"""The SQLite file of a recording: its layout, how it is opened, and the text of its errors.
 
-The journal is SQLite's rollback journal, deleted at the end of each transaction: then all there is lies in one file,
+The journal is SQLite's rollback journal, deleted at the end of each transaction: then one file has all the samples,
 also after kill -9, and it can be copied at any time. (A write-ahead log would hold the last minutes in a second file.)
 A crash in the middle of a transaction leaves the journal behind; its owner takes that transaction back by opening the
 file. Each transaction is synced to the disk (synchronous=FULL): a node that is evicted loses no more than a killed
@@ -21,24 +21,24 @@ from pathlib import Path
 from urllib.parse import quote
 
 SCHEMA = 2
-"""The version of the layout of the file and of its rows. Those of racwire 0.1.0 (1) are read; a newer one is refused in
-one sentence."""
+"""The version of the layout of the file and of its rows. racwire also reads version 1, that of racwire 0.1.0, and
+refuses newer versions with one sentence."""
 APPLICATION_ID, SAVED_ID = 0x72777265, 0x72777361
-"""`rwre` and `rwsa`, at byte 68 of the file: what `file` and SQLite know a recording and a saved file by."""
+"""`rwre` and `rwsa`, at byte 68 of the file: `file` and SQLite recognise a recording and a saved file by these."""
 LAYOUT = {
     "header": "CREATE TABLE header (body TEXT NOT NULL)",
     "shapes": "CREATE TABLE shapes (id INTEGER PRIMARY KEY, source TEXT NOT NULL, body TEXT NOT NULL UNIQUE)",
     "samples": "CREATE TABLE samples (until INTEGER PRIMARY KEY, body BLOB NOT NULL)",
     "links": ("CREATE TABLE links (id INTEGER PRIMARY KEY, node TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL)"),
 }
-"""A row of `samples` holds the events of one write (`recording_codec`). Its key is the time of the last of them in
-microseconds since 1970, or the next one that is free: so rows are found by time without an index, which would take as
-much as the rows' own times again."""
+"""A row of `samples` holds the events of one write (`recording_codec`). Its key is the time of the last event in
+microseconds since 1970, or the next free key. So rows are found by time without an index, which would take as much
+space as the times of the rows."""
 SAVED_LAYOUT = {
     "manifest": "CREATE TABLE manifest (body TEXT NOT NULL)",
     "report": "CREATE TABLE report (part INTEGER PRIMARY KEY, body BLOB NOT NULL)",
 }
-"""The tables of a saved file (`checks.saved`): beside those of a recording, or alone where no traffic was recorded."""
+"""The tables of a saved file (`checks.saved`). The file also has the tables of a recording if traffic was recorded."""
 COLUMNS = {
     "header": ("rowid", "body"),
     "shapes": ("id", "source", "body"),
@@ -46,34 +46,35 @@ COLUMNS = {
     "links": ("id", "node", "at", "body"),
     "report": ("part", "body"),
 }
-"""Those of each table, its key first."""
+"""The columns of each table, its key first."""
 Row = tuple[str, tuple[object, ...]]
 """The table, and the values in the order of `COLUMNS`."""
 LONGEST = 16_000_000
-"""Bytes of the longest value that is read: a header of 255 nodes has some 3 MB."""
+"""Most bytes of a value that racwire reads: a header of 255 nodes has about 3 MB."""
 
 BEGINNING, END = -(2**63), 2**63 - 1
-"""Between them lie all keys."""
+"""The limits of all keys."""
 
 _PAGE_BYTES = 8192
 _ROWS_AT_ONCE = 500
 _BYTES_AT_ONCE = 4_000_000
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-"""A journal begins with it; one that names a further journal, which none of racwire's does, ends with it too."""
+"""The first bytes of a journal. A journal that names another journal, which racwire never writes, also ends with it."""
 _WAIT_S = 5.0
-"""For another process that has the file in use: each needs it for milliseconds."""
+"""Seconds to wait for another process that uses the file; each process needs it for milliseconds."""
 
 
 class RecordingError(Exception):
-    """A recording could not be written or read: one sentence with which file, why and what to do."""
+    """A recording could not be written or read. The message is one sentence: the file, the reason, and what to do."""
 
 
 class ForeignFileError(RecordingError):
-    """The file is something else than a recording."""
+    """The file is not a recording."""
 
 
 def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
-    """A new recording of mode 0600 with the layout in it. Raises RecordingError; then nothing is left there."""
+    """Create a new recording of mode 0600 with its tables. Raises RecordingError where the file exists or cannot be
+    written; then no new file is left."""
     try:
         if replace:
             _remove_recording(path)
@@ -95,12 +96,12 @@ def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
         if file is not None:
             file.close()
         path.unlink(missing_ok=True)
-        raise RecordingError(f"{path} could not be written: {in_words(error)}.") from None
+        raise RecordingError(f"{path} could not be written: {sqlite_reason(error)}.") from None
     return file
 
 
 def lay_out(file: sqlite3.Connection, application_id: int, schema: int, layout: Mapping[str, str]) -> None:
-    """Make an empty file one of that kind. Raises sqlite3.Error."""
+    """Create the tables of a kind of file in an empty file. Raises sqlite3.Error where the file cannot be written."""
     file.execute(f"PRAGMA application_id = {application_id}")
     file.execute(f"PRAGMA user_version = {schema}")
     for statement in layout.values():
@@ -108,7 +109,8 @@ def lay_out(file: sqlite3.Connection, application_id: int, schema: int, layout: 
 
 
 def open_file(path: Path, *, saved_too: bool = False) -> sqlite3.Connection:
-    """A recording, to be read; with `saved_too`, also a saved file. Raises RecordingError."""
+    """Open a recording for reading; with `saved_too`, also a saved file. Raises RecordingError where the file is
+    missing, is of another kind, is damaged, or is of a newer racwire."""
     place = _place(path)
     try:
         try:
@@ -123,8 +125,8 @@ def open_file(path: Path, *, saved_too: bool = False) -> sqlite3.Connection:
 
 
 def rows_in(file: sqlite3.Connection, tables: Iterable[str], after: int = BEGINNING, until: int = END) -> Iterator[Row]:
-    """The rows of these tables with keys between, in their order, some at a time: while one reads on, the file is free
-    for who writes it. Raises sqlite3.Error, and ValueError where they are in no order."""
+    """Yield the rows of these tables with keys in this range, in order. They are read in pages, so that a writer can
+    use the file in between. Raises sqlite3.Error where reading fails, ValueError where rows are not in order."""
     for table in tables:
         columns, last = COLUMNS[table], after
         key, names = columns[0], ", ".join(columns)
@@ -151,25 +153,25 @@ def _page(file: sqlite3.Connection, wanted: str, after: int, until: int) -> list
 
 
 def add_row(file: sqlite3.Connection, row: Row) -> None:
-    """Put a row of another file into this one. Raises sqlite3.Error."""
+    """Insert a row of another file. Raises sqlite3.Error where the file cannot be written."""
     table, values = row
     columns = COLUMNS[table]
     file.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", values)  # noqa: S608 - names of our own
 
 
 def has_traffic(file: sqlite3.Connection) -> bool:
-    """Whether a file that was opened holds a recording."""
+    """Return whether an open file contains a recording."""
     return file.execute("SELECT 1 FROM sqlite_master WHERE name = 'samples'").fetchone() is not None
 
 
-def beside(path: Path, ending: str) -> Path:
-    """What SQLite keeps beside a file: `-journal`, `-wal`."""
+def companion_file(path: Path, ending: str) -> Path:
+    """Return the path of SQLite's journal (`-journal`) or write-ahead log (`-wal`) of a file."""
     return path.with_name(path.name + ending)
 
 
 def _place(path: Path) -> Path:
-    """Where the file is to which a link leads: SQLite looks there for a journal. It is not opened for that: to close it
-    would end the locks of whoever writes it in this process. Raises RecordingError."""
+    """The target of a symbolic link: SQLite searches for the journal there. The file is not opened for this: closing it
+    would end the locks of a writer in this process. Raises RecordingError where there is no such file."""
     try:
         place = path.resolve(strict=True)
         kind = place.stat().st_mode
@@ -177,13 +179,13 @@ def _place(path: Path) -> Path:
         raise RecordingError(f"{path} could not be read: {_why(error)}.") from None
     if not stat.S_ISREG(kind):
         raise RecordingError(f"{path} is no file; name a recording.")
-    if os.path.lexists(beside(place, "-wal")):
-        raise _strange(path, beside(place, "-wal"))
+    if os.path.lexists(companion_file(place, "-wal")):
+        raise _strange(path, companion_file(place, "-wal"))
     return place
 
 
 def _opened(path: Path, place: Path, mode: str, saved_too: bool) -> sqlite3.Connection:
-    """Raises RecordingError, and what SQLite and a parser raise."""
+    """Open a file and check its kind. Raises RecordingError, and the errors of SQLite and of the parsers."""
     file = connect(place, mode)
     try:
         file.execute("PRAGMA query_only = ON")
@@ -201,8 +203,8 @@ def _has_to_roll_back(error: Exception) -> bool:
 
 
 def _refuse_a_strange_journal(path: Path, place: Path) -> None:
-    """Raises RecordingError where the journal beside it is not one that a crash of the operator's own racwire left."""
-    journal = beside(place, "-journal")
+    """Check the journal of a file. Raises RecordingError where no crash of the operator's own racwire left it."""
+    journal = companion_file(place, "-journal")
     try:
         with open(os.open(journal, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as content:
             status = os.fstat(content.fileno())
@@ -214,47 +216,47 @@ def _refuse_a_strange_journal(path: Path, place: Path) -> None:
         raise _strange(path, journal)
     if {status.st_uid, place.stat().st_uid} != {os.geteuid()}:
         raise RecordingError(
-            f"{path} was being written when racwire was stopped, and is another user's: open it as that user, or copy "
-            f"it together with {journal} and open the copy."
+            f"racwire was stopped while it wrote {path}, and the file belongs to another user: open it as that user, "
+            f"or copy it together with {journal} and open the copy."
         )
 
 
 def _strange(path: Path, other: Path) -> RecordingError:
     return RecordingError(
-        f"{path} could not be read: {other} beside it is none that racwire writes; ask whoever made them, or copy the "
-        "recording alone and open the copy."
+        f"{path} could not be read: racwire does not write a file such as {other}. Ask the person who made these "
+        "files, or copy only the recording and open the copy."
     )
 
 
 def unreadable(path: Path, error: Exception) -> RecordingError:
-    """What SQLite, or a parser of what it found, says, in words."""
+    """Return the RecordingError for an error of SQLite or of a parser of its values."""
     if isinstance(error, sqlite3.Error) and "not a database" in str(error):
         return _foreign(path)
-    return RecordingError(f"{path} could not be read: {in_words(error)}.")
+    return RecordingError(f"{path} could not be read: {sqlite_reason(error)}.")
 
 
-def in_words(error: Exception) -> str:
-    """Why SQLite refused, as the end of a sentence."""
-    said = str(error)
-    if not isinstance(error, sqlite3.Error) or any(word in said for word in ("malformed", "too big", "decode")):
+def sqlite_reason(error: Exception) -> str:
+    """Return the reason of an SQLite error, as the end of a sentence."""
+    message = str(error)
+    if not isinstance(error, sqlite3.Error) or any(word in message for word in ("malformed", "too big", "decode")):
         return "it is damaged, or was not copied whole"
-    if "full" in said:
+    if "full" in message:
         return "the disk is full"
-    if "locked" in said or "busy" in said:
-        return f"another process has it in use for over {_WAIT_S:.0f} s"
+    if "locked" in message or "busy" in message:
+        return f"another process has used it for over {_WAIT_S:.0f} s"
     if _has_to_roll_back(error):
-        return "whoever wrote it was stopped in the middle; open it again"
-    if "unable to open" in said:
-        return "it cannot be opened here; look at its permissions and its directory's"
-    if "readonly" in said:
+        return "the process that wrote it was stopped during a write; open it again"
+    if "unable to open" in message:
+        return "it cannot be opened here; check its permissions and those of its directory"
+    if "readonly" in message:
         return "it can only be read here, or was replaced while in use"
-    if "I/O" in said:
+    if "I/O" in message:
         return "the disk or its file system failed, or allows no larger file"
-    return said
+    return message
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """The file as it is, `ro` or `rw`, with a limit on the length of its values. Raises sqlite3.Error."""
+    """Open a file with mode `ro` or `rw`, and limit the length of its values. Raises sqlite3.Error where that fails."""
     file = sqlite3.connect(
         f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}",
         uri=True,
@@ -267,17 +269,18 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _recognise(file: sqlite3.Connection, path: Path, saved_too: bool) -> None:
-    """Refuse what is no such file, or one of a layout that is not known. Raises RecordingError."""
+    """Check the kind and the layout of a file. Raises RecordingError where they are not known."""
     (application_id,) = file.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID and not (saved_too and application_id == SAVED_ID):
         raise _foreign(path)
     (version,) = file.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA:
         raise RecordingError(
-            f"{path} was recorded by a newer racwire (layout {version}; this one reads {SCHEMA}): open it with that."
+            f"{path} was recorded by a newer racwire (layout {version}; this one reads {SCHEMA}): open it with "
+            "that version."
         )
     layouts = [LAYOUT] if application_id == APPLICATION_ID else [SAVED_LAYOUT, LAYOUT | SAVED_LAYOUT]
-    # Statements and all: a view or a computed column under these names could be without end.
+    # Compare the statements, too: a view or a computed column with these names could return rows without end.
     found = dict(file.execute("SELECT name, substr(sql, 1, 1000) FROM sqlite_master WHERE sql IS NOT NULL LIMIT 10"))
     if version < 1 or found not in layouts:
         raise RecordingError(f"{path} could not be read: it is damaged, or was not written by racwire.")
@@ -288,19 +291,19 @@ def _foreign(path: Path) -> ForeignFileError:
 
 
 def _remove_recording(path: Path) -> None:
-    """Remove what is to be replaced, with a journal that a crash left. Raises RecordingError where it is no recording:
-    a slip of the pen must not cost another file."""
+    """Remove the recording that will be replaced, and the journal of a crash. Raises RecordingError where the file is
+    no recording: a typing error must not delete another file."""
     if not path.exists():
         return
     if path.is_file() and path.stat().st_size > 0:
         open_file(path).close()
     elif not path.is_file():
-        raise RecordingError(f"{path} is no file, and cannot be replaced by one; name another.")
+        raise RecordingError(f"{path} is no regular file and cannot be replaced; name another file.")
     path.unlink()
-    beside(path, "-journal").unlink(missing_ok=True)
+    companion_file(path, "-journal").unlink(missing_ok=True)
 
 
 def _why(error: OSError | ValueError | RuntimeError) -> str:
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    return "its links go round in circles" if isinstance(error, RuntimeError) else "that is no file name"
+    return "its symbolic links form a loop" if isinstance(error, RuntimeError) else "that is no file name"

@@ -1,4 +1,4 @@
-"""What the checks say of a recording: those that can judge the facts in it; nothing is read or sent."""
+"""Runs the checks on the facts of a recording, without reading nodes or sending packets."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from checks.run.replay import GivenFacts
 from checks.traffic.recording import Header
 
 _NOT_HELD = Unknown(
-    "A recording holds samples and what the cluster is; for more, run the checks on the cluster itself."
+    "A recording contains only samples and the facts of the cluster; for more, run the checks on the cluster itself."
 )
 
 
 class JudgedRecording(GivenFacts):
-    """An engine over the facts of a recording. Its report is of the time at which that was begun.
+    """An engine for the facts of a recording. Its report has the start time of the recording.
 
-    A check that needs what a recording does not hold (paths, counters over a while) is left out: it would only say so.
+    A check that needs facts which no recording has (paths, counters over an interval) is skipped.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class JudgedRecording(GivenFacts):
         self._not_held = dict.fromkeys(set(FACT_GROUPS) - held, _NOT_HELD)
 
     def report(self, *, interrupted: bool = False) -> Report:
-        """What is known by now."""
+        """Return the report of the checks that have finished."""
         report = super().report(interrupted=interrupted)
         cluster = replace(report.cluster, **self._not_held)
         return replace(report, started_at=self._recorded_at, cluster=cluster)

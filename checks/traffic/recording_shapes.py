@@ -1,4 +1,4 @@
-"""The shapes of events: what seldom changes in them (which interfaces, which counters), kept once in a recording."""
+"""The shapes of events: their names of interfaces and counters, which seldom change and are stored once."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ T = TypeVar("T")
 
 
 class UnpackableError(ValueError):
-    """A sample holds a number that no kernel or database counts, or that is none: infinite, not a number, over 64
-    bits."""
+    """A sample has a number that no kernel or database can count: infinite, NaN, or over 64 bits."""
 
 
 class DamagedError(ValueError):
@@ -31,11 +30,11 @@ class DamagedError(ValueError):
 
 
 class _Shape(msgspec.Struct, frozen=True, array_like=True, tag_field="kind"):
-    """What is the same in many events of one source."""
+    """The part that is the same in many events of one source."""
 
 
 class NodeShape(_Shape, frozen=True, tag="node"):
-    """Of a NodeSample."""
+    """The shape of a NodeSample."""
 
     node: str
     interfaces: tuple[str, ...]
@@ -43,7 +42,7 @@ class NodeShape(_Shape, frozen=True, tag="node"):
 
 
 class InstanceShape(_Shape, frozen=True, tag="instance"):
-    """Of an InstanceSample."""
+    """The shape of an InstanceSample."""
 
     instance: str
     number: int
@@ -53,14 +52,14 @@ class InstanceShape(_Shape, frozen=True, tag="instance"):
 
 
 class PairsShape(_Shape, frozen=True, tag="pairs"):
-    """Of a PairsSample: receivers with senders, instances with their targets."""
+    """The shape of a PairsSample: receivers with senders, instances with their targets."""
 
     transfers: tuple[tuple[int, int], ...]
     pings: tuple[tuple[int, int], ...]
 
 
 class LatencyShape(_Shape, frozen=True, tag="latency"):
-    """Of a LatencySample."""
+    """The shape of a LatencySample."""
 
     network: str
     to_node: str
@@ -68,13 +67,13 @@ class LatencyShape(_Shape, frozen=True, tag="latency"):
 
 
 class GapShape(_Shape, frozen=True, tag="gap"):
-    """Of a Gap."""
+    """The shape of a Gap."""
 
     source: str
 
 
 class LinksShape(_Shape, frozen=True, tag="links"):
-    """Of Links, which are kept by themselves: their shape only tells when their node was first heard of."""
+    """The shape of Links. These are in a table of their own; their shape only marks the first event of their node."""
 
     node: str
 
@@ -84,7 +83,7 @@ _KINDS = {kind.__struct_config__.tag for kind in _Shape.__subclasses__()}
 
 
 def shape_of(event: Event) -> Shape:
-    """The shape that the event has."""
+    """Return the shape of an event."""
     match event:
         case NodeSample():
             return NodeShape(event.node, tuple(event.interfaces), tuple(event.counters))
@@ -106,12 +105,13 @@ def shape_of(event: Event) -> Shape:
 
 
 def shape_as_text(shape: Shape) -> str:
-    """The shape as one line of JSON."""
+    """Return the shape as one line of JSON."""
     return as_json(shape)
 
 
 def shape_from_text(text: str) -> Shape | None:
-    """The shape of that text; None for events of a kind that this racwire does not know. Raises DamagedError."""
+    """Return the shape from its text; None for a kind of event that this racwire does not know. Raises DamagedError
+    where no Recorder wrote the text."""
     read = from_json(text, list[Any])
     if read and isinstance(read[0], str) and read[0] not in _KINDS:
         return None
@@ -119,7 +119,7 @@ def shape_from_text(text: str) -> Shape | None:
 
 
 def from_json(text: object, kind: type[T]) -> T:
-    """What `as_json` made. Raises DamagedError."""
+    """Return the value from a text of `as_json`. Raises DamagedError where the text is not of this type."""
     try:
         if not isinstance(text, str):
             raise DamagedError("a text is none")

@@ -1,7 +1,8 @@
-"""Rows of recordings that racwire 0.1.0 wrote (layout 1). Read only.
+"""Decodes the rows of recordings of racwire 0.1.0 (layout 1). Read only.
 
-A row holds, for each event, the number of its shape, its length, and its bytes. Numbers are seven bits a byte (LEB128);
-a list of counts is a bitmap of those that are not 0, and these. Real numbers are hundredths or eight bytes.
+A row has, for each event, the number of its shape, its length, and its bytes. Integers have seven bits a byte (LEB128).
+A list of counts is a bitmap of the counts that are not 0, followed by these counts. Real numbers are hundredths or
+eight bytes.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ from checks.traffic.samples import (
 SCHEMA = 1
 _LARGEST = 2**64 - 1
 _MOST_BYTES = 10
-"""Of one number of 64 bits, seven in a byte."""
+"""Most bytes of a 64-bit number, with seven bits in a byte."""
 _DOUBLE = struct.Struct("<d")
 _NONE, _HUNDREDTHS = 0, 2
 _WIDTH = len(InterfaceCounts.__struct_fields__)
 
 
 def events_in(row: bytes) -> Iterator[Packed]:
-    """The events in a row, one after the other. Raises DamagedError."""
+    """Yield the events in a row. Raises DamagedError where the bytes end too early or are invalid."""
     of = Unpacker(row)
     while not of.at_end:
         shape, body = of.number(), of.blob()
@@ -53,7 +54,7 @@ def events_in(row: bytes) -> Iterator[Packed]:
 
 
 def unpack(shape: Shape, packed: Packed) -> Event:
-    """The event again. Raises DamagedError."""
+    """Return the event from its bytes. Raises DamagedError where they are invalid, or where bytes are left."""
     of = Unpacker(bytes(packed.body))
     event = _unpack(shape, of)
     if not of.at_end:
@@ -109,7 +110,7 @@ def _unpack(shape: Shape, of: Unpacker) -> Event:
                 max_us=of.real_or_none(),
             )
         case LinksShape():
-            raise DamagedError("links stand where samples should")
+            raise DamagedError("links are in the place of samples")
 
 
 def _unpack_node(shape: NodeShape, at: float, seconds: float, of: Unpacker) -> NodeSample:
@@ -137,7 +138,7 @@ def _unpack_texts(of: Unpacker) -> tuple[str, ...]:
 
 
 class Unpacker:
-    """Takes them apart again. Every method raises DamagedError where the bytes are no such value, or end too early."""
+    """Decodes values. Every method raises DamagedError where the bytes are not such a value, or end too early."""
 
     def __init__(self, data: bytes, place: int = 0) -> None:
         self._data = data
@@ -145,11 +146,11 @@ class Unpacker:
 
     @property
     def at_end(self) -> bool:
-        """Whether all is taken."""
+        """Whether all bytes are decoded."""
         return self._place >= len(self._data)
 
     def number(self) -> int:
-        """A number from 0 on."""
+        """Return a number from 0 on. Raises DamagedError where it has no end."""
         data, place = self._data, self._place
         value = shift = 0
         for byte in data[place : place + _MOST_BYTES]:
@@ -164,7 +165,7 @@ class Unpacker:
         raise DamagedError("a number has no end")
 
     def counts(self, how_many: int) -> list[int]:
-        """So many numbers of which most are 0."""
+        """Return `how_many` numbers, of which most are 0."""
         bitmap = int.from_bytes(self._take((how_many + 7) // 8), "little")
         values = [0] * how_many
         for place in range(how_many):
@@ -173,14 +174,14 @@ class Unpacker:
         return values
 
     def real(self) -> float:
-        """A finite number."""
+        """Return a finite number. Raises DamagedError where it is missing."""
         value = self.real_or_none()
         if value is None:
             raise DamagedError("a number is missing")
         return value
 
     def real_or_none(self) -> float | None:
-        """A finite number, or None."""
+        """Return a finite number, or None. Raises DamagedError where it is not finite."""
         form = self.number()
         if form == _NONE:
             return None
@@ -192,11 +193,11 @@ class Unpacker:
         return value
 
     def blob(self) -> bytes:
-        """A run of bytes."""
+        """Return a run of bytes with its length in front."""
         return self._take(self.number())
 
     def text(self) -> str:
-        """A text."""
+        """Return a text. Raises DamagedError where it is not UTF-8."""
         try:
             return self.blob().decode("utf-8", errors="surrogatepass")
         except UnicodeDecodeError as error:

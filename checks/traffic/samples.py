@@ -1,7 +1,8 @@
-"""What one source counted between two readings. Counts are differences; times are in seconds; nothing is a rate.
+"""The samples: the counts of one source between two readings. Counts are differences; times are in seconds; there are
+no rates.
 
-A source is a node (its kernel), an instance (its V$ views), or this node's own probes. Each is read at its own pace: a
-sample says how long a time it covers and when that ended, by this node's clock.
+A source is a node (its kernel), an instance (its V$ views), or this node's own probes. Each source has its own
+interval: a sample has the length of its time and, by this node's clock, the end of its time.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ KERNEL_COUNTERS = {
     "Udp": ("InDatagrams", "NoPorts", "InErrors", "OutDatagrams", "RcvbufErrors", "SndbufErrors", "InCsumErrors"),
     "Softnet": ("Dropped", "TimeSqueezed"),
 }
-"""What is sampled of a node's counters, by group: what blocks and messages between instances show up in."""
+"""The kernel counters in a sample, by group: those that blocks and messages between instances change."""
 
 
 class InterfaceCounts(Fact, frozen=True):
-    """What one interface counted, as /proc/net/dev has it."""
+    """The counts of one interface, as in /proc/net/dev."""
 
     rx_bytes: int = 0
     rx_packets: int = 0
     rx_errors: int = 0
     rx_dropped: int = 0
-    """Dropped, and missed for want of a buffer: the kernel adds both up here."""
+    """Packets dropped and packets missed for lack of a buffer: the kernel adds both up here."""
     rx_fifo: int = 0
     rx_frame: int = 0
     rx_multicast: int = 0
@@ -44,55 +45,54 @@ class InterfaceCounts(Fact, frozen=True):
 
 
 class CpuTime(Fact, frozen=True):
-    """Where the processors' time went, in seconds over all of them, from /proc/stat."""
+    """The CPU time by use, in seconds over all CPUs, from /proc/stat."""
 
     cpus: int
     total_s: float
     idle_s: float
-    """Idle, and waiting for a disk."""
+    """Time idle, including the wait for disks."""
     softirq_s: float
-    """In soft interrupts, where received packets are handled."""
+    """Time in soft interrupts, which handle received packets."""
     busiest_softirq_percent: float = 0.0
-    """The share of soft interrupts in the time of the one processor that spent most in them."""
+    """The highest share of soft interrupts in the time of a single CPU."""
 
 
 class NodeSample(Fact, frozen=True):
-    """What one node's kernel counted."""
+    """The counts of one node's kernel."""
 
     kind: ClassVar[str] = "node"
 
     node: str
     at: float
-    """When it ended: seconds since 1970 by the clock of the node that racwire runs on."""
+    """The end of the sample: seconds since 1970 by the clock of the node that racwire runs on."""
     seconds: float
     interfaces: dict[str, InterfaceCounts] = msgspec.field(default_factory=dict)
-    """By name; one that came, went or began anew meanwhile is not here but in `left_out`."""
+    """The counts by interface. An interface that appeared, disappeared or was reset meanwhile is in `left_out`."""
     counters: dict[str, int] = msgspec.field(default_factory=dict)
-    """Of /proc/net/snmp what the groups Ip and Udp count of IPv4 (those that `KERNEL_COUNTERS` names), and
-    softnet_stat over all CPUs: `Ip.ReasmFails`, `Softnet.Dropped`. One that is not here this kernel does not have, or
-    it is in `left_out`."""
+    """The IPv4 counters of the groups Ip and Udp in /proc/net/snmp that `KERNEL_COUNTERS` names, and softnet_stat over
+    all CPUs: `Ip.ReasmFails`, `Softnet.Dropped`. A missing one is in `left_out`, or this kernel does not have it."""
     cpu: CpuTime | None = None
     load: float | None = None
-    """The load average of one minute; a level, not a difference."""
+    """The load average of one minute: a level, not a difference."""
     left_out: tuple[str, ...] = ()
-    """What nothing can be told of this time: `eth1`, `Ip.ReasmFails`."""
+    """The names that have no count for this time: `eth1`, `Ip.ReasmFails`."""
 
     @property
     def source(self) -> str:
-        """Which source it is of."""
+        """The source of the event."""
         return f"node {self.node}"
 
 
 class InstanceSample(Fact, frozen=True):
-    """What one instance counted."""
+    """The counts of one instance."""
 
     kind: ClassVar[str] = "instance"
 
     instance: str
-    """Its name, `prod1`."""
+    """The name of the instance, `prod1`."""
     number: int
     host: str
-    """The node it runs on, as the database names it, without the domain."""
+    """The node of the instance, as the database names it, without the domain."""
     at: float
     seconds: float
     statistics: dict[str, int] = msgspec.field(default_factory=dict)
@@ -100,17 +100,16 @@ class InstanceSample(Fact, frozen=True):
     messages: dict[str, int] = msgspec.field(default_factory=dict)
     """GV$DLM_MISC by name."""
     left_out: tuple[str, ...] = ()
-    """What nothing can be told of this time, though the rest can: a statistic's name; `GV$DLM_MISC`, where it may not
-    be read."""
+    """The names that have no count for this time: a statistic; `GV$DLM_MISC`, where racwire may not read it."""
 
     @property
     def source(self) -> str:
-        """Which source it is of."""
+        """The source of the event."""
         return f"instance {self.instance}"
 
 
 class PairsSample(Fact, frozen=True):
-    """What the instances counted of each other: who lost whose blocks, and their pings."""
+    """The counts of pairs of instances: lost blocks by receiver and sender, and pings."""
 
     kind: ClassVar[str] = "pairs"
 
@@ -119,11 +118,11 @@ class PairsSample(Fact, frozen=True):
     transfers: tuple[BlockTransfer, ...] = ()
     pings: tuple[InstancePing, ...] = ()
     unread: dict[str, str] = msgspec.field(default_factory=dict)
-    """Which view could not be read, though the other could, and why: of an empty `pings` then nothing is known."""
+    """The reason by view, for a view that could not be read although the other could. Its pairs are then unknown."""
 
     @property
     def source(self) -> str:
-        """Which source it is of."""
+        """The source of the event."""
         return "pairs"
 
 
@@ -135,24 +134,24 @@ class LatencySample(Fact, frozen=True):
     network: str
     to_node: str
     payload: int
-    """ICMP payload in bytes: 56, and one of a database block."""
+    """ICMP payload in bytes: 56, or that of a database block."""
     at: float
     seconds: float
     sent: int
     received: int
     p50_us: float | None = None
-    """From the moment a ping was handed to the kernel, whether or not others were answered; None where none came."""
+    """The round trip from the send call on, whether or not other pings were answered; None without any answer."""
     p99_us: float | None = None
     max_us: float | None = None
 
     @property
     def source(self) -> str:
-        """Which source it is of."""
+        """The source of the event."""
         return f"latency {self.network} {self.to_node} {self.payload}"
 
 
 class Link(Fact, frozen=True):
-    """An interface as it is now: what its rates are measured against."""
+    """The present state of an interface, which its rates are compared with."""
 
     name: str
     kind: str = ""
@@ -162,11 +161,11 @@ class Link(Fact, frozen=True):
     speed_mbps: int | None = None
     master: str = ""
     network: str = ""
-    """The private network that it is a port of; empty for all others."""
+    """The private network of the interface; empty for an interface that is not private."""
 
 
 class Links(Fact, frozen=True):
-    """The interfaces of a node from now on; told when it is first read, and again when one of them changed."""
+    """The interfaces of a node from this time on: emitted at the first reading, and again when an interface changed."""
 
     kind: ClassVar[str] = "links"
 
@@ -176,12 +175,12 @@ class Links(Fact, frozen=True):
 
     @property
     def source(self) -> str:
-        """Which source it is of."""
+        """The source of the event."""
         return f"node {self.node}"
 
 
 class Gap(Fact, frozen=True):
-    """A time of which nothing can be told of a source, and why. It lasts until the next sample of that source."""
+    """A time without samples of a source, with the reason. It lasts until the next sample of that source."""
 
     kind: ClassVar[str] = "gap"
 
@@ -189,16 +188,16 @@ class Gap(Fact, frozen=True):
     """`node rac2`, `instance prod1`, `database` (all instances), `pairs`."""
     at: float
     reason: str
-    """One sentence: what happened, and what to do where something can be done."""
+    """One sentence: what happened and, where possible, what to do."""
 
 
 Event = NodeSample | InstanceSample | PairsSample | LatencySample | Links | Gap
 
 
 Sample = NodeSample | InstanceSample | PairsSample | LatencySample
-"""What covers time. A gap covers none, and links are of a moment."""
+"""The events that cover a time. Gaps and links do not."""
 
 
 def overlap_s(sample: Sample, begin: float, end: float) -> float:
-    """How many seconds between these two moments the sample covers: it began its `seconds` before it ended."""
+    """Return the seconds between two moments that a sample covers. A sample starts `seconds` before its end."""
     return max(min(sample.at, end) - max(sample.at - sample.seconds, begin), 0.0)

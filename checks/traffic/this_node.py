@@ -28,29 +28,29 @@ from checks.traffic.samples import Event
 _CHUNK = 65_536
 _RTMGRP_LINK = 1
 _LEAST_S = 1.0
-"""How often at most, while one of them flaps."""
+"""The shortest time between two reads while an interface flaps, in seconds."""
 _DUMP_LIMIT_S = 20.0
 
 
 class KernelFiles:
-    """The files, kept open: reading them again costs no more than their making."""
+    """The kernel's files, held open to make repeated reads cheap."""
 
     def __init__(self, paths: Iterable[str] = SAMPLE_OF_THIS_NODE.files) -> None:
         self._open: dict[str, int | None] = dict.fromkeys(paths)
 
     def read(self) -> NodeReading | Unknown:
-        """Their figures now."""
+        """Return the present figures of the files."""
         return parse_files(*map(self._text, self._open))
 
     def close(self) -> None:
-        """Can be called twice."""
+        """Close the files. Can be called twice."""
         for path, file in self._open.items():
             if file is not None:
                 os.close(file)
                 self._open[path] = None
 
     def _text(self, path: str) -> str:
-        """What is in a file; empty where it cannot be read."""
+        """The contents of a file; empty where it cannot be read."""
         try:
             file = self._open[path]
             if file is None:
@@ -63,14 +63,14 @@ class KernelFiles:
         return b"".join(parts).decode("utf-8", errors="replace")
 
 
-async def sample_this_node(name: Callable[[], str], pace: Pace, tell: Callable[[Event], None]) -> None:
-    """Tell a sample at each tick, until cancelled. The name is asked each time: Clusterware may tell another one."""
+async def sample_this_node(name: Callable[[], str], pace: Pace, emit: Callable[[Event], None]) -> None:
+    """Emit a sample at each tick, until cancelled. `name` is called each time: Clusterware may report another name."""
     files, counter = KernelFiles(), NodeCounter()
 
     def take() -> None:
         sample = counter.sample(name(), files.read(), time.monotonic(), time.time())
         if sample is not None:
-            tell(sample)
+            emit(sample)
 
     try:
         take()
@@ -81,8 +81,8 @@ async def sample_this_node(name: Callable[[], str], pace: Pace, tell: Callable[[
 
 
 async def watch_links(name: Callable[[], str], book: LinkBook) -> None:
-    """Keep the book up to date about this node, until cancelled: read its interfaces when the kernel tells that one of
-    them changed, and once a minute in case that was missed."""
+    """Update the interfaces of this node in the book, until cancelled: after each change that the kernel reports, and
+    once a minute in case a report was lost."""
     with _changes() as changed:
         while True:
             changed.clear()
@@ -97,29 +97,29 @@ async def watch_links(name: Callable[[], str], book: LinkBook) -> None:
 
 @contextmanager
 def _changes() -> Iterator[asyncio.Event]:
-    """An event that is set whenever the kernel tells of a change of an interface, also of one that came or went."""
+    """An event that is set when the kernel reports that an interface changed, appeared or disappeared."""
     changed = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def drain() -> None:
         changed.set()
-        # What changed is read anew in any case; where so much did that messages were lost (ENOBUFS), too.
+        # The interfaces are read again in any case, also after so many changes that messages were lost (ENOBUFS).
         with suppress(OSError):
-            while told.recv(_CHUNK):
+            while notices.recv(_CHUNK):
                 pass
 
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.NETLINK_ROUTE) as told:
-        with suppress(OSError):  # not allowed here: once a minute must do
-            told.bind((0, _RTMGRP_LINK))
-        loop.add_reader(told, drain)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.NETLINK_ROUTE) as notices:
+        with suppress(OSError):  # not allowed here: reading once a minute is enough
+            notices.bind((0, _RTMGRP_LINK))
+        loop.add_reader(notices, drain)
         try:
             yield changed
         finally:
-            loop.remove_reader(told)
+            loop.remove_reader(notices)
 
 
 async def _in_a_thread(read: Callable[[], tuple[Interface, ...]]) -> tuple[Interface, ...]:
-    """In a daemon thread, which nobody waits for when racwire is left."""
+    """Call `read` in a daemon thread, so that racwire can exit without waiting for the thread."""
     worker = Worker("racwire interfaces")
     try:
         return await worker.call(read, _DUMP_LIMIT_S)
@@ -128,11 +128,11 @@ async def _in_a_thread(read: Callable[[], tuple[Interface, ...]]) -> tuple[Inter
 
 
 def _interfaces() -> tuple[Interface, ...]:
-    """Every interface of this node. Blocks. Raises OSError."""
+    """Return every interface of this node. Blocks. Raises OSError where netlink fails."""
     found = netlink.interfaces_of(netlink.dump())
     values: dict[str, str] = {}
     for path in (f"{interface.name}/{file}" for interface in found for file in SPEED_FILES):
-        # A driver that tells none, or has no link, refuses to be read.
+        # The file cannot be read if the driver knows no speed or the interface has no link.
         with suppress(OSError), open(f"{SYS_CLASS_NET}/{path}", encoding="utf-8", errors="replace") as file:
             values[path] = file.read().strip()
     return with_speeds(found, values)

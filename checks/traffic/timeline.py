@@ -1,4 +1,4 @@
-"""The newest samples of every source, in memory: what graphs and numbers on the screen are drawn from."""
+"""Holds the newest samples of every source in memory, for the graphs and numbers on the screen."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Protocol
 from checks.traffic.samples import Event, Links
 
 KEPT = 300
-"""Samples of each source that are kept: five minutes at one a second; from then on it takes no more memory."""
+"""Most samples of a source in memory: five minutes at one a second."""
 
 
 class Track(Protocol):
-    """Where samples can be had from, by time: kept in memory, or recorded in a file."""
+    """Samples by time, from memory or from a recording."""
 
     def sources(self) -> tuple[str, ...]:
-        """All sources, in the order in which they were first heard of."""
+        """Return all sources, in the order of their first events."""
 
     def window(self, source: str, begin: float, end: float) -> list[Event]:
-        """The samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
+        """Return the samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
 
     def newest(self, source: str) -> Event | None:
-        """The last sample or gap of a source; None where there is none."""
+        """Return the last sample or gap of a source; None where there is none."""
 
     def links(self, node: str, at: float) -> Links | None:
-        """The interfaces of a node as they were then; None where that is not known."""
+        """Return the interfaces of a node at the time `at`; None where they are not known."""
 
     def span(self) -> tuple[float, float] | None:
-        """The time of the first and of the last event; None while there is none."""
+        """Return the time of the first and of the last event; None while there is no event."""
 
 
 class Timeline:
-    """A `Track` in memory. Old samples make room for new ones."""
+    """A `Track` in memory. New samples replace the oldest ones."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
@@ -40,7 +40,7 @@ class Timeline:
         self._links: dict[str, deque[Links]] = {}
 
     def add(self, events: Iterable[Event]) -> None:
-        """Take over what a feed told."""
+        """Add events of a feed."""
         for event in events:
             of_source = self._events.setdefault(event.source, deque(maxlen=self._kept))
             if isinstance(event, Links):
@@ -49,11 +49,11 @@ class Timeline:
                 of_source.append(event)
 
     def sources(self) -> tuple[str, ...]:
-        """All sources, in the order in which they were first heard of."""
+        """Return all sources, in the order of their first events."""
         return tuple(self._events)
 
     def window(self, source: str, begin: float, end: float) -> list[Event]:
-        """The samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
+        """Return the samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
         found: list[Event] = []
         for event in reversed(self._events.get(source, ())):
             if event.at <= begin:
@@ -63,15 +63,15 @@ class Timeline:
         return found[::-1]
 
     def newest(self, source: str) -> Event | None:
-        """The last sample or gap of a source; None where there is none."""
+        """Return the last sample or gap of a source; None where there is none."""
         events = self._events.get(source)
         return events[-1] if events else None
 
     def links(self, node: str, at: float) -> Links | None:
-        """The interfaces of a node as they were then; None where that is not known."""
+        """Return the interfaces of a node at the time `at`; None where they are not known."""
         return next((known for known in reversed(self._links.get(node, ())) if known.at <= at), None)
 
     def span(self) -> tuple[float, float] | None:
-        """The time of the first and of the last event; None while there is none."""
+        """Return the time of the first and of the last event; None while there is no event."""
         kept = [events for events in self._events.values() if events]
         return (min(e[0].at for e in kept), max(e[-1].at for e in kept)) if kept else None

@@ -85,7 +85,7 @@ def test_the_text_tells_what_was_compared_first_and_what_happened_last(files, ca
     assert out[0].startswith("BEFORE   the small one (")
     assert "Change   rac1 eth1 MTU, rac2 eth1 MTU: 1500 → 9000" in out
     assert any(line.split()[:4] == ["packets", "per", "block", "received"] and "-83 %" in line for line in out)
-    assert "At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0 (messages not counted)." in out[-8:]
+    assert "At MTU 1500 a block took 6.0 packets, at 9000 1.0 (messages not counted)." in out[-8:]
     assert not any("\x1b" in line for line in out)
 
 

@@ -1,13 +1,9 @@
 """From recordings to compared values: stretches, sums before ratios, gaps, packets per block, the environment."""
 
 import dataclasses
-import random
-
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
+import random
 from checks.traffic.compare.environment import FEWEST, are_alike, piece_length, thinned, times_longer
 from checks.traffic.compare.metrics import packets_per_block
 from checks.traffic.compare.readings import read
@@ -15,6 +11,7 @@ from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun
 from checks.traffic.compare.statistics import dependence_of, median
 from checks.traffic.samples import Event, InstanceSample, InterfaceCounts, NodeSample
+from hypothesis import given, settings, strategies as st
 from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording
 
 
@@ -162,7 +159,7 @@ def test_a_stretch_with_too_little_sampled_is_left_out_and_told():
     assert len(values(run, "rac2 private in")) == 14
     assert len(values(run, "private in")) == 14
     assert "node rac2: 1 gap, first: ssh to rac2 ended." in run.warnings
-    assert "rac2 was sampled during 70 % of the time only." in run.warnings
+    assert "rac2 was sampled during only 70 % of the time." in run.warnings
 
 
 def test_a_node_that_was_not_sampled_after_the_change_is_not_taken_for_less_traffic():
@@ -186,7 +183,7 @@ def test_private_interfaces_are_those_of_a_private_network_and_without_any_it_is
     events = list(recording(1).events())[2:]
     run = run_of(FakeRecording(events))
     assert values(run, "private in") == ()
-    assert "Which interfaces of rac1 are private is not known: what they carried is left out." in run.warnings
+    assert "The private interfaces of rac1 are not known: their traffic is left out." in run.warnings
 
 
 def test_an_mtu_that_changed_within_is_told():
@@ -198,7 +195,7 @@ def test_an_mtu_that_changed_within_is_told():
 def test_a_recording_that_is_too_short_says_so():
     run = run_of(recording(1, seconds=5))
     assert run.measured == ()
-    assert run.warnings == ("It holds 5 s: less than one stretch of 10 s.",)
+    assert run.warnings == ("The recording has 5 s: less than one stretch of 10 s.",)
     assert run_of(FakeRecording([])).measured == ()
 
 
@@ -243,10 +240,10 @@ def test_samples_that_come_less_often_from_some_moment_on_leave_no_hole(later_s,
 def test_an_interval_that_was_changed_is_told_and_is_no_longer_that_of_the_beginning():
     changed = run_of(FakeRecording(paced([1.0] * 60 + [10.0] * 30)))
     assert changed.environment["seconds between samples"] == "1 to 10"
-    assert any(warning.startswith("Its samples are of 1 to 10 s") for warning in changed.warnings)
+    assert any(warning.startswith("The samples are 1 to 10 s") for warning in changed.warnings)
     at_once = run_of(FakeRecording(paced([1.0] * 3 + [10.0] * 60)))
     assert at_once.environment["seconds between samples"] == "10"
-    assert not any(warning.startswith("Its samples are of") for warning in at_once.warnings)
+    assert not any(warning.startswith("The samples are") for warning in at_once.warnings)
 
 
 def test_a_few_samples_that_came_late_are_no_other_interval():
@@ -265,7 +262,7 @@ def test_time_that_no_sample_covers_is_a_hole_at_every_interval():
     events = [e for e in paced([1.0] * 100 + [10.0] * 40) if not 200 < e.at - BEGIN <= 260]
     run = run_of(FakeRecording(events), stretch_s=10)
     assert 42 <= len(values(run, "packets in")) <= 44
-    assert "rac1 was sampled during 88 % of the time only." in run.warnings
+    assert "rac1 was sampled during only 88 % of the time." in run.warnings
 
 
 def test_a_lost_block_of_one_sample_is_lost_in_one_stretch():

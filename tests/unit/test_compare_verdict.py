@@ -1,10 +1,8 @@
 """Verdicts: significant differences, noise, and cases in which the change may not be blamed."""
 
-import random
-
 import msgspec
 import pytest
-
+import random
 from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, to_json
 from checks.traffic.compare.comparison_text import change_of, number
 from checks.traffic.compare.comparison_verdict import Runs, compare
@@ -76,7 +74,7 @@ def test_single_figures_of_another_tool_are_shown_and_not_judged():
     comparison = compare([Runs(run("HammerDB", h_nopm=(53.0,)), run("HammerDB", h_nopm=(80.0,)))])
     (shown,) = comparison.metrics
     assert (shown.before.centre, shown.after.centre, shown.verdict) == (53, 80, ComparisonVerdict.TOO_FEW_SAMPLES)
-    assert comparison.summary == ("Nothing can be told of these runs: they have too few samples.",)
+    assert comparison.summary == ("These runs allow no verdict: they have too few samples.",)
 
 
 def test_a_small_p_alone_is_not_enough():
@@ -116,7 +114,9 @@ def test_blocks_lost_in_one_burst_are_neither_no_difference_nor_the_fault_of_the
     assert verdicts(comparison)["lost"] is ComparisonVerdict.TOO_FEW_SAMPLES
     assert verdicts(comparison)["m1"] is ComparisonVerdict.NO_DIFFERENCE
     said = " ".join(comparison.summary)
-    assert f"Too rare to tell whether the change did it: lost in 0 of 6 stretches before, {hit} of 6 after." in said
+    assert (
+        f"Too rare to know whether the change is the cause: lost in 0 of 6 stretches before, {hit} of 6 after." in said
+    )
     assert "Nothing else got worse" in said
     assert "Nothing got worse" not in said
 
@@ -191,7 +191,7 @@ def test_new_losses_are_told_even_where_the_environment_shifted():
     before, after = run(c_ping=series(5), lost=(0.0,) * 20), run(c_ping=series(15), lost=series(3))
     comparison = compare([Runs(before, after)])
     assert verdicts(comparison)["lost"] is ComparisonVerdict.ENVIRONMENT_SHIFTED
-    assert any("there was none of it before: lost from 0 to 3.0" in sentence for sentence in comparison.summary)
+    assert any("since they were 0 before: lost from 0 to 3.0" in sentence for sentence in comparison.summary)
 
 
 def test_a_shift_seen_by_one_tool_holds_for_what_the_others_measured_at_that_time():
@@ -220,7 +220,9 @@ def test_another_kernel_is_told_and_the_mtu_is_the_change_itself():
 
 def test_a_second_run_of_other_conditions_is_no_measure_of_the_noise():
     comparison = compared(recording(1), recording(2, mtu=9000), recording(3, mtu=9000))
-    assert any(warning.startswith("SAME is not of the same conditions") for warning in comparison.pairs[0].warnings)
+    assert any(
+        warning.startswith("SAME and BEFORE had different conditions") for warning in comparison.pairs[0].warnings
+    )
     assert {m.same for m in comparison.metrics} == {None}
     assert "ping 8 KB" in {m.name for m in comparison.having(ComparisonVerdict.BETTER)}
 
@@ -229,7 +231,7 @@ def test_runs_of_unequal_length_and_metrics_of_one_run_only_are_told():
     comparison = compared(recording(1, seconds=300), recording(2, seconds=100, with_database=False))
     warnings = " ".join(comparison.pairs[0].warnings)
     assert "The runs are of unequal length: BEFORE 300 s, AFTER 100 s." in warnings
-    assert "Measured before the change only, so not compared: packets per block received" in warnings
+    assert "Measured only before the change, so not compared: packets per block received" in warnings
 
 
 # --- whole recordings -------------------------------------------------------------------------------------------------
@@ -247,7 +249,7 @@ def test_jumbo_frames_under_the_same_load_are_told_in_plain_words():
     }
     assert comparison.having(ComparisonVerdict.WORSE) == ()
     assert comparison.summary[:2] == (
-        "At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0 (messages not counted).",
+        "At MTU 1500 a block took 6.0 packets, at 9000 1.0 (messages not counted).",
         "Nothing got worse by more than noise.",
     )
 
@@ -256,7 +258,7 @@ def test_an_mtu_that_was_not_changed_is_said_not_to_be():
     assert "was not changed: 1500 before and after" in compared(recording(1), recording(2)).summary[0]
 
 
-NOT_ALL = "not all of them are known in both."
+NOT_ALL = "not all interfaces are known in both."
 
 
 @pytest.mark.parametrize(
@@ -265,9 +267,9 @@ NOT_ALL = "not all of them are known in both."
         ({"rac1 eth1": "1500"}, {"dbn1 ens5": "9000"}, f"was 1500 before and 9000 after; {NOT_ALL}"),
         ({"rac1 eth1": "1500"}, {"dbn1 ens5": "1500"}, f"was 1500 before and after; {NOT_ALL}"),
         ({"a e1": "1500"}, {"a e1": "1500", "b e1": "9000"}, f"was 1500 before and 1500 and 9000 after; {NOT_ALL}"),
-        ({"rac1 eth1": "1500"}, {}, "was changed is not known: it was not recorded after."),
-        ({}, {"rac1 eth1": "9000"}, "was changed is not known: it was not recorded before."),
-        ({}, {}, "was changed is not known: it was not recorded before and after."),
+        ({"rac1 eth1": "1500"}, {}, "was changed is not known: no MTU was recorded after."),
+        ({}, {"rac1 eth1": "9000"}, "was changed is not known: no MTU was recorded before."),
+        ({}, {}, "was changed is not known: no MTU was recorded before and after."),
     ],
     ids=["other names", "other names, one MTU", "one more node", "unknown after", "unknown before", "unknown"],
 )

@@ -1,9 +1,7 @@
 """Results of Swingbench and HammerDB for their load: in their real format, with reports of their faults."""
 
 from __future__ import annotations
-
 import pytest
-
 from checks.traffic.compare.run import Better, ImportProblem
 from checks.traffic.imports.hammerdb import parse_hammerdb
 from checks.traffic.imports.swingbench import parse_swingbench
@@ -19,7 +17,7 @@ HAMMERDB = SAMPLES["hammerdb.log"]
 def test_readings_stand_in_order_of_time_without_the_seconds_in_which_nothing_ran() -> None:
     run = parse_swingbench(SWINGBENCH, "a")
     assert values(run)["transactions per second"] == (120.0, 380.0, 400.0)
-    assert "begin with 2 and end with 1 without any transaction" in run.warnings[1]
+    assert "first 2 and the last 1 readings have no transactions" in run.warnings[1]
     assert run.begun_at == "2026-11-20T13:02:31+00:00"
     assert run.seconds == 10
 
@@ -55,7 +53,7 @@ def test_what_must_be_alike_in_two_runs_is_told_without_the_password() -> None:
 
 
 def test_failed_transactions_are_a_warning() -> None:
-    assert parse_swingbench(SWINGBENCH, "a").warnings[0].startswith("3 transactions failed beside 2,280 completed")
+    assert parse_swingbench(SWINGBENCH, "a").warnings[0].startswith("3 transactions failed, and 2,280 completed")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +119,7 @@ def test_failures_are_warnings_and_no_line_is_quoted() -> None:
     run = parse_hammerdb(HAMMERDB, "a")
     assert run.warnings[:2] == (
         "1 virtual user ended with FINISHED FAILED: 30.",
-        "Errors of Oracle stand in the log: ORA-00060.",
+        "The log contains errors of Oracle: ORA-00060.",
     )
     assert "tiger" not in repr(run)
 

@@ -1,21 +1,12 @@
 """Open-loop latency: the selected paths, their description, the due time of each ping, and failed pings."""
 
 from __future__ import annotations
-
 import asyncio
 import errno
 import os
+import pytest
 import socket
 import time
-from collections.abc import Callable, Iterator
-from itertools import pairwise
-from typing import ClassVar
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from msgspec.structs import replace
-
 from checks.model.facts import Cluster, Port, PrivateNetwork
 from checks.model.settings import ProbeSettings
 from checks.sources.probes.icmp_socket import Echo, EchoSocket, QueuedError
@@ -24,7 +15,12 @@ from checks.traffic import latency_pinger
 from checks.traffic.latency import LATE_S, LatencyPath, Schedule, latency_paths, planned_latency, run_latency
 from checks.traffic.latency_pinger import percentiles
 from checks.traffic.samples import Event, Gap, LatencySample
+from collections.abc import Callable, Iterator
+from hypothesis import given, strategies as st
+from itertools import pairwise
+from msgspec.structs import replace
 from tests.fixtures.clusters import cluster as healthy_cluster
+from typing import ClassVar
 
 
 def network(number: int, nodes: int = 3, mtu: int = 9000) -> PrivateNetwork:
@@ -67,7 +63,7 @@ def test_a_network_that_overlaps_a_public_one_is_refused_and_the_plan_says_so() 
     paths = latency_paths(replace(healthy, networks=(exposed,)))
     assert paths
     assert all("overlaps the public network" in p.refusal for p in paths)
-    assert planned_latency(paths, 10).startswith("Nothing is sent:")
+    assert planned_latency(paths, 10).startswith("racwire sends no pings here:")
 
 
 def test_the_plan_in_words() -> None:
@@ -296,9 +292,11 @@ async def test_without_privilege_one_gap_says_how_to_have_it(wire: type[Wire]) -
 
 async def test_nothing_is_sent_on_a_path_that_was_refused(wire: type[Wire]) -> None:
     told: list[Event] = []
-    await run_latency((LatencyPath(PATHS[0].path, refusal="Nothing is sent: why."),), 10, lambda: 1.0, told.append)
+    await run_latency(
+        (LatencyPath(PATHS[0].path, refusal="racwire sends no pings here: why."),), 10, lambda: 1.0, told.append
+    )
     assert [(e.source, e.reason) for e in told if isinstance(e, Gap)] == [
-        ("latency 192.168.10.0/24 rac2", "Nothing is sent: why.")
+        ("latency 192.168.10.0/24 rac2", "racwire sends no pings here: why.")
     ]
     assert wire.opened == []
 

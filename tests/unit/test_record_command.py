@@ -143,7 +143,7 @@ def test_this_node_is_recorded_while_the_cluster_is_still_being_looked_for(tmp_p
     code, _ = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=lambda: asyncio.sleep(60))
     recorded = Recording.open(tmp_path / "a.rec")
     assert (code, recorded.sources()) == (ExitCode.PASS, ("node rac1",))
-    assert recorded.header.cluster.nodes == Unknown("The recording ended before this was found out.")
+    assert recorded.header.cluster.nodes == Unknown("The recording ended before racwire had gathered this.")
 
 
 def test_pings_are_announced_before_they_are_sent(tmp_path, capsys):
@@ -231,7 +231,7 @@ async def test_a_reader_that_stalls_holds_up_the_feed_and_not_memory():
         (["--label", "x" * 61, "a.rec"], "--label: write at most 60 characters."),
         (["no/such/place.rec"], "no/such/place.rec could not be written: No such file or directory."),
         (["."], ". is already there; name another file, or add --force to replace it."),
-        (["--force", "."], ". is no file, and cannot be replaced by one; name another."),
+        (["--force", "."], ". is no regular file and cannot be replaced; name another file."),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence_and_records_nothing(tmp_path, words, sentence):
@@ -330,7 +330,7 @@ def test_a_disk_that_is_full_is_told_and_what_was_written_can_be_read(tmp_path, 
     code = Tape(tmp_path / "a.rec", recorder, Settings(), quiet=True).record(lambda: feed, found())
     assert code == ExitCode.COULD_NOT_TELL
     assert capsys.readouterr().err == (
-        f"racwire: {tmp_path}/a.rec takes no more samples: the disk is full; those before can still be read.\n"
+        f"racwire: {tmp_path}/a.rec takes no more samples: the disk is full; the earlier samples can still be read.\n"
     )
     assert [event.at for event in Recording.open(tmp_path / "a.rec").events()] == [1.0]
     assert feed.is_closed.is_set()

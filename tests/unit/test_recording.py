@@ -1,7 +1,9 @@
 """A recording: written continuously, complete at any moment, and readable by any process, also while it is written."""
 
 import contextlib
+import msgspec
 import os
+import pytest
 import random
 import shutil
 import signal
@@ -12,13 +14,6 @@ import sys
 import textwrap
 import threading
 import zlib
-from pathlib import Path
-
-import msgspec
-import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from checks.model.facts import Cluster
 from checks.traffic import samples
 from checks.traffic.recorder import Recorder
@@ -26,6 +21,8 @@ from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import LAYOUT, SCHEMA
 from checks.traffic.samples import Gap, NodeSample
 from checks.traffic.timeline import Timeline
+from hypothesis import HealthCheck, given, settings, strategies as st
+from pathlib import Path
 from tests.unit.recording_support import BEGIN, busy, header, links, names_another_journal
 from tests.unit.test_recording_codec import EVENT, LARGEST, LINKS
 
@@ -229,7 +226,9 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
     recorder._file.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(RecordingError) as refused:
         recorder.write([Gap("pairs", 2.0, random.Random(1).randbytes(50_000).hex())])
-    assert str(refused.value) == f"{path} takes no more samples: the disk is full; those before can still be read."
+    assert (
+        str(refused.value) == f"{path} takes no more samples: the disk is full; the earlier samples can still be read."
+    )
     recorder._file.execute("PRAGMA max_page_count = 100000")
     recorder.write([Gap("database", 3.0, "there is room again")])
     assert [event.at for event in read(path)] == [1.0, 3.0]
@@ -238,7 +237,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
 def test_a_recording_that_is_removed_meanwhile_is_not_said_to_be_readable(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     (tmp_path / "a.rec").unlink()
-    with pytest.raises(RecordingError, match=r"a\.rec was removed while it was recorded to"):
+    with pytest.raises(RecordingError, match=r"a\.rec was removed during the recording"):
         recorder.write([Gap("pairs", 1.0, "after")])
 
 
@@ -291,7 +290,7 @@ def test_a_file_of_a_later_layout_is_refused_in_a_sentence(busy_file):
         Recording.open(busy_file)
     assert str(refused.value) == (
         f"{busy_file} was recorded by a newer racwire (layout {SCHEMA + 1}; this one reads {SCHEMA}): "
-        "open it with that."
+        "open it with that version."
     )
 
 
@@ -443,7 +442,9 @@ def test_a_journal_that_names_another_file_does_not_cost_that_file(tmp_path, bus
     if through_a_link:
         path.symlink_to(busy_file)
     for use in (Recording.open, lambda path: Recorder.create(path, header(), replace=True)):
-        with pytest.raises(RecordingError, match=r"could not be read: \S+busy\.rec-journal beside it is none that"):
+        with pytest.raises(
+            RecordingError, match=r"could not be read: racwire does not write a file such as \S+busy\.rec-journal"
+        ):
             use(path)
     assert letter.read_text() == "to my mother"
     assert busy_file.stat().st_size > 0
@@ -453,7 +454,7 @@ def test_a_crashed_recording_of_another_user_is_left_as_it_is(tmp_path, busy_fil
     crashed = left_in_the_middle(busy_file, tmp_path / "crashed.rec")
     before = crashed.read_bytes()
     monkeypatch.setattr(os, "geteuid", lambda: crashed.stat().st_uid + 1)
-    with pytest.raises(RecordingError, match="is another user's: open it as that user, or copy it together with"):
+    with pytest.raises(RecordingError, match="belongs to another user: open it as that user, or copy it together with"):
         Recording.open(crashed)
     assert crashed.read_bytes() == before
 
@@ -469,7 +470,7 @@ def test_a_journal_that_is_a_link_is_not_followed(tmp_path, busy_file):
 
 def test_a_write_ahead_log_beside_it_is_refused_since_racwire_writes_none(busy_file):
     Path(f"{busy_file}-wal").write_bytes(b"")
-    with pytest.raises(RecordingError, match=r"busy\.rec-wal beside it is none that racwire writes"):
+    with pytest.raises(RecordingError, match=r"racwire does not write a file such as \S+busy\.rec-wal"):
         Recording.open(busy_file)
 
 
@@ -478,7 +479,7 @@ def test_a_recording_whose_writer_is_killed_meanwhile_is_to_be_opened_again(tmp_
     shutil.copy(busy_file, whole)
     recording = Recording.open(whole)
     left_in_the_middle(busy_file, whole)
-    with pytest.raises(RecordingError, match=r"whoever wrote it was stopped in the middle; open it again\."):
+    with pytest.raises(RecordingError, match=r"the process that wrote it was stopped during a write; open it again\."):
         list(recording.events())
     recording.close()
     assert read(whole) == read(busy_file)

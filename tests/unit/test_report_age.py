@@ -1,17 +1,14 @@
 """The age of a saved state: the time since the cluster was read, in the same words everywhere."""
 
 from __future__ import annotations
-
-from datetime import datetime, timedelta
-from pathlib import Path
-
 import pytest
-from msgspec.structs import replace
-
 from checks.model.report import Report, Rerun
-from checks.report.age import at, saved_state, state_in_brief, state_kept, state_now, zone_of
+from checks.report.age import saved_state, short_state_texts, state_for_file, state_for_screen, time_text, zone_of
 from checks.report.summary import sentences
 from checks.saved import Saved
+from datetime import datetime, timedelta
+from msgspec.structs import replace
+from pathlib import Path
 from tests.fixtures.reports import black_hole, report_of
 
 LOOKED = datetime.fromisoformat("2026-11-20T14:02:31+01:00")
@@ -31,44 +28,48 @@ def saved(**more: object) -> Report:
         (timedelta(minutes=12, seconds=5), "12 min 5 s ago"),
         (timedelta(days=1, hours=4), "1 d 4 h ago"),
         (timedelta(days=1200), "1200 d ago"),
-        (timedelta(hours=-2), "later than it is by this clock"),
+        (timedelta(hours=-2), "in the future by this clock"),
     ],
 )
 def test_how_old_it_is_counts_from_when_the_cluster_was_looked_at(later, age):
     told = "of 2026-11-20 14:02:31 +01:00, {}, saved 2026-11-21 18:03:00 +01:00"
-    assert state_now(saved(), LOOKED + later) == told.format(age)
+    assert state_for_screen(saved(), LOOKED + later) == told.format(age)
 
 
 def test_what_was_only_just_saved_is_as_old_as_what_it_is_of():
     now = datetime.fromisoformat(SAVED)
-    assert ", 1 d 4 h ago, saved 2026-11-21 18:03:00 +01:00" in state_now(saved(), now)
-    assert "just now" not in " ".join(state_in_brief(saved(), now))
+    assert ", 1 d 4 h ago, saved 2026-11-21 18:03:00 +01:00" in state_for_screen(saved(), now)
+    assert "just now" not in " ".join(short_state_texts(saved(), now))
 
 
 def test_every_place_says_it_alike():
     now = LOOKED + timedelta(days=3)
     whole = "of 2026-11-20 14:02:31 +01:00, 3 d ago, saved 2026-11-21 18:03:00 +01:00"
-    assert saved_state(saved(), now, kept=False) == whole
+    assert saved_state(saved(), now, for_file=False) == whole
     assert Saved(Path("x"), saved()).told(now) == f"saved by racwire 1.2.3: the state {whole}"
-    assert f"This is not the cluster as it is now, but a saved state {whole}." in sentences(saved(), now, kept=False)
+    assert f"This is not the cluster as it is now, but a saved state {whole}." in sentences(
+        saved(), now, for_file=False
+    )
 
 
 def test_a_file_says_when_it_was_written_and_nothing_that_is_untrue_tomorrow():
     now = LOOKED + timedelta(days=3, hours=2)
     told = (
         "of 2026-11-20 14:02:31 +01:00, saved 2026-11-21 18:03:00 +01:00; "
-        "this was written 2026-11-23 16:02:31 +01:00, 3 d 2 h after the cluster was looked at"
+        "this output was written 2026-11-23 16:02:31 +01:00, 3 d 2 h after the check"
     )
-    assert state_kept(saved(), now) == saved_state(saved(), now, kept=True) == told
+    assert state_for_file(saved(), now) == saved_state(saved(), now, for_file=True) == told
     assert " ago" not in " ".join(sentences(saved(), now))
-    assert state_kept(saved(), LOOKED).endswith("; this was written 2026-11-20 14:02:31 +01:00")
+    assert state_for_file(saved(), LOOKED).endswith("; this output was written 2026-11-20 14:02:31 +01:00")
     earlier = LOOKED - timedelta(hours=1)
-    assert state_kept(saved(), earlier).endswith(" written 2026-11-20 13:02:31 +01:00, before that by the clock there")
+    assert state_for_file(saved(), earlier).endswith(
+        " written 2026-11-20 13:02:31 +01:00, which is before the check by the clock of this machine"
+    )
 
 
 def test_what_was_looked_at_once_more_is_said_and_makes_the_rest_no_younger():
     again = Rerun(check="df-ping", started_at="2026-11-20T16:02:31+01:00", duration_s=1.0, entries=0)
-    told = state_now(saved(reruns=(again,)), LOOKED + timedelta(hours=3))
+    told = state_for_screen(saved(reruns=(again,)), LOOKED + timedelta(hours=3))
     assert told.startswith("of 2026-11-20 14:02:31 +01:00, 3 h ago, in part of 2026-11-20 16:02:31 +01:00, saved ")
 
 
@@ -76,21 +77,21 @@ def test_what_was_looked_at_once_more_is_said_and_makes_the_rest_no_younger():
 def test_a_time_that_does_not_tell_is_said_as_it_is_without_an_age(time):
     now, report = LOOKED.replace(year=9999), saved(started_at=time)
     if "+" not in time:
-        assert state_now(report, now) == f"of {at(time)}, saved 2026-11-21 18:03:00 +01:00"
-        assert "after" not in state_kept(report, now)
-        assert "ago" not in " ".join(state_in_brief(report, now))
-    assert state_now(report, now).startswith(f"of {at(time)}")
+        assert state_for_screen(report, now) == f"of {time_text(time)}, saved 2026-11-21 18:03:00 +01:00"
+        assert "after" not in state_for_file(report, now)
+        assert "ago" not in " ".join(short_state_texts(report, now))
+    assert state_for_screen(report, now).startswith(f"of {time_text(time)}")
 
 
 def test_a_report_as_json_was_saved_when_it_was_made_and_a_live_one_never():
     report = report_of(black_hole())
-    told = state_now(replace(report, saved_at=report.started_at), LOOKED + timedelta(hours=1))
+    told = state_for_screen(replace(report, saved_at=report.started_at), LOOKED + timedelta(hours=1))
     assert told == "of 2026-11-20 14:02:31 +01:00, 1 h ago"
-    assert saved_state(report, kept=True) == saved_state(report, kept=False) == ""
+    assert saved_state(report, for_file=True) == saved_state(report, for_file=False) == ""
 
 
 def test_in_little_room_the_age_stays():
-    assert state_in_brief(saved(), LOOKED + timedelta(days=1, hours=4)) == (
+    assert short_state_texts(saved(), LOOKED + timedelta(days=1, hours=4)) == (
         "saved state of 2026-11-20 14:02 +01:00, 1 d 4 h ago",
         "saved 2026-11-20 14:02, 1 d ago",
         "saved, 1 d ago",

@@ -15,7 +15,8 @@ from checks.model.finding import Finding, Magnitude, Status, Waived
 from checks.model.report import Report
 from checks.report import diff_findings
 from checks.report.diff import ReportDiff, diff, exit_code, to_json, verdict
-from checks.report.diff_findings import DiffKind, finding_changes
+from checks.report.diff_findings import finding_changes
+from checks.report.diff_kind import DiffKind
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_interface, with_paths
 from tests.fixtures.databases import asked, losing
 from tests.fixtures.reports import black_hole, report_of
@@ -41,7 +42,7 @@ def extent(value: float, unit: str = "% lost") -> Magnitude:
 
 def change(before: list[Finding], after: list[Finding]) -> DiffKind:
     """The one thing that changed."""
-    (told,) = [c for c in finding_changes(before, after) if c.change not in (DiffKind.SAME, DiffKind.CALM)]
+    (told,) = [c for c in finding_changes(before, after) if c.change not in (DiffKind.SAME, DiffKind.NO_PROBLEM)]
     return told
 
 
@@ -53,23 +54,23 @@ CALM = finding(PASS, code="T-2")
     [
         ([CALM], [finding()], DiffKind.NEW, FAIL),
         ([finding()], [CALM], DiffKind.GONE, None),
-        ([finding(WARN)], [finding(FAIL)], DiffKind.GRAVER, FAIL),
-        ([finding(INFO)], [finding(WARN)], DiffKind.GRAVER, WARN),
-        ([finding(FAIL)], [finding(WARN)], DiffKind.MILDER, None),
-        ([finding(extent=extent(1))], [finding(extent=extent(2))], DiffKind.MORE, FAIL),
-        ([finding(extent=extent(2))], [finding(extent=extent(1))], DiffKind.LESS, None),
-        ([finding(nodes=["rac1"])], [finding(nodes=["rac1", "rac2"])], DiffKind.WIDER, FAIL),
-        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1"])], DiffKind.NARROWER, None),
-        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1", "rac3"])], DiffKind.ELSEWHERE, FAIL),
+        ([finding(WARN)], [finding(FAIL)], DiffKind.MORE_SEVERE, FAIL),
+        ([finding(INFO)], [finding(WARN)], DiffKind.MORE_SEVERE, WARN),
+        ([finding(FAIL)], [finding(WARN)], DiffKind.LESS_SEVERE, None),
+        ([finding(extent=extent(1))], [finding(extent=extent(2))], DiffKind.HIGHER, FAIL),
+        ([finding(extent=extent(2))], [finding(extent=extent(1))], DiffKind.LOWER, None),
+        ([finding(nodes=["rac1"])], [finding(nodes=["rac1", "rac2"])], DiffKind.MORE_NODES, FAIL),
+        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1"])], DiffKind.FEWER_NODES, None),
+        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1", "rac3"])], DiffKind.OTHER_NODES, FAIL),
         ([finding()], [finding(waived=WAIVED)], DiffKind.WAIVED, None),
-        ([finding(waived=WAIVED)], [finding()], DiffKind.LIFTED, FAIL),
-        ([finding()], [finding(UNKNOWN)], DiffKind.UNTOLD, UNKNOWN),
-        ([CALM], [finding(UNKNOWN)], DiffKind.UNTOLD, UNKNOWN),
-        ([finding(UNKNOWN)], [finding(WARN)], DiffKind.TOLD, WARN),
-        ([finding(UNKNOWN)], [CALM], DiffKind.TOLD, None),
-        ([finding()], [], DiffKind.LEFT_OUT, None),
-        ([finding()], [finding(SKIPPED, code="RW-ENGINE-005")], DiffKind.LEFT_OUT, None),
-        ([], [finding()], DiffKind.FIRST_LOOK, None),
+        ([finding(waived=WAIVED)], [finding()], DiffKind.WAIVER_ENDED, FAIL),
+        ([finding()], [finding(UNKNOWN)], DiffKind.BECAME_UNKNOWN, UNKNOWN),
+        ([CALM], [finding(UNKNOWN)], DiffKind.BECAME_UNKNOWN, UNKNOWN),
+        ([finding(UNKNOWN)], [finding(WARN)], DiffKind.BECAME_KNOWN, WARN),
+        ([finding(UNKNOWN)], [CALM], DiffKind.BECAME_KNOWN, None),
+        ([finding()], [], DiffKind.NOT_RERUN, None),
+        ([finding()], [finding(SKIPPED, code="RW-ENGINE-005")], DiffKind.NOT_RERUN, None),
+        ([], [finding()], DiffKind.FIRST_RUN, None),
     ],
 )
 def test_what_became_of_a_finding_and_how_grave_that_is(before, after, told, worse):
@@ -85,9 +86,9 @@ def test_what_is_waived_now_is_told_and_is_not_worse():
     ("before", "after", "told"),
     [
         (extent(14.98), extent(20.71), DiffKind.SAME),
-        (extent(14.98), extent(23), DiffKind.MORE),
-        (extent(23), extent(14.98), DiffKind.LESS),
-        (extent(10, "paths"), extent(11, "paths"), DiffKind.MORE),
+        (extent(14.98), extent(23), DiffKind.HIGHER),
+        (extent(23), extent(14.98), DiffKind.LOWER),
+        (extent(10, "paths"), extent(11, "paths"), DiffKind.HIGHER),
         (extent(1, "paths"), extent(3, "% lost"), DiffKind.SAME),
         (None, extent(1), DiffKind.SAME),
     ],
@@ -100,7 +101,7 @@ def test_what_is_measured_counts_as_more_from_half_as_much_again_and_a_count_fro
 def test_a_warning_where_its_check_had_a_failure_is_milder_whatever_its_code():
     failing = finding(nodes=["rac2", "rac1"])
     left = finding(WARN, code="T-9", nodes=["rac2"])
-    assert change([failing], [left]).change is DiffKind.MILDER
+    assert change([failing], [left]).change is DiffKind.LESS_SEVERE
     assert change([left], [failing]).worse is FAIL
 
 
@@ -125,13 +126,13 @@ def test_a_warning_about_something_else_is_none_that_a_failure_has_left(other):
 def test_the_same_finding_comes_before_another_one_of_its_check():
     failing, warning = finding(nodes=["rac1"]), finding(WARN, code="T-9", nodes=["rac1"])
     changes = finding_changes([failing, warning], [finding(nodes=["rac1", "rac2"]), warning])
-    assert {(c.finding.code, c.change) for c in changes} == {("T-1", DiffKind.WIDER), ("T-9", DiffKind.SAME)}
+    assert {(c.finding.code, c.change) for c in changes} == {("T-1", DiffKind.MORE_NODES), ("T-9", DiffKind.SAME)}
 
 
 def test_where_far_too_many_findings_changed_each_is_told_by_itself(monkeypatch):
     before = [finding(nodes=["rac1", str(n)]) for n in range(8)]
     after = [finding(nodes=["rac1", str(n), "rac9"]) for n in range(8)]
-    assert {c.change for c in finding_changes(before, after)} == {DiffKind.WIDER}
+    assert {c.change for c in finding_changes(before, after)} == {DiffKind.MORE_NODES}
     monkeypatch.setattr(diff_findings, "_MOST_PAIRS", 63)
     assert {c.change for c in finding_changes(before, after)} == {DiffKind.NEW, DiffKind.GONE}
 
@@ -139,7 +140,9 @@ def test_where_far_too_many_findings_changed_each_is_told_by_itself(monkeypatch)
 def test_a_fault_whose_place_could_not_be_looked_at_again_is_not_gone():
     unseen = finding(UNKNOWN, code="T-3", nodes=["rac1"])
     lost = finding(nodes=["rac1"])
-    assert {c.change for c in finding_changes([lost, CALM], [unseen, CALM]) if c.is_problem} == {DiffKind.UNTOLD}
+    assert {c.change for c in finding_changes([lost, CALM], [unseen, CALM]) if c.is_problem} == {
+        DiffKind.BECAME_UNKNOWN
+    }
     elsewhere = finding(UNKNOWN, code="T-3", nodes=["rac9"])
     told = {c.finding.code: c.change for c in finding_changes([lost, CALM], [elsewhere, CALM])}
     assert told["T-1"] is DiffKind.GONE
@@ -171,7 +174,7 @@ LESS_OF_IT = {"before": [finding(WARN, extent=extent(9))], "after": [finding(WAR
     ("before", "after", "told"),
     [
         ([], [], "Nothing is worse or better."),
-        ([finding()], [finding()], "Nothing is worse or better; 1 failure is as it was."),
+        ([finding()], [finding()], "Nothing is worse or better; 1 failure is unchanged."),
         ([HELD], [HELD], "Nothing is worse or better."),
         ([finding(), finding(code="T-3")], [CALM], "Better: 2 failures are gone, no problem is left."),
         (
@@ -188,14 +191,14 @@ LESS_OF_IT = {"before": [finding(WARN, extent=extent(9))], "after": [finding(WAR
             "Worse: 2 warnings are new; 1 failure is gone, 1 warning is gone.",
         ),
         ([finding(WARN)], [finding()], "Worse: 1 failure got worse."),
-        ([finding()], [finding(UNKNOWN)], "Worse: 1 finding cannot be told any more."),
-        ([finding(UNKNOWN)], [CALM], "Better: 1 open question is gone, no problem is left."),
+        ([finding()], [finding(UNKNOWN)], "Worse: 1 finding is now unknown."),
+        ([finding(UNKNOWN)], [CALM], "Better: 1 unknown result is gone, no problem is left."),
         ([finding(UNKNOWN)], [finding(WARN)], "Worse: 1 warning is new."),
-        ([finding(check="u")], [], "Nothing is worse or better. 1 problem was not looked at again."),
+        ([finding(check="u")], [], "Nothing is worse or better. 1 problem was not checked again."),
         (
             [],
             [finding(check="u"), finding(WARN, check="u")],
-            "Nothing is worse or better. 2 problems were not looked at before.",
+            "Nothing is worse or better. 2 problems were not checked before.",
         ),
     ],
 )
@@ -220,13 +223,13 @@ findings = st.lists(
     max_size=8,
 )
 MIRRORED = {
-    DiffKind.GRAVER: DiffKind.MILDER,
-    DiffKind.MORE: DiffKind.LESS,
-    DiffKind.WIDER: DiffKind.NARROWER,
-    DiffKind.LIFTED: DiffKind.WAIVED,
+    DiffKind.MORE_SEVERE: DiffKind.LESS_SEVERE,
+    DiffKind.HIGHER: DiffKind.LOWER,
+    DiffKind.MORE_NODES: DiffKind.FEWER_NODES,
+    DiffKind.WAIVER_ENDED: DiffKind.WAIVED,
     DiffKind.NEW: DiffKind.GONE,
-    DiffKind.UNTOLD: DiffKind.TOLD,
-    DiffKind.FIRST_LOOK: DiffKind.LEFT_OUT,
+    DiffKind.BECAME_UNKNOWN: DiffKind.BECAME_KNOWN,
+    DiffKind.FIRST_RUN: DiffKind.NOT_RERUN,
 }
 MIRRORED |= {other: one for one, other in MIRRORED.items()}
 
@@ -373,13 +376,13 @@ def named(report: Report, name: str) -> Report:
 @pytest.mark.parametrize(
     ("before", "after", "caution"),
     [
-        (WELL, named(WELL, "testrac"), "These are not of the same cluster: A is of prodrac, B of testrac."),
-        (later(WELL), WELL, "B is older than A: what is called worse got better. Name the earlier one first."),
-        (WELL, later(WELL, is_redacted=True), "B has pseudonyms and A has not, so names cannot be matched"),
+        (WELL, named(WELL, "testrac"), "The reports are not of the same cluster: A is of prodrac, B of testrac."),
+        (later(WELL), WELL, "B is older than A: worse means better here. Name the earlier report first."),
+        (WELL, later(WELL, is_redacted=True), "B has pseudonyms and A does not, so racwire cannot match names"),
         (
             later(WELL, is_redacted=True),
             later(WELL, is_redacted=True),
-            "Both have pseudonyms: they mean the same only where one and the same mapping made them.",
+            "Both reports have pseudonyms: a pseudonym means the same in both only if both used the same mapping.",
         ),
         (WELL, later(WELL, interrupted=True), "The run of B was interrupted"),
     ],

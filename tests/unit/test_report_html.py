@@ -133,8 +133,10 @@ def test_what_could_not_tell_for_the_same_reason_is_told_once():
     )
     page = Page(changed(report, findings=(one, other)))
     (article,) = page.all("article")
-    assert "Likewise Not known 2. IC-X-002 check-2" in words(article)
-    assert "1 entry for 2 findings: those that could not tell for the same reason share one." in page.text("contents")
+    assert "Same reason Not known 2. IC-X-002 check-2" in words(article)
+    assert "1 entry for 2 findings: findings that are unknown for the same reason share one entry." in page.text(
+        "contents"
+    )
     assert "findings" not in Page(changed(report, findings=(one,))).text("contents")
 
 
@@ -147,7 +149,7 @@ def test_checks_that_lack_the_same_fact_are_one_entry_for_many_findings():
         for check in ("df-ping", "interfaces", "boot-mtu")
     )  # fmt: skip
     told = Page(changed(report_of(cluster(2)), findings=lacking)).text("contents")
-    assert "1 entry for 3 findings: those that could not tell for the same reason share one." in told
+    assert "1 entry for 3 findings: findings that are unknown for the same reason share one entry." in told
 
 
 def test_what_is_waived_is_shown_and_marked_and_not_counted():
@@ -169,7 +171,7 @@ def test_the_page_ends_like_a_file_of_text():
 
 
 def test_waivers_are_spoken_of_where_there_are_none():
-    assert page_text("waivers") == "Waivers The settings waive nothing."
+    assert page_text("waivers") == "Waivers The settings contain no waivers."
 
 
 def page_text(anchor: str) -> str:
@@ -182,9 +184,9 @@ def test_what_a_saved_an_interrupted_or_a_redacted_report_is_stands_at_its_top()
         reruns=(Rerun(check="df-ping", started_at="2026-11-20T14:30:00+01:00", duration_s=1.0, entries=0),),
     )  # fmt: skip
     page = Page(report)
-    for part in ("ended before every check", "a saved state of 2026-11-20 14:02:31 +01:00", "pseudonyms"):
+    for part in ("interrupted before all checks", "a saved state of 2026-11-20 14:02:31 +01:00", "pseudonyms"):
         assert part in page.text("top")
-    assert "df-ping was run once more at 2026-11-20 14:30:00 +01:00" in page.text("journal")
+    assert "df-ping was run again at 2026-11-20 14:30:00 +01:00" in page.text("journal")
 
 
 # --- what was read ----------------------------------------------------------------------------------------------------
@@ -217,21 +219,21 @@ def test_an_output_that_no_problem_points_at_stands_in_the_journal():
     told = Page(report).text("journal")
     assert "only here" in told
     assert "80 ms it hung" in told
-    assert "2 actions, 1 of them without success." in told
+    assert "2 actions, 1 of these failed." in told
 
 
 def test_what_is_cut_of_an_output_is_said():
     page = Page(with_journal(entry("a", "x" * (MOST_OF_ONE + 1_234))))
     assert "x" * MOST_OF_ONE in page.text("p1")
     assert "x" * (MOST_OF_ONE + 1) not in page.source
-    assert "Cut here: 1,234 characters more; the report as JSON and the saved file have them." in page.text("p1")
+    assert "Cut here: 1,234 more characters. The JSON report and the saved file contain them." in page.text("p1")
 
 
 def test_outputs_for_which_there_is_no_room_are_named():
     many = [entry(f"t{n}", "<" * MOST_OF_ONE) for n in range(10)]
     page = Page(with_journal(*many))
     assert page.source.count("&lt;") * len("&lt;") <= MOST_IN_ALL
-    assert "No room here for 12,000 characters" in page.text("p1")
+    assert "No room for these 12,000 characters" in page.text("p1")
     assert all(f"cat t{n}" in page.text("journal") for n in range(10))
 
 

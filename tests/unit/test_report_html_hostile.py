@@ -1,10 +1,8 @@
 """Hostile text and hostile figures in the page: shown, and neither obeyed nor fatal."""
 
 import math
-
 import msgspec
 import pytest
-
 from checks.model.facts import CounterChange, KernelCounters
 from checks.model.finding import Magnitude, Status
 from checks.model.journal import Entry
@@ -86,7 +84,7 @@ def test_a_line_of_64_kilobytes_is_cut_and_read_on_any_screen():
     page = Page(msgspec.structs.replace(report_of(cluster(2)), journal=(entry,)))
     assert "z" * 12_000 in page.source
     assert "z" * 12_001 not in page.source
-    assert "Cut here: 53,536 characters more" in page.text("journal")
+    assert "Cut here: 53,536 more characters" in page.text("journal")
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e308, -1.0])

@@ -1,27 +1,25 @@
 """The pictures of the page: what was sampled, thinned out without losing a peak; a gap is a gap and never 0."""
 
-import math
-import re
-from contextlib import closing
-from datetime import timedelta, timezone
-from pathlib import Path
-
 import hypothesis.strategies as st
+import math
 import msgspec
 import pytest
-from hypothesis import given
-
+import re
 from checks.model.facts import Cluster, History, NotAsked, Unknown
-from checks.report.html.traffic_section import traffic_of
-from checks.report.pictures import Curve, level, nice_top, strip
+from checks.report.html.traffic_section import traffic_section
+from checks.report.pictures import Curve, bar, nice_top, strip
 from checks.report.pictures_facts import history_figure, interval_figures
-from checks.report.pictures_places import MOST_PLACES, TrafficPlaces, stretch_of
 from checks.report.pictures_samples import sampled as pictures_of
 from checks.report.report_evidence import Evidence
+from checks.report.time_slots import MOST_SLOTS, TimeSlots, drawn_span
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, InstanceSample, InterfaceCounts, NodeSample
 from checks.traffic.timeline import Timeline, Track
+from contextlib import closing
+from datetime import timedelta, timezone
+from hypothesis import given
+from pathlib import Path
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import activity, asked, counters, history, losing, own_activity, period, transfers
 from tests.fixtures.large import large_track
@@ -56,7 +54,7 @@ def test_what_is_known_of_one_curve_only_is_no_gap():
 
 def test_the_smallest_loss_can_be_seen():
     assert drawn(1e-9, look="bars") == ["M0,100V96h1V100Z"]
-    assert 'width="0.4"' in level("prod1", 1, 1e9, "title", "told").picture
+    assert 'width="0.4"' in bar("prod1", 1, 1e9, "title", "told").picture
 
 
 def test_a_picture_says_what_it_is_to_who_cannot_see_it():
@@ -78,9 +76,9 @@ def test_the_full_height_holds_the_highest_and_is_not_far_above_it(highest):
     st.integers(1, 40),
 )
 def test_no_peak_is_lost_and_nothing_is_made_up(samples, count):
-    stretch = stretch_of(0.0, 100.0, 100 / count)
+    stretch = drawn_span(0.0, 100.0, 100 / count)
     assert stretch
-    places = TrafficPlaces(stretch)
+    places = TimeSlots(stretch)
     inside = [value for at, seconds, value in samples if 0 <= at - seconds / 2 < 100]
     for at, seconds, value in samples:
         places.put("x", at, seconds, value)
@@ -90,9 +88,9 @@ def test_no_peak_is_lost_and_nothing_is_made_up(samples, count):
 
 
 def test_time_that_no_sample_covers_is_not_known():
-    stretch = stretch_of(0.0, 6.0, 1.0)
+    stretch = drawn_span(0.0, 6.0, 1.0)
     assert stretch
-    places = TrafficPlaces(stretch)
+    places = TimeSlots(stretch)
     for at in (1.0, 2.01, 2.99, 6.0):
         places.put("x", at, 1.0, 5.0)
     assert places.values("x") == [5.0, 5.0, 5.0, None, None, 5.0]
@@ -100,18 +98,18 @@ def test_time_that_no_sample_covers_is_not_known():
 
 
 def test_a_sample_of_long_shows_in_every_place_that_it_covers():
-    stretch = stretch_of(0.0, 6.0, 1.0)
+    stretch = drawn_span(0.0, 6.0, 1.0)
     assert stretch
-    places = TrafficPlaces(stretch)
+    places = TimeSlots(stretch)
     places.put("x", 5.0, 4.0, 7.0)
     assert places.values("x") == [None, 7.0, 7.0, 7.0, 7.0, None]
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])
 def test_what_is_no_number_is_not_known(value):
-    stretch = stretch_of(0.0, 2.0, 1.0)
+    stretch = drawn_span(0.0, 2.0, 1.0)
     assert stretch
-    places = TrafficPlaces(stretch)
+    places = TimeSlots(stretch)
     for at, seconds in ((1.0, 1.0), (math.nan, 1.0), (1e300, 1.0), (1.0, math.inf), (1.0, 0.0), (1.0, -1.0)):
         places.put("x", at, seconds, value)
         places.put("y", at, seconds, 1.0)
@@ -120,10 +118,10 @@ def test_what_is_no_number_is_not_known(value):
 
 
 def test_a_long_time_is_thinned_out():
-    stretch = stretch_of(0.0, 86_400.0, 1.0)
+    stretch = drawn_span(0.0, 86_400.0, 1.0)
     assert stretch
-    assert stretch.count == MOST_PLACES
-    assert stretch_of(5.0, 5.0, 1.0) is stretch_of(0.0, math.nan, 1.0) is stretch_of(0.0, math.inf, 1.0) is None
+    assert stretch.count == MOST_SLOTS
+    assert drawn_span(5.0, 5.0, 1.0) is drawn_span(0.0, math.nan, 1.0) is drawn_span(0.0, math.inf, 1.0) is None
 
 
 # --- samples ----------------------------------------------------------------------------------------------------------
@@ -133,7 +131,7 @@ def figures(track: Track, of: Cluster | None = None) -> dict[str, dict[str, str]
     """Return the text next to each strip, by figure and strip."""
     found = pictures_of(track, of or cluster(2), None)
     assert found
-    return {figure.title: {strip.name: strip.told for strip in figure.strips} for figure in found.figures}
+    return {figure.title: {strip.name: strip.caption for strip in figure.strips} for figure in found.figures}
 
 
 def node_sample(second: int, bytes_: int = 125_000, failed: int = 0, node: str = "rac1") -> NodeSample:
@@ -165,7 +163,7 @@ def test_faults_are_counted_and_what_had_none_is_told_without_a_picture():
     calm = pictures_of(of(*map(node_sample, range(1, 6))), cluster(2), None)
     assert calm
     assert "Failed reassemblies" not in {figure.title for figure in calm.figures}
-    assert "Failed reassemblies: none at rac1." in calm.sentences
+    assert "Failed reassemblies: none on rac1." in calm.sentences
 
 
 def test_a_gap_is_drawn_measured_and_explained():
@@ -174,17 +172,17 @@ def test_a_gap_is_drawn_measured_and_explained():
     found = pictures_of(track, cluster(2), None)
     assert found
     (figure,) = found.figures
-    assert figure.strips[0].told.endswith("nothing known of 3 s")
+    assert figure.strips[0].caption.endswith("not known for 3 s")
     assert '<rect x="3" y="0" width="3" height="100" class="gap"/>' in figure.strips[0].picture
     assert ("gap", "not known") in figure.legend
     assert "Not sampled for a time: node rac1. ssh was lost." in found.sentences
-    assert "Failed reassemblies: none at rac1; not known are 3 s of rac1." in found.sentences
+    assert "Failed reassemblies: none on rac1; not known: 3 s of rac1." in found.sentences
 
 
 def test_lost_blocks_of_which_nothing_is_known_are_not_drawn_as_none():
     told = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
     missing = InstanceSample("prod1", 1, "rac1", BEGIN + 2, 1.0)
-    assert figures(of(told, missing))["Lost blocks"] == {"prod1": "3 in all, at most 3/s; nothing known of 1 s"}
+    assert figures(of(told, missing))["Lost blocks"] == {"prod1": "3 in all, at most 3/s; not known for 1 s"}
 
 
 def test_what_was_never_sampled_has_a_grey_row_and_is_not_left_out():
@@ -192,7 +190,7 @@ def test_what_was_never_sampled_has_a_grey_row_and_is_not_left_out():
     never = Gap("node rac2", BEGIN + 1, "no ssh"), Gap("instance prod2", BEGIN + 1, "no grant")
     found = pictures_of(of(node_sample(1, failed=2), node_sample(2), lost, *never), cluster(2), None)
     assert found
-    told = {figure.title: {strip.name: strip.told for strip in figure.strips} for figure in found.figures}
+    told = {figure.title: {strip.name: strip.caption for strip in figure.strips} for figure in found.figures}
     assert told["Traffic on 192.168.10.0/24"]["rac2 eth1"] == "never sampled"
     assert told["Lost blocks"]["prod2"] == told["Failed reassemblies"]["rac2"] == "never sampled"
     for figure in found.figures:
@@ -203,7 +201,7 @@ def test_what_was_never_sampled_has_a_grey_row_and_is_not_left_out():
 def test_that_there_were_no_faults_is_not_said_of_what_was_never_sampled():
     found = pictures_of(of(node_sample(1), Gap("node rac2", BEGIN + 1, "no ssh")), cluster(2), None)
     assert found
-    assert "Failed reassemblies: none at rac1; not known are all of rac2." in found.sentences
+    assert "Failed reassemblies: none on rac1; not known: all of rac2." in found.sentences
     assert "Never sampled: node rac2. no ssh" in found.sentences
 
 
@@ -221,7 +219,7 @@ def test_times_are_those_of_the_node():
     found = pictures_of(of(node_sample(1), node_sample(2)), cluster(2), timezone(timedelta(hours=2)))
     assert found
     assert found.sentences[0] == (
-        "Sampled for 2 s from 2026-09-10 02:26:40 +02:00 on; the pictures show the highest of each 1 s."
+        "Sampled for 2 s, since 2026-09-10 02:26:40 +02:00; the pictures show the highest value in each 1 s."
     )
     assert found.figures[0].axis == ("02:26:40", "02:26:41", "02:26:42")
 
@@ -235,7 +233,7 @@ def test_unknown_networks_are_said():
     unknown = msgspec.structs.replace(cluster(2), networks=Unknown("?"))
     found = pictures_of(of(node_sample(1), node_sample(2)), unknown, None)
     assert found
-    assert "Which interfaces are private is not known, so that their traffic is not drawn." in found.sentences
+    assert "The private interfaces are not known, so no picture shows their traffic." in found.sentences
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------
@@ -245,7 +243,7 @@ def test_without_samples_the_interval_of_the_checks_is_drawn():
     built = asked(2, activity=losing(2, 37, {1: 37}))
     (lost,) = interval_figures(built)
     assert lost.title == "Lost blocks in 30 s"
-    assert [(strip.name, strip.told) for strip in lost.strips] == [
+    assert [(strip.name, strip.caption) for strip in lost.strips] == [
         ("prod1", "0 of 12,400 blocks sent, 0 %"), ("prod2", "37 of 12,437 blocks sent, 0.297 %"),
     ]  # fmt: skip
     assert interval_figures(asked(2, activity=activity(2), counters=counters(2))) == ()
@@ -253,9 +251,9 @@ def test_without_samples_the_interval_of_the_checks_is_drawn():
 
 def test_lost_blocks_are_told_as_a_share_of_all_that_were_sent():
     few = own_activity(2, {"gc cr blocks received": 10, "gc current blocks received": 0, "gc blocks lost": 30})
-    blocks = traffic_of(Evidence(report_of(asked(2, activity=activity(2, few))))).sheets[0]
+    blocks = traffic_section(Evidence(report_of(asked(2, activity=activity(2, few))))).sheets[0]
     (row,) = [dict(zip(blocks.columns, row, strict=True)) for row in blocks.rows if row[0] == "prod2"]
-    assert (row["Received"], row["Lost"], row["of those sent"]) == ("10", "30", "75 %")
+    assert (row["Received"], row["Lost"], row["Lost of sent"]) == ("10", "30", "75 %")
 
 
 def test_the_past_is_drawn_by_its_parts_and_a_missing_one_is_a_gap():
@@ -264,9 +262,9 @@ def test_the_past_is_drawn_by_its_parts_and_a_missing_one_is_a_gap():
     assert figure is not None
     assert not isinstance(figure, str)
     (prod1,) = figure.strips
-    assert prod1.told == "37 in all, at most 37 at a time"
+    assert prod1.caption == "37 in all, at most 37 at a time"
     assert '<rect x="2" y="0" width="1" height="100" class="gap"/>' in prod1.picture
-    assert figure.sentence.endswith("2026-11-20 14:00:00; the most in each 1 d. Full height is 50.")
+    assert figure.sentence.endswith("2026-11-20 14:00:00; the highest number in each 1 d. Full height is 50.")
     assert figure.axis == ("2026-11-14 00:00", "2026-11-18 00:00")
 
 
@@ -291,14 +289,14 @@ def test_pictures_stand_in_the_page_with_title_and_description():
     pictures = page.all("svg")
     assert len(pictures) == 4 + 2 + 2 + 3  # ports, lost blocks, failed reassemblies; the past of three instances
     assert all([name_of(child) for child in picture][:2] == ["title", "desc"] for picture in pictures)
-    assert "nothing known of 5 s" in page.text("traffic")
+    assert "not known for 5 s" in page.text("traffic")
     assert any(e.get("class") == "gap" for e in page.all("rect"))
 
 
-def test_who_lost_whose_blocks_is_a_square():
+def test_lost_blocks_are_a_matrix_of_receivers_and_senders():
     page = Page(losing_report())
-    squares = [t for t in page.by_id("traffic").iter("table") if t.get("class") == "square"]
-    now, past = map(cells, squares)
+    matrices = [t for t in page.by_id("traffic").iter("table") if t.get("class") == "matrix"]
+    now, past = map(cells, matrices)
     assert now == [
         ["lost by, sent by", "prod1", "prod2", "prod3"],
         ["prod1", "·", "0", "0"],
@@ -314,8 +312,8 @@ def test_a_pair_that_was_not_measured_is_told_from_one_that_lost_nothing():
     without = tuple(pair for pair in measured if (pair.receiver, pair.sender) != (3, 1))
     lost = msgspec.structs.replace(losing(2, 37, {1: 37}, 3), transfers=without)
     page = Page(report_of(asked(3, activity=lost)))
-    (square,) = [t for t in page.by_id("traffic").iter("table") if t.get("class") == "square"]
-    assert cells(square)[3] == ["prod3", "?", "0", "·"]
+    (matrix,) = [t for t in page.by_id("traffic").iter("table") if t.get("class") == "matrix"]
+    assert cells(matrix)[3] == ["prod3", "?", "0", "·"]
     assert "?: not measured" in page.text("traffic")
 
 
@@ -327,17 +325,17 @@ NO_GRANT = Unknown("racwire has no grant on GV_$SYSSTAT.")
     [
         (asked(2, activity=NO_GRANT), NO_GRANT.reason),
         (asked(2, activity=NotAsked("It hangs."), database=NO_GRANT), NO_GRANT.reason),
-        (cluster(2), "No check of this run asks for it."),
+        (cluster(2), "No check of this run needs these numbers."),
     ],
 )
 def test_why_nothing_is_told_of_lost_blocks_is_said(facts, why):
     told = Page(report_of(facts)).text("traffic")
-    assert f"What the instances lost in the checks' own interval is not known. {why}" in told
+    assert f"The blocks that the instances lost in the interval of the checks are not known. {why}" in told
 
 
 def test_that_nothing_was_sampled_is_said():
     told = Page(report_of(asked(2))).text("traffic")
-    assert "The traffic was not sampled: there is no picture of it over time." in told
+    assert "racwire did not sample the traffic, so no picture shows the traffic over time." in told
 
 
 def test_the_matrix_of_paths_has_a_letter_a_size_and_figures_for_each_way():

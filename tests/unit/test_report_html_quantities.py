@@ -66,7 +66,7 @@ def test_a_path_is_told_in_one_line():
     network = built.networks[0]
     lost = path(network, "rac1", "rac2", Verdict.UNREACHABLE, packets_sent=42, elapsed_ms=61.2)
     cells = path_matrices(with_paths(built, lost))[0].cells
-    assert path_line(cells["rac1", "rac1"]) == "rac1 itself: nothing is sent to the own node."
+    assert path_line(cells["rac1", "rac1"]) == "rac1 itself: racwire sends no pings from a node to itself."
     assert path_line(cells["rac1", "rac2"]) == "rac1→rac2: 84 bytes 0/20 · 9000 bytes 0/20 · 42 probes in 61 ms"
     assert meaning_of(cells["rac1", "rac2"]) == "unreachable"
     assert path_line(cells["rac2", "rac1"]) == (

@@ -13,7 +13,7 @@ def sheet(built, title):
 
 def test_each_interface_stands_with_its_mac_address():
     built = cluster([node(1), with_interface(node(2), "eth2", mac_address="52:54:00:12:34:56")])
-    interfaces = sheet(built, "Interfaces, every layer")
+    interfaces = sheet(built, "Interfaces of every layer")
     told = {row[0]: dict(zip(interfaces.columns, row, strict=True)) for row in interfaces.rows}
     assert told["rac2 eth2"]["MAC"] == "52:54:00:12:34:56"
     assert told["rac1 eth2"]["MAC"] == ""

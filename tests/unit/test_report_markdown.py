@@ -118,7 +118,7 @@ def test_the_headline_comes_first_then_what_was_looked_at_then_the_problems():
     told = markdown(report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3))))
     assert told.startswith(
         "# Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways.\n\n"
-        "Besides, there is 1 more failure.\n\n"
+        "There is also 1 more failure.\n\n"
         "- Cluster: prodrac\n"
         "- Nodes: rac1 (this one), rac2, rac3\n"
     )
@@ -131,8 +131,8 @@ def test_the_headline_comes_first_then_what_was_looked_at_then_the_problems():
         "**Expected**",
         "**Why it matters:**",
     ]
-    order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Likely one cause with:**", "**Sources:**"]
-    order += ["### FAIL: prod2 lost 37", "## In order", "## How this was found"]
+    order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Likely same cause:**", "**Sources:**"]
+    order += ["### FAIL: prod2 lost 37", "## Passed", "## How this was found"]
     places = [told.index(part) for part in order]
     assert places == sorted(places)
 
@@ -155,8 +155,8 @@ def test_what_it_rests_on_is_told_as_it_was_asked_and_where_the_answers_are():
     rests = tuple(EvidenceRef("rac1", f"topic {n}") for n in range(7))
     told = markdown(of(finding(evidence=rests), journal=journal))
     asked_for = [f"rac1: ip -s link show eth{n}" for n in range(5)]
-    assert "\n".join(["**Rests on**", "", "```", *asked_for, "and 2 more", "```"]) in told
-    assert "the report as HTML or JSON has it, and so has the saved file" in read(told)
+    assert "\n".join(["**Evidence**", "", "```", *asked_for, "and 2 more", "```"]) in told
+    assert "The HTML report, the JSON report and the saved file contain them" in read(told)
     assert "eth1 ..." not in told
     assert "Rests on" not in markdown(of(finding()))
 
@@ -181,7 +181,7 @@ def test_waived_findings_and_every_other_waiver_are_told_apart():
 
 def test_what_is_well_and_what_is_worth_knowing_take_a_line_each():
     told = markdown(of(finding(Status.PASS, "All well."), finding(Status.INFO, "HAIP is not in use.")))
-    assert "## Worth knowing\n\n- T-MD-001: HAIP is not in use.\n\n## In order\n\n- T-MD-001: All well.\n" in told
+    assert "## For information\n\n- T-MD-001: HAIP is not in use.\n\n## Passed\n\n- T-MD-001: All well.\n" in told
 
 
 def test_what_was_left_out_and_what_could_not_be_read_is_said():
@@ -193,7 +193,7 @@ def test_what_was_left_out_and_what_could_not_be_read_is_said():
         findings=tuple(finding(Status.SKIPPED, left_out.reason, next=(Remedy("Connect."),)) for _ in range(2)),
     )
     told = markdown(report)
-    assert "## Left out\n\n- No database connection is set. Left out: df-ping.\n" in told
+    assert "## Skipped\n\n- No database connection is set. Skipped: df-ping.\n" in told
     assert "## Not read\n\n- The routes of rac1 could not be read: root could.\n" in told
 
 
@@ -204,7 +204,7 @@ def test_it_fits_into_a_ticket_however_much_there_is():
     ]
     told = markdown(of(*many))
     assert len(told) < 32_767, "what a field of Jira takes"
-    assert "## More problems, in short" in told
+    assert "## More problems" in told
     assert re.search(r"^- and \d+ more$", told, re.MULTILINE)
     usual = [finding(Status.FAIL, f"Number {n}.", seen=("rac1: lost",) * 5) for n in range(40)]
     assert markdown(of(*usual)).count("### FAIL: Number") == 40

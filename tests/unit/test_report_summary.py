@@ -1,17 +1,15 @@
 """What a report says in plain sentences."""
 
-from datetime import datetime
-
 import msgspec
 import pytest
-
 from checks.model.check import Kind
 from checks.model.facts import Cluster, NotAsked, UnaskedInstance, Unknown, UnreadNode
 from checks.model.finding import Finding, Remedy, Status, Waived
 from checks.model.report import Report, Rerun, WaiverStanding
 from checks.model.sanitize import shown
-from checks.report.folding import told_together
+from checks.report.folding import grouped_by_reason
 from checks.report.summary import counts, facts, first_steps, headline, problems, sentences
+from datetime import datetime
 from tests.fixtures.clusters import cluster, clusterware, node
 from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import black_hole, report_of
@@ -50,10 +48,10 @@ def test_not_knowing_is_never_told_as_well():
     assert headline(with_findings(one)) == "rac3 could not be read."
     other = finding(Status.UNKNOWN, "No statistics were granted.")
     assert headline(with_findings(one, other, finding(Status.PASS))) == (
-        "Whether all is well on prodrac could not be told: 2 questions without an answer."
+        "The state of the private interconnect of prodrac is not known: 2 unknown results."
     )
-    assert headline(with_findings()) == "Nothing was judged on prodrac."
-    assert headline(with_findings(finding(Status.SKIPPED))) == "Nothing was judged on prodrac."
+    assert headline(with_findings()) == "No check ran on prodrac."
+    assert headline(with_findings(finding(Status.SKIPPED))) == "No check ran on prodrac."
 
 
 def test_checks_that_lack_the_same_facts_speak_once():
@@ -67,19 +65,19 @@ def test_checks_that_lack_the_same_facts_speak_once():
 def test_what_is_waived_does_not_speak_for_what_is_not():
     one = finding(Status.UNKNOWN, seen=("prod2 hangs.",))
     known = msgspec.structs.replace(one, waived=WAIVED)
-    assert [len(others) for _, others in told_together([one, one, known])] == [1, 0]
+    assert [len(others) for _, others in grouped_by_reason([one, one, known])] == [1, 0]
 
 
 @pytest.mark.parametrize(
     ("statuses", "besides"),
     [
         ("FAIL", ()),
-        ("FAIL FAIL", ("Besides, there is 1 more failure.",)),
-        ("FAIL FAIL FAIL WARN", ("Besides, there are 2 more failures and 1 warning.",)),
-        ("FAIL UNKNOWN", ("Besides, there is 1 unanswered question.",)),
-        ("FAIL UNKNOWN UNKNOWN WARN", ("Besides, there is 1 warning and 2 unanswered questions.",)),
-        ("UNKNOWN WARN WARN", ("Besides, there are 2 warnings.",)),
-        ("WARN WARN", ("Besides, there is 1 more warning.",)),
+        ("FAIL FAIL", ("There is also 1 more failure.",)),
+        ("FAIL FAIL FAIL WARN", ("There are also 2 more failures and 1 warning.",)),
+        ("FAIL UNKNOWN", ("There is also 1 unknown result.",)),
+        ("FAIL UNKNOWN UNKNOWN WARN", ("There is also 1 warning and 2 unknown results.",)),
+        ("UNKNOWN WARN WARN", ("There are also 2 warnings.",)),
+        ("WARN WARN", ("There is also 1 more warning.",)),
         ("PASS INFO", ()),
     ],
 )
@@ -94,7 +92,7 @@ def test_a_waived_problem_is_no_headline_and_is_not_counted_but_said():
     alone = with_findings(known, finding(Status.PASS))
     assert headline(alone) == "No other problem was found on the private interconnect of prodrac."
     assert counts(alone) == ((Status.PASS, 1),)
-    assert sentences(alone) == ("1 known problem is waived by Ann Lee: shown below, and not counted.",)
+    assert sentences(alone) == ("1 known problem is waived by Ann Lee: listed below, and not counted.",)
 
 
 def test_waivers_that_hold_no_more_are_said():
@@ -103,7 +101,7 @@ def test_waivers_that_hold_no_more_are_said():
 
     report = with_findings(waivers=tuple(map(standing, ("lifted", "expired", "expired", "in force"))))
     assert sentences(report) == (
-        "1 waiver is lifted, since the finding is worse than what was waived.",
+        "1 waiver is lifted, since the finding is worse than the waiver allows.",
         "2 waivers have expired.",
     )
 
@@ -112,9 +110,9 @@ def test_what_is_missing_is_said_first():
     built = cluster([node(1), UnreadNode("rac2", "ssh asked for a password.")], clusterware(2))
     report = with_findings(finding(Status.FAIL), finding(Status.WARN), cluster=built, interrupted=True)
     assert sentences(report) == (
-        "The run was ended before every check had concluded: what had been found by then is here.",
+        "The run was interrupted before all checks had finished. The report has the results up to that time.",
         "rac2 could not be read: ssh asked for a password.",
-        "Besides, there is 1 warning.",
+        "There is also 1 warning.",
     )
 
 
@@ -126,18 +124,18 @@ def test_left_out_saved_redacted_and_rerun_are_said():
         reruns=(Rerun(check="df-ping", started_at="2026-11-20T14:03:00+01:00", duration_s=1.0, entries=0),),
     )
     assert sentences(report, LATER) == (
-        "2 checks were left out: No database connection is set.",
-        "The check df-ping was run once more at 2026-11-20 14:03:00 +01:00.",
+        "2 checks were skipped: No database connection is set.",
+        "The check df-ping was run again at 2026-11-20 14:03:00 +01:00.",
         "This is not the cluster as it is now, but a saved state of 2026-11-20 14:02:31 +01:00, in part of "
-        "2026-11-20 14:03:00 +01:00, saved 2026-11-20 18:00:00 +01:00; this was written 2026-11-23 14:02:31 +01:00, "
-        "3 d after the cluster was looked at.",
-        "Names and addresses are pseudonyms, the same one for the same name throughout.",
+        "2026-11-20 14:03:00 +01:00, saved 2026-11-20 18:00:00 +01:00; this output was written "
+        "2026-11-23 14:02:31 +01:00, 3 d after the check.",
+        "Names and addresses are pseudonyms. One name has the same pseudonym everywhere.",
     )
 
 
 def test_instances_that_could_not_be_asked_are_the_oldest_doubt():
     """This doubt is the headline, or the first sentence when a failure is the headline."""
-    doubt = "PROD does not answer for all its instances; only prod3 could be asked."
+    doubt = "PROD does not answer for all its instances; racwire could query only prod3."
     hung = tuple(UnaskedInstance(n, f"prod{n}", "GV$INSTANCE did not answer in time.") for n in (1, 2))
     facts_ = database(3)
     alone = msgspec.structs.replace(facts_, instances=facts_.instances[2:], unasked=hung)
@@ -145,10 +143,10 @@ def test_instances_that_could_not_be_asked_are_the_oldest_doubt():
     side, warn = finding(Status.UNKNOWN, "The interconnect in use is not known."), finding(Status.WARN, "Late.")
     unsure = with_findings(side, side, warn, cluster=built)
     assert headline(unsure) == doubt
-    assert sentences(unsure) == ("Besides, there is 1 warning and 2 unanswered questions.",)
+    assert sentences(unsure) == ("There is also 1 warning and 2 unknown results.",)
     failed = with_findings(finding(Status.FAIL, "Jumbo frames vanish."), side, cluster=built)
     assert headline(failed) == "Jumbo frames vanish."
-    assert sentences(failed) == (doubt, "Besides, there is 1 unanswered question.")
+    assert sentences(failed) == (doubt, "There is also 1 unknown result.")
     assert sentences(with_findings(finding(Status.PASS), cluster=built)) == (doubt,)
 
 
@@ -162,9 +160,9 @@ def test_what_only_another_run_would_tell_is_no_first_step():
 @pytest.mark.parametrize(
     ("fact", "told"),
     [
-        (NotAsked("No database connection is set."), "not asked. No database connection is set."),
+        (NotAsked("No database connection is set."), "not queried. No database connection is set."),
         (Unknown("No listener answers."), "not known. No listener answers."),
-        (Cluster("rac1", "").database, "not asked, since no check that ran needs it"),
+        (Cluster("rac1", "").database, "not queried, since no check that ran needs it"),
     ],
 )
 def test_why_no_database_was_asked_is_a_fact_too(fact, told):
@@ -185,9 +183,9 @@ def test_facts_name_what_was_looked_at():
     assert told["Nodes"] == "rac1 (this one), rac2"
     assert told["Private networks"] == "192.168.10.0/24 (MTU 9000), 192.168.11.0/24 (MTU 9000)"
     assert told["Database"] == "PROD 19.22.0.0.0, 2 instances"
-    assert told["Begun"] == "2026-11-20 14:02:31 +01:00, and took 1.2 s"
+    assert told["Started"] == "2026-11-20 14:02:31 +01:00, took 1.2 s"
     bare = report_of(Cluster("rac1", "", database=NotAsked("not asked")))
-    assert [name for name, _ in facts(bare)] == ["Nodes", "Database", "Begun", "Made by"]
+    assert [name for name, _ in facts(bare)] == ["Nodes", "Database", "Started", "Made by"]
 
 
 def test_the_headline_has_no_doubt_where_only_skipped_and_passed():

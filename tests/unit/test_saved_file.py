@@ -98,7 +98,7 @@ def test_a_recording_out_of_a_saved_file_can_be_saved_again_and_copied(tmp_path)
 
 def test_a_saved_file_without_a_recording_is_no_recording_and_none_is_replaced_by_one(tmp_path):
     path = saved(tmp_path)
-    with pytest.raises(RecordingError, match="holds no recording: it was saved without one"):
+    with pytest.raises(RecordingError, match="contains no recording: it was saved without one"):
         Recording.open(path)
     whole = path.read_bytes()
     with pytest.raises(RecordingError, match="is no recording of racwire"):

@@ -236,7 +236,7 @@ async def test_a_peer_that_is_another_one_under_a_second_name_is_told_and_sample
     told = await until(feed, lambda event: isinstance(event, Gap))
     second = told[-1].source.removeprefix("node ")
     (first,) = {"rac2", "scan"} - {second}
-    assert told[-1].reason.startswith(f"{second} is {first} itself under another name")
+    assert told[-1].reason.startswith(f"{second} is another name of {first}")
     for _ in range(3):
         told += await until(feed, sample_of(first))
     assert not [event for event in told if sample_of(second)(event)]
@@ -290,7 +290,7 @@ async def test_a_peer_that_answers_something_else_is_a_gap_told_once(start, peer
         told += await until(feed, sample_of("rac1"))
     gaps = [event for event in told if gap_of("node rac2")(event)]
     assert [gap.reason for gap in gaps] == [
-        "The counters of rac2 could not be read: Nothing was understood of /proc/net/dev there."
+        "The counters of rac2 could not be read: /proc/net/dev of the peer could not be parsed."
     ]
 
 
@@ -351,7 +351,7 @@ async def test_a_source_that_breaks_down_is_told_and_begun_again(start, monkeypa
     feed.follow(facts(node(1)))
     told = await until(feed, sample_of("rac1"))
     gaps = [event.reason for event in told if isinstance(event, Gap)]
-    assert gaps == ["Sampling broke down and is begun again: ValueError: no such column."]
+    assert gaps == ["Sampling failed and starts again: ValueError: no such column."]
     assert "broke down" in caplog.text
 
 
@@ -371,7 +371,7 @@ async def test_what_nobody_takes_does_not_grow_without_end(start, monkeypatch):
     monkeypatch.setattr(feed_module, "_WAITING_EVENTS", 5)
     feed = start()
     for at in range(50):
-        feed._tell(Gap("pairs", at, f"reason {at}"))
+        feed._emit(Gap("pairs", at, f"reason {at}"))
     assert [event.at for event in feed._waiting] == [45, 46, 47, 48, 49]
 
 
@@ -414,5 +414,5 @@ async def test_what_to_follow_is_found_without_any_check_and_what_fails_is_unkno
     found = await find_cluster(Settings(), progress=told.append)
     assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
     assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")
-    assert found.database == Unknown("Gathering the database took over 0 s and was given up.")
+    assert found.database == Unknown("Gathering the database took over 0 s and was stopped.")
     assert told == ["reading the nodes"]

@@ -87,7 +87,7 @@ async def test_an_instance_that_was_restarted_is_a_gap_and_goes_on_from_there():
     sampling.instances.grow(2, {"gc cr blocks received": -9_000})
     told = await sampling.take()
     assert isinstance(told["instance prod1"], InstanceSample)
-    assert told["instance prod2"].reason.startswith("prod2 was restarted, or its counters began anew")
+    assert told["instance prod2"].reason.startswith("prod2 was restarted, or its counters were reset")
     sampling.instances.grow(2, {"gc cr blocks received": 3})
     assert (await sampling.take())["instance prod2"].statistics["gc cr blocks received"] == 3
 
@@ -120,8 +120,8 @@ async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tri
     told = await sampling.take()
     assert isinstance(told["instance prod1"], InstanceSample)
     assert told["instance prod3"].reason == (
-        "prod3 could not be asked: GV$SYSSTAT did not answer in time: an instance hangs, or has no free parallel "
-        "query process. While samples are taken, GV$ is asked again every 0.05 s."
+        "prod3 could not be queried: GV$SYSSTAT did not answer in time: an instance hangs, or has no parallel query "
+        "process free to answer. While racwire takes samples, it queries GV$ again every 0.05 s."
     )
     async for told in sampling.rounds():
         assert isinstance(told["instance prod1"], InstanceSample)
@@ -164,11 +164,11 @@ async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
     await sampling.take()
     async for told in sampling.rounds():
         assert isinstance(told["instance prod1"], InstanceSample)
-        if "not asked again" in told["instance prod2"].reason:
+        if "does not query GV$ again" in told["instance prod2"].reason:
             break
     assert told["instance prod2"].reason == (
-        "prod2 could not be asked: GV$SYSSTAT did not answer in time. GV$ is not asked again: Wrong password "
-        f"(ORA-01017). {all_instances.NOT_AGAIN}"
+        "prod2 could not be queried: GV$SYSSTAT did not answer in time. racwire does not query GV$ again: "
+        f"Wrong password (ORA-01017). {all_instances.NOT_AGAIN}"
     )
     await sampling.take()
     assert sampling.databases.wanted == [all_instances.PURPOSE]
@@ -191,8 +191,8 @@ async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
     told = await sampling.take()
     assert told == {"instance prod2": told["instance prod2"]}
     assert told["instance prod2"].reason == (
-        "prod2 could not be asked: GV$INSTANCE did not answer in time. While samples are taken, GV$ is asked again "
-        "every 15 s."
+        "prod2 could not be queried: GV$INSTANCE did not answer in time. While racwire takes samples, it queries "
+        "GV$ again every 15 s."
     )
     await sampling.everyone.end()
     assert sampling.instances.asked_all == 0
@@ -254,7 +254,7 @@ def test_pairs_are_asked_at_the_tick_nearest_to_their_own_interval(monkeypatch):
     clock = iter([100.0, 109.4, 109.6])
     monkeypatch.setattr(source.time, "monotonic", lambda: next(clock))
     assert pairs.is_due(1)
-    pairs._asked_s = 100.0
+    pairs._queried_s = 100.0
     assert not pairs.is_due(1)
     assert pairs.is_due(1)
 
@@ -399,10 +399,13 @@ async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_
     gaps = {gap.source: gap.reason for gap in told[:4]}
     assert gaps["instance prod1"] == gaps["database"]
     assert gaps["database"].startswith("prod1, to which racwire was connected, did not answer in time: it hangs")
-    assert gaps["instance prod2"] == "racwire was connected to prod1, which did not answer in time. It connects anew."
+    assert (
+        gaps["instance prod2"]
+        == "racwire was connected to prod1, which did not answer in time. racwire connects again."
+    )
     assert states.asked_all == 1
     assert told[-1].reason == (
-        "prod2 could not be asked: prod1 did not answer in time, not even for itself alone, and GV$ waits for every "
-        "instance. While samples are taken, GV$ is asked again every 15 s."
+        "prod2 could not be queried: prod1 did not answer in time, not even a query about itself only, "
+        "and GV$ waits for every instance. While racwire takes samples, it queries GV$ again every 15 s."
     )
     assert {event.instance for event in told if isinstance(event, InstanceSample)} == {"prod1"}

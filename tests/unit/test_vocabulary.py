@@ -61,7 +61,6 @@ _FAULTS, _HELPS = "lab/racwire_lab", "tui/cli"
 CEILINGS: dict[str, int] = {
     "checks/plugins": 1,
     "checks/redact": 2,
-    "checks/traffic": 161,
 }
 
 

@@ -1,28 +1,27 @@
 """The differences between two reports as text: the verdict, then what got worse, then the other changes."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-from typing import TextIO
-
-from checks.model.finding import PROBLEMS, Finding
+from checks.model.finding import Finding, PROBLEMS
 from checks.model.wording import few, listed
-from checks.report.age import at
+from checks.report.age import time_text
 from checks.report.diff import DiffSide, ReportDiff, verdict
 from checks.report.diff_facts import FactChange
-from checks.report.diff_findings import DiffKind, FindingChange
+from checks.report.diff_findings import FindingChange
+from checks.report.diff_kind import DiffKind
 from checks.rules.waivers import waived_text
+from collections.abc import Iterator, Sequence
 from tui.cli.output import columns_of, render
 from tui.text.finding_lines import finding_head
 from tui.text.line import Line, hanging
+from typing import TextIO
 
 _NARROWEST, _WIDEST = 80, 118
 _MOST_FACTS = 12
 """Maximum lines of one group of facts."""
 _INDENT = "  "
 
-_WORSE = (DiffKind.GRAVER, DiffKind.MORE, DiffKind.WIDER, DiffKind.ELSEWHERE, DiffKind.LIFTED)
-_BETTER = (DiffKind.MILDER, DiffKind.LESS, DiffKind.NARROWER, DiffKind.WAIVED)
+_WORSE = (DiffKind.MORE_SEVERE, DiffKind.HIGHER, DiffKind.MORE_NODES, DiffKind.OTHER_NODES, DiffKind.WAIVER_ENDED)
+_BETTER = (DiffKind.LESS_SEVERE, DiffKind.LOWER, DiffKind.FEWER_NODES, DiffKind.WAIVED)
 _HEADINGS = ("Worse", "New", "No longer known", "Better", "Gone", "Not compared")
 
 
@@ -56,21 +55,21 @@ def lines_of(difference: ReportDiff, width: int) -> Iterator[Line]:
 
 def _named(side: DiffSide) -> str:
     who = side.cluster_name or listed(side.nodes)
-    return ", ".join(filter(None, (side.name, who, at(side.started_at), f"racwire {side.racwire_version}")))
+    return ", ".join(filter(None, (side.name, who, time_text(side.started_at), f"racwire {side.racwire_version}")))
 
 
 def _heading(change: FindingChange) -> str:
     """The heading of a change; empty for a change that is not listed."""
     match change.change:
-        case DiffKind.SAME | DiffKind.CALM:
+        case DiffKind.SAME | DiffKind.NO_PROBLEM:
             return ""
-        case DiffKind.UNTOLD:
+        case DiffKind.BECAME_UNKNOWN:
             return "No longer known"
-        case DiffKind.LEFT_OUT | DiffKind.FIRST_LOOK:
+        case DiffKind.NOT_RERUN | DiffKind.FIRST_RUN:
             return "Not compared"
         case DiffKind.NEW:
             return "New"
-        case DiffKind.TOLD:
+        case DiffKind.BECAME_KNOWN:
             return "New" if change.after and change.after.status in PROBLEMS else "Gone"
         case DiffKind.GONE:
             return "Gone"
@@ -101,7 +100,7 @@ def _remark(change: FindingChange, by_name: bool) -> str:
         parts.append(f"also on {listed(came)}")
     if by_name and (left := [node for node in one.nodes if node not in other.nodes]):
         parts.append(f"no longer on {listed(left)}")
-    if change.change is DiffKind.LIFTED and one.waived:
+    if change.change is DiffKind.WAIVER_ENDED and one.waived:
         parts.append(f"was waived until {one.waived.expires} by {one.waived.by}")
     sentence = "; ".join(parts)
     return ". ".join(filter(None, (sentence[:1].upper() + sentence[1:], waived)))
@@ -109,15 +108,15 @@ def _remark(change: FindingChange, by_name: bool) -> str:
 
 def _alone(change: FindingChange) -> str:
     match change.change:
-        case DiffKind.UNTOLD if change.after is None:
+        case DiffKind.BECAME_UNKNOWN if change.after is None:
             return "The earlier run found it; the later run could not check it."
-        case DiffKind.TOLD if change.before is None:
+        case DiffKind.BECAME_KNOWN if change.before is None:
             return "The earlier run could not check it."
-        case DiffKind.TOLD:
+        case DiffKind.BECAME_KNOWN:
             return "The earlier run could not tell; the later run can."
-        case DiffKind.LEFT_OUT:
+        case DiffKind.NOT_RERUN:
             return "Its check is not part of the later run."
-        case DiffKind.FIRST_LOOK:
+        case DiffKind.FIRST_RUN:
             return "Its check is not part of the earlier run."
     return ""
 

@@ -1,22 +1,20 @@
 """The report as text: worst first, each finding with its evidence, expected state, reason and next steps."""
 
 from __future__ import annotations
-
 import textwrap
-from collections.abc import Iterator
-from datetime import datetime
-from typing import TextIO
-
 from checks.model.facts import Database, Unknown
-from checks.model.finding import PROBLEMS, Finding, Status
+from checks.model.finding import Finding, PROBLEMS, Status
 from checks.model.report import Report
-from checks.report.age import at, saved_state
-from checks.report.folding import left_out_together, told_together
+from checks.report.age import saved_state, time_text
+from checks.report.folding import grouped_by_reason, grouped_skipped
 from checks.report.summary import cluster_name, counts
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
+from collections.abc import Iterator
+from datetime import datetime
 from tui.cli.output import columns_of, render
 from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line
+from typing import TextIO
 
 _NARROWEST = 35
 """Minimum columns of the layout: with fewer, the text next to a label would break after each letter."""
@@ -28,7 +26,7 @@ def text_report(report: Report, stream: TextIO, now: datetime | None = None) -> 
 
     `now`, a time with its zone, is the time from which the age of a saved state counts (default: the current time).
     """
-    state = saved_state(report, now, kept=not stream.isatty())
+    state = saved_state(report, now, for_file=not stream.isatty())
     return render(_lines(report, columns_of(stream, narrowest=_NARROWEST), state), stream)
 
 
@@ -47,7 +45,7 @@ def _header(report: Report) -> str:
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     nodes = " ".join(n.name + ("*" if n.name == cluster.local_node else "") for n in known) or f"{cluster.local_node}*"
     parts = [f"racwire {report.racwire_version}", *([name] if name else []), nodes]
-    parts += [at(report.started_at), f"{report.duration_s:.1f} s"]
+    parts += [time_text(report.started_at), f"{report.duration_s:.1f} s"]
     return "  ".join(map(sanitize_line, parts))
 
 
@@ -77,7 +75,7 @@ def _lines(report: Report, width: int, state: str) -> Iterator[Line]:
         yield from _database_header(report.cluster.database, width)
     yield _summary(report)
     problems = [f for f in report.findings if f.status in PROBLEMS and not f.waived]
-    for finding, others in told_together(problems):
+    for finding, others in grouped_by_reason(problems):
         yield []
         yield from finding_lines(finding, report, width, layout=STREAM)
         yield from _likewise(others, width)
@@ -109,7 +107,7 @@ def _calm(report: Report, width: int) -> Iterator[Line]:
     for finding in calm:
         if finding.status is not Status.SKIPPED:
             yield from hanging(_brief_head(finding), finding.title, width)
-    for finding, checks in left_out_together(calm):
+    for finding, checks in grouped_skipped(calm):
         yield from hanging(_brief_head(finding), f"{finding.title} Left out: {', '.join(checks)}.", width)
         yield from remedy_lines("", finding.next, width, STREAM)
 

@@ -1,31 +1,28 @@
 """The live feed behind the screens: it starts when a screen first needs it, and runs until racwire quits."""
 
 from __future__ import annotations
-
 import asyncio
 import logging
 import os
 import time
+from checks.model.facts import Cluster
+from checks.model.settings import Settings
+from checks.report.age import short_state_texts
+from checks.traffic.samples import Event, Links
+from checks.traffic.timeline import Track
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING
-
 from textual.app import App
 from textual.worker import Worker
-
-from checks.model.facts import Cluster
-from checks.model.settings import Settings
-from checks.report.age import state_in_brief
-from checks.traffic.samples import Event, Links
-from checks.traffic.timeline import Track
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, RecordingEnded, SamplesReported
 from tui.console.takeaway import short
 from tui.screens.database.live_source import PAIRS_S
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checks.saved import Saved
@@ -224,7 +221,7 @@ def of_recording(recording: Recording) -> Past:
 
 def of_saved(saved: Saved, now: datetime) -> Past:
     """Return what the console displays for a saved state; `now`, a time with a zone, is for its age."""
-    longer, label, shorter = state_in_brief(saved.report, now)
+    longer, label, shorter = short_state_texts(saved.report, now)
     return Past(label, saved.recording, is_saved=True, longer=longer, shorter=shorter)
 
 

@@ -1,11 +1,9 @@
 """The evidence of a finding: each command, file and packet behind it, with the original output."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-
 from checks.model.journal import Entry
-from checks.report.actions import took
+from checks.report.actions import duration_text
+from collections.abc import Iterator, Sequence
 from tui.text.line import Line, command_lines, folded, hanging, sanitize_line
 
 
@@ -21,7 +19,7 @@ def evidence_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
 
 def _entry(entry: Entry, width: int) -> Iterator[Line]:
     when = entry.started_at[11:23] or entry.started_at
-    head = f"{sanitize_line(entry.node)}  {sanitize_line(when)}  {took(entry.duration_ms)}  "
+    head = f"{sanitize_line(entry.node)}  {sanitize_line(when)}  {duration_text(entry.duration_ms)}  "
     yield from hanging([(head, "title")], entry.outcome, width, "pass" if entry.outcome == "ok" else "warn")
     yield from command_lines(entry.action, 2, width)
     yield from folded(entry.text, 4, width)

@@ -1,5 +1,5 @@
-"""What the cluster is, as plain tables: Clusterware, nodes, networks, interfaces with the MTU of each layer, instances,
-settings, versions."""
+"""Tables of the facts for the HTML page: Clusterware, nodes, networks, interfaces with the MTU of each layer,
+instances, settings, versions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from checks.report.quantities import speed
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table; the first cell of each row names it."""
+    """A table of the page. The first cell of each row is the row's heading."""
 
     title: str
     columns: tuple[str, ...]
@@ -38,7 +38,7 @@ class Sheet:
 
 
 def cluster_sheets(cluster: Cluster) -> tuple[Sheet, ...]:
-    """Those that have something in them."""
+    """Return the tables of the cluster's facts, without the empty ones."""
     made = (
         _clusterware(cluster.clusterware),
         _nodes(cluster),
@@ -70,7 +70,7 @@ def _clusterware(clusterware: Clusterware | Unknown) -> Sheet:
     if isinstance(haip, Unknown):
         rows.append(("HAIP", _known(haip)))
     else:
-        rows.append(("HAIP", f"{haip.state} on {haip.server}" if haip.present else "there is none"))
+        rows.append(("HAIP", f"{haip.state} on {haip.server}" if haip.present else "not present"))
     return Sheet(title, columns, tuple(rows))
 
 
@@ -82,9 +82,9 @@ def _nodes(cluster: Cluster) -> Sheet:
     for node in cluster.nodes:
         if isinstance(node, Node):
             setup = cluster.setup(node.name)
-            keepers = ", ".join(setup.keepers) if setup else ""
+            services = ", ".join(setup.keepers) if setup else ""
             here = f"{node.read_by} (racwire ran here)" if node.name == cluster.local_node else node.read_by
-            rows.append((node.name, node.kernel_release, here, keepers))
+            rows.append((node.name, node.kernel_release, here, services))
             notes += [f"Not read: {limit}" for limit in (*node.limits, *(setup.limits if setup else ()))]
         else:
             rows.append((node.name, "", "not read", ""))
@@ -109,7 +109,7 @@ def _interfaces(cluster: Cluster) -> Sheet:
         "Private network",
         "MTU",
         "At the next boot",
-        "Driver's most",
+        "Driver maximum",
         "Link",
         "Kind",
         "Addresses",
@@ -122,7 +122,7 @@ def _interfaces(cluster: Cluster) -> Sheet:
             f"{node.name} {interface.name}",
             ports.get((node.name, interface.name), ""),
             str(interface.mtu),
-            _kept(cluster, node.name, interface.name),
+            _boot_mtu(cluster, node.name, interface.name),
             str(interface.max_mtu) if isinstance(interface.max_mtu, int) else "",
             ", ".join(_link(interface)),
             _kind(interface),
@@ -139,15 +139,17 @@ def _interfaces(cluster: Cluster) -> Sheet:
         for route in node.routes
         if route.mtu is not None
     ]
-    return Sheet("Interfaces, every layer", columns, tuple(rows), tuple(routes))
+    return Sheet("Interfaces of every layer", columns, tuple(rows), tuple(routes))
 
 
-def _kept(cluster: Cluster, node: str, interface: str) -> str:
+def _boot_mtu(cluster: Cluster, node: str, interface: str) -> str:
     setup = cluster.setup(node)
-    kept = setup.kept_mtu(interface) if setup else None
-    if not isinstance(kept, KeptMtu):
+    configured = setup.kept_mtu(interface) if setup else None
+    if not isinstance(configured, KeptMtu):
         return ""
-    return "not set" if kept.mtu is None else str(kept.mtu) if isinstance(kept.mtu, int) else "not known"
+    if configured.mtu is None:
+        return "not set"
+    return str(configured.mtu) if isinstance(configured.mtu, int) else "not known"
 
 
 def _link(interface: Interface) -> Iterator[str]:
@@ -175,7 +177,7 @@ def _database(database: Database | Unknown | NotAsked) -> Sheet:
     rows = (
         ("Database", f"{database.name} {database.version}{container}"),
         ("Role", f"{database.role}, {database.open_mode}"),
-        ("Asked", f"at {database.reached} as {database.user}, by {database.driver}"),
+        ("Connected", f"to {database.reached} as {database.user}, with {database.driver}"),
         ("Block size", f"{database.block_size_bytes} bytes" if database.block_size_bytes else "not known"),
     )
     return Sheet(title, columns, rows)
@@ -189,7 +191,7 @@ def _instances(cluster: Cluster) -> Sheet:
     rows = [
         (i.name, i.host, i.version, i.startup_time.replace("T", " "), _uses(database, i)) for i in database.instances
     ]
-    notes = [f"{i.name} could not be asked: {continued(i.reason)}" for i in database.unasked]
+    notes = [f"{i.name} could not be queried: {continued(i.reason)}" for i in database.unasked]
     if isinstance(cluster.activity, Activity):
         notes += [f"{gap.view}: {gap.reason}" for gap in cluster.activity.unread]
     return Sheet(title, columns, tuple(rows), tuple(notes))
@@ -201,11 +203,12 @@ def _uses(database: Database, instance: Instance) -> str:
     return ", ".join(f"{use.name} {use.ip}" for use in database.interconnects if use.instance == instance.number)
 
 
-# --- what it was judged by, and made with -----------------------------------------------------------------------------
+# --- settings and versions --------------------------------------------------------------------------------------------
 
 
 def settings_sheets(report: Report) -> tuple[Sheet, Sheet]:
-    """The settings that differ from their defaults, and all; only the thresholds where no others are kept."""
+    """Return the settings that differ from their defaults, and all settings. Where the report has no settings, both
+    have only the thresholds."""
     defaults = msgspec.to_builtins(Settings())
     used: dict[str, Any] = report.settings or {"thresholds": msgspec.structs.asdict(report.cluster.thresholds)}
     rows = [
@@ -213,9 +216,9 @@ def settings_sheets(report: Report) -> tuple[Sheet, Sheet]:
         for section, values in used.items()
         for name, value in _named(values)
     ]
-    other = tuple(row for row in rows if row[2])
-    notes = () if other else ("All that is known of the settings is as racwire has it by default.",)
-    changed = Sheet("Settings that are not the default", ("Setting", "In use", "Default"), other, notes)
+    changed_rows = tuple(row for row in rows if row[2])
+    notes = () if changed_rows else ("All known settings have their default values.",)
+    changed = Sheet("Settings that are not the default", ("Setting", "In use", "Default"), changed_rows, notes)
     return changed, Sheet("All settings", ("Setting", "In use"), tuple(row[:2] for row in rows))
 
 
@@ -240,11 +243,11 @@ def _value(value: Any) -> str:
 
 
 def versions_sheet(report: Report) -> Sheet:
-    """What the report was made with and on."""
+    """Return the versions of racwire and of the software that the report was made with."""
     known = {"racwire": report.racwire_version, **report.versions}
     return Sheet("Made with", ("", ""), tuple(known.items()))
 
 
 def _known(fact: object) -> str:
-    """A fact, or why it is not known."""
+    """Return the text of a fact, or the reason why it is not known."""
     return f"not known: {continued(fact.reason)}" if isinstance(fact, Unknown) else str(fact)

@@ -1,6 +1,6 @@
-"""The report as one page of HTML: nothing is fetched, nothing runs in it; to read on any screen, and to print.
+"""The report as one page of HTML, for any screen and for print. The page loads nothing and runs no script.
 
-Everything of unknown origin is escaped, and what a reader would obey (control characters, turned writing) written out.
+All text of unknown origin is escaped; control characters and changes of the text direction are written as escapes.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from markupsafe import Markup, escape
 from checks.model.finding import Status
 from checks.model.sanitize import shown
 from checks.report import actions
-from checks.report.age import at
-from checks.report.folding import left_out_together
-from checks.report.html import matrix_section, problem_sections
+from checks.report.age import time_text
+from checks.report.folding import grouped_skipped
+from checks.report.html import matrix_section
 from checks.report.html.evidence_sheets import cluster_sheets, settings_sheets, versions_sheet
-from checks.report.html.output_section import Outputs
-from checks.report.html.problem_sections import calm, problem_parts, together
-from checks.report.html.traffic_section import traffic_of
+from checks.report.html.output_section import OutputPlacer
+from checks.report.html.problem_sections import grouping_note, node_journals, passed_and_info, problem_sections
+from checks.report.html.traffic_section import traffic_section
 from checks.report.report_evidence import Evidence
 from checks.report.summary import cluster_name, counts, facts, first_steps, headline, place, sentences
 
 
 def to_html(evidence: Evidence) -> bytes:
-    """The whole page, UTF-8. Raises RecordingError where the samples cannot be read."""
+    """Return the whole page in UTF-8. Raises RecordingError where the samples cannot be read."""
     report = evidence.report
-    outputs = Outputs(report)
-    problems, lived_with = problem_parts(report, outputs)
+    outputs = OutputPlacer(report)
+    problems, waived_problems = problem_sections(report, outputs)
     page = _template().render(
         report=report,
         title=f"{place(report)}: {headline(report)}",
@@ -39,17 +39,17 @@ def to_html(evidence: Evidence) -> bytes:
         counts=counts(report),
         steps=first_steps(report),
         problems=problems,
-        lived_with=lived_with,
-        told_together=together(problems + lived_with, report),
-        calm=calm(report),
-        left_out=tuple(left_out_together(report.findings)),
-        squares=matrix_section.matrices(report.cluster),
-        no_squares=matrix_section.why_none(report.cluster),
-        traffic=traffic_of(evidence),
+        waived_problems=waived_problems,
+        grouping_note=grouping_note(problems + waived_problems, report),
+        passed_and_info=passed_and_info(report),
+        skipped=tuple(grouped_skipped(report.findings)),
+        matrices=matrix_section.matrices(report.cluster),
+        reason_for_no_matrix=matrix_section.reason_for_no_matrix(report.cluster),
+        traffic=traffic_section(evidence),
         sheets=cluster_sheets(report.cluster),
         settings=settings_sheets(report),
         versions=versions_sheet(report),
-        journals=problem_sections.journals(report, outputs),
+        journals=node_journals(report, outputs),
         cluster=cluster_name(report),
     )
     return page.encode() + b"\n"
@@ -57,35 +57,35 @@ def to_html(evidence: Evidence) -> bytes:
 
 @cache
 def _template() -> Template:
-    """Read and compiled once. A name that the page is not given, or None, is an error and never empty text."""
+    """Read and compile the template, once. An undefined name or None in the page is an error, never empty text."""
     environment = Environment(
         loader=PackageLoader("checks.report"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_harmless,
+        finalize=_sanitized,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {
         "lines": _lines,
-        "brief": actions.brief,
-        "took": actions.took,
-        "clock": actions.clock,
-        "time": at,
+        "one_line": actions.one_line,
+        "duration_text": actions.duration_text,
+        "time_of_day": actions.time_of_day,
+        "time": time_text,
         "tip": matrix_section.tip,
     }
-    environment.tests["brief"] = actions.is_brief
+    environment.tests["one_line"] = actions.is_one_line
     environment.globals["Status"] = Status
     return environment.get_template("report.html.j2")
 
 
-def _harmless(value: Any) -> Any:
-    """What the template writes: text on one line, unless `lines` says otherwise."""
+def _sanitized(value: Any) -> Any:
+    """Return a value as text on one line; the filter `lines` keeps the line ends. Raises ValueError for None."""
     if value is None:
-        raise ValueError("the page is to write a value that is not there")
+        raise ValueError("the template of the HTML page wrote a value that is None")
     return value if isinstance(value, Markup) else shown(str(value))
 
 
 def _lines(text: str) -> Markup:
-    """Text with its ends of lines, as commands and outputs have them."""
+    """Return text with its line ends, for commands and outputs."""
     return escape(shown(text, keep_lines=True))

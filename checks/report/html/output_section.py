@@ -1,5 +1,5 @@
-"""Where in the page each output of the journal stands: once, below the first problem that points at it, else in the
-journal itself; and how much of it there is room for."""
+"""Places each output of the journal in the HTML page once: below the first problem that refers to it, else in the
+journal section. Outputs that are too long for the page are cut."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from checks.model.report import Report
 from checks.model.sanitize import shown
 
 MOST_OF_ONE = 12_000
-"""Characters of one output."""
+"""Most characters of one output."""
 MOST_IN_ALL, _LEAST_IN_ALL, _OF_A_PROBLEM = 400_000, 100_000, 600
-"""Characters of all outputs, as they are written in the page; each problem takes some of that room for its own text, so
-that the page stays one that can be mailed."""
+"""Most characters of all outputs, counted as HTML. Each problem uses some of these for its own text, so that the page
+stays small enough for mail."""
 
 
 @dataclass(frozen=True)
-class ShownOutput:
-    """What was read or sent, where it is shown."""
+class OutputEntry:
+    """A journal entry at one place of the page."""
 
     anchor: str
     entry: Entry
     text: str = ""
-    """The output as markup, with what could do harm written out; empty where there is none or it stands elsewhere."""
+    """The output as sanitized markup; empty where there is no output, or where the page has it at another place."""
     cut: str = ""
-    """What is not shown of it, in a sentence."""
+    """A sentence about the characters that are left out; empty where the output is complete."""
     is_elsewhere: bool = False
-    """It is shown at `anchor`, and here only named."""
+    """Whether the output is at `anchor`, and this place only links to it."""
 
 
-class Outputs:
-    """Hands out the outputs of a report."""
+class OutputPlacer:
+    """Decides for each output of a report where the page has it."""
 
     def __init__(self, report: Report) -> None:
         self._anchors = {id(entry): f"o{number}" for number, entry in enumerate(report.journal, 1)}
-        self._shown: set[str] = set()
-        told = sum(finding.status in PROBLEMS for finding in report.findings)
-        self._room = max(MOST_IN_ALL - _OF_A_PROBLEM * told, _LEAST_IN_ALL)
+        self._placed: set[str] = set()
+        problems = sum(finding.status in PROBLEMS for finding in report.findings)
+        self._room = max(MOST_IN_ALL - _OF_A_PROBLEM * problems, _LEAST_IN_ALL)
 
-    def take(self, entries: Iterable[Entry]) -> tuple[ShownOutput, ...]:
-        """The outputs of these entries: those that are shown already are only named."""
-        return tuple(self._take(entry) for entry in entries)
+    def place(self, entries: Iterable[Entry]) -> tuple[OutputEntry, ...]:
+        """Return the outputs of these entries; an output that the page has already is only a link."""
+        return tuple(self._place(entry) for entry in entries)
 
-    def _take(self, entry: Entry) -> ShownOutput:
+    def _place(self, entry: Entry) -> OutputEntry:
         anchor = self._anchors[id(entry)]
-        if anchor in self._shown:
-            return ShownOutput(anchor, entry, is_elsewhere=True)
-        self._shown.add(anchor)
+        if anchor in self._placed:
+            return OutputEntry(anchor, entry, is_elsewhere=True)
+        self._placed.add(anchor)
         text = escape(shown(entry.text[:MOST_OF_ONE], keep_lines=True))
         if len(text) > self._room:
-            return ShownOutput(anchor, entry, cut=f"No room here for {len(entry.text):,} characters{_WHERE}")
+            return OutputEntry(anchor, entry, cut=f"No room for these {len(entry.text):,} characters{_WHERE}")
         self._room -= len(text)
         rest = len(entry.text) - MOST_OF_ONE
-        return ShownOutput(anchor, entry, text, f"Cut here: {rest:,} characters more{_WHERE}" if rest > 0 else "")
+        return OutputEntry(anchor, entry, text, f"Cut here: {rest:,} more characters{_WHERE}" if rest > 0 else "")
 
 
-_WHERE = "; the report as JSON and the saved file have them."
+_WHERE = ". The JSON report and the saved file contain them."

@@ -1,4 +1,4 @@
-"""What flowed and what got lost: the pictures, the figures of the instances, and who lost whose blocks."""
+"""The traffic section of the HTML page: pictures, figures of the instances, and the matrix of lost blocks."""
 
 from __future__ import annotations
 
@@ -27,64 +27,66 @@ _NOT_NEEDED = Cluster(local_node="", taken_at="").activity
 
 
 @dataclass(frozen=True)
-class Losses:
-    """Who lost blocks of whom: rows receive, columns send."""
+class LossMatrix:
+    """Lost blocks by receiver (rows) and sender (columns)."""
 
     title: str
     names: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]
-    """A receiver, and what it lost of each; `?` where that was not measured, `·` of itself."""
+    """A receiver, and the number of lost blocks from each sender: `?` where it was not measured, `·` for itself."""
     has_unknown: bool
-    """Whether there is a `?`."""
+    """Whether a cell is `?`."""
 
 
 @dataclass(frozen=True)
-class Traffic:
-    """A section of the page."""
+class TrafficSection:
+    """The contents of the section."""
 
     sentences: tuple[str, ...]
     figures: tuple[Figure, ...]
-    losses: tuple[Losses, ...]
+    loss_matrices: tuple[LossMatrix, ...]
     sheets: tuple[Sheet, ...]
 
 
-def traffic_of(evidence: Evidence) -> Traffic:
-    """All that is known of it. Raises RecordingError where the samples cannot be read."""
+def traffic_section(evidence: Evidence) -> TrafficSection:
+    """Return the section from samples and facts. Raises RecordingError where the samples cannot be read."""
     report = evidence.report
     cluster = report.cluster
     samples = sampled(evidence.track, cluster, _zone(report.started_at)) if evidence.track else None
-    past = history_figure(cluster)
+    history = history_figure(cluster)
     figures = samples.figures if samples else interval_figures(cluster)
-    told = samples.sentences if samples else ("The traffic was not sampled: there is no picture of it over time.",)
-    return Traffic(
-        sentences=(*told, *_no_blocks(cluster), *((past,) if isinstance(past, str) else ())),
-        figures=(*figures, *((past,) if isinstance(past, Figure) else ())),
-        losses=_losses(cluster),
+    not_sampled = "racwire did not sample the traffic, so no picture shows the traffic over time."
+    sentences = samples.sentences if samples else (not_sampled,)
+    return TrafficSection(
+        sentences=(*sentences, *_no_activity(cluster), *((history,) if isinstance(history, str) else ())),
+        figures=(*figures, *((history,) if isinstance(history, Figure) else ())),
+        loss_matrices=_loss_matrices(cluster),
         sheets=tuple(sheet for sheet in (_blocks(cluster), _counters(cluster.counters)) if sheet),
     )
 
 
 def _zone(time: str) -> tzinfo | None:
-    """The zone of the node that the report is of; that of this machine where it names none."""
+    """Return the zone of the report's times; None, which means the zone of this machine, where they have no zone."""
     try:
         return datetime.fromisoformat(time).tzinfo
     except ValueError:
         return None
 
 
-def _losses(cluster: Cluster) -> tuple[Losses, ...]:
+def _loss_matrices(cluster: Cluster) -> tuple[LossMatrix, ...]:
     activity, history = cluster.activity, cluster.history
     found = []
     if isinstance(activity, Activity):
-        title = f"Who lost whose blocks, in {seconds(activity.seconds)}"
-        found.append(_square(title, activity.transfers, cluster))
+        title = f"Lost blocks by receiver and sender, in {seconds(activity.seconds)}"
+        found.append(_loss_matrix(title, activity.transfers, cluster))
     if isinstance(history, History):
-        found.append(_square(f"Who lost whose blocks, in the past ({history.source})", history.transfers, cluster))
-    return tuple(square for square in found if square)
+        title = f"Lost blocks by receiver and sender, in the history ({history.source})"
+        found.append(_loss_matrix(title, history.transfers, cluster))
+    return tuple(matrix for matrix in found if matrix)
 
 
-def _square(title: str, transfers: Sequence[BlockTransfer] | Unknown, cluster: Cluster) -> Losses | None:
-    """None where none got lost."""
+def _loss_matrix(title: str, transfers: Sequence[BlockTransfer] | Unknown, cluster: Cluster) -> LossMatrix | None:
+    """Return the matrix; None where no block was lost."""
     if isinstance(transfers, Unknown) or not any(t.lost > 0 for t in transfers):
         return None
     lost = {(t.receiver, t.sender): t.lost for t in transfers}
@@ -94,19 +96,19 @@ def _square(title: str, transfers: Sequence[BlockTransfer] | Unknown, cluster: C
         (name, tuple("·" if to == own else whole(lost.get((own, to))) for to in numbers))
         for own, name in zip(numbers, names, strict=True)
     ]
-    return Losses(title, tuple(names), tuple(rows), any("?" in cells for _, cells in rows))
+    return LossMatrix(title, tuple(names), tuple(rows), any("?" in cells for _, cells in rows))
 
 
-def _no_blocks(cluster: Cluster) -> Iterator[str]:
-    """Why nothing is told of the blocks between instances, where that is so."""
+def _no_activity(cluster: Cluster) -> Iterator[str]:
+    """Yield the reason why the blocks between instances are not known, where they are not."""
     if not isinstance(cluster.activity, Activity):
         why = cluster.activity if isinstance(cluster.database, Database) else cluster.database
-        reason = "No check of this run asks for it." if why == _NOT_NEEDED else why.reason
-        yield f"What the instances lost in the checks' own interval is not known. {reason}"
+        reason = "No check of this run needs these numbers." if why == _NOT_NEEDED else why.reason
+        yield f"The blocks that the instances lost in the interval of the checks are not known. {reason}"
 
 
 def _blocks(cluster: Cluster) -> Sheet | None:
-    """What each instance received and lost in the interval."""
+    """Return the table of the blocks that each instance received, served and lost in the interval."""
     activity = cluster.activity
     if not isinstance(activity, Activity):
         return None
@@ -121,12 +123,12 @@ def _blocks(cluster: Cluster) -> Sheet | None:
         served = cache_fusion.served(own.statistics)
         rows.append((name, whole(received), whole(served), whole(lost), part, *_times(own.statistics)))
     title = f"Blocks between instances, in {seconds(activity.seconds)}"
-    columns = ("Instance", "Received", "Served", "Lost", "of those sent", "CR block in", "Current block in")
+    columns = ("Instance", "Received", "Served", "Lost", "Lost of sent", "CR block in", "Current block in")
     return Sheet(title, columns, tuple(rows), tuple(notes))
 
 
 def _times(statistics: Mapping[str, int]) -> tuple[str, str]:
-    """How long a block took to come: CR, current."""
+    """The average time to receive a CR block and a current block."""
     cr = cache_fusion.least_average_ms(statistics.get(cache_fusion.CR_RECEIVED))
     current = cache_fusion.least_average_ms(statistics.get(cache_fusion.CURRENT_RECEIVED))
     return (
@@ -136,7 +138,7 @@ def _times(statistics: Mapping[str, int]) -> tuple[str, str]:
 
 
 def _counters(counters: CounterChanges | Unknown) -> Sheet | None:
-    """What the kernels counted in the interval."""
+    """Return the table of the kernel counters in the interval."""
     if isinstance(counters, Unknown):
         return None
     rows = [
@@ -144,5 +146,5 @@ def _counters(counters: CounterChanges | Unknown) -> Sheet | None:
         for change in counters.nodes
     ]
     notes = [f"{node}: {unread.reason}" for node, unread in counters.unread.items()]
-    title = f"What the kernels counted, in {seconds(counters.seconds)}"
-    return Sheet(title, ("Node", *(told for *_, told in _COUNTED)), tuple(rows), tuple(notes))
+    title = f"Kernel counters, in {seconds(counters.seconds)}"
+    return Sheet(title, ("Node", *(heading for *_, heading in _COUNTED)), tuple(rows), tuple(notes))

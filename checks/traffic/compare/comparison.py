@@ -1,4 +1,4 @@
-"""The result of a comparison as data: what is shown as text, written as JSON and drawn as a picture."""
+"""The result of a comparison as data, for the text, the JSON and the picture."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ SCHEMA = "racwire-comparison/1"
 
 
 class ComparisonVerdict(StrEnum):
-    """What can be said of a metric after the change against before it."""
+    """The verdict on a metric: the run after the change compared with the run before."""
 
     WORSE = "worse"
     BETTER = "better"
     DIFFERS = "differs"
-    """It differs by more than noise, and neither way is better: what the change itself does, such as fewer packets."""
+    """The metric differs by more than noise, and neither direction is better: an effect of the change, such as fewer
+    packets."""
     NO_DIFFERENCE = "no difference"
-    """None that is more than noise. It is no proof that there is none: `change_low` and `change_high` tell how large
-    one could be."""
+    """No difference above the noise. This does not prove that there is none: `change_low` and `change_high` limit the
+    possible size."""
     TOO_FEW_SAMPLES = "too few samples"
-    """Of the run, or, where there is a `p`, of what is rare: a difference is neither proven nor ruled out."""
+    """The run has too few samples or, where `p` is set, too few rare events: a difference is neither proven nor ruled
+    out."""
     ENVIRONMENT_SHIFTED = "environment shifted"
-    """What the change cannot have touched moved as well, so nothing can be blamed on the change."""
+    """A value that the change cannot affect differs as well, so the change may not be the cause of any difference."""
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,10 +37,10 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     centre: float
     """The median; the mean where `Compared.is_mean`."""
     low: float | None
-    """From here to `high` the true median lies, with 95 % confidence; None where the values are too few for that."""
+    """The true median is between this value and `high`, with 95 % confidence; None where there are too few values."""
     high: float | None
     values: tuple[float, ...]
-    """Of each stretch, in order of time."""
+    """The value of each stretch, in order of time."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,42 +53,42 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     is_control: bool
     note: str
     part_of: str
-    """The name of the metric that this is a part of: of `rac1 private in`, `private in`."""
+    """The name of the whole that this metric is a part of: `private in` for `rac1 private in`."""
     before: Side
     after: Side
     same: Side | None
-    """In the second run before the change: what it differs from `before` by is the noise floor."""
+    """The metric in the second run before the change: its difference from `before` is the noise floor."""
     is_mean: bool
-    """Whether means are compared: the medians are equal, and the values are not (losses in a few stretches only)."""
+    """Whether means are compared: the medians are equal, but the values differ (losses in only a few stretches)."""
     change: float
-    """After less before."""
+    """The value after minus the value before."""
     change_percent: float | None
-    """Of before; None where that is 0."""
+    """The change in percent of the value before; None where that is 0."""
     change_low: float | None
-    """From here to `change_high` the shift lies, with 95 % confidence (Hodges and Lehmann)."""
+    """The shift is between this value and `change_high`, with 95 % confidence (Hodges and Lehmann)."""
     change_high: float | None
     p: float | None
-    """Of the test of Mann and Whitney, two-sided; None where the values are too few."""
+    """The two-sided p of the Mann-Whitney test; None where there are too few values."""
     p_adjusted: float | None
-    """As it counts among all metrics (Benjamini and Hochberg; controls among themselves)."""
+    """The p adjusted for the number of metrics (Benjamini and Hochberg; controls separately)."""
     believed_from: float
-    """The size of change below which it is taken for noise, in the metric's unit."""
+    """The noise floor in the metric's unit: smaller changes count as noise."""
     verdict: ComparisonVerdict
 
     @property
     def is_still(self) -> bool:
-        """Whether it was nothing but one and the same value in both runs."""
+        """Whether all values of both runs are equal."""
         return len({*self.before.values, *self.after.values}) == 1
 
     @property
     def is_rare(self) -> bool:
-        """Whether it is something that should not be, and is not, in most stretches of one of the runs: losses."""
+        """Whether lower is better and the metric is 0 in most stretches of one of the runs: losses."""
         sides = [self.before.values, self.after.values]
         return self.better is Better.LOWER and any(2 * values.count(0.0) >= len(values) for values in sides)
 
 
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that was compared."""
+    """The facts about a run that was compared."""
 
     kind: str
     name: str
@@ -97,60 +99,61 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EnvironmentDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact that is not the same before and after."""
+    """A fact that differs between before and after."""
 
     name: str
     before: str
     after: str
     is_change: bool = False
-    """Whether it is the change itself: an MTU."""
+    """Whether the fact is the change itself: an MTU."""
     is_load: bool = False
-    """Whether it says how much load was asked for."""
+    """Whether the fact is a setting of the load."""
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs of one kind, and where there is one, a second run before the change."""
+    """Two runs of one kind, and optionally a second run before the change."""
 
     before: RunFacts
     after: RunFacts
     same: RunFacts | None
     stretch_s: float | None
-    """How long a value's time is; None where the tool decided that."""
+    """The seconds that a value covers; None where the other tool chose them."""
     differences: tuple[EnvironmentDifference, ...]
     metrics: tuple[Compared, ...]
     warnings: tuple[str, ...]
-    """What speaks against trusting it, a sentence each."""
+    """Reasons not to trust the comparison, one sentence each."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """The whole result."""
 
     schema: str = SCHEMA
     pairs: tuple[Pair, ...]
     shifted: tuple[str, ...]
-    """What moved that should not have, a sentence each; then there is no other verdict."""
+    """Values and settings that differ although they must be equal, one sentence each; then no other verdict exists."""
     summary: tuple[str, ...]
-    """What happened, in plain words."""
+    """The result in sentences."""
 
     @property
     def metrics(self) -> tuple[Compared, ...]:
-        """Those of all pairs."""
+        """The metrics of all pairs."""
         return tuple(metric for pair in self.pairs for metric in pair.metrics)
 
     def having(self, verdict: ComparisonVerdict) -> tuple[Compared, ...]:
-        """The metrics with that verdict; controls are left out, and so are parts where the whole has it too."""
+        """Return the metrics with a verdict, without controls, and without parts whose whole has the same verdict."""
         return tuple(
             m for pair in self.pairs for m in folded(pair.metrics) if m.verdict is verdict and not m.is_control
         )
 
     @property
     def too_rare(self) -> tuple[Compared, ...]:
-        """What should not be, differs by more than noise, and is too rare for telling whether the change did it."""
+        """Metrics such as losses that differ by more than noise but are too rare to know whether the change is the
+        cause."""
         return tuple(m for m in self.having(ComparisonVerdict.TOO_FEW_SAMPLES) if m.p is not None and m.is_rare)
 
     @property
     def new_losses(self) -> tuple[Compared, ...]:
-        """What should not be, was not before at all, and is after: worth a look whatever else shifted."""
+        """Metrics such as losses that are always 0 before and not after: important even if the environment shifted."""
         return tuple(
             m
             for pair in self.pairs
@@ -160,17 +163,17 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_telling(self) -> bool:
-        """Whether anything at all could be told."""
-        untold = (ComparisonVerdict.TOO_FEW_SAMPLES, ComparisonVerdict.ENVIRONMENT_SHIFTED)
-        return any(m.verdict not in untold for m in self.metrics if not m.is_control)
+        """Whether at least one metric has a verdict."""
+        undecided = (ComparisonVerdict.TOO_FEW_SAMPLES, ComparisonVerdict.ENVIRONMENT_SHIFTED)
+        return any(m.verdict not in undecided for m in self.metrics if not m.is_control)
 
 
 def folded(metrics: Sequence[Compared]) -> list[Compared]:
-    """Without the parts of which nothing else can be said than of their whole: one node as all nodes."""
+    """Return the metrics without the parts that have the same verdict as their whole."""
     wholes = {metric.name: metric.verdict for metric in metrics}
     return [metric for metric in metrics if wholes.get(metric.part_of) is not metric.verdict]
 
 
 def to_json(comparison: Comparison) -> bytes:
-    """As indented JSON with a final newline, in UTF-8."""
+    """Return the comparison as indented JSON in UTF-8, with a final newline."""
     return to_json_text(comparison, indented=True) + b"\n"

@@ -1,18 +1,20 @@
-"""What is said of each metric. The rules, in the order in which they hold:
+"""Finds the verdict on each metric. The rules, in their order:
 
 1. Fewer than six values on a side: too few samples.
-2. A control moved, or the load did: environment shifted, for every metric of every pair. A control is what the change
-   cannot touch (a ping of 500 bytes), so whatever moved it may have moved all else.
+2. A control or the load changed: environment shifted, for every metric of every pair. A control is a metric that the
+   change cannot affect (a ping of 500 bytes). The cause that changed the control may have changed everything else.
 3. p, adjusted for the number of metrics, is below 0.05 and the change is larger than the noise floor: better, worse,
-   or "differs" for what is neither (packets per block: fewer is what jumbo frames do, and no merit of its own).
-4. Too few samples: the runs are as far apart as they can be, and that is not enough for p; or it is something that
-   should not be at all (losses, drops), is 0 in most stretches, and its mean changed by more than noise. Forty blocks
-   lost in one stretch and none before are no proof that the change did it, and still less that nothing differs.
-5. Else: no difference.
+   or "differs" for a metric without a better direction (packets per block: jumbo frames need fewer, which is no merit
+   by itself).
+4. Too few samples: all values of one run are above those of the other, and p is still too large; or the metric should
+   always be 0 (losses, drops), is 0 in most stretches, and its mean changed by more than noise. Forty blocks lost in
+   one stretch and none before do not prove that the change is the cause, and even less that nothing differs.
+5. Otherwise: no difference.
 
-The noise floor is what two runs before the change differ by (`same`), and at least 5 %. Without such a pair, or where
-these two were not of the same conditions, it is not known, and 25 % is taken: on an idle machine, runs one after the
-other differed by 23 % with p = 0.03 for no reason. The load is held to 5 % then too: it was chosen, not measured.
+The noise floor is the difference of two runs before the change (`same`), and at least 5 %. Without such a pair, or
+where these two runs had different conditions, the noise is unknown and the floor is 25 %: on an idle machine,
+consecutive runs differed by 23 % with p = 0.03 without any cause. The floor of the load stays 5 % then: the load was
+chosen, not measured.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ FLOOR_WITHOUT_SAME = 0.25
 
 @dataclass(frozen=True)
 class Runs:
-    """What is compared: two runs of one kind."""
+    """The runs to compare: two runs of one kind, and optionally a second run before the change."""
 
     before: ComparedRun
     after: ComparedRun
@@ -64,7 +66,7 @@ class Runs:
 
 
 def compare(runs: Sequence[Runs]) -> Comparison:
-    """Judge all pairs together: they are of the same two times."""
+    """Compare all pairs together, since they are from the same two times."""
     drafts = _with_adjusted([_drafts(each) for each in runs])
     differences = [environment_differences(pair.before, pair.after) for pair in runs]
     shifted = [*_moved_facts(differences), *_moved_controls(drafts)]
@@ -96,7 +98,7 @@ def _drafts(runs: Runs) -> list[Compared]:
 
 
 def _draft(before: Measured, after: Measured, same: Measured | None, independent: bool) -> Compared:
-    """What can be told of one metric alone. Values of recordings are stretches already."""
+    """The comparison of one metric, without the influence of the others. Values of recordings are already stretches."""
     b, a = (metric.values if independent else thinned(metric.values) for metric in (before, after))
     s = () if same is None else same.values if independent else thinned(same.values)
     is_mean = median(b) == median(a) and mean(b) != mean(a)
@@ -142,9 +144,9 @@ def _side(values: Sequence[float], is_mean: bool) -> Side:
 
 
 def _with_adjusted(drafts: list[list[Compared]]) -> list[list[Compared]]:
-    """With the p of each among all of its family. What never moved at all was no chance for a false find, and what is
-    told of one node is no find beside what is told of all: else more nodes would make it harder to find anything.
-    Controls are one family, since any of them is enough for the environment to count as shifted."""
+    """The metrics with p adjusted within each family. Metrics that never changed are a family of their own, since they
+    cannot be false discoveries. So are the parts of a whole: otherwise more nodes would make every discovery harder.
+    Controls are one family, since a single control is enough for the verdict "environment shifted"."""
     found: dict[tuple[bool, bool, bool], list[float]] = {}
     for metric in (m for drafted in drafts for m in drafted if m.p is not None):
         found.setdefault(_family(metric), []).append(metric.p or 0.0)
@@ -165,7 +167,7 @@ def _differs(metric: Compared) -> bool:
 
 
 def _is_open(metric: Compared) -> bool:
-    """Whether a difference that is not proven cannot be called none either."""
+    """Whether a difference is neither proven nor ruled out."""
     if abs(metric.change) <= metric.believed_from:
         return False
     b, a = metric.before.values, metric.after.values

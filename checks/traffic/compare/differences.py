@@ -1,4 +1,4 @@
-"""What two runs are not alike in besides what was measured, and what else speaks against comparing them."""
+"""Finds the differences of two runs that are no metrics, and other reasons not to compare the runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from checks.traffic.compare.recorded_run import KIND
 from checks.traffic.compare.run import ComparedRun
 
 _ASKS_FOR_LOAD = re.compile(r"\b(users|think time|streams|target rate|block size|protocol|direction)\b")
-"""Facts of load generators that say how much they were told to ask for."""
+"""Facts of load generators that set the load."""
 _UNEQUAL = 1.5
 _MOST_NOISE = 0.25
 """The share of a control by which two runs without any change may differ."""
@@ -21,7 +21,7 @@ _NAMED = 4
 
 
 def environment_differences(before: ComparedRun, after: ComparedRun) -> tuple[EnvironmentDifference, ...]:
-    """What is known of both and not the same: the change itself first, then the load, then the rest."""
+    """Return the facts known for both runs that differ: the change itself first, then the load, then the rest."""
     found = [
         EnvironmentDifference(
             name=name,
@@ -37,7 +37,7 @@ def environment_differences(before: ComparedRun, after: ComparedRun) -> tuple[En
 
 
 def pair_warnings(before: ComparedRun, after: ComparedRun, same: ComparedRun | None) -> Iterator[str]:
-    """What speaks against trusting the comparison, a sentence each."""
+    """Yield reasons not to trust the comparison, one sentence each."""
     runs = [("BEFORE", before), ("AFTER", after), *([("SAME", same)] if same else [])]
     for word, run in runs:
         yield from (f"{word}: {warning}" for warning in run.warnings)
@@ -53,35 +53,36 @@ def pair_warnings(before: ComparedRun, after: ComparedRun, same: ComparedRun | N
     for one, other, where in ((before, after, "before"), (after, before, "after")):
         if missing := [m.name for m in one.measured if m.name not in {n.name for n in other.measured}]:
             more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-            yield f"Measured {where} the change only, so not compared: {', '.join(missing[:_NAMED])}{more}."
+            yield f"Measured only {where} the change, so not compared: {', '.join(missing[:_NAMED])}{more}."
         if unknown := [name for name in one.environment if name not in other.environment]:
             more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
-            yield f"Known {where} the change only, so perhaps not alike: {', '.join(unknown[:_NAMED])}{more}."
+            yield f"Known only {where} the change, so perhaps different: {', '.join(unknown[:_NAMED])}{more}."
     if before.kind == KIND and not any(m.is_control for m in (*before.measured, *after.measured)):
-        yield "There is no control in these recordings: whether the environment shifted is not known."
+        yield "These recordings contain no control: whether the environment shifted is not known."
     if same:
         if unlike := [difference.name for difference in environment_differences(before, same)]:
             yield (
-                f"SAME is not of the same conditions as BEFORE ({listed(unlike[:_NAMED])} "
-                f"{'differs' if len(unlike) == 1 else 'differ'}): it is not taken for a measure of the noise, so that "
-                "differences below 25 % are."
+                f"SAME and BEFORE had different conditions ({listed(unlike[:_NAMED])} "
+                f"{'differs' if len(unlike) == 1 else 'differ'}): SAME does not measure the noise, so differences "
+                "below 25 % count as noise."
             )
     elif any(len(metric.values) >= FEWEST for metric in before.measured):
         yield (
-            "How far two runs differ without any change is not known, so that differences below 25 % are taken for "
-            f"noise. Before the change, {'record' if before.kind == KIND else 'run'} the same load twice, and name the "
-            "second one with --same."
+            "The difference of two runs without any change is not known, so differences below 25 % count as noise. "
+            f"Before the change, {'record' if before.kind == KIND else 'run'} the same load twice, and name the second "
+            "run with --same."
         )
 
 
 def noise_warnings(metrics: Sequence[Compared]) -> Iterator[str]:
-    """What speaks against the second run before the change as a measure of the noise: so much noise hides a lot."""
+    """Yield a sentence for each control that differs much between the two runs before the change: high noise can hide
+    real differences."""
     for metric in metrics:
         if metric.is_control and metric.same and metric.believed_from > _MOST_NOISE * abs(metric.before.centre):
             yield (
                 f"BEFORE and SAME differ in {metric.name} ({number(metric.before.centre)} and "
-                f"{number(metric.same.centre)} {metric.unit}), which the change cannot move: the noise floor is high, "
-                "and may hide a lot."
+                f"{number(metric.same.centre)} {metric.unit}), which the change cannot affect: the noise floor is high "
+                "and can hide real differences."
             )
 
 

@@ -1,4 +1,4 @@
-"""What should be alike in two recordings that are compared, as the host configuration comparison of AWR has it."""
+"""The facts that should be equal in two compared recordings, like the host configuration comparison of AWR."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from checks.traffic.compare.statistics import dependence_of, mean, median
 from checks.traffic.recording import Header
 
 MTU = "MTU"
-"""The last word of the facts that are the change itself."""
+"""The last word in the names of the facts that are the change itself."""
 _ANOTHER = 1.8
-"""Times as long as another that an interval is where it is no matter of samples that come late."""
+"""The ratio of two intervals from which on late samples cannot explain the difference."""
 
 
 def environment_of(header: Header, readings: Readings) -> dict[str, str]:
-    """Each fact by its name; what was not known then is not there."""
+    """Return the facts by name, without the facts that were not known at the time of the recording."""
     facts = {"seconds between samples": _between_samples(header, readings), "racwire": header.racwire_version}
     for node, cpus in sorted(readings.cpus.items()):
         facts[f"{node} CPUs"] = str(cpus)
@@ -47,7 +47,7 @@ def environment_of(header: Header, readings: Readings) -> dict[str, str]:
 
 
 def _between_samples(header: Header, readings: Readings) -> str:
-    """As it was set at the beginning, or as the samples tell where it was changed since."""
+    """The interval from the header; the interval of the samples where the operator changed it later."""
     shortest_s, longest_s = readings.intervals_s
     if readings.is_uneven:
         return f"{shortest_s:g} to {longest_s:g}"
@@ -67,7 +67,7 @@ def _of_database(database: Database) -> dict[str, str]:
 
 
 FEWEST = 6
-"""Stretches below which nothing is judged: fewer have no interval."""
+"""The fewest stretches for a verdict: fewer have no confidence interval."""
 _SAMPLES = 10
 _MOST = 60
 _MOST_OF_LONGEST = 240
@@ -79,7 +79,7 @@ _TIMES = (1, 2, 3, 4, 5, 6, 8, 10)
 
 
 def piece_length(spans_s: Sequence[float], interval_s: float) -> float:
-    """The shortest stretch that is worth trying, in seconds, for runs that last so long."""
+    """Return the shortest useful stretch in seconds, for runs of these lengths."""
     shortest = min(spans_s)
     least = max(_SAMPLES * interval_s, shortest / _MOST, min(max(spans_s) / _MOST_OF_LONGEST, shortest / _ENOUGH))
     rounded = next((float(length) for length in _ROUND_S if length >= least * 0.999), least)
@@ -87,7 +87,7 @@ def piece_length(spans_s: Sequence[float], interval_s: float) -> float:
 
 
 def times_longer(runs: Sequence[Sequence[Sequence[float]]]) -> list[int]:
-    """How many pieces a stretch may have, the fewest first, so that a dozen remain of the shortest run.
+    """Return the possible numbers of pieces in a stretch, smallest first. The shortest run keeps at least 12 stretches.
 
     `runs` are those of one comparison, each with the values of its pieces by metric.
     """
@@ -96,13 +96,14 @@ def times_longer(runs: Sequence[Sequence[Sequence[float]]]) -> list[int]:
 
 
 def are_alike(series: Sequence[Sequence[float]]) -> bool:
-    """Whether neighbouring stretches resemble each other in most of what was measured."""
+    """Return whether neighbouring stretches correlate in most metrics."""
     found = [dependence_of(values) for values in series if len(set(values)) > 1]
     return bool(found) and median(found) > _ALIKE
 
 
 def thinned(values: Sequence[float]) -> tuple[float, ...]:
-    """The values of another tool, neighbours averaged: at most sixty, longer where neighbours resemble each other."""
+    """Return the values of another tool, with neighbours averaged: at most sixty, and fewer where neighbours
+    correlate."""
     size = -(-len(values) // _MOST)
     averaged = _averaged(values, size)
     for times in _TIMES[1:]:
@@ -113,7 +114,7 @@ def thinned(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _averaged(values: Sequence[float], size: int) -> tuple[float, ...]:
-    """What is left over at the end is too short for a value of its own."""
+    """The averages of groups of `size` values. An incomplete group at the end is dropped."""
     if size <= 1:
         return tuple(values)
     return tuple(mean(values[start : start + size]) for start in range(0, len(values) - size + 1, size))

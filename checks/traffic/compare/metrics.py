@@ -1,7 +1,7 @@
-"""What two recordings are compared by: each metric with its unit, its formula, and which way it gets better.
+"""The metrics of a comparison of recordings: each with its unit, its formula, and its better direction.
 
-A formula takes what was counted in each second of one stretch, and divides sums by sums: the mean of the ratios of
-single seconds would give a second with three blocks as much say as one with three thousand.
+A formula uses the counts per second of one stretch, and divides sums by sums. The mean of the ratios of single seconds
+would give a second with three blocks the same weight as a second with three thousand.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from checks.traffic.compare.readings import Rates
 from checks.traffic.compare.run import Better
 
 LOAD = "Load"
-"""The group of what was asked of the interconnect: it has to be alike in both runs."""
+"""The group of the load on the interconnect, which must be equal in both runs."""
 NETWORK, KERNEL, CPU, DATABASE, LATENCY = "Network", "Kernel", "CPU", "Database", "Latency"
 PACKETS_PER_BLOCK = "packets per block received"
 DATAGRAMS_IN = "UDP datagrams in"
 BLOCKS = "blocks"
-"""The name among a node's rates of the blocks that its instances received."""
+"""The name in a node's rates for the blocks that its instances received."""
 
 _LOWER = Better.LOWER
 _LEAST_BYTES_PER_S = 10_000
-"""Private traffic below which CPU time is not divided by it: what the CPUs did then was not moving packets."""
+"""The private traffic that the formulas per MB require: with less, the CPU time was not spent on packets."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric. A formula raises KeyError for what was not measured, ZeroDivisionError for a ratio to nothing."""
+    """One metric. A formula raises KeyError for a count that was not measured, ZeroDivisionError for a ratio to 0."""
 
     name: str
     unit: str
@@ -38,14 +38,15 @@ class Metric:
     is_control: bool = False
     note: str = ""
     adds_up: bool = True
-    """Whether it can be told of all nodes or instances together."""
+    """Whether the metric also exists for all nodes or instances together."""
 
 
 def packets_per_block(rates: Rates) -> float:
-    """How many packets a block came in: 6 for 8 KB at MTU 1500, 1 at 9000.
+    """Return the packets per received block: 6 for 8 KB at MTU 1500, 1 at 9000.
 
-    Whole packets that the kernel put together count their fragments, other blocks count one. Where more was put
-    together than blocks came (messages, pings of 8 KB), only the share of the blocks counts.
+    A reassembled packet counts as its fragments, any other block as one packet. Where there are more reassembled
+    packets than blocks (messages, pings of 8 KB), only the share of the blocks counts. Raises KeyError where a count is
+    missing, and ZeroDivisionError without blocks.
     """
     blocks, fragments, whole = rates[BLOCKS], rates["Ip.ReasmReqds"], rates["Ip.ReasmOKs"]
     if whole > blocks:
@@ -78,11 +79,11 @@ def _received(rates: Rates) -> float:
 NODE_METRICS = (
     Metric(
         PACKETS_PER_BLOCK, "", NETWORK, packets_per_block,
-        note="Fragments of what was put together, and whole packets, for each block that the node's instances had.",
+        note="Fragments of reassembled packets, and whole packets, for each block that the node's instances received.",
     ),
     Metric(
         "packets in per block", "", NETWORK, _per("private in packets", BLOCKS),
-        note="All packets that came in on private interfaces, messages and heartbeats included, for each block.",
+        note="All packets received on private interfaces, messages and heartbeats included, for each block.",
     ),
     Metric("private in", "Mb/s", NETWORK, _rate("private in bytes", 8e-6)),
     Metric("private out", "Mb/s", NETWORK, _rate("private out bytes", 8e-6)),
@@ -94,7 +95,7 @@ NODE_METRICS = (
     Metric("fragments made", "1/s", KERNEL, _rate("Ip.FragCreates")),
     Metric("reassembly failed", "1/s", KERNEL, _rate("Ip.ReasmFails"), _LOWER),
     Metric("reassembly timed out", "1/s", KERNEL, _rate("Ip.ReasmTimeout"), _LOWER),
-    Metric(DATAGRAMS_IN, "1/s", KERNEL, _rate("Udp.InDatagrams"), note="A block is one, however many packets it is."),
+    Metric(DATAGRAMS_IN, "1/s", KERNEL, _rate("Udp.InDatagrams"), note="A block is one datagram at any MTU."),
     Metric("UDP datagrams out", "1/s", KERNEL, _rate("Udp.OutDatagrams")),
     Metric("receive-buffer errors", "1/s", KERNEL, _rate("Udp.RcvbufErrors"), _LOWER),
     Metric("softnet dropped", "1/s", KERNEL, _rate("Softnet.Dropped"), _LOWER),
@@ -102,11 +103,11 @@ NODE_METRICS = (
     Metric("CPU softirq", "%", CPU, _per("cpu softirq", "cpu", 100), _LOWER),
     Metric(
         "CPU per MB", "ms", CPU, _per_mb("cpu busy"), _LOWER,
-        note="All CPU time of the node over all that its private interfaces moved, both ways.",
+        note="All CPU time of the node, divided by the traffic of its private interfaces in both directions.",
     ),
     Metric(
         "softirq per MB", "ms", CPU, _per_mb("cpu softirq"), _LOWER,
-        note="CPU time in soft interrupts, where packets are received and put together, over what was moved.",
+        note="CPU time in soft interrupts, which receive and reassemble packets, divided by the private traffic.",
     ),
     Metric("load average", "", CPU, _rate("load"), _LOWER, adds_up=False),
 )  # fmt: skip
@@ -114,7 +115,7 @@ NODE_METRICS = (
 INSTANCE_METRICS = (
     Metric(
         "blocks received", "1/s", LOAD, _received, is_control=True,
-        note="The load: with as many blocks asked for, MTU does not change how many come.",
+        note="The load: for the same number of requested blocks, the MTU does not change how many arrive.",
     ),
     Metric("blocks served", "1/s", DATABASE, lambda rates: rates[CR_SERVED] + rates[CURRENT_SERVED]),
     Metric("CR receive time", "ms", DATABASE, _per("gc cr block receive time", CR_RECEIVED, 10), _LOWER),
@@ -134,7 +135,7 @@ PING_METRICS = (
     Metric("ping 8 KB", "ms", DATABASE, _per("8 KB us", "8 KB pings", 1e-3), _LOWER),
 )  # fmt: skip
 
-_QUANTILE = "Open loop: from when the ping was due. The mean over the samples, each weighing as many answers as it had."
+_QUANTILE = "Open loop: from when the ping was due. The mean of the samples, weighted by their numbers of answers."
 
 PATH_METRICS = (
     Metric(

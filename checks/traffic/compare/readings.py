@@ -1,4 +1,4 @@
-"""A recording cut into pieces of equal length, and what each source counted in each of them."""
+"""Divides a recording into pieces of equal length, with the counts of each source in each piece."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ from checks.traffic.samples import (
 )
 
 COVERED = 0.7
-"""The share of a stretch that must have been sampled for anything to be told of it."""
+"""The share of a stretch that must have been sampled for the stretch to have a value."""
 _USUAL = 0.1
-"""The share of what was sampled from which on samples of a length are the rule for a while, and no late ones."""
+"""The share of the sampled time from which on a sample length is an interval, and not the length of late samples."""
 _LATE = 1.5
-"""Times the interval that a sample which came late may be long."""
+"""The longest late sample, in intervals."""
 _LONGEST_S = 366 * 86_400.0
-"""No sample takes longer than any recording; a damaged file may say anything."""
+"""The longest valid sample, longer than any recording; a damaged file may contain any number."""
 _CHANGED = 1.8
-"""Times as long as others that samples are where the interval was changed."""
+"""The ratio of two sample lengths from which on the operator must have changed the interval."""
 
 Subject = tuple[str, str]
-"""What is measured: ("node", "rac1"), ("instance", "prod1"), ("pings", "prod1"), ("path", "rac2 on 192.168.10.0/24").
-Pings of an instance and of a path have their own pace, so they are subjects of their own."""
+"""A measured thing: ("node", "rac1"), ("instance", "prod1"), ("pings", "prod1"), ("path", "rac2 on 192.168.10.0/24").
+Pings of an instance and of a path have their own intervals, so they are separate subjects."""
 Rates = Mapping[str, float]
-"""Amounts in each second, by name; what cannot be told is not there."""
+"""Amounts per second by name, without the unknown ones."""
 
 
 class Recorded(Protocol):
-    """What is needed of a `checks.traffic.recording.Recording`."""
+    """The part of a `checks.traffic.recording.Recording` that a comparison needs."""
 
     @property
     def header(self) -> Header:
-        """What it is of."""
+        """The cluster, time and settings of the recording."""
 
     def events(self) -> Iterator[Event]:
-        """All of it, in order of time."""
+        """Yield all events in order of time."""
 
     def span(self) -> tuple[float, float] | None:
-        """The time of the first and of the last event; None while there is none."""
+        """Return the time of the first and of the last event; None while there is no event."""
 
 
 class Sums:
-    """What one subject counted in one piece, and of how long a time each name was told."""
+    """The counts of one subject in one piece, and the sampled seconds of each name."""
 
     __slots__ = ("_amounts", "_seconds")
 
@@ -63,19 +63,19 @@ class Sums:
         self._seconds: dict[str, float] = {}
 
     def add(self, amounts: Iterable[tuple[str, float]], seconds: float, share: float = 1.0) -> None:
-        """Add a sample, or the share of it that falls into so many seconds."""
+        """Add a sample, or the share of the sample that falls into `seconds`."""
         for name, amount in amounts:
             self._amounts[name] = self._amounts.get(name, 0) + share * amount
             self._seconds[name] = self._seconds.get(name, 0) + seconds
 
     def merge(self, other: Sums) -> None:
-        """Add what was counted in another piece."""
+        """Add the counts of another piece."""
         for name, amount in other._amounts.items():
             self._amounts[name] = self._amounts.get(name, 0) + amount
             self._seconds[name] = self._seconds.get(name, 0) + other._seconds[name]
 
     def rates(self, stretch_s: float) -> Rates:
-        """What was told of enough of the stretch, for each second."""
+        """Return the rates per second of the names that were sampled in enough of the stretch."""
         return {
             name: amount / self._seconds[name]
             for name, amount in self._amounts.items()
@@ -85,42 +85,42 @@ class Sums:
 
 @dataclass
 class Readings:
-    """All that a comparison needs of a recording."""
+    """The contents of a recording that a comparison needs."""
 
     piece_s: float
     pieces: list[dict[Subject, Sums]]
     hosts: dict[str, str] = field(default_factory=dict)
-    """The node of each instance, in small letters, without a domain."""
+    """The node of each instance, in lower case, without a domain."""
     cpus: dict[str, int] = field(default_factory=dict)
     links: dict[str, Links] = field(default_factory=dict)
-    """The interfaces of each node as they were at the end."""
+    """The interfaces of each node at the end of the recording."""
     changes: dict[str, None] = field(default_factory=dict)
-    """What changed while it was recorded, a sentence each, in order."""
+    """The changes during the recording, one sentence each, in order."""
     gaps: dict[str, list[str]] = field(default_factory=dict)
-    """Of each source the reasons of its gaps."""
+    """The reasons of the gaps, by source."""
     lengths: dict[float, float] = field(default_factory=dict)
-    """How long samples of nodes and instances were, to the half second, and how much time those of a length cover."""
+    """The total time of the samples of nodes and instances, by sample length to the half second."""
 
     @property
     def intervals_s(self) -> tuple[float, float]:
-        """The shortest and the longest time between two samples that was the rule for a while: the interval can be
-        changed while it is recorded. 0 where nothing was sampled."""
+        """The shortest and the longest interval between samples that was used for a while: the operator can change the
+        interval during a recording. 0 without samples."""
         least = _USUAL * sum(self.lengths.values())
         usual = [length for length, covered in self.lengths.items() if covered >= least]
         return min(usual, default=0.0), max(usual, default=0.0)
 
     @property
     def is_uneven(self) -> bool:
-        """Whether some samples are much longer than others, as the rule for a while."""
+        """Whether the longest interval is much longer than the shortest."""
         shortest_s, longest_s = self.intervals_s
         return longest_s >= _CHANGED * shortest_s > 0
 
     def subjects(self, kind: str) -> list[str]:
-        """The names of one kind, in order."""
+        """Return the names of the subjects of one kind, sorted."""
         return sorted({name for piece in self.pieces for found, name in piece if found == kind})
 
     def stretches(self, pieces_each: int) -> list[dict[Subject, Rates]]:
-        """Whole stretches of so many pieces each; what is left over at the end is too short for one."""
+        """Return complete stretches of `pieces_each` pieces. An incomplete stretch at the end is dropped."""
         found = []
         for start in range(0, len(self.pieces) - pieces_each + 1, pieces_each):
             merged: dict[Subject, Sums] = {}
@@ -133,7 +133,7 @@ class Readings:
 
 
 def time_of(recording: Recorded, skip_first_s: float = 0.0) -> tuple[float, float]:
-    """When what is compared of a recording begins, and how many seconds of it there are."""
+    """Return the start time and the seconds of the compared part of a recording."""
     span = recording.span()
     if span is None:
         return 0.0, 0.0
@@ -145,16 +145,16 @@ def time_of(recording: Recorded, skip_first_s: float = 0.0) -> tuple[float, floa
 
 
 class _Time(NamedTuple):
-    """How a recording is cut up."""
+    """The division of a recording into pieces."""
 
     begin: float
     piece_s: float
     whole_up_to_s: float
-    """The longest sample that is not shared among pieces."""
+    """The longest sample that is not divided among pieces, in seconds."""
 
 
 def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Readings:
-    """Go once through a recording. Raises RecordingError as its file is found to be damaged."""
+    """Read a recording once. Raises RecordingError where its file is damaged."""
     begin, lasting_s = time_of(recording, skip_first_s)
     count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
     readings = Readings(piece_s, [{} for _ in range(count)])
@@ -183,8 +183,8 @@ def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Read
 
 
 def _add(pieces: list[dict[Subject, Sums]], time: _Time, sample: Sample, subject: Subject, amounts: Amounts) -> None:
-    """To the piece in which it ended: a block that was lost once is lost in one stretch. Of a sample so long that this
-    would leave a hole in the piece before, each piece gets the share that it covers."""
+    """Add a sample to the piece in which it ended, so that one lost block is in one stretch. A sample so long that this
+    would leave the piece before without counts is divided among the pieces that it covers."""
     last = math.ceil((sample.at - time.begin) / time.piece_s) - 1
     if sample.seconds <= time.whole_up_to_s:
         if last < len(pieces):
@@ -198,7 +198,7 @@ def _add(pieces: list[dict[Subject, Sums]], time: _Time, sample: Sample, subject
 
 
 def short(host: str) -> str:
-    """A host's name without its domain, in small letters."""
+    """Return a host's name without its domain, in lower case."""
     return host.partition(".")[0].lower()
 
 
@@ -207,8 +207,8 @@ def _note_links(readings: Readings, links: Links) -> None:
     mtus = {link.name: link.mtu for link in known.links if link.network} if known else {}
     for link in links.links:
         if link.name in mtus and link.mtu != mtus[link.name]:
-            told = f"The MTU of {link.name} on {links.node} changed from {mtus[link.name]} to {link.mtu} meanwhile."
-            readings.changes[told] = None
+            change = f"The MTU of {link.name} on {links.node} changed from {mtus[link.name]} to {link.mtu} meanwhile."
+            readings.changes[change] = None
     readings.links[links.node] = links
 
 
@@ -262,11 +262,11 @@ def _of_pings(pings: list[InstancePing]) -> Amounts:
 
 
 SMALL_UP_TO = 1000
-"""The largest payload of a ping that stays one packet at every MTU, and so is a control."""
+"""The largest payload of a ping that is one packet at every MTU and so is a control."""
 
 
 def _of_latency(sample: LatencySample) -> Amounts:
-    """Quantiles cannot be added up: each counts with as many answers as it is of."""
+    """The amounts of a latency sample. Quantiles cannot be added up, so each is weighted by its number of answers."""
     size = "small" if sample.payload <= SMALL_UP_TO else "block"
     found: Amounts = [(f"{size} sent", sample.sent), (f"{size} received", sample.received)]
     for name, us in (("p50", sample.p50_us), ("p99", sample.p99_us)):

@@ -1,4 +1,4 @@
-"""Recordings as runs: all those of one comparison together, since their stretches have to be of one length."""
+"""Converts recordings to runs: all those of one comparison together, since their stretches must have one length."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KIND = "recording"
 _RAMP = 0.8
 """A first stretch with less than this share of the usual load is a ramp-up."""
 _SAMPLED = 0.9
-_GAPS_TOLD = 4
+_MOST_GAPS = 4
 _MOST_PIECES = 5000
 _TOLERANCE = 0.1
 _KINDS = ("node", "instance", "pings", "path")
@@ -35,10 +35,10 @@ _KINDS = ("node", "instance", "pings", "path")
 def runs_of(
     recordings: Sequence[tuple[str, Recorded]], *, skip_first_s: float = 0.0, stretch_s: float | None = None
 ) -> tuple[list[ComparedRun], float]:
-    """The recordings, each with its name, as runs in the same order; and how many seconds a stretch of theirs lasts:
-    never less than the time between two samples, also where that was changed while it was recorded.
+    """Return the recordings, each with its name, as runs in the same order, and the seconds of their stretches. A
+    stretch is never shorter than the interval between samples, even if that was changed during the recording.
 
-    Raises RecordingError where a file is found to be damaged while it is read.
+    Raises RecordingError where a file is damaged.
     """
     lasting = [time_of(recording, skip_first_s)[1] for _, recording in recordings]
     interval_s = max((recording.header.interval_s for _, recording in recordings), default=1.0)
@@ -71,8 +71,8 @@ def runs_of(
 
 
 def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_each: int) -> list[Measured]:
-    """`subjects` are those of all runs, by kind: where one of them was not sampled, nothing is told of all together.
-    Else a node that refuses ssh after the change would halve every sum, failures too, and that would be "better"."""
+    """The metrics of a run. `subjects` are those of all runs, by kind. If one subject was not sampled, there is no sum:
+    otherwise a node that refuses ssh after the change would halve every sum, and fewer failures would look better."""
     stretches = readings.stretches(pieces_each)
     for stretch in stretches:
         for node in readings.subjects("node"):
@@ -80,16 +80,16 @@ def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_
                 stretch["node", node] = _with_blocks(node, stretch, readings.hosts)
     node_metrics = NODE_METRICS if readings.subjects("instance") else [_as_load(metric) for metric in NODE_METRICS]
     of_kind = zip(_KINDS, (node_metrics, INSTANCE_METRICS, PING_METRICS, PATH_METRICS), strict=True)
-    return [m for kind, metrics in of_kind for m in _told(stretches, kind, subjects[kind], metrics)]
+    return [m for kind, metrics in of_kind for m in _measured_kind(stretches, kind, subjects[kind], metrics)]
 
 
 def _as_load(metric: Metric) -> Metric:
-    """Where no database tells how many blocks came, datagrams tell the load: a block is one at every MTU."""
+    """Without a database that counts the blocks, datagrams measure the load: a block is one datagram at every MTU."""
     return replace(metric, is_control=True, group=LOAD) if metric.name == DATAGRAMS_IN else metric
 
 
 def _with_blocks(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str]) -> Rates:
-    """The node's rates, with the blocks of its instances among them where all of these are known."""
+    """The node's rates, with the blocks of its instances if all of these are known."""
     own = [instance for instance, host in hosts.items() if host == short(node)]
     received = ("gc cr blocks received", "gc current blocks received")
     try:
@@ -99,10 +99,10 @@ def _with_blocks(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str
     return {**stretch["node", node], BLOCKS: blocks} if own else stretch["node", node]
 
 
-def _told(
+def _measured_kind(
     stretches: Sequence[Mapping[Subject, Rates]], kind: str, names: Sequence[str], metrics: Iterable[Metric]
 ) -> Iterator[Measured]:
-    """Each metric of all subjects of a kind together, under its own name, and of each one of them."""
+    """Yield each metric for all subjects of a kind together, and for each subject."""
     together = [_summed([stretch.get((kind, name), {}) for name in names]) for stretch in stretches]
     alone = {name: [stretch.get((kind, name), {}) for stretch in stretches] for name in names}
     for metric in metrics:
@@ -126,7 +126,7 @@ def _told(
 
 
 def _summed(all_rates: Sequence[Rates]) -> Rates:
-    """What all of them counted; what one of them does not tell cannot be told of all."""
+    """The sums over all subjects, without the names that one subject does not have."""
     first, *others = all_rates or [{}]
     return {name: sum(rates[name] for rates in all_rates) for name in first if all(name in o for o in others)}
 
@@ -136,34 +136,34 @@ def _value(formula: Callable[[Rates], float], rates: Rates) -> float | None:
         value = formula(rates)
     except (KeyError, ZeroDivisionError):
         return None
-    # Rounded, since a rank test would take what is left of a division for a difference.
+    # Rounded, since a rank test would count rounding errors as differences.
     return float(f"{value:.9g}") if math.isfinite(value) else None
 
 
 def _warnings(readings: Readings, measured: Sequence[Measured], seconds: float, skip_first_s: float) -> Iterator[str]:
     if not readings.pieces:
         after = f" after the first {skip_first_s:g} s" if skip_first_s else ""
-        yield f"It holds {seconds:.0f} s{after}: less than one stretch of {readings.piece_s:g} s."
+        yield f"The recording has {seconds:.0f} s{after}: less than one stretch of {readings.piece_s:g} s."
         return
     yield from readings.changes
     if readings.is_uneven:
         shortest_s, longest_s = readings.intervals_s
         yield (
-            f"Its samples are of {shortest_s:g} to {longest_s:g} s: the interval was changed while it was recorded, or "
-            "a source was slow to answer."
+            f"The samples are {shortest_s:g} to {longest_s:g} s long: the interval was changed during the recording, "
+            "or a source was slow to answer."
         )
-    for source, reasons in list(readings.gaps.items())[:_GAPS_TOLD]:
+    for source, reasons in list(readings.gaps.items())[:_MOST_GAPS]:
         yield f"{source}: {counted(len(reasons), 'gap')}, first: {reasons[0]}"
-    if len(readings.gaps) > _GAPS_TOLD:
-        yield f"{counted(len(readings.gaps) - _GAPS_TOLD, 'further source')} had gaps."
+    if len(readings.gaps) > _MOST_GAPS:
+        yield f"{counted(len(readings.gaps) - _MOST_GAPS, 'further source')} had gaps."
     for node in readings.subjects("node"):
         sampled = [piece["node", node].rates(readings.piece_s) for piece in readings.pieces if ("node", node) in piece]
         share = sum(map(bool, sampled)) / len(readings.pieces)
         if share < _SAMPLED:
-            yield f"{node} was sampled during {100 * share:.0f} % of the time only."
+            yield f"{node} was sampled during only {100 * share:.0f} % of the time."
         links = readings.links.get(node)
         if links is None or not any(link.network for link in links.links):
-            yield f"Which interfaces of {node} are private is not known: what they carried is left out."
+            yield f"The private interfaces of {node} are not known: their traffic is left out."
     load = next((m.values for m in measured if m.group == LOAD), ())
     if len(load) > 2 and load[0] < _RAMP * median(load):
-        yield "It begins with less load than it goes on with: leave the ramp-up out with --skip-first."
+        yield "The recording starts with less load than it has later: leave the ramp-up out with --skip-first."

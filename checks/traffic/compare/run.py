@@ -1,4 +1,4 @@
-"""What was measured in one run, whatever measured it: a recording of racwire's, or another tool's result."""
+"""The measurements of one run: from a recording of racwire, or from the result of another tool."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from enum import Enum
 
 
 class Better(Enum):
-    """Which way a metric gets better."""
+    """The direction in which a metric is better."""
 
     HIGHER = "higher"
     LOWER = "lower"
     NEITHER = "neither"
-    """It only tells what was done: a load, a number of packets."""
+    """The metric only measures an amount: a load, a number of packets."""
 
 
 @dataclass(frozen=True)
@@ -20,19 +20,19 @@ class Measured:
     """One metric of one run."""
 
     name: str
-    """The same words in every run: `rac1 packets per block received`."""
+    """The same name in every run: `rac1 packets per block received`."""
     unit: str
     values: tuple[float, ...]
-    """In order of time, one for each stretch of the run; a single one where the tool gives no more."""
+    """The values in order of time, one for each stretch of the run; one value where the tool reports no more."""
     better: Better = Better.NEITHER
     is_control: bool = False
-    """Whether the change cannot have caused a difference: MTU does nothing to a ping of 64 bytes."""
+    """Whether the change cannot be the cause of a difference: the MTU does not affect a ping of 64 bytes."""
     group: str = ""
-    """Under which heading it is shown: `Network`, `Kernel`, `CPU`, `Database`, `Latency`, `Swingbench`."""
+    """The heading of the metric: `Network`, `Kernel`, `CPU`, `Database`, `Latency`, `Swingbench`."""
     note: str = ""
-    """What has to be known to read it, in one sentence."""
+    """One sentence that explains the metric."""
     part_of: str = ""
-    """The name of the metric that this is a part of: `private in`, of `rac1 private in`."""
+    """The name of the whole that this metric is a part of: `private in` for `rac1 private in`."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,16 @@ class ComparedRun:
     kind: str
     """`recording`, `Swingbench`, `HammerDB`, `iperf3`, `sadf`."""
     name: str
-    """The file, or its label."""
+    """The file, or the label of the recording."""
     begun_at: str = ""
-    """ISO 8601; empty where the tool does not say."""
+    """The start time in ISO 8601; empty where the tool does not report it."""
     seconds: float | None = None
     measured: tuple[Measured, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
-    """What should be alike in two runs that are compared, in words: `rac1 kernel`, `users`, `think time`."""
+    """The facts that should be equal in two compared runs, by name: `rac1 kernel`, `users`, `think time`."""
     warnings: tuple[str, ...] = ()
-    """What speaks against trusting it: gaps, failed transactions, a ramp-up within."""
+    """Reasons not to trust the run: gaps, failed transactions, a ramp-up."""
 
 
 class ImportProblem(Exception):  # noqa: N818 - what is wrong is with the file
-    """A result could not be read: one sentence with what is wrong with it."""
+    """A result could not be read. The message is one sentence with the file and the reason."""

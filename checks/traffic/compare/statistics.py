@@ -1,7 +1,7 @@
-"""The arithmetic of a comparison: medians, rank tests, and what remains of p where many were computed. Pure functions.
+"""The arithmetic of a comparison: medians, rank tests, and p adjusted for many tests. Pure functions.
 
-What is measured on a network is skewed, has outliers and comes in steps, so nothing here supposes a normal
-distribution: medians with intervals from order statistics, and the test of Mann and Whitney (as benchstat has it).
+Measurements of a network are skewed, have outliers and come in steps, so no function here assumes a normal
+distribution: medians with intervals from order statistics, and the Mann-Whitney test (like benchstat).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 
 _ONE_IN = 20
-"""An interval misses in one case of so many: 95 % confidence."""
+"""An interval is wrong in one case of 20: 95 % confidence."""
 _EXACT_UP_TO = 20
-"""Values in both samples together up to which p is exact."""
+"""The largest number of values in both samples together for an exact p."""
 _NORMAL_95 = 1.959964
 _MOST_DIFFERENCES = 40_000
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle value, or the mean of the two in the middle. Raises ValueError without values."""
+    """Return the middle value, or the mean of the two in the middle. Raises ValueError without values."""
     if not values:
         raise ValueError("the median of nothing")
     ordered = sorted(values)
@@ -29,17 +29,17 @@ def median(values: Sequence[float]) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean. Raises ValueError without values."""
+    """Return the arithmetic mean. Raises ValueError without values."""
     if not values:
         raise ValueError("the mean of nothing")
     return math.fsum(values) / len(values)
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Between which of the values the true median lies, with 95 % confidence or more; None for fewer than six:
-    of five, all lie on one side of it in 2 of 32 cases.
+    """Return the interval between two values that contains the true median with at least 95 % confidence. None for
+    fewer than six values: five values are all on one side of the median in 2 of 32 cases.
 
-    Whether a value lies below the median is the toss of a coin, so the places are those of a binomial distribution
+    A value is below the median with probability 1/2, so the ranks of the two values follow from a binomial distribution
     (Conover, Practical Nonparametric Statistics, 3.2).
     """
     below = _values_below(len(values))
@@ -51,7 +51,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 @lru_cache(maxsize=64)
 def _values_below(count: int) -> int:
-    """The place of the interval's lower end among so many values, from 0 on; -1 where there is none."""
+    """The index of the interval's lower end among `count` sorted values; -1 where there is no interval."""
     below, outside, ways = -1, 0, 1
     for place in range(count // 2):
         outside += ways
@@ -63,7 +63,7 @@ def _values_below(count: int) -> int:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """The place of each value in their order, from 1 on; equal values share the mean of their places."""
+    """The rank of each value, from 1 on; equal values share the mean of their ranks."""
     placed = [0.0] * len(values)
     before = 0
     for _, same in groupby(sorted(range(len(values)), key=values.__getitem__), key=values.__getitem__):
@@ -75,11 +75,11 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 
 def mann_whitney(before: Sequence[float], after: Sequence[float], dependence: float = 0.0) -> float:
-    """The two-sided p of the test of Mann and Whitney: how often two samples of one process differ at least so much.
+    """Return the two-sided p of the Mann-Whitney test: how often two samples of one process differ at least this much.
 
-    Exact, ties included, for up to 20 values in all; else by the normal distribution, corrected for ties and for
-    continuity. `dependence` is the correlation of neighbouring values: what follows its neighbour tells less, which
-    widens the distribution by (1 + d) / (1 - d). Raises ValueError where a sample is empty.
+    Exact, ties included, for up to 20 values in all; otherwise from the normal distribution, corrected for ties and
+    continuity. `dependence` is the correlation of neighbouring values: correlated values contain less information,
+    which widens the distribution by (1 + d) / (1 - d). Raises ValueError where a sample is empty.
     """
     if not before or not after:
         raise ValueError("a rank test needs values on both sides")
@@ -105,7 +105,7 @@ def _widening(dependence: float) -> float:
 
 
 def _exact(groups: tuple[int, ...], n: int, twice_away: int) -> float:
-    """The share of all ways to choose n of the values whose ranks' sum is at least so far from what is expected."""
+    """The share of all ways to choose n values whose sum of ranks is at least this far from the expected sum."""
     ways, all_ways = _sums(groups, n), math.comb(sum(groups), n)
     expected = n * (sum(groups) + 1)
     return sum(count for total, count in ways.items() if abs(total - expected) >= twice_away) / all_ways
@@ -113,7 +113,7 @@ def _exact(groups: tuple[int, ...], n: int, twice_away: int) -> float:
 
 @lru_cache(maxsize=256)
 def _sums(groups: tuple[int, ...], n: int) -> dict[int, int]:
-    """In how many ways n of the values can be chosen, by twice the sum of their ranks; `groups` are of equal values."""
+    """The number of ways to choose n values, by twice the sum of their ranks; `groups`: the counts of equal values."""
     chosen: list[dict[int, int]] = [{0: 1}, *({} for _ in range(n))]
     before = 0
     for size in groups:
@@ -131,10 +131,10 @@ def _sums(groups: tuple[int, ...], n: int) -> dict[int, int]:
 def shift_interval(
     before: Sequence[float], after: Sequence[float], dependence: float = 0.0
 ) -> tuple[float, float] | None:
-    """By how much `after` lies above `before`, with 95 % confidence: from the ordered differences of all pairs.
+    """Return the interval of the shift from `before` to `after`, with 95 % confidence, from all pairs' differences.
 
-    That is the interval that belongs to the test of Mann and Whitney (Hodges and Lehmann). None where the samples are
-    too small to have one, or so large that it would take long.
+    This interval belongs to the Mann-Whitney test (Hodges and Lehmann). None where the samples are too small for an
+    interval, or so large that it would take long.
     """
     n, m = len(before), len(after)
     if n * m > _MOST_DIFFERENCES:
@@ -148,9 +148,9 @@ def shift_interval(
 
 
 def dependence_of(*series: Sequence[float]) -> float:
-    """How much values resemble their neighbours: the correlation of the ranks of neighbours, over all series.
+    """Return the correlation of neighbouring values: of the ranks of neighbours, over all series.
 
-    0 where it is no more than chance makes of independent values in one case of twenty; never negative.
+    0 where independent values reach this correlation by chance in one case of twenty; never negative.
     """
     products = squares = 0.0
     pairs = 0
@@ -166,8 +166,8 @@ def dependence_of(*series: Sequence[float]) -> float:
 
 
 def adjusted(ps: Sequence[float]) -> list[float]:
-    """Each p as it counts among all of them (Benjamini and Hochberg): of those below 0.05, at most one in twenty is
-    expected to be chance. Of many tests without any difference, one in twenty would otherwise seem to find one."""
+    """Return each p adjusted for the number of tests (Benjamini and Hochberg): of the adjusted ones below 0.05, at most
+    one in twenty is expected to be chance. Without this, one in twenty tests finds a difference where there is none."""
     order = sorted(range(len(ps)), key=ps.__getitem__, reverse=True)
     result = [1.0] * len(ps)
     least = 1.0

@@ -1,4 +1,4 @@
-"""Results of other tools, read beside racwire's own recordings: Swingbench, HammerDB, iperf3 and sadf."""
+"""Reads the results of other tools for comparisons: Swingbench, HammerDB, iperf3 and sadf."""
 
 from checks.traffic.imports.load import load_result
 

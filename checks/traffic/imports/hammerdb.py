@@ -1,11 +1,11 @@
-"""A log of HammerDB: of its virtual users, of its transaction counter, or of its time profile; or all in one.
+"""Reads a log of HammerDB: of its virtual users, its transaction counter, or its time profile, or of all three.
 
     Vuser 1:4 Active Virtual Users configured
     Vuser 1:TEST RESULT : System achieved 8043 NOPM from 16365 Oracle TPM      (4.0 and later)
     Vuser 1:TEST RESULT : System achieved 60501 Oracle TPM at 13207 NOPM       (before)
     12345 Oracle tpm                                                           (transaction counter)
 
-One log may hold several tests. No line is ever quoted: HammerDB prints passwords where they are set.
+One log may contain several tests. racwire never quotes a line: HammerDB prints passwords where they are set.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _SIGNS = (
 
 @dataclass(slots=True)
 class _Log:
-    """What was found so far."""
+    """The values found so far."""
 
     new_orders: list[float] = field(default_factory=list)
     transactions: list[float] = field(default_factory=list)
     counter: list[float] = field(default_factory=list)
-    """Of the tests before the one that is being read."""
+    """The readings of the transaction counter in the finished tests."""
     counter_now: list[float] = field(default_factory=list)
-    counter_stands: bool = False
-    """Between the end of a test and the beginning of the next: what is counted then is of no test."""
+    counter_is_paused: bool = False
+    """Whether the log is between two tests: readings of the counter there belong to no test."""
     timings: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     databases: set[str] = field(default_factory=set)
     users: list[str] = field(default_factory=list)
@@ -65,12 +65,12 @@ class _Log:
 
 
 def looks_like_hammerdb(text: str) -> bool:
-    """Whether a result, a transaction counter or a time profile of HammerDB stands in a text."""
+    """Return whether a text contains a result, a transaction counter or a time profile of HammerDB."""
     return any(sign.search(text) for sign in _SIGNS)
 
 
 def parse_hammerdb(text: str, name: str) -> ComparedRun:
-    """What a log says. Raises ImportProblem."""
+    """Return the run of a log. Raises ImportProblem where the log has no result."""
     log = _Log()
     in_summary, procedure = False, ""
     for line in text.splitlines():
@@ -88,25 +88,25 @@ def parse_hammerdb(text: str, name: str) -> ComparedRun:
 
 
 def _take(log: _Log, line: str) -> None:
-    """One line of the virtual users' log or of the transaction counter."""
+    """Read one line of the virtual users' log or of the transaction counter."""
     if result := _RESULT.search(line) or _OLD_RESULT.search(line):
         _take_result(log, result)
     elif count := _COUNTER.match(line):
-        if not log.counter_stands:
+        if not log.counter_is_paused:
             log.counter_now.append(float(count["tpm"]))
         log.databases.add(word(count["database"]))
     elif ramp := _RAMP.search(line):
         log.ramps.append(ramp[1])
-        log.counter_stands = False
+        log.counter_is_paused = False
     elif period := _PERIOD.search(line):
         log.periods.append(period[1])
         # What was counted up to now was the ramp-up.
         log.counter_now.clear()
-        log.counter_stands = False
+        log.counter_is_paused = False
     elif "Test complete" in line:
         log.counter += log.counter_now
         log.counter_now.clear()
-        log.counter_stands = True
+        log.counter_is_paused = True
     elif users := _USERS.search(line):
         log.users.append(users[1])
     if failed := _FAILED.search(line):
@@ -149,7 +149,7 @@ def _measured(log: _Log, counter: tuple[float, ...]) -> Iterator[Measured]:
             "transactions per minute", "/min", tuple(log.transactions), Better.HIGHER, group=GROUP, note=note
         )
     if counter:
-        note = "As HammerDB's transaction counter saw it, reading after reading."
+        note = "The readings of HammerDB's transaction counter."
         yield Measured("transactions per minute over time", "/min", counter, Better.HIGHER, group=GROUP, note=note)
     for (procedure, what), values in log.timings.items():
         if what == "CALLS":
@@ -160,13 +160,13 @@ def _measured(log: _Log, counter: tuple[float, ...]) -> Iterator[Measured]:
 
 
 def _environment(log: _Log) -> dict[str, str]:
-    told = {
+    found = {
         "database": sorted(log.databases - {""}),
         "virtual users": _each_once(log.users),
         "ramp-up, minutes": _each_once(log.ramps),
         "test, minutes": _each_once(log.periods),
     }
-    return {what: ", ".join(values) for what, values in told.items() if values}
+    return {what: ", ".join(values) for what, values in found.items() if values}
 
 
 def _each_once(values: Iterable[str]) -> list[str]:
@@ -178,12 +178,12 @@ def _warnings(log: _Log, idle: int) -> Iterator[str]:
         some = listed(_each_once(log.failed)[:10])
         yield f"{counted(len(log.failed), 'virtual user')} ended with FINISHED FAILED: {some}."
     if log.errors:
-        yield f"Errors of Oracle stand in the log: {', '.join(sorted(log.errors)[:10])}."
+        yield f"The log contains errors of Oracle: {', '.join(sorted(log.errors)[:10])}."
     if log.nothing_counted:
-        yield "A result tells 0 TPM, which is a fault of its snapshots: it is left out."
+        yield "A result has 0 TPM, which is an error of its snapshots: it is left out."
     if len(set(log.users)) > 1:
         yield f"The tests of this log had different numbers of virtual users: {', '.join(_each_once(log.users))}."
     if len(log.new_orders) == 1 and len(log.counter) < 2:
-        yield "The log has a single result: with one figure no difference can be judged."
+        yield "The log has a single result: one figure allows no verdict."
     if idle:
         yield f"{counted(idle, 'reading')} of the transaction counter without any transaction left out at the ends."

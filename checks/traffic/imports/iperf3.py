@@ -1,7 +1,7 @@
-"""iperf3's JSON: one document (-J), or one event a line (--json-stream).
+"""Reads iperf3's JSON: one document (-J), or one event a line (--json-stream).
 
-What it tells is judged by what is known of it: TCP with segmentation offload cannot see the MTU of a path at all, and
-the loss of UDP can come out above 100 %.
+Two limits of iperf3 matter here: TCP with segmentation offload does not see the MTU of a path, and iperf3 can report a
+UDP loss above 100 %.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from checks.traffic.imports.result_text import decoded, moment, number, plain, t
 
 GROUP = "iperf3"
 CONTROL = (
-    "TCP with segmentation offload does not see the MTU: a difference here speaks of the machines, unless offload is "
-    "off."
+    "TCP with segmentation offload does not see the MTU: unless offload is off, a difference here comes from the "
+    "machines."
 )
 _SIGN = re.compile(r'"(?:start|intervals|end|event|error)"\s*:')
 _REVERSE = {"": "", "_bidir_reverse": " (reverse)"}
 
 
 def looks_like_iperf3(text: str) -> bool:
-    """Whether a JSON text begins as those of iperf3 do."""
+    """Return whether a JSON text starts like those of iperf3."""
     return _SIGN.search(text[:2000]) is not None
 
 
 def parse_iperf3(text: str, name: str) -> ComparedRun:
-    """What a result says. Raises ImportProblem."""
+    """Return the run of a result. Raises ImportProblem where iperf3 did not finish or did not run a test."""
     whole = _document(text, name)
     if error := word(whole.get("error")):
         raise ImportProblem(f"{name}: iperf3 did not finish: {error.rstrip('.')}.")
@@ -53,7 +53,7 @@ def parse_iperf3(text: str, name: str) -> ComparedRun:
 
 
 def _document(text: str, name: str) -> dict[str, object]:
-    """The document; events of a stream are put together as one."""
+    """The document; the events of a stream are joined to one document."""
     first = text.lstrip().partition("\n")[0]
     if '"event"' not in first:
         return table(decoded(text, name))
@@ -72,7 +72,7 @@ def _document(text: str, name: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Flow:
-    """The traffic one way: what its sender and, where it is told, its receiver counted."""
+    """The traffic in one direction: the counts of its sender and, where reported, of its receiver."""
 
     protocol: str
     label: str
@@ -87,13 +87,13 @@ class _Flow:
         odd = [share for share in shares if share is not None and not 0 <= share <= 100]
         if odd:
             yield (
-                f"iperf3 tells a loss of {max(odd, key=abs):,.0f} %, a known fault of its arithmetic: shares are kept "
-                "within 0 and 100 %."
+                f"iperf3 reports a loss of {max(odd, key=abs):,.0f} %, a known error of its arithmetic: racwire limits "
+                "the shares to 0 to 100 %."
             )
 
 
 def _flow(whole: dict[str, object], protocol: str, suffix: str) -> _Flow | None:
-    """The flow of this name; None where there was none that way."""
+    """The flow of this name; None where there was no traffic in that direction."""
     end = table(whole.get("end"))
     test = table(table(whole.get("start")).get("test_start"))
     here = _intervals(whole.get("intervals"), suffix)
@@ -112,13 +112,13 @@ def _flow(whole: dict[str, object], protocol: str, suffix: str) -> _Flow | None:
         sent=here if here_sends else there,
         received=there if here_sends else here,
         sent_in_all=table(end.get(f"sum_sent{suffix}")),
-        # Before 3.8 a UDP test told one sum only: sent as it was, lost as the receiver told.
+        # Before 3.8 a UDP test reported only one sum: sent by the sender, lost as the receiver reported.
         received_in_all=received_in_all or ({} if protocol == "TCP" else {**in_all, "bits_per_second": None}),
     )
 
 
 def _intervals(value: object, suffix: str) -> list[dict[str, object]]:
-    """The sums of all intervals that count: not those omitted at the beginning, nor a stub at the end."""
+    """The sums of all valid intervals, without those omitted at the start and a short one at the end."""
     sums = [table(interval.get(f"sum{suffix}")) for interval in tables(value)]
     counted = [s for s in sums if s and s.get("omitted") is not True and (number(s.get("seconds")) or 0) > 0]
     longest = max((number(s.get("seconds")) or 0 for s in counted), default=0)
@@ -128,7 +128,7 @@ def _intervals(value: object, suffix: str) -> list[dict[str, object]]:
 def _of_flow(flow: _Flow) -> Iterator[Measured]:
     tcp = flow.protocol == "TCP"
     note = CONTROL if tcp else ""
-    # What a UDP sender sends is what it was told to.
+    # A UDP sender sends at the rate that the options set.
     sent = _megabits(flow.sent) or _megabits([flow.sent_in_all])
     if sent:
         better = Better.HIGHER if tcp else Better.NEITHER
@@ -150,19 +150,19 @@ def _of_flow(flow: _Flow) -> Iterator[Measured]:
 
 
 def _datagrams(flow: _Flow) -> Iterator[Measured]:
-    """What only a receiver of UDP can tell."""
-    told = [i for i in flow.received if number(i.get("packets"))] or [flow.received_in_all]
-    lost = [share for i in told if (share := _lost_percent(i)) is not None]
+    """The metrics that only the receiver of UDP can report."""
+    reported = [i for i in flow.received if number(i.get("packets"))] or [flow.received_in_all]
+    lost = [share for i in reported if (share := _lost_percent(i)) is not None]
     if lost:
         yield Measured(f"{flow.label} datagrams lost", "%", tuple(lost), Better.LOWER, group=GROUP)
-    jitter = [ms for i in told if (ms := number(i.get("jitter_ms"))) is not None and ms >= 0]
+    jitter = [ms for i in reported if (ms := number(i.get("jitter_ms"))) is not None and ms >= 0]
     if jitter:
         yield Measured(f"{flow.label} jitter", "ms", tuple(jitter), Better.LOWER, group=GROUP)
 
 
 def _lost_percent(counts: dict[str, object]) -> float | None:
-    """The share of datagrams lost. iperf3 counts late ones as lost and takes them back, so its share can leave 0 to
-    100."""
+    """The share of lost datagrams. iperf3 counts late datagrams as lost and subtracts them later, so its own share can
+    be below 0 or above 100."""
     lost, packets = number(counts.get("lost_packets")), number(counts.get("packets"))
     if lost is None or packets is None or packets <= 0:
         return None
@@ -175,7 +175,7 @@ def _megabits(counts: list[dict[str, object]]) -> tuple[float, ...]:
 
 
 def _cpu(flows: list[_Flow], end: dict[str, object]) -> list[Measured]:
-    """What moving a gigabit cost each end, where there was one flow to divide by."""
+    """The CPU time for each gigabit at each end, if there was only one flow."""
     used = table(end.get("cpu_utilization_percent"))
     if len(flows) != 1:
         return []

@@ -1,4 +1,4 @@
-"""Which tool wrote a file, told by what stands in it and not by its name; and reading it whole, within bounds."""
+"""Reads a result file of another tool, up to a size limit. The contents say which tool wrote the file, not its name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from checks.traffic.imports.sadf import looks_like_sadf, parse_sadf
 from checks.traffic.imports.swingbench import looks_like_swingbench, parse_swingbench
 
 MOST_BYTES = 50_000_000
-"""A day of sadf at one second with 32 interfaces is larger, one at its usual ten minutes is not a fiftieth."""
+"""Most bytes of a file. A day of sadf at one second with 32 interfaces is larger; at ten minutes it is under 1/50."""
 UNDERSTOOD = (
     "racwire's own recordings, Swingbench's results.xml, logs of HammerDB, iperf3's JSON (-J or --json-stream) and "
     "`sadf -j` are understood"
@@ -26,12 +26,12 @@ _BEGINNING = 20_000
 
 
 def load_result(path: Path) -> ComparedRun:
-    """Read a result of another tool. Blocking. Raises ImportProblem: one sentence with the file and what is wrong."""
+    """Read a result of another tool. Blocking. Raises ImportProblem with the file and the reason where that fails."""
     return parse_result(_read(path), path.name)
 
 
 def parse_result(text: str, name: str) -> ComparedRun:
-    """What a result says. Raises ImportProblem."""
+    """Return the run of a result. Raises ImportProblem where the text is of no known tool, or is damaged."""
     if not text.strip():
         raise ImportProblem(f"{name} is empty.")
     if looks_like_swingbench(text):
@@ -72,7 +72,7 @@ def _read(path: Path) -> str:
 
 
 def _text(data: bytes) -> str:
-    """The text; a log that PowerShell wrote is UTF-16. Bytes that are none stand as a sign, and spoil no number."""
+    """The text of a file; a log from PowerShell is UTF-16. Invalid bytes become replacement characters."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace")
     return data.decode("utf-8-sig", errors="replace")

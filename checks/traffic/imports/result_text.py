@@ -1,4 +1,4 @@
-"""What the importers share: values from files that others wrote, taken only where they are what they should be."""
+"""Functions of all importers: they return values from foreign files only if these have the expected type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOGIN = re.compile(
 
 
 def decoded(text: str, name: str) -> object:
-    """The value of a JSON text. Raises ImportProblem."""
+    """Return the value of a JSON text. Raises ImportProblem where the text is not valid JSON."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
@@ -28,19 +28,19 @@ def decoded(text: str, name: str) -> object:
 
 
 def table(value: object) -> dict[str, object]:
-    """A JSON object; an empty one where it is something else."""
+    """Return a JSON object; an empty one for any other value."""
     return value if isinstance(value, dict) else {}
 
 
 def tables(value: object) -> list[dict[str, object]]:
-    """The objects of a JSON array, or the one that stands where an array should."""
+    """Return the objects of a JSON array; a single object counts as an array with one object."""
     if isinstance(value, dict):
         return [value]
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def number(value: object) -> float | None:
-    """A finite number, also where it is written as text (`1,234.5`); None for anything else."""
+    """Return a finite number, also from a text such as `1,234.5`; None for anything else."""
     if isinstance(value, str):
         try:
             value = float(value.replace(",", "").strip())
@@ -56,19 +56,19 @@ def number(value: object) -> float | None:
 
 
 def word(value: object) -> str:
-    """A text of one line and of sensible length; numbers as they would be written."""
+    """Return a text of one line with at most 400 characters; a number is converted to text."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return " ".join(str(value)[:400].split())
     return ""
 
 
 def plain(value: float) -> str:
-    """A number in words: `8192`, `0.5`."""
+    """Return a number as text: `8192`, `0.5`."""
     return f"{value:.12g}"
 
 
 def moment(seconds: float | None) -> str:
-    """A time in seconds since 1970 as ISO 8601; empty where it is none."""
+    """Return a time in seconds since 1970 as ISO 8601; empty for an invalid time."""
     if seconds is None:
         return ""
     try:
@@ -78,12 +78,12 @@ def moment(seconds: float | None) -> str:
 
 
 def without_login(connect: str) -> str:
-    """A connect string without the user and password that may stand before its @ or among its parameters."""
+    """Return a connect string without the user and password before its @ or in its parameters."""
     return _LOGIN.sub(r"\1***", word(connect).rpartition("@")[2])
 
 
 def without_idle_ends(values: Sequence[float]) -> tuple[tuple[float, ...], int, int]:
-    """Values without the zeros before the load began and after it ended, and how many these were."""
+    """Return the values without the zeros before and after the load, and the numbers of these zeros."""
     busy = [place for place, value in enumerate(values) if value > 0]
     if not busy:
         return (), len(values), 0

@@ -1,8 +1,8 @@
-"""`sadf -j`: what sysstat recorded of one or several nodes, often long before anyone thought of a change.
+"""Reads `sadf -j`: sysstat's records of one or more nodes, often from long before a change was planned.
 
     sadf -j -- -n DEV,EDEV,IP,EIP,UDP,SOFT -u ALL -q /var/log/sa/sa20
 
-Rates are rounded to 0.01 a second by sysstat itself: a reassembly failure every two minutes shows as 0.
+sysstat rounds rates to 0.01 a second: a reassembly failure every four minutes becomes 0.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import NamedTuple
 from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
 from checks.traffic.imports.result_text import decoded, number, plain, table, tables, word
 
-ROUNDED = "sysstat rounds to 0.01 a second: a rare one shows as 0."
+ROUNDED = "sysstat rounds to 0.01 a second: a rare event becomes 0."
 _SIGN = re.compile(r'"sysstat"\s*:')
 _MEGABITS_OF_KIBIBYTES = 1024 * 8 / 1e6
 _MOST_HOSTS, _MOST_INTERFACES = 64, 512
 
 
 class _Column(NamedTuple):
-    """A figure of sysstat, and what it is called here."""
+    """A figure of sysstat, and its name in racwire."""
 
     keys: tuple[str, ...]
-    """As different versions name it."""
+    """The names of the figure in different versions."""
     name: str
     unit: str = "/s"
     better: Better = Better.NEITHER
@@ -89,12 +89,12 @@ _Series = dict[str, tuple[str, _Column, list[float]]]
 
 
 def looks_like_sadf(text: str) -> bool:
-    """Whether a JSON text begins as sadf's do."""
+    """Return whether a JSON text starts like those of sadf."""
     return _SIGN.search(text[:2000]) is not None
 
 
 def parse_sadf(text: str, name: str) -> ComparedRun:
-    """What a file says. Raises ImportProblem."""
+    """Return the run of a file. Raises ImportProblem where it has no figures of network or CPU."""
     hosts = tables(table(table(decoded(text, name)).get("sysstat")).get("hosts"))
     series: _Series = {}
     environment: dict[str, str] = {}
@@ -165,13 +165,13 @@ def _take(series: _Series, node: str, sample: dict[str, object]) -> None:
 
 
 def _interface(node: str, device: dict[str, object]) -> str:
-    """`rac1 eth1`; empty for the loopback, which no cable ever saw."""
+    """A name such as `rac1 eth1`; empty for the loopback, which is no part of the interconnect."""
     name = word(device.get("iface"))[:64]
     return f"{node} {name}" if name and name != "lo" else ""
 
 
 def _add_packet_sizes(series: _Series, place: str, device: dict[str, object]) -> None:
-    """What MTU changes first: how large packets are on average."""
+    """Add the mean packet size, which an MTU changes most directly."""
     for packets_key, size_key, name in (("rxpck", "rxkB", "received"), ("txpck", "txkB", "sent")):
         packets, kibibytes = number(device.get(packets_key)), number(device.get(size_key))
         # Rounded to 0.01 a second, few packets would give any size.
@@ -181,7 +181,7 @@ def _add_packet_sizes(series: _Series, place: str, device: dict[str, object]) ->
 
 
 def _over_all_cpus(rows: list[dict[str, object]]) -> dict[str, object]:
-    """The row of all processors, or their sum where sadf was asked for single ones only."""
+    """The row of all CPUs, or their sum where the file has only single CPUs."""
     if whole := next((row for row in rows if row.get("cpu") == "all"), None):
         return whole
     sums: dict[str, object] = {}

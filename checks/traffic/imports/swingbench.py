@@ -1,8 +1,8 @@
-"""A results.xml of Swingbench (charbench -r), in its real spelling.
+"""Reads a results.xml of Swingbench (charbench -r).
 
-`TenthPrecentile`, `FortiethPrecentile` and `FiftythPercentile` are written so by Swingbench itself; both spellings are
-read. `MaximumTransactionRate` is per minute, beside an average per second: the peak is taken from TPSReadings, which
-are pairs of a time in milliseconds since 1970 and the transactions of that second.
+Swingbench writes `TenthPrecentile`, `FortiethPrecentile` and `FiftythPercentile`; racwire reads this and the correct
+spelling. `MaximumTransactionRate` is per minute, but the average is per second. So racwire takes the peak from
+TPSReadings: pairs of a time in milliseconds since 1970 and the transactions of that second.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _MOST_TRANSACTIONS = 200
 
 
 def looks_like_swingbench(text: str) -> bool:
-    """Whether a text is XML with the root element of a Swingbench result."""
+    """Return whether a text is XML with the root element of a Swingbench result."""
     return text.lstrip("\ufeff \t\r\n").startswith("<") and _ROOT.search(text[:20_000]) is not None
 
 
 def parse_swingbench(text: str, name: str) -> ComparedRun:
-    """What a results.xml says. Raises ImportProblem."""
+    """Return the run of a results.xml. Raises ImportProblem where the file is no such result, or has no figures."""
     read = elements(text, name)
     if read.root != "Results":
         raise ImportProblem(f"{name} is XML, but no result of Swingbench: its root is {word(read.root)[:60]!r}.")
@@ -105,9 +105,9 @@ def _transaction(name: str, texts: dict[str, str]) -> Iterator[Measured]:
 
 
 def _from_histogram(texts: dict[str, str], percent: int) -> tuple[float | None, str]:
-    """A percentile that Swingbench does not tell, from its histogram (-stats full), and how exact it is.
+    """A percentile that Swingbench does not report, from its histogram (-stats full), and a note about its accuracy.
 
-    The buckets are of equal width, from the shortest response to the longest.
+    The buckets have equal widths, from the shortest response to the longest.
     """
     counts = [number(part) for part in texts.get("ResultsHistogram", "").split(",") if part.strip()]
     least, most = number(texts.get("MinimumResponse")), number(texts.get("MaximumResponse"))
@@ -148,14 +148,14 @@ def _warnings(overall: dict[str, str], used: int, before: int, after: int) -> It
     failed = number(overall.get("TotalFailedTransactions"))
     completed = number(overall.get("TotalCompletedTransactions"))
     if failed:
-        of = f" beside {completed:,.0f} completed" if completed is not None else ""
-        yield f"{failed:,.0f} transactions failed{of}: they did less work than those."
+        completions = f", and {completed:,.0f} completed" if completed is not None else ""
+        yield f"{failed:,.0f} transactions failed{completions}: a failed transaction does less work."
     if before and not used:
         yield "All readings of transactions per second are 0: nothing ran."
     elif before or after:
         yield (
-            f"The readings begin with {before} and end with {after} without any transaction: these are left out, and "
-            "what follows may still be ramping up."
+            f"The first {before} and the last {after} readings have no transactions and are left out. The readings "
+            "after the first ones may still be from the ramp-up."
         )
     if not before and not used:
-        yield "The file has no readings of transactions per second: with averages alone no difference can be judged."
+        yield "The file has no readings of transactions per second: averages alone allow no verdict."

@@ -1,7 +1,7 @@
-"""The elements of a Swingbench results.xml, read without trusting the file: no DOCTYPE, no entities, no depth.
+"""Reads the elements of a Swingbench results.xml without trusting the file: no DOCTYPE, no entities, limited depth.
 
-Versions differ in the wrappers around the elements and in having a namespace; the names of the elements themselves
-hold. So every element with a text is known by its own name, and by the transaction in which it stands.
+Versions differ in the outer elements and in the namespace; the names of the inner elements are the same. So an element
+with a text is identified by its own name and by its transaction.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _MOST_BEFORE_DECLARATION = 20_000
 
 @dataclass(slots=True)
 class Elements:
-    """The texts of a results.xml by the name of their element."""
+    """The texts of a results.xml by element name."""
 
     root: str = ""
     overall: dict[str, str] = field(default_factory=dict)
     transactions: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By the id of the transaction, `Customer Registration`."""
+    """The texts of each transaction by its id, such as `Customer Registration`."""
 
 
 class _Reader:
@@ -64,7 +64,7 @@ class _Reader:
 
 
 def elements(text: str, name: str) -> Elements:
-    """Read a results.xml. Raises ImportProblem."""
+    """Read a results.xml. Raises ImportProblem where it is no valid XML, has a DOCTYPE, or is nested too deeply."""
     reader = _Reader(name)
     # With a separator, a namespace stands before the name and a blank; its prefix may be any.
     parser = expat.ParserCreate(encoding="utf-8", namespace_separator=" ")
@@ -81,5 +81,5 @@ def elements(text: str, name: str) -> Elements:
 
 
 def _from_declaration(text: str) -> str:
-    """The text without what stands before the XML declaration: a comment that someone put there makes it no XML."""
+    """The text from the XML declaration on: a comment in front of the declaration would make the text invalid XML."""
     return text[max(0, text.find("<?xml ", 0, _MOST_BEFORE_DECLARATION)) :].lstrip()

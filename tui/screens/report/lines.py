@@ -1,18 +1,16 @@
 """The text of the Report screen: a summary of the report, how complete it is, and the written files."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-from datetime import tzinfo
-from enum import IntEnum
-from math import inf
-from pathlib import Path
-
 from checks.model.finding import Finding
 from checks.model.wording import counted
 from checks.report.summary import facts, headline, problems, sentences
 from checks.traffic.samples import Gap
 from checks.traffic.timeline import Track
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+from enum import IntEnum
+from math import inf
+from pathlib import Path
 from tui.cli.durations import size_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import ExportState, NotWritten, ReportState, Written
@@ -45,7 +43,7 @@ def says_lines(standing: ReportState, samples: str, width: int, room: Room = Roo
         return
     calm = "" if standing.is_whole or problems(report) else "No problem has been found so far."
     yield from hanging([(" ", "")], calm or headline(report), width, "title")
-    for sentence in sentences(report, kept=False):
+    for sentence in sentences(report, for_file=False):
         yield from hanging([(" ", "")], sentence, width)
     if room is Room.MUCH:
         yield from _problems(problems(report), width)

@@ -1,29 +1,16 @@
 """The Report screen: a summary of the report, the formats to write it in, and the written files."""
 
 from __future__ import annotations
-
+from checks.report.age import time_text
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
-
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-
-from checks.report.age import at
 from tui.cli.report_formats import FORMATS
 from tui.console.actions import Action, bindings, in_footer
 from tui.console.app_state import AppState, News
-from tui.console.export_state import (
-    SAVED,
-    SAVED_ENDING,
-    ExportState,
-    FindDirectory,
-    ReportState,
-    WriteReport,
-    report_state,
-    stem_of,
-)
+from tui.console.export_state import ExportState, FindDirectory, ReportState, SAVED, SAVED_ENDING, WriteReport, report_state, stem_of
 from tui.console.messages import ExportWanted
 from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
@@ -33,6 +20,7 @@ from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
+from typing import ClassVar
 
 REPORT = (
     Action("up,k", "move(-1)", "↑ k", "Select the format above."),
@@ -178,7 +166,7 @@ class ReportScreen(ConsoleScreen):
     def upper_rule(self, width: int) -> list[Line]:
         """Return the upper rule with the time of the report."""
         report = self._standing.report
-        return [rule_line(width, f"report of {sanitize_line(at(report.started_at))}" if report else "")]
+        return [rule_line(width, f"report of {sanitize_line(time_text(report.started_at))}" if report else "")]
 
     def lower_rule(self, width: int) -> list[Line]:
         """Return the lower rule with the progress of the file, or of the run of the checks."""
