@@ -15,9 +15,11 @@ import pytest
 from docs.generate.__main__ import PAGES
 from docs.generate.console_blocks import Block, blocks, matches, steps, updated
 from docs.generate.outputs import CONSOLE, FILES, ON_LAB, ON_NODE, ROOT, blocks_of, pages, workplace, wrong_outputs
+from tests.unit.test_vocabulary import hits_in
 from tui.cli.main import COMMANDS, build_parser
 
 LANGUAGES = {CONSOLE, ON_LAB, ON_NODE, "sh", "toml", "python", "sql", "text", "json"}
+EXAMPLES = {"acme_racwire.py", "test_acme_racwire.py"}
 _CUT = re.compile(r"[;|&<>]+|2>")
 _COMMAND = re.compile(r"`racwire ([^`\n]+)`")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -114,6 +116,22 @@ def test_the_readme_is_short_and_names_every_page() -> None:
     assert not re.search(r"badge|shields\.io|pypi|https?://", readme, re.IGNORECASE)
     linked = {path.partition("#")[0] for path in _LINK.findall(readme)}
     assert {page for page in pages() if page.startswith("docs/")} | {"docs/checks.md"} <= linked
+
+
+@pytest.mark.parametrize("page", [*pages(), "CHANGELOG.md"])
+def test_the_old_vocabulary_stays_out_of_the_pages(page: str) -> None:
+    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert [(hit.old, hit.text) for hit in hits_in(text, page)] == []
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_the_files_that_a_page_for_contributors_names_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    tops = ("checks", "tui", "lab", "docs", "tests", "bench", "screenshots")
+    there = {path.name for top in tops for path in (ROOT / top).rglob("*.*")}
+    assert set(re.findall(r"\b[a-z0-9_]+\.(?:py|sql)\b", text)) <= there | EXAMPLES
+    places = re.findall(rf"`((?:{'|'.join(tops)})/[\w./-]*)`", text)
+    assert [place for place in places if not (ROOT / place).exists()] == []
 
 
 def test_the_files_of_the_examples_are_there() -> None:
