@@ -7,7 +7,7 @@ import sys
 
 from docs.generate.checks_page import checks_page
 from docs.generate.message_catalogue import ROOT, messages_page
-from docs.generate.outputs import pages, rewrite_outputs
+from docs.generate.outputs import pages, rewrite_outputs, workplace
 
 PAGES = {"docs/reference/messages.md": messages_page, "docs/checks.md": checks_page}
 """The function that returns each page, by the path of the page in the checkout."""
@@ -29,9 +29,10 @@ def main() -> int:
             file.write_text(text, encoding="utf-8")
             print(f"{path}: written")
     if args.outputs is not None:
-        for path in args.outputs or pages():
-            if rewrite_outputs(path):
-                print(f"{path}: outputs written; read the difference")
+        with workplace() as place:
+            for path in args.outputs or pages():
+                if rewrite_outputs(place, path):
+                    print(f"{path}: outputs written; read the difference")
     return 0
 
 

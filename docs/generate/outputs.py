@@ -152,15 +152,14 @@ def wrong_outputs(place: Workplace, page: str, *infos: str) -> list[str]:
     return found
 
 
-def rewrite_outputs(page: str) -> bool:
+def rewrite_outputs(place: Workplace, page: str) -> bool:
     """Run the commands of a page and write what they print into it; return whether that changed the page."""
     file = ROOT / page
     text = file.read_text(encoding="utf-8")
     lines = text.splitlines()
-    with workplace() as place:
-        if blocks_of(page, ON_LAB, ON_NODE):
-            place.start(page)
-        run = [(step, place.printed(step.command, info)) for step, info in _steps(page, (CONSOLE, ON_LAB, ON_NODE))]
+    if blocks_of(page, ON_LAB, ON_NODE):
+        place.start(page)
+    run = [(step, place.printed(step.command, info)) for step, info in _steps(page, (CONSOLE, ON_LAB, ON_NODE))]
     for step, printed in reversed(run):
         assert lines[step.line - 1] == f"{PROMPT}{step.command}"
         lines[step.line : step.line + len(step.expected)] = updated(step.expected, printed)
