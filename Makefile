@@ -43,9 +43,10 @@ screenshots: $(READY)
 	@sh .ci/screenshot_packages
 	$(BIN)/python screenshots/make.py
 
-# Writes the pages of docs/ that are made from the source.
+# Writes the pages of docs/ that are made from the source, and the outputs of the commands in all pages.
 docs: $(READY)
-	$(BIN)/python -m docs.generate
+	@sh .ci/packages
+	$(BIN)/python -m docs.generate --outputs
 
 # Pins every dependency by version and hash; needs uv (pip install uv).
 lock:

@@ -8,7 +8,18 @@ import pytest
 
 from checks.model.check import Kind
 from docs.generate.__main__ import PAGES
-from docs.generate.message_catalogue import CHECKS, HELP, LAB, PYTHON, REASONS, REPORTS, ROOT, catalogue, escaped
+from docs.generate.message_catalogue import (
+    CHECKS,
+    HELP,
+    LAB,
+    PYTHON,
+    REASONS,
+    REPORTS,
+    ROOT,
+    catalogue,
+    escaped,
+    messages_page,
+)
 from docs.generate.source_texts import Text, exception_names, is_text, texts_of_module, texts_of_template
 
 LOST = Kind("IC-X-001", "Blocks are lost", "They are read again.")
@@ -20,7 +31,7 @@ CREATES_A_USER = "racwire grants --awr --statspack in checks/sources/database/gr
 @pytest.mark.parametrize("path", PAGES)
 def test_a_generated_page_is_that_of_the_source(path: str) -> None:
     written = (ROOT / path).read_text(encoding="utf-8")
-    if f"as {PYTHON} prints it" not in written:
+    if HELP.about not in written and PAGES[path] is messages_page:
         pytest.skip(f"the page has what another Python prints than {PYTHON}")
     assert written == PAGES[path](), f"{path} is old: run `make docs`, and commit it"
 

@@ -44,12 +44,13 @@ def test_findings_carry_the_id_of_their_check():
     assert mine.run(Cluster(local_node="rac1", taken_at=""))[0].check == "mine"
 
 
-def test_the_check_of_the_contributing_page_works_as_an_installed_package(tmp_path):
+def test_the_check_of_the_contributing_page_and_its_test_work_as_an_installed_package(tmp_path):
     page = (ROOT / "CONTRIBUTING.md").read_text()
-    code = re.search(r"```python\n(.*?)```", page, re.S).group(1)
+    code, test = re.findall(r"```python\n(.*?)```", page, re.S)[:2]
     project = re.search(r"```toml\n(.*?)```", page, re.S).group(1)
-    assert len([line for line in code.splitlines() if line.strip()]) < 30
+    assert len([line for line in (code + test).splitlines() if line.strip()]) < 30
     (tmp_path / "acme_racwire.py").write_text(code)
+    (tmp_path / "test_acme_racwire.py").write_text(test)
     (tmp_path / "pyproject.toml").write_text(project)
     site = tmp_path / "site"
     subprocess.run(
@@ -66,18 +67,24 @@ judge = found.get("acme-link-speed")
 mixed = cluster([with_interface(node(1), "eth2", speed_mbps=25000), with_interface(node(2), "eth2", speed_mbps=1000)])
 for f in judge.run(mixed): print(f.code, f.status, f.title)
 """
+    environment = {"PYTHONPATH": f"{site}:{ROOT}", "PATH": "/usr/bin:/bin"}
     ran = subprocess.run(
         [sys.executable, "-c", program],
-        env={"PYTHONPATH": f"{site}:{ROOT}", "PATH": "/usr/bin:/bin"},
-        capture_output=True, text=True, timeout=60, check=False,
+        env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert ran.stderr == ""
     assert ran.stdout.splitlines() == [
-        "ACME-LINK-003 UNKNOWN eth1 of rac1 does not tell its speed: not read",
-        "ACME-LINK-003 UNKNOWN eth1 of rac2 does not tell its speed: not read",
+        "ACME-LINK-003 UNKNOWN The speed of eth1 of rac1 is not known: not read",
+        "ACME-LINK-003 UNKNOWN The speed of eth1 of rac2 is not known: not read",
         "ACME-LINK-002 PASS eth2 of rac1 runs at 25000 Mbit/s.",
         "ACME-LINK-001 WARN eth2 of rac2 runs at 1000 Mbit/s.",
     ]
+    tested = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--noconftest", "test_acme_racwire.py"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    assert "1 passed" in tested.stdout
 
 
 def test_a_package_that_cannot_be_imported_or_steals_an_id_is_told(tmp_path):

@@ -1,0 +1,208 @@
+"""The pages for people: their commands print what stands below them, or at least parse, and their links lead somewhere.
+
+Commands of the practice cluster run in `tests/lab/test_docs_commands.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docs.generate.__main__ import PAGES
+from docs.generate.console_blocks import Block, blocks, matches, steps, updated
+from docs.generate.outputs import CONSOLE, FILES, ON_LAB, ON_NODE, ROOT, blocks_of, pages, workplace, wrong_outputs
+from tests.unit.test_vocabulary import hits_in
+from tui.cli.main import COMMANDS, build_parser
+
+LANGUAGES = {CONSOLE, ON_LAB, ON_NODE, "sh", "toml", "python", "sql", "text", "json"}
+EXAMPLES = {"acme_racwire.py", "test_acme_racwire.py"}
+_CUT = re.compile(r"[;|&<>]+|2>")
+_COMMAND = re.compile(r"`racwire ([^`\n]+)`")
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def with_blocks(*infos: str) -> list[str]:
+    return [page for page in pages() if blocks_of(page, *infos)]
+
+
+@pytest.mark.parametrize("page", with_blocks(CONSOLE))
+def test_commands_print_what_the_page_shows(page: str) -> None:
+    with workplace() as place:
+        wrong = wrong_outputs(place, page, CONSOLE)
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_block_has_a_known_language(page: str) -> None:
+    assert [(b.line, b.info) for b in blocks_of(page) if b.info not in LANGUAGES] == []
+
+
+@pytest.mark.parametrize("page", with_blocks(CONSOLE, ON_LAB, ON_NODE))
+def test_every_command_with_an_output_shows_some_of_it(page: str) -> None:
+    commands = [step for block in blocks_of(page, CONSOLE, ON_LAB, ON_NODE) for step in steps(block)]
+    assert commands
+    assert [step.command for step in commands if step.expected and set(step.expected) == {"..."}] == []
+
+
+def racwire_lines(block: Block) -> Iterator[tuple[int, list[str]]]:
+    """The arguments of each racwire command of a shell block, up to what the shell makes of the rest."""
+    for number, line in enumerate("\n".join(block.lines).replace("\\\n", " ").splitlines(), block.line):
+        words = shlex.shlex(line, posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        found = list(words)
+        while found and (re.fullmatch(r"\w+=.*", found[0]) or found[0] in ("nohup", "sudo")):
+            found = found[1:]
+        if found[:1] == ["racwire"]:
+            end = next((at for at, word in enumerate(found) if _CUT.fullmatch(word)), len(found))
+            yield number, found[1:end]
+
+
+def fault_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What racwire's parser has against these arguments; empty where it takes them."""
+    try:
+        args, unknown = build_parser(words).parse_known_args(words)
+    except SystemExit as end:
+        return capsys.readouterr().err if end.code else ""
+    taken = hasattr(args, "ids") and not any(word.startswith("-") for word in unknown)
+    return "" if not unknown or taken else f"unknown: {unknown}"
+
+
+@pytest.mark.parametrize("page", with_blocks("sh"))
+def test_commands_that_do_not_run_here_parse(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [line for block in blocks_of(page, "sh") for line in racwire_lines(block)]
+    wrong = [(number, words, fault) for number, words in lines if (fault := fault_of(words, capsys))]
+    assert wrong == []
+
+
+def test_a_command_that_racwire_does_not_take_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    block = Block(
+        "sh", 7, ("racwire chekc", "ls", "nohup racwire check --nothing > a &", "racwire check \\", " -q df-ping")
+    )
+    found = {number: fault_of(words, capsys) for number, words in racwire_lines(block)}
+    assert [bool(fault) for fault in found.values()] == [True, True, False]
+
+
+@pytest.mark.parametrize("page", pages())
+def test_commands_within_a_sentence_exist(page: str) -> None:
+    for command in _COMMAND.findall((ROOT / page).read_text(encoding="utf-8")):
+        name = command.split()[0]
+        assert name in COMMANDS or name.startswith("--"), command
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*pages(), *PAGES])
+def test_links_lead_to_a_file_and_to_a_heading_of_it(page: str) -> None:
+    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in _LINK.findall(text):
+        if not link.startswith("https://"):
+            path, _, anchor = link.partition("#")
+            target = (ROOT / page).parent / path if path else ROOT / page
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def test_the_readme_is_short_and_names_every_page() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 150
+    assert not re.search(r"badge|shields\.io|pypi|https?://", readme, re.IGNORECASE)
+    linked = {path.partition("#")[0] for path in _LINK.findall(readme)}
+    assert {page for page in pages() if page.startswith("docs/")} | {"docs/checks.md"} <= linked
+
+
+@pytest.mark.parametrize("page", [*pages(), "CHANGELOG.md"])
+def test_the_old_vocabulary_stays_out_of_the_pages(page: str) -> None:
+    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert [(hit.old, hit.text) for hit in hits_in(text, page)] == []
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_the_files_that_a_page_for_contributors_names_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    tops = ("checks", "tui", "lab", "docs", "tests", "bench", "screenshots")
+    there = {path.name for top in tops for path in (ROOT / top).rglob("*.*")}
+    assert set(re.findall(r"\b[a-z0-9_]+\.(?:py|sql)\b", text)) <= there | EXAMPLES
+    places = re.findall(rf"`((?:{'|'.join(tops)})/[\w./-]*)`", text)
+    assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+def test_the_files_of_the_examples_are_there() -> None:
+    assert all((ROOT / path).is_file() for path in FILES.values())
+
+
+def test_the_glossary_is_in_order_and_defines_each_term_once() -> None:
+    terms = re.findall(r"^\*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(terms) > 50
+    assert terms == sorted(set(terms), key=lambda term: re.sub(r"[^\w ]", "", term).lower())
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed"),
+    [
+        (["a"], ["a"]),
+        (["a ... s"], ["a 5 s"]),
+        (["...", "c"], ["a", "b", "c"]),
+        (["a", "...", "b"], ["a", "b"]),
+        (["a", "..."], ["a", "b", ""]),
+        ([], []),
+    ],
+)
+def test_left_out_text_may_be_anything(expected: list[str], printed: list[str]) -> None:
+    assert matches(expected, printed)
+    assert updated(expected, printed) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed"),
+    [(["a"], ["b"]), (["a"], ["a", "b"]), (["a ... s"], ["a", "s"]), (["a.b"], ["axb"]), ([], ["a"]), (["a"], [])],
+)
+def test_all_other_text_must_be_there(expected: list[str], printed: list[str]) -> None:
+    assert not matches(expected, printed)
+    assert matches(updated(expected, printed), printed)
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "new"),
+    [
+        (["1 FAIL", "Begun at noon"], ["1 FAIL", "Started at noon"], ["1 FAIL", "Started at noon"]),
+        (
+            ["2 nodes in ... s", "...", "all is well here"],
+            ["2 nodes after 7.1 s", "much", "all is correct here"],
+            ["2 nodes after ... s", "...", "all is correct here"],
+        ),
+        (["one line that is long"], ["one line that is", "long"], ["one line that is", "long"]),
+        (["a b c", "..."], ["d e f", "g"], ["..."]),
+        (["lost ... of ... blocks"], ["lost 3 of 1,614 gc blocks."], ["lost ... of ... gc blocks."]),
+        (
+            ["PASS IC-LOST-001 no loss in ... s", "..."],
+            ["PASS IC-LOST-001 All is here."],
+            ["PASS IC-LOST-001 All is here."],
+        ),
+    ],
+)
+def test_new_wording_takes_the_place_of_the_old_and_numbers_stay_left_out(
+    expected: list[str], printed: list[str], new: list[str]
+) -> None:
+    assert updated(expected, printed) == new
+    assert matches(new, printed)
+
+
+def test_blocks_and_their_commands_are_found() -> None:
+    page = "# a\n```console\n$ racwire x\n1\n$ racwire y\n```\n```\nc\n```\n"
+    first, second = blocks(page)
+    assert (first.info, first.line, second.info, second.lines) == ("console", 3, "", ("c",))
+    assert list(steps(first)) == [("racwire x", 3, ("1",)), ("racwire y", 5, ())]
+
+
+@pytest.mark.parametrize("page", ["```console\n$ racwire x\n", "```console\nracwire x\n```\n", "```console\n```\n"])
+def test_a_block_that_is_not_closed_or_has_no_command_is_refused(page: str) -> None:
+    with pytest.raises(ValueError, match="line"):
+        [list(steps(block)) for block in blocks(page)]
