@@ -1,12 +1,15 @@
 """Options and fixtures of all tests."""
 
 from __future__ import annotations
+
 import atexit
 import gc
-import pytest
 import signal
 from collections.abc import Iterator
+
+import pytest
 from hypothesis import is_hypothesis_test, settings
+
 from tui.cli import streams
 
 # No test checks a duration, since the machine may be busy. A third of the usual number of examples finds the same

@@ -1,22 +1,47 @@
 """Open a saved file, or a report as JSON. The file is not trusted."""
 
 from __future__ import annotations
-import msgspec
+
 import os
 import sqlite3
 import stat
 import zlib
-from checks.model.report import Report
-from checks.report.age import state_for_screen
-from checks.saved.manifest import MANIFEST_BYTES, Manifest, Proof, RECORDING, REPORT, REPORT_BYTES, SavedError, damaged, decode, foreign
-from checks.saved.report_file import report_in
-from checks.saved.zip_v1 import Directory, REPORT as ZIPPED_REPORT, Zip
-from checks.traffic.recording import Recording, RecordingError
-from checks.traffic.recording_file import APPLICATION_ID, ForeignFileError, LAYOUT, Row, SAVED_ID, has_traffic, open_file, rows_in, unreadable
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
+
+import msgspec
+
+from checks.model.report import Report
+from checks.report.age import state_for_screen
+from checks.saved.manifest import (
+    MANIFEST_BYTES,
+    RECORDING,
+    REPORT,
+    REPORT_BYTES,
+    Manifest,
+    Proof,
+    SavedError,
+    damaged,
+    decode,
+    foreign,
+)
+from checks.saved.report_file import report_in
+from checks.saved.zip_v1 import REPORT as ZIPPED_REPORT
+from checks.saved.zip_v1 import Directory, Zip
+from checks.traffic.recording import Recording, RecordingError
+from checks.traffic.recording_file import (
+    APPLICATION_ID,
+    LAYOUT,
+    SAVED_ID,
+    ForeignFileError,
+    Row,
+    has_traffic,
+    open_file,
+    rows_in,
+    unreadable,
+)
 
 _ZIP = b"PK\3\4"
 _SQLITE = b"SQLite format 3\0"

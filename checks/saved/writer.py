@@ -1,20 +1,33 @@
 """Save evidence to one SQLite file, which is written whole or not at all."""
 
 from __future__ import annotations
-import msgspec
+
 import sqlite3
 import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing, nullcontext
+from pathlib import Path
+
+import msgspec
+
 from checks.model.journal import now
 from checks.model.report import Report
 from checks.report.json_report import to_json
 from checks.run.versions import versions
-from checks.saved.manifest import FORMAT, Manifest, Member, Proof, RECORDING, REPORT, REPORT_BYTES, SavedError, encode
+from checks.saved.manifest import FORMAT, RECORDING, REPORT, REPORT_BYTES, Manifest, Member, Proof, SavedError, encode
 from checks.traffic.recording import Recording, RecordingError
-from checks.traffic.recording_file import LAYOUT, Row, SAVED_ID, SAVED_LAYOUT, SCHEMA, add_row, connect, lay_out, sqlite_reason
+from checks.traffic.recording_file import (
+    LAYOUT,
+    SAVED_ID,
+    SAVED_LAYOUT,
+    SCHEMA,
+    Row,
+    add_row,
+    connect,
+    lay_out,
+    sqlite_reason,
+)
 from checks.whole_files import OutputError, whole_path
-from collections.abc import Iterable, Iterator
-from contextlib import closing, nullcontext
-from pathlib import Path
 
 _CHUNK = 1_000_000
 _PAGE_BYTES, _SMALL_PAGE_BYTES = 8192, 1024

@@ -4,8 +4,10 @@ The queries use a separate connection, so that they do not delay the samples of 
 """
 
 from __future__ import annotations
+
 import asyncio
 import time
+
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind

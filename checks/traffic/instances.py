@@ -1,8 +1,12 @@
 """Samples the counters of the database instances over one connection. Each statement queries all instances."""
 
 from __future__ import annotations
+
 import asyncio
 import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
 from checks.model.facts import BlockTransfer, Database, InstancePing
 from checks.model.settings import TrafficSettings
 from checks.sources.database.connection import Connection
@@ -13,11 +17,9 @@ from checks.sources.database.instance_views import InstanceViews, is_fatal
 from checks.sources.database.sampling import counters_in, instances_statement
 from checks.sources.database.statements import statement
 from checks.sources.registry import INVENTORY_S
-from checks.traffic.all_instances import AllInstances, NOT_AGAIN, is_refused
+from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
 from checks.traffic.pace import Backoff, Pace
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 
 PURPOSE = "traffic"
 """The name of the sampler's own connection: the sampler and the checks do not delay each other."""

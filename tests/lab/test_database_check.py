@@ -6,21 +6,24 @@ losses.
 """
 
 from __future__ import annotations
+
 import os
 import pty
-import pytest
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
 from checks.model.facts import Activity
 from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.report.json_report import from_json
-from collections.abc import Iterable, Iterator
-from datetime import datetime
-from importlib.util import find_spec
-from pathlib import Path
 from tests.cases.loading import Case, parameters
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice

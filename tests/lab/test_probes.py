@@ -1,11 +1,14 @@
 """Every fault that a path can have, made for real in the practice cluster, must get its own name and no other."""
 
 from __future__ import annotations
-import msgspec
-import pytest
-from checks.model.facts import Leg, PathProbe, Verdict
+
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+import msgspec
+import pytest
+
+from checks.model.facts import Leg, PathProbe, Verdict
 from racwire_lab import Lab, LabError, down, up
 from tests.lab.node_operator import Operator
 

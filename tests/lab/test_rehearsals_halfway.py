@@ -5,8 +5,11 @@ Rehearsed on a practice cluster whose Clusterware is down, always from the same 
 """
 
 from __future__ import annotations
-import pytest
+
 from collections.abc import Iterator
+
+import pytest
+
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.rehearsal import Rehearsal, waiting
 

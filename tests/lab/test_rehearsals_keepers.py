@@ -2,8 +2,11 @@
 back."""
 
 from __future__ import annotations
-import pytest
+
 from collections.abc import Iterator
+
+import pytest
+
 from tests.lab.lab_support import needs_namespaces, run
 from tests.lab.rehearsal import Rehearsal
 

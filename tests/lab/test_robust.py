@@ -1,14 +1,17 @@
 """A failure on a live cluster costs its own results only, and no other findings."""
 
 from __future__ import annotations
+
 import os
-import pytest
-import racwire_lab
 import subprocess
 import sys
-from checks.model.exit_codes import ExitCode
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
+import racwire_lab
+from checks.model.exit_codes import ExitCode
 from tests.lab.lab_support import lab_directory, needs_namespaces
 
 pytestmark = [pytest.mark.lab, needs_namespaces]

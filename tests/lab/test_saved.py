@@ -1,23 +1,26 @@
 """`racwire save` on a practice cluster, and the saved file opened without a cluster."""
 
 from __future__ import annotations
+
 import contextlib
 import json
 import os
-import pytest
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from checks.report.json_report import from_json
 from checks.saved import open_saved
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
-from collections.abc import Iterator
-from msgspec.structs import replace
-from pathlib import Path
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
 from tests.unit.saved_support import members_of

@@ -1,16 +1,19 @@
 """A year of hourly AWR of eight instances, read over Oracle Net with the real driver."""
 
 from __future__ import annotations
+
 import json
-import msgspec
-import pytest
 import subprocess
 import sys
-from checks.model.facts import History
 from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from checks.model.facts import History
 from tests.fixtures.history_truth import Truth
 from tests.lab_own import history_year
-from typing import Any
 
 pytestmark = pytest.mark.beyond_sample
 

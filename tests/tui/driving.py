@@ -1,11 +1,14 @@
 """Helpers of the console's tests: what the operator sees and does."""
 
 from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from pathlib import Path
-from tests.tui.terminal import PATIENCE_S
+
 from textual.pilot import Pilot
+
+from tests.tui.terminal import PATIENCE_S
 from tui.console.app import ConsoleApp
 from tui.console.export_state import Written
 from tui.screens.checks.finding_list import FindingList

@@ -1,35 +1,49 @@
 """The Change screen, operated by keys, on changes with real journals and with verifications that a test specifies."""
 
 from __future__ import annotations
+
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
 import msgspec
 import pytest
-from checks.change.change_events import AnyEvent, Attested, Closed, GateResult, Noted, Overridden, Surprise, Surprised, Verified
+from textual.events import Key
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from checks.change.change_events import (
+    AnyEvent,
+    Attested,
+    Closed,
+    GateResult,
+    Noted,
+    Overridden,
+    Surprise,
+    Surprised,
+    Verified,
+)
 from checks.change.change_journal import ChangeJournal, find
 from checks.change.change_plan import Accepted, Gate
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change
 from checks.model.finding import Finding, Status
 from checks.run.events import Event
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from pathlib import Path
 from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refuses, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, running, shown, until
 from tests.unit.change_journals import STEPS, journal, looked, plan
-from textual.events import Key
-from textual.pilot import Pilot
-from textual.widgets import Input
-from tui.console import app as app_module, journal_watcher
+from tui.console import app as app_module
+from tui.console import journal_watcher
 from tui.console.app import ConsoleApp
 from tui.console.journal_watcher import JournalWatcher
 from tui.console.live import Past
 from tui.screens.change.ask import AskScreen
 from tui.screens.change.screen import ChangeScreen
 from tui.widgets.lines import Lines
-from typing import Any
 
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
 SWITCHED = Attested("switch", "Bob of the network team")

@@ -1,12 +1,20 @@
 """`racwire open`: the console with a saved file, without a cluster."""
 
 from __future__ import annotations
-import msgspec
+
 import os
-import pytest
 import re
 import subprocess
 import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from textual.pilot import Pilot
+
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
 from checks.model.report import Report
@@ -15,10 +23,6 @@ from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
 from checks.saved.saved_replay import Replay
 from checks.traffic.samples import Event
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from datetime import datetime
-from pathlib import Path
 from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
@@ -27,7 +31,6 @@ from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
-from textual.pilot import Pilot
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
 from tui.console.live import of_saved

@@ -1,14 +1,17 @@
 """The output to a terminal that reads, that stops reading, and that is gone."""
 
 from __future__ import annotations
+
 import os
-import pytest
 import signal
 import termios
 import threading
 import tty
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
 from tests.tui.terminal import PATIENCE_S, Terminal, nobody
 from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 

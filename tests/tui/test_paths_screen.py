@@ -1,8 +1,11 @@
 """The Paths screen, driven by keys."""
 
 from __future__ import annotations
+
 import msgspec
 import pytest
+from textual.pilot import Pilot
+
 from checks.model.facts import Cluster, Unknown
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
@@ -13,7 +16,6 @@ from tests.tui.clusters import black_hole, engine, healthy, node_unread, without
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.test_checks_screen import Gate
-from textual.pilot import Pilot
 from tui.screens.paths.screen import PathsScreen
 from tui.screens.reader import ReaderScreen
 from tui.widgets.lines import Lines

@@ -1,13 +1,19 @@
 """The Report screen: the text of the report, and its files."""
 
 from __future__ import annotations
+
 import asyncio
 import dataclasses
-import msgspec
-import pytest
 import re
 import tempfile
 import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from textual.pilot import Pilot
+
 from checks.model.facts import Cluster
 from checks.model.report import Report
 from checks.report.json_report import from_json, to_json
@@ -16,14 +22,11 @@ from checks.saved import open_saved
 from checks.sources.nodes.session import Session
 from checks.traffic.samples import Links
 from checks.whole_files import OutputError
-from collections.abc import Callable
-from pathlib import Path
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, concluded, shown, until, write
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
-from textual.pilot import Pilot
 from tui.cli.report_formats import FORMATS
 from tui.console import report_file
 from tui.console.app import ConsoleApp

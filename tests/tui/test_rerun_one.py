@@ -1,14 +1,17 @@
 """The key R: run only the selected finding's check again."""
 
 from __future__ import annotations
+
 import asyncio
+from pathlib import Path
+
 import msgspec
 import pytest
+
 from checks.model.facts import Cluster
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.sources.nodes.session import Session
-from pathlib import Path
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import NewConsole

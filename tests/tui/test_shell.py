@@ -2,24 +2,27 @@
 fault in racwire."""
 
 from __future__ import annotations
+
 import asyncio
-import pytest
 import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.app import ComposeResult
+from textual.pilot import Pilot
+from textual.widgets import Input
+
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap, NodeSample
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from pathlib import Path
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, running, shown, until
-from textual import events
-from textual.app import ComposeResult
-from textual.pilot import Pilot
-from textual.widgets import Input
 from tui.console import main_screens
 from tui.console.actions import EVERYWHERE, TABS
 from tui.console.app import ConsoleApp

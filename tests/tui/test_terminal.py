@@ -1,14 +1,17 @@
 """The console as a process: without a terminal, in a terminal, and when the terminal is taken from it."""
 
 from __future__ import annotations
+
 import os
-import pytest
 import signal
 import subprocess
 import sys
 import termios
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
 from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, MADE_UP, PATIENCE_S, RACWIRE, Terminal, nobody
 
 

@@ -1,14 +1,17 @@
 """The texts of the screens, at every width."""
 
 from __future__ import annotations
+
+from pathlib import Path
+
 import pytest
+from rich.segment import Segment
+from textual.color import Color
+
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.journal import Entry
 from checks.model.report import Report
-from pathlib import Path
-from rich.segment import Segment
 from tests.tui.clusters import black_hole, engine, node_unread
-from textual.color import Color
 from tui.cli.log_file import LogFile
 from tui.console.actions import CHECKS, READER, in_footer
 from tui.console.start import colours_in_doubt, no_console, prepare

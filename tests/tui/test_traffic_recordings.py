@@ -1,10 +1,16 @@
 """The Traffic screen records samples, and displays recordings."""
 
 from __future__ import annotations
-import msgspec
-import pytest
+
 import random
 import threading
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
 from checks.model.facts import Cluster, NotGathered, Unknown
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
@@ -12,9 +18,6 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, closing
-from pathlib import Path
 from tests.fixtures.databases import asked
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole

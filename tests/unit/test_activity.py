@@ -1,6 +1,7 @@
 """The facts of a database and its instances, read by racwire's real statements on the practice database's SQL."""
 
 import asyncio
+
 import pytest
 
 pytest.importorskip("duckdb")

@@ -1,9 +1,23 @@
 """The differences of two samples of counters, and the instances without a difference."""
 
 import pytest
-from checks.model.facts import ActivityGap, BlockTransfer, Database, Instance, InstanceActivity, InstancePing, UnaskedInstance, Unknown, UnreadView, WaitBucket, WaitEvent
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.model.facts import (
+    ActivityGap,
+    BlockTransfer,
+    Database,
+    Instance,
+    InstanceActivity,
+    InstancePing,
+    UnaskedInstance,
+    Unknown,
+    UnreadView,
+    WaitBucket,
+    WaitEvent,
+)
 from checks.sources.database.deltas import Sample, Start, ViewReading, activity_between, difference
-from hypothesis import given, strategies as st
 
 VIEWS = {
     "sysstat": "GV$SYSSTAT",

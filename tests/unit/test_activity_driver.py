@@ -1,6 +1,7 @@
 """The same facts over Oracle Net: the real driver, the practice server, racwire's statements."""
 
 import contextlib
+
 import pytest
 
 pytest.importorskip("duckdb")

@@ -2,13 +2,15 @@
 
 import os
 import pty
-import pytest
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
+
+import pytest
+
 from checks.model.broken_dependency import DEPENDENCIES
 from checks.model.exit_codes import ExitCode
-from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CHECK = ("check", "interfaces")

@@ -1,11 +1,15 @@
 """`racwire change` without the full screen: what it prints where, its exit codes, and its report."""
 
 import json
-import msgspec
 import os
-import pytest
 import re
 import signal
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+
 from checks.change.change_events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
 from checks.change.change_journal import ChangeJournal
 from checks.change.change_plan import Accepted, ChangeKind
@@ -15,8 +19,6 @@ from checks.change.state import fold
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
-from collections.abc import Iterable
-from pathlib import Path
 from tests.unit.change_journals import journal, looked, plan
 from tui.cli.change import change_context
 from tui.cli.change.change_report_text import report_lines

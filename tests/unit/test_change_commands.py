@@ -1,15 +1,18 @@
 """Commands for operators: the right ones for each network service, in the right order, to set and restore an MTU."""
 
-import pytest
 import shlex
 import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.change.change_plan import Layer
 from checks.change.steps.backup_commands import save_node
 from checks.change.steps.mtu_commands import kept_lines, restored_lines, run_time_lines
 from checks.change.steps.recording_commands import duration, options_of, record
 from checks.model.facts import Keeper
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
-from hypothesis import given, settings, strategies as st
 
 KEYFILE = "/etc/NetworkManager/system-connections/eth1.nmconnection"
 IFCFG = "/etc/sysconfig/network-scripts/ifcfg-eth1"

@@ -1,12 +1,17 @@
 """A change in both front ends: decisions are saved, even if another operator writes too; and its journals."""
 
 import asyncio
-import msgspec
 import os
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
 import pytest
+
 from checks.change import verifying
 from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack, Verified
-from checks.change.change_journal import ChangeJournal, ChangeJournalError, SUFFIX
+from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError
 from checks.change.change_session import ChangeSession
 from checks.change.copies import listed_names, other_copies, parse_copy
 from checks.change.gates.backup_gates import backup_paths
@@ -26,9 +31,6 @@ from checks.sources.nodes.shell import Shell
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.recorder import Recorder
-from contextlib import aclosing
-from dataclasses import replace
-from pathlib import Path
 from tests.unit.change_support import AGREED, cluster, down, passed, plan, until
 from tests.unit.compare_support import recording
 

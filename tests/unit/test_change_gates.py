@@ -2,12 +2,27 @@
 
 import msgspec
 import pytest
+
 from checks.change.change_events import RolledBack
 from checks.change.change_plan import ChangeKind, PlannedDatabase
 from checks.model.facts import FragileMtu, Keeper, Unknown, UnreadNode
 from checks.model.finding import Status
 from tests.unit.change_gate_support import commands, found, said, sentence
-from tests.unit.change_support import HOME, NODES, after, bond, cluster, down, kept, layer, nic, passed, plan, setup, until
+from tests.unit.change_support import (
+    HOME,
+    NODES,
+    after,
+    bond,
+    cluster,
+    down,
+    kept,
+    layer,
+    nic,
+    passed,
+    plan,
+    setup,
+    until,
+)
 
 UNREAD = UnreadNode("rac3", "rac3 could not be read: ssh asked for a password.")
 

@@ -2,6 +2,9 @@
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.change.change_events import Verified
 from checks.change.change_plan import Accepted, Gate, KnownWarning
 from checks.change.gates import GATES, documented, gate_checks
@@ -9,10 +12,28 @@ from checks.change.gates.built_in_checks import CHECKS, TO_BE_PROVED, WARNINGS_T
 from checks.change.gates.gate import GateContext
 from checks.change.state import Change
 from checks.change.verifying import results_of
-from checks.model.facts import Changing, Cluster, ClusterMember, ConfiguredInterface, CounterChange, CounterChanges, FileSeen, JournalCopy, KernelCounters, LldpNeighbour, Managed, NoRecording, OcrBackup, PingSeries, RecordingsCompared, SeenRecording, Unknown, UnreadNode
+from checks.model.facts import (
+    Changing,
+    Cluster,
+    ClusterMember,
+    ConfiguredInterface,
+    CounterChange,
+    CounterChanges,
+    FileSeen,
+    JournalCopy,
+    KernelCounters,
+    LldpNeighbour,
+    Managed,
+    NoRecording,
+    OcrBackup,
+    PingSeries,
+    RecordingsCompared,
+    SeenRecording,
+    Unknown,
+    UnreadNode,
+)
 from checks.model.finding import Finding, Status
 from checks.run.check_discovery import discover
-from hypothesis import given, settings, strategies as st
 from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import activity, asked, database, own_activity, pings
 from tests.unit.change_gate_support import found, said, sentence

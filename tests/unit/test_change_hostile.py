@@ -4,10 +4,13 @@ process that stopped in the middle of a write."""
 import asyncio
 import fcntl
 import json
-import msgspec
 import os
-import pytest
 import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
 from checks.change import change_journal as journal_module
 from checks.change.change_events import GateResult, Noted, ObservedState, Surprise, Surprised, Verified
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
@@ -17,7 +20,6 @@ from checks.change.state import ChangeError
 from checks.change.worker_threads import run_to_completion
 from checks.model.finding import Status
 from checks.model.settings import ChangeSettings, Settings
-from pathlib import Path
 from tests.unit.change_journals import STEPS, WHO, journal, plan
 from tests.unit.test_change_command import AGREED, SWITCHED
 from tui.cli.main import main

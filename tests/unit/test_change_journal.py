@@ -1,21 +1,33 @@
 """The journal of a change: an append-only file that survives every failure, and reports damage."""
 
 import fcntl
-import msgspec
 import os
-import pytest
 import re
 import resource
 import signal
 import subprocess
 import sys
 import textwrap
-from checks.change.change_events import Closed, JournalLine, Noted, ObservedState, Opened, Reopened
-from checks.change.change_journal import ChangeJournal, ChangeJournalError, MovedOnError, SUFFIX, digest, find, login, name_of
-from checks.change.state import ChangeError
 from concurrent.futures import ThreadPoolExecutor
-from hypothesis import HealthCheck, given, settings, strategies as st
 from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from checks.change.change_events import Closed, JournalLine, Noted, ObservedState, Opened, Reopened
+from checks.change.change_journal import (
+    SUFFIX,
+    ChangeJournal,
+    ChangeJournalError,
+    MovedOnError,
+    digest,
+    find,
+    login,
+    name_of,
+)
+from checks.change.state import ChangeError
 from tests.unit.change_support import AGREED, plan
 
 NOTE = Noted("baseline", "waiting for the load")

@@ -1,20 +1,38 @@
 """The Change screen as lines: the heading, the steps before and after, the current step, its gate, and surprises."""
 
 from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable
+
 import msgspec
 import pytest
-import shlex
-from checks.change.change_events import AnyEvent, Attested, Closed, GateResult, JournalLine, Noted, ObservedState, Opened, Overridden, Reopened, RolledBack, Surprise, Surprised, Verified
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+
+from checks.change.change_events import (
+    AnyEvent,
+    Attested,
+    Closed,
+    GateResult,
+    JournalLine,
+    Noted,
+    ObservedState,
+    Opened,
+    Overridden,
+    Reopened,
+    RolledBack,
+    Surprise,
+    Surprised,
+    Verified,
+)
 from checks.change.change_plan import ChangeKind, Commands, Gate, Plan, Step
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change, fold
 from checks.model.finding import Status
-from collections.abc import Callable, Iterable
-from rich.cells import cell_len
-from rich.segment import Segment
 from tests.unit.change_journals import LOOK, WHO, looked, plan
-from textual.color import Color
 from tui.console.change_state import ChangeState, JournalsRead, Refused, Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines, standing_alarms
@@ -24,7 +42,8 @@ from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page
 from tui.screens.change.questions import ChangeQuestion, ask_note, ask_override, ask_target
 from tui.screens.change.step_page import all_blocks_text, block_text, next_action, step_page
-from tui.text.line import Line as Drawn, command_lines, plain
+from tui.text.line import Line as Drawn
+from tui.text.line import command_lines, plain
 
 BLACK = Color(0, 0, 0)
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")

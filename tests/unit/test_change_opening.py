@@ -1,8 +1,15 @@
 """Opening a change: its journal, and other changes that forbid it."""
 
 from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
 import msgspec
 import pytest
+
 from checks.change import opening
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.journal_files import directory_of
@@ -15,13 +22,9 @@ from checks.run.check_discovery import Checks
 from checks.run.events import RunFinished
 from checks.run.gathering import CHANGING, GATHERERS
 from checks.sources.nodes.shell import Shell, ShellError
-from contextlib import aclosing
-from dataclasses import replace
-from pathlib import Path
 from tests.fixtures.change_plans import to_change
 from tests.unit.change_journals import LOOK, WHO
 from tests.unit.change_support import plan
-from types import SimpleNamespace
 
 
 @pytest.fixture

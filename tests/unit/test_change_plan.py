@@ -1,18 +1,30 @@
 """The plan of a change: made from the facts of this cluster, its steps in order, each with commands and gates."""
 
+import shlex
+from datetime import date
+from pathlib import Path
+
 import msgspec
 import pytest
-import shlex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
 from checks.model.facts import Clusterware, FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, StaleHome, Unknown
 from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
-from datetime import date
-from hypothesis import given, settings, strategies as st
-from pathlib import Path
-from tests.fixtures.change_plans import HAIP, PROD, every_interface, infiniband, plan_for, stacked, to_change, with_setup
+from tests.fixtures.change_plans import (
+    HAIP,
+    PROD,
+    every_interface,
+    infiniband,
+    plan_for,
+    stacked,
+    to_change,
+    with_setup,
+)
 from tests.fixtures.clusters import node, with_interface
 from tests.fixtures.databases import database
 from tests.fixtures.reports import report_of

@@ -1,15 +1,29 @@
 """The obstacles to a change: the name of each, what to do, and whether an operator may accept it with a reason."""
 
-import checks.change
+import re
+from pathlib import Path
+
 import msgspec
 import pytest
-import re
+
+import checks.change
 from checks.change import codes
 from checks.change.change_plan import Accepted
 from checks.change.planning import PlanError
 from checks.change.preflight import obstacles
-from checks.model.facts import ActiveVersion, ClusterMember, FragileMtu, Keeper, KeptMtu, Leg, LldpNeighbour, PingSeries, Unknown, UnreadNode, Verdict
-from pathlib import Path
+from checks.model.facts import (
+    ActiveVersion,
+    ClusterMember,
+    FragileMtu,
+    Keeper,
+    KeptMtu,
+    Leg,
+    LldpNeighbour,
+    PingSeries,
+    Unknown,
+    UnreadNode,
+    Verdict,
+)
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import Route, cluster, node, path, with_interface, with_paths
 from tests.fixtures.reports import report_of

@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+
 from checks.model.facts import Keeper, LldpNeighbour
 from checks.model.settings import ChangeSettings, DatabaseSettings, Settings
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup

@@ -2,12 +2,25 @@
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.change import decisions
-from checks.change.change_events import AnyEvent, Attested, Closed, GateResult, Noted, Opened, Overridden, Reopened, RolledBack, Verified
+from checks.change.change_events import (
+    AnyEvent,
+    Attested,
+    Closed,
+    GateResult,
+    Noted,
+    Opened,
+    Overridden,
+    Reopened,
+    RolledBack,
+    Verified,
+)
 from checks.change.change_plan import ChangeKind, Gate, Step
 from checks.change.state import Change, ChangeError, StepStatus, advance, fold
 from checks.model.finding import Status
-from hypothesis import given, settings, strategies as st
 from tests.unit.change_support import AGREED, STEPS, after, change, lines, passed, plan, until
 
 BACK = plan(kind=ChangeKind.ROLLBACK, steps=(STEPS[3], STEPS[8]))

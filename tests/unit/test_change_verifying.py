@@ -1,8 +1,12 @@
 """The events of a verification: results of the gates, changes of the cluster, and steps to do again."""
 
 import asyncio
+from contextlib import aclosing
+from dataclasses import replace
+
 import msgspec
 import pytest
+
 from checks.change import verifying
 from checks.change.change_events import AnyEvent, Overridden, Reopened, RolledBack, Surprise, Surprised, Verified
 from checks.change.change_plan import ChangeKind, Gate, Step
@@ -10,13 +14,23 @@ from checks.change.concluding import figures_of
 from checks.change.gates import looked_at, watched
 from checks.change.state import Change
 from checks.change.verifying import Concluded, Verification, conclude, node_here, results_of, settings_for
-from checks.model.facts import Activity, BeforeAfter, Changing, Cluster, CounterChange, CounterChanges, InstanceActivity, InstancePing, KernelCounters, RecordingsCompared, UnreadNode
+from checks.model.facts import (
+    Activity,
+    BeforeAfter,
+    Changing,
+    Cluster,
+    CounterChange,
+    CounterChanges,
+    InstanceActivity,
+    InstancePing,
+    KernelCounters,
+    RecordingsCompared,
+    UnreadNode,
+)
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
 from checks.run.events import CheckConcluded, GatherProgress, RunFinished
 from checks.run.gathering import GATHERERS
-from contextlib import aclosing
-from dataclasses import replace
 from tests.unit.change_support import NODES, STEPS, SUBNET, after, cluster, down, layer, looked, plan, setup, until
 
 

@@ -2,10 +2,12 @@
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.model.facts import FragileMtu, Keeper, KeptMtu, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Status
 from checks.plugins.boot_mtu import boot_mtu
-from hypothesis import given, settings, strategies as st
 from tests.fixtures.clusters import cluster, interface, node, setup, with_interface
 
 RAC1, RAC2 = node(1), node(2)

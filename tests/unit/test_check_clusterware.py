@@ -2,10 +2,12 @@
 
 import msgspec
 import pytest
+
 from checks.model.facts import ActiveVersion, ClusterMember, GridHome, StaleHome, ToolMessage, Unknown
 from checks.model.finding import Status
 from checks.plugins.clusterware import clusterware
-from tests.fixtures.clusters import cluster, clusterware as facts
+from tests.fixtures.clusters import cluster
+from tests.fixtures.clusters import clusterware as facts
 
 
 def found(built):

@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+
 from checks.model.facts import Leg, LldpNeighbour, PingSeries, UnreadNode, Verdict
 from checks.model.finding import Status
 from checks.plugins.df_ping import df_ping

@@ -1,9 +1,11 @@
 """Installed checks: loadable ones are found, and each other one is named with its reason."""
 
 import importlib.metadata
-import pytest
 import sys
 import types
+
+import pytest
+
 from checks import Cluster, Kind, Status, check
 from checks.run.check_discovery import discover
 

@@ -1,13 +1,26 @@
 """The check `gc-blocks-lost`: receiver, sender, number and start of a loss; and never a PASS with a loss."""
 
 import itertools
+
 import msgspec
 import pytest
+
 from checks.model.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadView
 from checks.model.finding import Magnitude, Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node
-from tests.fixtures.databases import activity, asked, database, event, history, losing, own_activity, past_loss, period, transfers
+from tests.fixtures.databases import (
+    activity,
+    asked,
+    database,
+    event,
+    history,
+    losing,
+    own_activity,
+    past_loss,
+    period,
+    transfers,
+)
 
 
 def found(built):

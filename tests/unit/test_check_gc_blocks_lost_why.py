@@ -1,6 +1,7 @@
 """The cause of lost blocks in the check: the evidence of paths and kernels of the same nodes."""
 
 import pytest
+
 from checks.model.facts import Unknown, UnreadNode, Verdict
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node, path, with_paths

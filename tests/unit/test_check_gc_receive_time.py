@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+
 from checks.model.facts import ActivityGap, UnreadView, WaitEvent
 from checks.model.finding import Status
 from checks.plugins.gc_receive_time import gc_receive_time

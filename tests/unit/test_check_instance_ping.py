@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+
 from checks.model.facts import InstancePing, Unknown, UnreadView
 from checks.model.finding import Status
 from checks.plugins.instance_ping import instance_ping

@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+
 from checks.model.facts import Haip, InterconnectInUse, Parameter, UnaskedInstance, Unknown
 from checks.model.finding import Status
 from checks.plugins.interconnect_in_use import interconnect_in_use

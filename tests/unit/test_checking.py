@@ -3,9 +3,12 @@
 import asyncio
 import io
 import os
-import pytest
 import signal
 import sys
+
+import pytest
+from msgspec.structs import replace
+
 from checks.model.facts import NotAsked
 from checks.model.finding import Status
 from checks.model.settings import Settings
@@ -15,7 +18,6 @@ from checks.run.events import CheckConcluded, RunFinished
 from checks.run.gathering import Gatherer
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, NodeSample
-from msgspec.structs import replace
 from tests.fixtures.clusters import cluster
 from tui.cli.checking import check
 from tui.cli.progress import Progress

@@ -3,17 +3,19 @@
 import importlib.metadata
 import json
 import os
-import pytest
 import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
 from checks.run.settings_file import limits_of
-from pathlib import Path
 from tui.cli.main import COMMANDS, build_parser, effective_settings, main
 from tui.cli.options import OPTIONS
-from typing import get_args, get_type_hints
 
 ROOT = Path(__file__).parents[2]
 

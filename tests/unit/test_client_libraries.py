@@ -1,12 +1,21 @@
 """The search for Oracle's client libraries and the local instance."""
 
 from __future__ import annotations
+
+from pathlib import Path
+
 import pytest
+
 from checks.model.settings import DatabaseSettings
 from checks.sources.database import client_libraries
-from checks.sources.database.client_libraries import LOADER, find_libraries, libraries_advice, local_instance, tns_directory
+from checks.sources.database.client_libraries import (
+    LOADER,
+    find_libraries,
+    libraries_advice,
+    local_instance,
+    tns_directory,
+)
 from checks.sources.database.local_instances import LocalInstance
-from pathlib import Path
 
 LIBRARY = "libclntsh.so.19.1"
 

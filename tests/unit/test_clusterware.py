@@ -1,20 +1,39 @@
 """The answers of olsnodes and crsctl, and how racwire runs all tools."""
 
 import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
 import psutil
 import pytest
-from checks.model.facts import ActiveVersion, ClusterMember, Clusterware, Haip, InterfaceConfiguration, ToolMessage, Unknown
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.model.facts import (
+    ActiveVersion,
+    ClusterMember,
+    Clusterware,
+    Haip,
+    InterfaceConfiguration,
+    ToolMessage,
+    Unknown,
+)
 from checks.model.journal import Entry, Journal
 from checks.model.settings import ClusterSettings
-from checks.sources.clusterware.cluster_text import parse_active_version, parse_check_crs, parse_cluster_name, parse_haip, parse_local_node, parse_misscount, parse_olsnodes
+from checks.sources.clusterware.cluster_text import (
+    parse_active_version,
+    parse_check_crs,
+    parse_cluster_name,
+    parse_haip,
+    parse_local_node,
+    parse_misscount,
+    parse_olsnodes,
+)
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.grid_home import RunningProcess
 from checks.sources.clusterware.grid_tool_command import CommandOutput
 from checks.sources.clusterware.tool_failure import ToolUser, explain_failure
 from checks.sources.grid_commands import GRID_COMMANDS
-from collections.abc import Callable
-from hypothesis import given, strategies as st
-from pathlib import Path
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
 HAIP = "NAME=ora.cluster_interconnect.haip\nTYPE=ora.haip.type\n"

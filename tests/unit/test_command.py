@@ -2,11 +2,19 @@
 
 import asyncio
 import os
-import pytest
 import signal
-from checks.sources.clusterware.grid_tool_command import CommandError, CommandOutput, NotPermittedError, TimedOutError, run_command
 from collections.abc import Iterable
 from pathlib import Path
+
+import pytest
+
+from checks.sources.clusterware.grid_tool_command import (
+    CommandError,
+    CommandOutput,
+    NotPermittedError,
+    TimedOutError,
+    run_command,
+)
 
 pytestmark = pytest.mark.usefixtures("any_command")
 

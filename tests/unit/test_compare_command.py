@@ -2,10 +2,13 @@
 
 import json
 import os
-import pytest
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.report.compare_pictures import picture_of
 from checks.report.svg import document, element, label, text
@@ -14,7 +17,6 @@ from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun, Measured
 from checks.traffic.recorder import Recorder
-from pathlib import Path
 from tests.unit.compare_support import FakeRecording, recording
 from tui.cli.compare_text import lines_of
 from tui.cli.comparing import exit_code

@@ -1,9 +1,13 @@
 """From recordings to compared values: stretches, sums before ratios, gaps, packets per block, the environment."""
 
 import dataclasses
+import random
+
 import msgspec
 import pytest
-import random
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.traffic.compare.environment import FEWEST, are_alike, piece_length, thinned, times_longer
 from checks.traffic.compare.metrics import packets_per_block
 from checks.traffic.compare.readings import read
@@ -11,7 +15,6 @@ from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun
 from checks.traffic.compare.statistics import dependence_of, median
 from checks.traffic.samples import Event, InstanceSample, InterfaceCounts, NodeSample
-from hypothesis import given, settings, strategies as st
 from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording
 
 

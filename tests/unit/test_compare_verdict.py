@@ -1,8 +1,10 @@
 """Verdicts: significant differences, noise, and cases in which the change may not be blamed."""
 
+import random
+
 import msgspec
 import pytest
-import random
+
 from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, to_json
 from checks.traffic.compare.comparison_text import change_of, number
 from checks.traffic.compare.comparison_verdict import Runs, compare

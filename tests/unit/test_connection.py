@@ -2,9 +2,11 @@
 calls."""
 
 import asyncio
-import pytest
 import threading
 import time
+
+import pytest
+
 from checks.model.journal import Journal
 from checks.sources.database.connection import Connection, Rows, reads_only
 from checks.sources.database.connections import Connections

@@ -3,9 +3,12 @@
 import gc
 import os
 import pickle
-import pytest
 import socket
 import traceback
+from contextlib import contextmanager
+
+import pytest
+
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.client_libraries import find_libraries, local_instance, tns_directory
@@ -13,7 +16,6 @@ from checks.sources.database.connections import Connections
 from checks.sources.database.driver_errors import as_database_error, grantee
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.secret import Secret
-from contextlib import contextmanager
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_net.releases import RELEASES
 from tests.fixtures.oracle import PASSWORD, USER, Witness, serve, settings, texts

@@ -4,17 +4,26 @@ A node that fails is reported and disturbs no other node.
 """
 
 import asyncio
-import pytest
 import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.model.facts import CounterChange, CounterChanges, KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings, SshSettings
 from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
 from checks.sources.nodes.counter_change import read_counter_changes
-from checks.sources.nodes.counter_difference import KernelGrowth, KernelReading, difference, difference_text, parse_reading
+from checks.sources.nodes.counter_difference import (
+    KernelGrowth,
+    KernelReading,
+    difference,
+    difference_text,
+    parse_reading,
+)
 from checks.sources.nodes.session import Session
-from hypothesis import given, strategies as st
-from pathlib import Path
 from tests.fixtures.clusters import node
 
 WRAP = 2**32

@@ -3,16 +3,18 @@
 import contextlib
 import os
 import pty
-import pytest
 import signal
 import subprocess
 import sys
 import termios
+from pathlib import Path
+
+import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import DatabaseSettings, SamplingSettings, Settings
 from checks.run.check_discovery import discover
 from checks.run.dry_run import plan_checks
-from pathlib import Path
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.fixtures.oracle import USER, Witness, serving
 from tui.cli.errors import UsageError

@@ -1,9 +1,27 @@
 """The Database screen as text: its content for two to sixteen instances; its letters agree with the checks."""
 
 from __future__ import annotations
+
+from datetime import timedelta, timezone
+
 import msgspec
 import pytest
-from checks.model.facts import ActivityGap, BlockTransfer, ClientTraffic, HistoryPeriod, InstanceHistory, InstancePing, NotAsked, NotGathered, UnaskedInstance, Unknown, UnreadView
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from checks.model.facts import (
+    ActivityGap,
+    BlockTransfer,
+    ClientTraffic,
+    HistoryPeriod,
+    InstanceHistory,
+    InstancePing,
+    NotAsked,
+    NotGathered,
+    UnaskedInstance,
+    Unknown,
+    UnreadView,
+)
 from checks.model.finding import Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.gc_receive_time import gc_receive_time
@@ -11,9 +29,19 @@ from checks.plugins.instance_ping import instance_ping
 from checks.rules.instance_pings import judge_ping
 from checks.traffic.samples import Gap, InstanceSample, NodeSample, PairsSample
 from checks.traffic.timeline import Timeline
-from datetime import timedelta, timezone
-from hypothesis import HealthCheck, given, settings, strategies as st
-from tests.fixtures.databases import activity, asked, database, event, history, losing, own_activity, past_loss, period, pings, transfers
+from tests.fixtures.databases import (
+    activity,
+    asked,
+    database,
+    event,
+    history,
+    losing,
+    own_activity,
+    past_loss,
+    period,
+    pings,
+    transfers,
+)
 from tests.unit.test_check_any_facts import clusters
 from tui.screens.database.figures import ms, percent, rate, span, volume
 from tui.screens.database.lines import DatabaseFacts, page_of, sections_of

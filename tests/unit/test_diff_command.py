@@ -1,16 +1,19 @@
 """`racwire diff A B`: its output and its exit codes."""
 
 from __future__ import annotations
+
 import io
 import json
+from pathlib import Path
+
 import msgspec
 import pytest
+
 from checks.model.facts import Verdict
 from checks.model.finding import Finding, Magnitude, Status, Waived
 from checks.model.report import Report
 from checks.report.diff import diff
 from checks.report.json_report import to_json
-from pathlib import Path
 from tests.fixtures.clusters import cluster, path, with_paths
 from tests.fixtures.reports import black_hole, report_of
 from tui.cli.diff_text import diff_text

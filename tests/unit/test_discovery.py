@@ -3,9 +3,19 @@
 import os
 import subprocess
 import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.sources.database.identity import proposal
-from checks.sources.database.local_instances import LocalInstance, home_of, listed_instances, local_instances, parse_oratab, running_instances
-from hypothesis import given, strategies as st
+from checks.sources.database.local_instances import (
+    LocalInstance,
+    home_of,
+    listed_instances,
+    local_instances,
+    parse_oratab,
+    running_instances,
+)
 
 ORATAB = """\
 # a comment

@@ -1,8 +1,10 @@
 """The engine: it gathers once, judges facts as they arrive, and one failing part disturbs no other."""
 
 import asyncio
-import pytest
 import time
+
+import pytest
+
 from checks import Kind, Status, Unknown, check
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import NotAsked
@@ -10,12 +12,13 @@ from checks.model.report import exit_code
 from checks.model.settings import Settings
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
-from checks.run.events import CheckConcluded, GatherProgress, Gathered, RunFinished, RunStarted
+from checks.run.events import CheckConcluded, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.run.gathering import Gatherer
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.secret import Secret
 from tests.fixtures.clusters import cluster
-from tests.fixtures.oracle import PASSWORD, Witness, query, serve, settings as database_settings
+from tests.fixtures.oracle import PASSWORD, Witness, query, serve
+from tests.fixtures.oracle import settings as database_settings
 
 FINE = Kind("T-FINE-001", "All is well")
 FACTS = cluster(2)

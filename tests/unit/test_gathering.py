@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+
 from checks.model.facts import Address, Database, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings, Settings

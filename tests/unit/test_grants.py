@@ -1,7 +1,9 @@
 """`racwire grants`: made from the headers of the statements, so that no object of a statement is missing."""
 
-import pytest
 import re
+
+import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.sources.database.grants import grants_script, needed_grants
 from checks.sources.database.statements import parse_statement, statements

@@ -1,12 +1,20 @@
 """The search for the Grid home: the searched places, their precedence, and stale homes."""
 
 import os
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.model.facts import GridHome, StaleHome, Unknown
 from checks.sources.clusterware.grid_home import RunningProcess, css_daemons, find_grid_home, user_name
-from checks.sources.clusterware.home_files import parse_asm_homes, parse_crs_home, parse_inventory, parse_inventory_location
-from hypothesis import given, strategies as st
-from pathlib import Path
+from checks.sources.clusterware.home_files import (
+    parse_asm_homes,
+    parse_crs_home,
+    parse_inventory,
+    parse_inventory_location,
+)
 
 ME = user_name(os.geteuid())
 

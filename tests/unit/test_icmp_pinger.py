@@ -1,13 +1,19 @@
 """racwire's ICMP socket, on the loopback of a network namespace that each test makes."""
 
 from __future__ import annotations
+
 import asyncio
 import ctypes
 import os
-import pytest
 import shutil
 import subprocess
 import threading
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path as FilePath
+from typing import TypeVar
+
+import pytest
+
 from checks.model.facts import PingSeries, Port, PrivateNetwork
 from checks.model.settings import ProbeSettings
 from checks.sources.nodes.container_processes import is_contained
@@ -15,9 +21,6 @@ from checks.sources.probes.icmp_pinger import IcmpPinger
 from checks.sources.probes.limits import BudgetSpentError, PacketPace, PathLimits
 from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import CannotPingError, Request
-from collections.abc import Callable, Coroutine, Sequence
-from pathlib import Path as FilePath
-from typing import TypeVar
 
 T = TypeVar("T")
 CLONE_NEWNET = 0x40000000

@@ -1,7 +1,9 @@
 """Results of Swingbench and HammerDB for their load: in their real format, with reports of their faults."""
 
 from __future__ import annotations
+
 import pytest
+
 from checks.traffic.compare.run import Better, ImportProblem
 from checks.traffic.imports.hammerdb import parse_hammerdb
 from checks.traffic.imports.swingbench import parse_swingbench

@@ -6,14 +6,16 @@ Each test runs the command as a process of its own, and waits for its output or 
 import contextlib
 import json
 import os
-import pytest
 import select
 import signal
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.saved import open_saved
-from pathlib import Path
 from tests.unit.saved_support import recording
 from tui.cli.interrupts import STOPPING
 

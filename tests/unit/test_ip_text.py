@@ -1,8 +1,10 @@
 """The output of `ip`, from Oracle Linux 6 to current releases."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.model.facts import Address, Interface, Neighbour, Route, Unknown
 from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
-from hypothesis import given, strategies as st
 
 BONDED = """\
 1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000

@@ -1,12 +1,21 @@
 """Open-loop latency: the selected paths, their description, the due time of each ping, and failed pings."""
 
 from __future__ import annotations
+
 import asyncio
 import errno
 import os
-import pytest
 import socket
 import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
 from checks.model.facts import Cluster, Port, PrivateNetwork
 from checks.model.settings import ProbeSettings
 from checks.sources.probes.icmp_socket import Echo, EchoSocket, QueuedError
@@ -15,12 +24,7 @@ from checks.traffic import latency_pinger
 from checks.traffic.latency import LATE_S, LatencyPath, Schedule, latency_paths, planned_latency, run_latency
 from checks.traffic.latency_pinger import percentiles
 from checks.traffic.samples import Event, Gap, LatencySample
-from collections.abc import Callable, Iterator
-from hypothesis import given, strategies as st
-from itertools import pairwise
-from msgspec.structs import replace
 from tests.fixtures.clusters import cluster as healthy_cluster
-from typing import ClassVar
 
 
 def network(number: int, nodes: int = 3, mtu: int = 9000) -> PrivateNetwork:

@@ -1,7 +1,9 @@
 """The facts of the machine that runs the tests."""
 
 import os
+
 import pytest
+
 from checks.model.facts import KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.sources.kernel_files import THIS_NODE

@@ -1,12 +1,15 @@
 """The direction of a black hole: the counts at the target, and the text when there are none."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+
 import pytest
+
 from checks.model.facts import Leg
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.lost_leg import find_legs
-from collections.abc import Sequence
-from types import SimpleNamespace
 
 
 class Target:

@@ -2,6 +2,9 @@
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.model.facts import FileSeen, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings
@@ -11,7 +14,6 @@ from checks.sources.entries import Program
 from checks.sources.nodes.backup_files import parse_manual_backups, read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Completed, Shell
-from hypothesis import given, settings, strategies as st
 from tests.fixtures.clusters import cluster
 
 BACKUPS = """\

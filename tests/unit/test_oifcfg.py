@@ -1,10 +1,13 @@
 """The parser of oifcfg's answers."""
 
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.model.facts import ConfiguredInterface, InterfaceConfiguration, ListedInterface, ToolMessage, Unknown
 from checks.sources.clusterware.oifcfg_text import parse_getif, parse_iflist
-from hypothesis import given, strategies as st
-from pathlib import Path
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
 GETIF_SAMPLES = sorted(path.read_text() for path in SAMPLES.glob("getif_*.txt"))

@@ -1,14 +1,17 @@
 """The Paths screen as text: readable for two to sixteen nodes, and in agreement with the checks."""
 
 from __future__ import annotations
+
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
 from checks.model.finding import Status
 from checks.model.report import make_report
 from checks.plugins.df_ping import df_ping
 from checks.report.path_lines import path_line
 from checks.rules.path_matrix import PathMatrix, path_matrices, problems
-from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tui.screens.paths.lines import foot_lines, page_of
 from tui.screens.paths.matrix import matrix_lines

@@ -1,10 +1,13 @@
 """The output of the system's ping, in old and new versions."""
 
 from __future__ import annotations
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.model.facts import PingSeries
 from checks.sources.probes.ping_command import parse_ping
-from hypothesis import given, strategies as st
 
 SOURCE = "192.168.10.1"
 HEAD = "PING 192.168.10.2 (192.168.10.2) from 192.168.10.1 : 8972(9000) bytes of data.\n"

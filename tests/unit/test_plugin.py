@@ -1,14 +1,16 @@
 """The declaration and discovery of checks, including those of other packages."""
 
-import pytest
 import re
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
 from checks.model.check import Kind, PluginError, check
 from checks.model.facts import Cluster
 from checks.model.finding import Status
 from checks.run.check_discovery import discover
-from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 KIND = Kind("T-KIND-001", "?")

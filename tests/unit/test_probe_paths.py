@@ -1,9 +1,13 @@
 """The run over all paths, with made-up shells: the events when a node cannot ping, and the journal."""
 
 from __future__ import annotations
+
 import asyncio
+from collections.abc import Callable, Sequence
+
 import msgspec
 import pytest
+
 from checks.model.facts import Interface, Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
 from checks.model.journal import Journal
 from checks.model.settings import Settings
@@ -13,7 +17,6 @@ from checks.sources.nodes.shell import Completed, Shell, ShellError
 from checks.sources.probes import paths, ping_command
 from checks.sources.probes.paths import PathRun, probe_paths
 from checks.sources.probes.safety import UnsafePathError
-from collections.abc import Callable, Sequence
 
 NODES = tuple(Node(name, "ssh") for name in ("rac1", "rac2", "rac3"))
 TOOL = "ping from iputils 20221126\nplain: PING 127.0.0.1\ndont-fragment: PING 127.0.0.1\ntimeout: yes\n"

@@ -3,10 +3,16 @@ starts."""
 
 import dataclasses
 import os
-import pytest
 import re
 import shlex
 import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.model.facts import Port, PrivateNetwork
 from checks.sources import registry
 from checks.sources.clusterware.grid_tool_command import run_command
@@ -20,9 +26,6 @@ from checks.sources.nodes.shell import Shell
 from checks.sources.probes import ping_command
 from checks.sources.probes.path import Path as ProbePath
 from checks.sources.probes.pinger import Request
-from collections.abc import AsyncIterator
-from hypothesis import given, settings, strategies as st
-from pathlib import Path
 from tests.support.programs import sh
 from tests.support.shell_judge import fault_of_program
 from tests.unit.read_only_samples import CHANGING, GRID_CHANGING, NAMES, READING, SPELLINGS, WHOLLY_UNKNOWN_NAMES

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import os
-import pytest
 import random
 import re
 import signal
@@ -12,6 +11,10 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
+
+import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Node, NotAsked, Unknown
 from checks.model.settings import Settings
@@ -20,7 +23,6 @@ from checks.traffic.header import header_now, still_unknown
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
-from pathlib import Path
 from tests.unit.recording_support import BEGIN, busy, header
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError

@@ -1,9 +1,7 @@
 """A recording: written continuously, complete at any moment, and readable by any process, also while it is written."""
 
 import contextlib
-import msgspec
 import os
-import pytest
 import random
 import shutil
 import signal
@@ -14,6 +12,13 @@ import sys
 import textwrap
 import threading
 import zlib
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from checks.model.facts import Cluster
 from checks.traffic import samples
 from checks.traffic.recorder import Recorder
@@ -21,8 +26,6 @@ from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import LAYOUT, SCHEMA
 from checks.traffic.samples import Gap, NodeSample
 from checks.traffic.timeline import Timeline
-from hypothesis import HealthCheck, given, settings, strategies as st
-from pathlib import Path
 from tests.unit.recording_support import BEGIN, busy, header, links, names_another_journal
 from tests.unit.test_recording_codec import EVENT, LARGEST, LINKS
 

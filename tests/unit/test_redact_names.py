@@ -2,10 +2,16 @@
 
 import html
 import json
-import msgspec
-import pytest
 import re
 import time
+from collections.abc import Callable
+from urllib.parse import quote
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
@@ -15,12 +21,9 @@ from checks.redact.connect_text import in_connect_string, told_in
 from checks.redact.names import Reach, is_derived, reach_of
 from checks.redact.well_known import STAYS, VOCABULARY, stays
 from checks.report.json_report import to_json
-from collections.abc import Callable
-from hypothesis import example, given, strategies as st
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import report_of
-from urllib.parse import quote
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöß"
 any_name = st.from_regex(rf"[{LETTERS}][{LETTERS}0-9]{{0,11}}(-[{LETTERS}0-9]{{1,4}})?", fullmatch=True).filter(

@@ -1,14 +1,17 @@
 """The age of a saved state: the time since the cluster was read, in the same words everywhere."""
 
 from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
 import pytest
+from msgspec.structs import replace
+
 from checks.model.report import Report, Rerun
 from checks.report.age import saved_state, short_state_texts, state_for_file, state_for_screen, time_text, zone_of
 from checks.report.summary import sentences
 from checks.saved import Saved
-from datetime import datetime, timedelta
-from msgspec.structs import replace
-from pathlib import Path
 from tests.fixtures.reports import black_hole, report_of
 
 LOOKED = datetime.fromisoformat("2026-11-20T14:02:31+01:00")

@@ -3,13 +3,15 @@
 import io
 import json
 import os
-import pytest
 import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
 from checks.model.exit_codes import ExitCode
 from checks.report.json_report import from_json, to_json
 from checks.traffic.recording import RecordingError
-from msgspec.structs import replace
-from pathlib import Path
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.saved_support import judged_here, saved
 from tui.cli.main import main

@@ -1,8 +1,10 @@
 """Hostile text and hostile figures in the page: shown, and neither obeyed nor fatal."""
 
 import math
+
 import msgspec
 import pytest
+
 from checks.model.facts import CounterChange, KernelCounters
 from checks.model.finding import Magnitude, Status
 from checks.model.journal import Entry

@@ -1,10 +1,16 @@
 """The pictures of the page: what was sampled, thinned out without losing a peak; a gap is a gap and never 0."""
 
-import hypothesis.strategies as st
 import math
+import re
+from contextlib import closing
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import hypothesis.strategies as st
 import msgspec
 import pytest
-import re
+from hypothesis import given
+
 from checks.model.facts import Cluster, History, NotAsked, Unknown
 from checks.report.html.traffic_section import traffic_section
 from checks.report.pictures import Curve, bar, nice_top, strip
@@ -16,10 +22,6 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, InstanceSample, InterfaceCounts, NodeSample
 from checks.traffic.timeline import Timeline, Track
-from contextlib import closing
-from datetime import timedelta, timezone
-from hypothesis import given
-from pathlib import Path
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import activity, asked, counters, history, losing, own_activity, period, transfers
 from tests.fixtures.large import large_track

@@ -1,10 +1,13 @@
 """The texts of the Report screen: the samples in the report, and the names of its files."""
 
 from __future__ import annotations
+
+from datetime import timedelta, timezone
+
 import msgspec
+
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from checks.traffic.timeline import Timeline
-from datetime import timedelta, timezone
 from tests.fixtures.reports import black_hole, report_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import stem_of

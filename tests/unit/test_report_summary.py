@@ -1,7 +1,10 @@
 """What a report says in plain sentences."""
 
+from datetime import datetime
+
 import msgspec
 import pytest
+
 from checks.model.check import Kind
 from checks.model.facts import Cluster, NotAsked, UnaskedInstance, Unknown, UnreadNode
 from checks.model.finding import Finding, Remedy, Status, Waived
@@ -9,7 +12,6 @@ from checks.model.report import Report, Rerun, WaiverStanding
 from checks.model.sanitize import shown
 from checks.report.folding import grouped_by_reason
 from checks.report.summary import counts, facts, first_steps, headline, problems, sentences
-from datetime import datetime
 from tests.fixtures.clusters import cluster, clusterware, node
 from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import black_hole, report_of

@@ -2,11 +2,14 @@
 count."""
 
 from __future__ import annotations
+
 import io
+from datetime import UTC, datetime
+
 import msgspec
+
 from checks.model.finding import Finding, Status, Waived
 from checks.model.report import Report, WaiverStanding
-from datetime import UTC, datetime
 from tests.fixtures.reports import black_hole, report_of
 from tui.cli.text_report import text_report
 

@@ -2,12 +2,16 @@
 
 import io
 import os
-import pytest
 import re
 import signal
 import sqlite3
 import sys
 import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from checks.report.json_report import from_json
@@ -15,8 +19,6 @@ from checks.saved import open_saved
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Event
 from checks.whole_files import OutputError
-from contextlib import closing
-from pathlib import Path
 from tests.unit.saved_support import judged_here, members_of, recording
 from tui.cli import saving
 from tui.cli.interrupts import STOPPING

@@ -1,7 +1,6 @@
 """A saved file: its content, the restored content, and its reported age."""
 
 import os
-import pytest
 import signal
 import sqlite3
 import stat
@@ -9,16 +8,20 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
 from checks.model.report import Report
 from checks.report.json_report import from_json, to_json
-from checks.saved import SavedError, kind_of, open_saved, save, writer as writing_module, zip_v1
+from checks.saved import SavedError, kind_of, open_saved, save, zip_v1
+from checks.saved import writer as writing_module
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import Row
 from checks.whole_files import OutputError
-from contextlib import closing
-from msgspec.structs import replace
-from pathlib import Path
 from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import busy, header

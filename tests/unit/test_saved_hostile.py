@@ -3,23 +3,26 @@
 import io
 import json
 import os
-import pytest
 import sqlite3
 import struct
 import tempfile
 import tracemalloc
 import zipfile
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
 from checks.report.json_report import to_json
 from checks.saved import SavedError, kind_of, manifest, open_saved, reader, report_file, zip_v1
-from contextlib import closing
-from hypothesis import given, settings, strategies as st
-from msgspec.structs import replace
-from pathlib import Path
 from tests.fixtures.hostile import hostile_report
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import names_another_journal
 from tests.unit.saved_support import member, members_of, packed, recording, saved, with_report, zipped_first
-from types import SimpleNamespace
 
 REPORT = to_json(report_of(black_hole()))
 FIRST = Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire"

@@ -1,13 +1,16 @@
 """The settings file: the message for each mistake, and the correctness of the template."""
 
 import json
-import pytest
 import tomllib
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.model.settings import Settings
 from checks.run.settings_file import SettingsError, load_settings, parse_settings, template, toml
 from checks.run.settings_values import as_plain
-from datetime import date
-from hypothesis import given, strategies as st
 
 
 def test_the_template_is_the_defaults():

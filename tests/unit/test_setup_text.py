@@ -1,13 +1,15 @@
 """The setup parsed from a node's answers: autostart, platform, logins, switch ports, network services."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.boot_config.active_manager import parse_network_services
 from checks.sources.nodes.sections import Section
 from checks.sources.nodes.setup_text import parse_lldp, parse_logins, parse_setup
 from checks.sources.sh_text import FILE_MARK
-from hypothesis import given, settings, strategies as st
 
 SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)
 

@@ -3,15 +3,17 @@
 import asyncio
 import gc
 import os
-import pytest
 import shlex
 import shutil
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
 from checks.model.settings import SshSettings
 from checks.sources.nodes import framing
 from checks.sources.nodes.shell import Completed, Shell, ShellError
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from tests.support.programs import ANYTHING, sh
 
 pytestmark = pytest.mark.usefixtures("any_command")

@@ -2,15 +2,18 @@
 
 import asyncio
 import dataclasses
-import pytest
 import shlex
+
+import pytest
+
 from checks.model import networks
 from checks.model.facts import Cluster, NotAsked, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
 from checks.sources import registry
 from checks.sources.nodes.shell import ShellError
-from checks.traffic import feed, feed as feed_module, peer_stream, this_node
+from checks.traffic import feed, peer_stream, this_node
+from checks.traffic import feed as feed_module
 from checks.traffic.feed import Feed, find_cluster
 from checks.traffic.links import LinkBook
 from checks.traffic.pace import Pace, happens_within

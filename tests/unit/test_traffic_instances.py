@@ -4,10 +4,11 @@ Instances that restart, hang or cannot be read are reported, and a refused login
 """
 
 import asyncio
-import msgspec
-import pytest
 from dataclasses import replace
 from functools import partial
+
+import msgspec
+import pytest
 
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")

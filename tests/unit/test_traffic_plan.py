@@ -2,6 +2,7 @@
 --probe."""
 
 import pytest
+
 from checks.model.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
 from checks.run.dry_run import plan_samples
 from checks.sources.database.statements import statements

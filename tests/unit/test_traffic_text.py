@@ -1,16 +1,28 @@
 """The figures and lines of the Traffic screen."""
 
 from __future__ import annotations
+
 import math
-import msgspec
-import pytest
 import random
 import re
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checks.traffic.samples import Event, Gap, InterfaceCounts, NodeSample
 from checks.traffic.timeline import Timeline
-from collections.abc import Sequence
-from hypothesis import given, settings, strategies as st
-from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, instance_sample, links, node_sample
+from tests.tui.traffic_samples import (
+    BEGIN,
+    HOSTILE,
+    cluster_events,
+    hostile_events,
+    instance_sample,
+    links,
+    node_sample,
+)
 from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.peaks import Peaks

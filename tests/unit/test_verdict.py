@@ -1,12 +1,15 @@
 """The table of verdicts, as documentation, and texts that must never occur whatever the counts."""
 
 from __future__ import annotations
+
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.model.facts import PingSeries, Port, PrivateNetwork, Verdict
 from checks.sources.probes.path import Path
 from checks.sources.probes.verdict import Ends, NeighbourSign, hops_from, judge, note_on_one_over
-from hypothesis import given, strategies as st
 
 HERE, THERE = Port("rac1", "eth2", "192.168.11.1"), Port("rac2", "eth2", "192.168.11.2")
 NETWORK = PrivateNetwork("192.168.11.0/24", "eth2", "192.168.11.0/24", "oifcfg", (HERE, THERE), 9000)

@@ -5,15 +5,18 @@ numbers only fall. Areas that are not named use none of it.
 """
 
 from __future__ import annotations
+
 import ast
-import pytest
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from docs.generate.message_catalogue import CHECKS, HELP, ROOT, catalogue
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
+
+from docs.generate.message_catalogue import CHECKS, HELP, ROOT, catalogue
 
 OLD_WORDS = {
     r"told|tells": "reported, says, shows, prints; `racwire` or the program as the subject",

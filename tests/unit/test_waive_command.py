@@ -1,17 +1,21 @@
 """`racwire waive`: a waiver for the settings file, made of what a report found."""
 
 from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checks.model.finding import Finding, Magnitude, Status, Waived
 from checks.model.report import Report
 from checks.report.json_report import to_json
 from checks.rules.waivers import apply
 from checks.run.check_discovery import known_codes
 from checks.run.settings_file import parse_settings
-from datetime import date, timedelta
-from hypothesis import given, strategies as st
-from pathlib import Path
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tui.cli.main import main

@@ -1,6 +1,7 @@
 """The descriptions of paths between nodes."""
 
 import pytest
+
 from checks.model.wording import between, continued, counted, hub, listed
 
 NODES = ("rac1", "rac2", "rac3", "rac4")

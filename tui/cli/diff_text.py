@@ -1,7 +1,11 @@
 """The differences between two reports as text: the verdict, then what got worse, then the other changes."""
 
 from __future__ import annotations
-from checks.model.finding import Finding, PROBLEMS
+
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from checks.model.finding import PROBLEMS, Finding
 from checks.model.wording import few, listed
 from checks.report.age import time_text
 from checks.report.diff import DiffSide, ReportDiff, verdict
@@ -9,11 +13,9 @@ from checks.report.diff_facts import FactChange
 from checks.report.diff_findings import FindingChange
 from checks.report.diff_kind import DiffKind
 from checks.rules.waivers import waived_text
-from collections.abc import Iterator, Sequence
 from tui.cli.output import columns_of, render
 from tui.text.finding_lines import finding_head
 from tui.text.line import Line, hanging
-from typing import TextIO
 
 _NARROWEST, _WIDEST = 80, 118
 _MOST_FACTS = 12

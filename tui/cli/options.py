@@ -5,11 +5,13 @@ The top-level help lists these options, so this module imports only the standard
 """
 
 from __future__ import annotations
+
 import argparse
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
-from typing import Any, NamedTuple, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings

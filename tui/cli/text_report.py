@@ -1,20 +1,22 @@
 """The report as text: worst first, each finding with its evidence, expected state, reason and next steps."""
 
 from __future__ import annotations
+
 import textwrap
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TextIO
+
 from checks.model.facts import Database, Unknown
-from checks.model.finding import Finding, PROBLEMS, Status
+from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.report import Report
 from checks.report.age import saved_state, time_text
 from checks.report.folding import grouped_by_reason, grouped_skipped
 from checks.report.summary import cluster_name, counts
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
-from collections.abc import Iterator
-from datetime import datetime
 from tui.cli.output import columns_of, render
 from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line
-from typing import TextIO
 
 _NARROWEST = 35
 """Minimum columns of the layout: with fewer, the text next to a label would break after each letter."""

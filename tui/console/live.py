@@ -1,28 +1,31 @@
 """The live feed behind the screens: it starts when a screen first needs it, and runs until racwire quits."""
 
 from __future__ import annotations
+
 import asyncio
 import logging
 import os
 import time
-from checks.model.facts import Cluster
-from checks.model.settings import Settings
-from checks.report.age import short_state_texts
-from checks.traffic.samples import Event, Links
-from checks.traffic.timeline import Track
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
+from typing import TYPE_CHECKING
+
 from textual.app import App
 from textual.worker import Worker
+
+from checks.model.facts import Cluster
+from checks.model.settings import Settings
+from checks.report.age import short_state_texts
+from checks.traffic.samples import Event, Links
+from checks.traffic.timeline import Track
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, RecordingEnded, SamplesReported
 from tui.console.takeaway import short
 from tui.screens.database.live_source import PAIRS_S
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checks.saved import Saved

@@ -5,26 +5,28 @@ reads its environment once.
 """
 
 from __future__ import annotations
+
 import asyncio
 import gc
 import logging
 import os
 import sys
-from checks.model.exit_codes import ExitCode
-from checks.model.report import exit_code
-from checks.model.settings import Settings
-from checks.run.directories import state_directory
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, TextIO, cast
+
+from checks.model.exit_codes import ExitCode
+from checks.model.report import exit_code
+from checks.model.settings import Settings
+from checks.run.directories import state_directory
 from tui.cli.interrupts import graceful_stop
 from tui.cli.log_file import LogFile, log_path
 from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
 from tui.cli.streams import exit_past_hung_threads, print_message, print_message_unless_blocked
-from typing import IO, TYPE_CHECKING, TextIO, cast
 
 if TYPE_CHECKING:
     from checks.model.check import Check

@@ -1,9 +1,11 @@
 """The evidence of a finding: each command, file and packet behind it, with the original output."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
 from checks.model.journal import Entry
 from checks.report.actions import duration_text
-from collections.abc import Iterator, Sequence
 from tui.text.line import Line, command_lines, folded, hanging, sanitize_line
 
 

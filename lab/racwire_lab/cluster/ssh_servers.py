@@ -1,11 +1,13 @@
 """Start the remote shell of the nodes: sshd when it works on this machine, otherwise a stand-in."""
 
 from __future__ import annotations
+
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
 from racwire_lab.cluster import ssh_configuration
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.state import RemoteShell

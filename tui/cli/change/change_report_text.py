@@ -1,12 +1,14 @@
 """The report of a change as text that is also Markdown, to read or to paste into a ticket."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
 from checks.change.change_events import GateResult
 from checks.change.change_report import ChangeReport, ReportedOverride, ReportedStep
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS, gate_word, minute
 from checks.model.facts import Unknown
 from checks.model.finding import Status
-from collections.abc import Iterable, Iterator, Sequence
 from tui.text.gate_lines import texts_by_check
 from tui.text.line import Line, hanging, sanitize_line
 

@@ -1,16 +1,18 @@
 """The text of the Report screen: a summary of the report, how complete it is, and the written files."""
 
 from __future__ import annotations
-from checks.model.finding import Finding
-from checks.model.wording import counted
-from checks.report.summary import facts, headline, problems, sentences
-from checks.traffic.samples import Gap
-from checks.traffic.timeline import Track
+
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from enum import IntEnum
 from math import inf
 from pathlib import Path
+
+from checks.model.finding import Finding
+from checks.model.wording import counted
+from checks.report.summary import facts, headline, problems, sentences
+from checks.traffic.samples import Gap
+from checks.traffic.timeline import Track
 from tui.cli.durations import size_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import ExportState, NotWritten, ReportState, Written

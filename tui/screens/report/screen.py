@@ -1,16 +1,29 @@
 """The Report screen: a summary of the report, the formats to write it in, and the written files."""
 
 from __future__ import annotations
-from checks.report.age import time_text
+
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+
+from checks.report.age import time_text
 from tui.cli.report_formats import FORMATS
 from tui.console.actions import Action, bindings, in_footer
 from tui.console.app_state import AppState, News
-from tui.console.export_state import ExportState, FindDirectory, ReportState, SAVED, SAVED_ENDING, WriteReport, report_state, stem_of
+from tui.console.export_state import (
+    SAVED,
+    SAVED_ENDING,
+    ExportState,
+    FindDirectory,
+    ReportState,
+    WriteReport,
+    report_state,
+    stem_of,
+)
 from tui.console.messages import ExportWanted
 from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
@@ -20,7 +33,6 @@ from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
-from typing import ClassVar
 
 REPORT = (
     Action("up,k", "move(-1)", "↑ k", "Select the format above."),
