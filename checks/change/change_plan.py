@@ -40,6 +40,13 @@ class Commands(msgspec.Struct, frozen=True, omit_defaults=True):
     """The node whose shell the commands are for; empty for a switch, or for any place."""
     note: str = ""
     """A note to read before pasting the commands."""
+    optional: bool = False
+    """Whether the change goes on without the commands; see `may_be_skipped`."""
+
+    @property
+    def may_be_skipped(self) -> bool:
+        """Whether the commands are optional. Plans of racwire 0.1.0 have it in `where` only: `..., if you like:`."""
+        return self.optional or "if you" in self.where
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -287,7 +287,7 @@ def _recognise(file: sqlite3.Connection, path: Path, saved_too: bool) -> None:
 
 
 def _foreign(path: Path) -> ForeignFileError:
-    return ForeignFileError(f"{path} is no recording of racwire; `racwire record FILE` makes one.")
+    return ForeignFileError(f"{path} is no recording of racwire; `racwire record FILE` writes one.")
 
 
 def _remove_recording(path: Path) -> None:

@@ -25,7 +25,7 @@ needs_nft = pytest.mark.skipif(
     shutil.which("nft") is None, reason="SOME FAULTS WERE NOT TESTED: nft is missing on this machine"
 )
 SIX_PACKETS_THEN_ONE = re.compile(
-    r"At MTU 1500 a block came in (5\.[5-9]|6\.[0-5]) packets, at 9000 in (0\.9|1\.[01]) \(messages not counted\)\."
+    r"At MTU 1500 a block took (5\.[5-9]|6\.[0-5]) packets, at 9000 (0\.9|1\.[01]) \(messages not counted\)\."
 )
 """The sentence of a comparison after a change to jumbo frames. The counters of nodes and of instances are not read at
 the same time, so the numbers vary."""

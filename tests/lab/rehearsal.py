@@ -132,11 +132,11 @@ class Rehearsal:
         """Run every command that a step prints, at its place; only on the specified nodes, and without the lines that
         contain the text `but`, as an operator who forgets them.
 
-        Optional commands (`if you like`) are left out.
+        Optional commands are left out.
         """
         for block in step["commands"]:
             lines = [line for line in block["lines"] if not but or but not in line]
-            if (nodes is not None and block["node"] not in nodes) or "if you" in block["where"]:
+            if (nodes is not None and block["node"] not in nodes) or block.get("optional"):
                 continue
             if any(line.startswith("racwire lab") for line in lines):
                 self.outside(lines)

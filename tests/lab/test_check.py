@@ -75,7 +75,7 @@ def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):
     (tmp_path / "s.toml").write_text("[ssh]\nconnect_timeout_s = 2\n[sampling]\ninterval_without_database_s = 1\n")
     cluster.lab("break", "slow-ssh")
     report = cluster.check("--settings", str(tmp_path / "s.toml"))
-    assert "no shell answered on rac2 within 2 s" in problems(report)["IC-IFACE-010"].title
+    assert "the shell on rac2 did not answer within 2 s" in problems(report)["IC-IFACE-010"].title
     waited = [entry for entry in report.journal if entry.node == "rac2" and entry.outcome != "ok"]
     assert [entry.topic for entry in waited] == ["ssh"]
 

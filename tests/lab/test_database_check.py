@@ -209,7 +209,7 @@ def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
     assert problems(report) == NOT_OF_PRAC2, [(f.code, f.title) for f in report.findings]
     assert lost_pairs(report) == set()
     assert "GV$INSTANCE did not answer in time" in "\n".join(str(finding) for finding in report.findings)
-    assert [e.topic for e in report.journal if "took too long" in e.outcome] == ["sql instances"]
+    assert [e.topic for e in report.journal if "exceeded its time limit" in e.outcome] == ["sql instances"]
     # The SCAN led to one of the others, which tells of itself alone.
     (judged,) = with_code(report, "IC-LOST-001")
     assert [name for name in ("prac1", "prac2", "prac3") if name in judged.title] in (["prac1"], ["prac3"])
@@ -234,7 +234,9 @@ def test_lost_fragments_are_told_as_lost_blocks_failed_reassemblies_and_the_mtu_
         lines = "\n".join(finding.seen)
         assert "by timeout, with a fragment missing" in lines
         assert f"{NETWORK_2} has MTU 1500: a block of 8 KB is 6 fragments" in lines
-        assert finding.why.startswith("At MTU 1500 a block of 8 KB is 6 fragments, and losing one loses the block")
+        assert finding.why.startswith(
+            "At MTU 1500 a block of 8 KB is 6 fragments, and one lost fragment loses the block"
+        )
         assert "IC-REASM-002" in {other.code for other in report.joined_with(finding)}
         assert any(e.topic == "counters over time" for e in finding.evidence)
         assert any(e.topic == "sql cache_transfer" for e in finding.evidence)

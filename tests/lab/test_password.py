@@ -178,7 +178,7 @@ def test_the_console_shows_and_writes_it_nowhere_not_even_in_the_log_of_a_fault_
     one = run(given, sys.executable, "-c", FAULTY)
     one.until(lambda: b"gc-blocks-lost" in one.shown and one.looked > 10)
     one.type("c")
-    one.until(lambda: b"A fault inside racwire" in one.shown)
+    one.until(lambda: b"Internal error in racwire" in one.shown)
     one.type("q")
     one.until_it_ended()
     log = tmp_path / "home" / "racwire" / "racwire.log"

@@ -116,7 +116,7 @@ def test_ended_early_it_keeps_what_there_is(
     os.killpg(running.pid, signal.SIGINT)
     printed, said = running.communicate(timeout=20)
     assert (running.returncode, printed) == (ExitCode.INTERRUPTED, ""), said
-    assert "Interrupted: what had been found by then is in the file" in said
+    assert "Interrupted: the file contains the findings up to then" in said
     with open_saved(path) as opened:
         assert opened.report.interrupted
         assert {f.code for f in opened.report.findings if f.check == "gc-blocks-lost"} == {"RW-ENGINE-004"}

@@ -316,7 +316,7 @@ def test_an_instance_that_hangs_is_a_gap_the_connected_one_goes_on_and_leaving_w
         try:
             place = feed.count
             told = feed.wait("gap", place, source="instance prac2")
-            assert told["reason"].startswith("prac2 could not be asked: GV$")
+            assert told["reason"].startswith("prac2 could not be queried: GV$")
             assert "did not answer in time: an instance hangs" in told["reason"]
             feed.wait("instance", feed.count, instance="prac1")
             feed.wait("node", feed.count, node="rac2")

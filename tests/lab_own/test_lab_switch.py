@@ -149,4 +149,4 @@ def test_the_switch_is_not_reached_from_within_a_node(
     for name, value in cluster.environment("rac1").items():
         monkeypatch.setenv(name, value)
     assert racwire("switch", "all", "mtu", "9216") == 2
-    assert "does not run inside a practice node" in capfd.readouterr().err
+    assert "This shell is inside a practice node" in capfd.readouterr().err

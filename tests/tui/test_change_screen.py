@@ -347,7 +347,7 @@ async def test_going_past_a_gate_takes_a_look_a_reason_and_a_yes(
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("o")
-        await settled(pilot, "Look at the gate of set-mtu first (v)", "lower-rule")
+        await settled(pilot, "The gate of set-mtu was not verified yet.", "lower-rule")
         await pilot.press("v")
         await settled(pilot, "rac2 ✗ 1500")
         await pilot.press("o")
@@ -432,7 +432,7 @@ async def test_nothing_is_signed_off_before_the_last_look(new_console: NewConsol
         await settled(pilot, "▶ 1 sign off")
         assert "v checks once more" in rule(pilot)
         await pilot.press("a")
-        assert "Look first (v)" in rule(pilot)
+        assert "can be attested only after its gate has passed: v" in rule(pilot)
         await pilot.press("v")
         await settled(pilot, "rac1 ✓ 9000")
         await pilot.press("enter")

@@ -131,7 +131,9 @@ async def test_a_click_chooses_a_path_and_a_second_one_opens_it(new_console: New
         assert "rac2 → rac1  P passes" in shown(pilot, "page")
 
 
-@pytest.mark.parametrize(("reason", "told"), [("not asked for", "A recording holds samples"), ("No ping.", "No ping.")])
+@pytest.mark.parametrize(
+    ("reason", "told"), [("not asked for", "A recording contains only samples"), ("No ping.", "No ping.")]
+)
 async def test_where_nothing_was_probed_it_says_so_and_why(new_console: NewConsole, reason: str, told: str) -> None:
     facts = msgspec.structs.replace(healthy(), paths=Unknown(reason))
     async with new_console(lambda: JudgedRecording(header_of(facts), discover(), Settings())).run_test() as pilot:

@@ -184,9 +184,9 @@ async def test_before_all_checks_have_concluded_the_report_says_which_have_not(n
         await until(pilot, lambda: "1 check has not concluded yet: df-ping." in shown(pilot, "report-says"))
         report = from_json((await write(pilot, "json")).read_bytes())
         assert report.interrupted
-        assert [(f.check, f.status) for f in report.findings if "The run was interrupted before" in f.title] == [
-            ("df-ping", "UNKNOWN")
-        ]
+        assert [
+            (f.check, f.status) for f in report.findings if "had not concluded when the report was written" in f.title
+        ] == [("df-ping", "UNKNOWN")]
         gate.set()
         await until(pilot, lambda: "Every check has concluded." in shown(pilot, "report-says"))
 

@@ -366,7 +366,7 @@ def test_two_recordings_are_compared_as_racwire_compare_does(tmp_path):
     assert compared.harm == ()
     assert compared.open == ()
     assert compared.figures["packets per block received"] == BeforeAfter(before="6.00", after="1.00")
-    assert any("At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0" in sentence for sentence in compared.summary)
+    assert any("At MTU 1500 a block took 6.0 packets, at 9000 1.0" in sentence for sentence in compared.summary)
 
 
 def comparison(**after: object) -> RecordingsCompared:

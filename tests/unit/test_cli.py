@@ -249,7 +249,7 @@ def test_the_plan_obeys_no_escape_sequence_and_tells_of_a_broken_remote_shell():
     ran = racwire("plan", RACWIRE_RSH="'rsh")
     assert (ran.returncode, ran.stderr) == (
         ExitCode.USAGE,
-        'racwire: RACWIRE_RSH names no program: "\'rsh"; unset it to use ssh.\n',
+        'racwire: RACWIRE_RSH="\'rsh" names no program: unset RACWIRE_RSH to use ssh.\n',
     )
 
 

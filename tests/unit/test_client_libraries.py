@@ -79,21 +79,21 @@ def test_the_only_instance_that_runs_is_meant_and_of_several_none(home: Path, no
     assert local_instance(DatabaseSettings(), {}).sid == "prod1"
     assert local_instance(DatabaseSettings(), {"ORACLE_SID": "x", "ORACLE_HOME": "/h"}) == LocalInstance("x", "/h")
     node([LocalInstance("prod1", str(home)), LocalInstance("test1", str(home))])
-    with pytest.raises(client_libraries.DatabaseError, match=r"running here: prod1, test1"):
+    with pytest.raises(client_libraries.DatabaseError, match=r"running: prod1, test1"):
         local_instance(DatabaseSettings(), {})
     node()
-    with pytest.raises(client_libraries.DatabaseError, match=r"running here: none"):
+    with pytest.raises(client_libraries.DatabaseError, match=r"running: none"):
         local_instance(DatabaseSettings(), {})
 
 
 def test_an_instance_without_a_known_home_is_told(node, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(client_libraries.DatabaseError, match="The home of the instance prod1 is not known"):
+    with pytest.raises(client_libraries.DatabaseError, match="does not know the home of the instance prod1"):
         local_instance(DatabaseSettings(oracle_sid="prod1"), {})
     node(listed=[LocalInstance("prod", "/u01/home")])
     monkeypatch.setattr(client_libraries, "other_user_can_replace", lambda _: False)
     assert local_instance(DatabaseSettings(oracle_sid="prod1"), {}).home == "/u01/home"
     monkeypatch.setattr(client_libraries, "other_user_can_replace", lambda _: True)
-    with pytest.raises(client_libraries.DatabaseError, match="root loads no library from there unasked"):
+    with pytest.raises(client_libraries.DatabaseError, match="root loads no library from there by default"):
         local_instance(DatabaseSettings(oracle_sid="prod1"), {})
 
 

@@ -77,5 +77,5 @@ def test_what_is_no_plain_name_is_refused_and_not_repeated(name, capsys):
     assert main(["grants", "--user", name]) == ExitCode.USAGE
     told = capsys.readouterr()
     assert told.out == ""
-    assert "write a plain name" in told.err
+    assert "use a name of letters, digits" in told.err
     assert "tiger" not in told.err

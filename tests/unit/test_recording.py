@@ -396,7 +396,7 @@ def test_bytes_turned_over_anywhere_are_told_or_harmless(tmp_path, data):
 @pytest.mark.parametrize("content", [b"", b"\0" * 5000, b"SQLite format 3\0", b"{}" * 4000])
 def test_what_is_no_recording_is_told_as_such(tmp_path, content):
     (tmp_path / "no.rec").write_bytes(content)
-    with pytest.raises(RecordingError, match=r"is no recording of racwire; `racwire record FILE` makes one\."):
+    with pytest.raises(RecordingError, match=r"is no recording of racwire; `racwire record FILE` writes one\."):
         Recording.open(tmp_path / "no.rec")
 
 

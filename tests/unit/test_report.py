@@ -149,7 +149,7 @@ def test_a_file_is_written_whole_with_mode_0600_and_never_over_another(tmp_path)
     path = tmp_path / "report.txt"
     write_whole(path, b"one", replace=False)
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"one", 0o600)
-    with pytest.raises(OutputError, match="already there"):
+    with pytest.raises(OutputError, match="already exists"):
         write_whole(path, b"two", replace=False)
     write_whole(path, b"two", replace=True)
     assert path.read_bytes() == b"two"

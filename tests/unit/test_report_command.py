@@ -233,5 +233,5 @@ def test_what_is_no_saved_file_is_one_sentence(tmp_path, capsys):
     (tmp_path / "x").write_text("?")
     assert main(["report", "--from", str(tmp_path / "x")]) == ExitCode.USAGE
     assert capsys.readouterr().err == (
-        f"racwire: {tmp_path / 'x'} is no saved file of racwire; `racwire save FILE` makes one.\n"
+        f"racwire: {tmp_path / 'x'} is no saved file of racwire; `racwire save FILE` writes one.\n"
     )

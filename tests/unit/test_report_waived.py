@@ -104,7 +104,7 @@ def test_a_saved_state_says_of_when_it_is_and_how_old():
         "SAVED STATE of 2026-11-20 14:02:31 +01:00, saved 2026-11-20 14:03:00 +01:00; this output was written 2026"
         in text
     )
-    assert "3 d 1 h after the cluster was looked at. racwire did not query the cluster." in text
+    assert "3 d 1 h after the check. racwire did not query the cluster." in text
     assert " ago" not in text
 
 

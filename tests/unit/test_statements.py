@@ -125,7 +125,7 @@ def test_a_good_statement_is_not_complained_about():
     [
         (made(purpose="something"), "the purpose is no sentence"),
         (made(licence="Tuning Pack"), "the licence is one of"),
-        (made(versions="11.2"), "is no range of versions"),
+        (made(versions="11.2"), "is not a range of versions"),
         (made(versions="9.0-10.2"), "no version has it"),
         (made("SELECT s.inst_id FROM WHERE"), "is no Oracle SQL"),
         (made("DELETE FROM gv$sysstat s"), "is no SELECT"),

@@ -121,8 +121,8 @@ async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tri
     told = await sampling.take()
     assert isinstance(told["instance prod1"], InstanceSample)
     assert told["instance prod3"].reason == (
-        "prod3 could not be queried: GV$SYSSTAT did not answer in time: an instance hangs, or has no parallel query "
-        "process free to answer. While racwire takes samples, it queries GV$ again every 0.05 s."
+        "prod3 could not be queried: GV$SYSSTAT did not answer in time: an instance hangs, or has no free parallel "
+        "query process. While racwire takes samples, it queries GV$ again every 0.05 s."
     )
     async for told in sampling.rounds():
         assert isinstance(told["instance prod1"], InstanceSample)

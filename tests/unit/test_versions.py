@@ -41,5 +41,5 @@ def test_versions_compare_as_numbers():
 
 
 def test_where_no_statement_suits_it_is_said():
-    with pytest.raises(LookupError, match=r"event_histogram_micro is written for Oracle 11\.2\.0\.4"):
+    with pytest.raises(LookupError, match=r"No statement of event_histogram_micro supports Oracle 11\.2\.0\.4"):
         statement_for("11.2.0.4.0", ("event_histogram_micro",))

@@ -72,6 +72,7 @@ def create(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands
             note="The restore point protects the data, not the network. It needs ARCHIVELOG mode and space in the "
             "recovery area: the database stops when the recovery area is full. Drop the restore point afterwards: the "
             "last step has the command.",
+            optional=True,
         )
         for database in databases
     )
@@ -84,6 +85,7 @@ def drop(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands, 
             f"As SYSDBA of {database.name}, in SQL*Plus, if you created a restore point in the step backups:",
             (f"DROP RESTORE POINT {name_of(plan_id)};",),
             note="The restore point keeps flashback logs until it is dropped, and the recovery area fills up.",
+            optional=True,
         )
         for database in databases
     )

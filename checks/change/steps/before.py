@@ -52,6 +52,7 @@ def cluvfy(draft: Draft, when: str) -> Commands:
         (f"if [ -x {tool} ]; then {tool} comp nodecon -n all -verbose > {file}; fi",),
         draft.first,
         "cluvfy takes some minutes. Its output is for your files: racwire does not read it.",
+        optional=True,
     )
 
 

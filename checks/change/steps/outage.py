@@ -197,6 +197,7 @@ def _by_hand(draft: Draft) -> Iterator[Commands]:
             tuple(lines),
             draft.first,
             "-M do forbids fragmentation. Without it a ping of any size passes and proves nothing.",
+            optional=True,
         )
 
 

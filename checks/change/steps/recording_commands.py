@@ -90,6 +90,7 @@ def awr_at_start(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[
         Commands(
             f"As SYSDBA of {database.name}, in SQL*Plus, when the recording starts (optional, for an AWR report):",
             (_SNAPSHOT,),
+            optional=True,
         )
         for database in databases
         if has_pack
@@ -104,6 +105,7 @@ def awr_at_end(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Co
             (_SNAPSHOT, _REPORT),
             note="awrgrpt.sql asks for the two snapshots. Keep the report with the recording: racwire does not read "
             "it.",
+            optional=True,
         )
         for database in databases
         if has_pack

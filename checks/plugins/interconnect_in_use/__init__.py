@@ -65,8 +65,13 @@ def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
     ]
     unplaced = [n for n, found in used.items() if any(_cannot_be_placed(cluster, p) for p in found)]
     missing += [Unseen(n, _NO_NODE) for n in unplaced]
+    public = {n: own for n in unplaced if (own := tuple(p for p in used[n] if p.public))}
     used = {n: found for n, found in used.items() if found and n not in unplaced}
-    faults = [*_instances(cluster, database, used), *_haip_by_some(cluster, database, used), *_apart(cluster, used)]
+    faults = [
+        *_instances(cluster, database, {**used, **public}),
+        *_haip_by_some(cluster, database, used),
+        *_apart(cluster, used),
+    ]
     yield from faults
     if used and not any(f.status in (Status.FAIL, Status.WARN) for f in faults):
         yield _as_configured(cluster, used)

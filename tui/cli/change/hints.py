@@ -16,8 +16,6 @@ from checks.change.written_steps import with_options
 from tui.cli.change.change_text import waits_for
 from tui.cli.options import ENTERED
 
-_OPTIONAL = "if you"
-"""Part of the place of optional commands: `if you like`."""
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
@@ -85,7 +83,7 @@ class Hints:
         is_last = step is change.plan.steps[-1]
         if change.is_way_back and step.commands and "its gate" in waits and not is_last:
             return f"next: {' and '.join(ways)}. If the gate does not pass, run the commands and verify again."
-        done = "run the commands, then " if any(_OPTIONAL not in block.where for block in step.commands) else ""
+        done = "run the commands, then " if any(not block.may_be_skipped for block in step.commands) else ""
         return f"next: {done}{' and '.join(ways)}."
 
     def next_action(self, change: Change) -> str:
