@@ -96,3 +96,19 @@ def lasting(seconds: float) -> str:
             rest = whole % length // shorter
             return f"{whole // length} {name} {rest} {below}" if rest else f"{whole // length} {name}"
     return f"{whole} s"
+
+
+def span(seconds: float) -> str:
+    """Return a length of time: `30 s`, `2.5 s`, `15 min`, `7 days`."""
+    if seconds >= 2 * 86_400:
+        return f"{seconds / 86_400:.0f} days"
+    if seconds >= 2 * 3_600:
+        return f"{seconds / 3_600:.0f} h"
+    if seconds >= 600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 10 or round(seconds, 1) == round(seconds) else f"{seconds:.1f} s"
+
+
+def moment(text: str) -> str:
+    """Return a time of the database to the minute: `2026-11-18 03:00`."""
+    return text.replace("T", " ")[:16]

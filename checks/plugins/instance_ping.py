@@ -8,11 +8,11 @@ from checks.model.check import Kind, check
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
 from checks.model.finding import Finding, Remedy, Scalar, Status, Table
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, span
 from checks.plugins.shared.fragments import fragmenting
 from checks.plugins.shared.grouping import named
 from checks.plugins.shared.instance_pairs import pairs_table
-from checks.plugins.shared.instance_words import as_container_sees, milliseconds, span, sql, unseen_findings
+from checks.plugins.shared.instance_words import as_container_sees, milliseconds, sql, unseen_findings
 from checks.plugins.shared.path_words import at_most
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.instance_pings import (

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import counted
+from checks.model.wording import counted, span
 from checks.plugins.shared.counter_words import TOPIC, nodes_not_known
 from checks.plugins.shared.engineered import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.instance_words import percent, span
+from checks.plugins.shared.instance_words import percent
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, reassembly_status, sysctl, without_counts
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Node, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_words import TOPIC, most_a_second, nodes_not_known
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.instance_words import span
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 
 _SOURCE = "MOS 1286796.1"

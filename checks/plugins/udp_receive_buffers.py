@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import counted
+from checks.model.wording import counted, span
 from checks.plugins.shared.counter_words import TOPIC, most_a_second, nodes_not_known
 from checks.plugins.shared.engineered import beside_udp
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.instance_words import span
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 

@@ -23,6 +23,7 @@ from checks.model.facts import (
     UnreadView,
 )
 from checks.model.finding import Status
+from checks.model.wording import span
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.gc_receive_time import gc_receive_time
 from checks.plugins.instance_ping import instance_ping
@@ -43,7 +44,7 @@ from tests.fixtures.databases import (
     transfers,
 )
 from tests.unit.test_check_any_facts import clusters
-from tui.screens.database.figures import ms, percent, rate, span, volume
+from tui.screens.database.figures import ms, percent, rate, volume
 from tui.screens.database.lines import DatabaseFacts, page_of, sections_of
 from tui.screens.database.live_source import LiveFigures, live_of, pairs_of
 from tui.text.line import ROLES, plain, width_of

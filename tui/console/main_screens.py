@@ -66,6 +66,8 @@ class MainScreens:
                 await asyncio.to_thread(_class_of, mode)
             except Exception:  # noqa: S112 - reported when the screen is opened
                 continue
+            if not self._app.is_running:
+                return  # Textual closes the screens that exist; another one would disturb it
             # The first part of a change to a mode; Textual, whose version is pinned, has no public name for it.
             await self._app._init_mode(mode)
 

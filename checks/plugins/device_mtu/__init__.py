@@ -10,7 +10,7 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import instance_name, node_of, nodes_of
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, moment
 from checks.plugins.device_mtu.device_faults import FAULTS, device_faults
 from checks.plugins.device_mtu.device_names import (
     compared_within,
@@ -23,7 +23,6 @@ from checks.plugins.device_mtu.device_names import (
     nic_of,
 )
 from checks.plugins.shared.grouping import alike, briefly, some
-from checks.plugins.shared.instance_words import moment
 
 _VIEW = "Database Reference, DBA_HIST_IC_DEVICE_STATS"
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"

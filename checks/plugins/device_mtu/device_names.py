@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from checks.model.facts import Cluster, DeviceHistory, InterconnectInUse
 from checks.model.finding import Table
 from checks.model.known_instances import instance_name, node_of
-from checks.model.wording import listed
+from checks.model.wording import listed, moment
 from checks.plugins.shared.grouping import alike, named
-from checks.plugins.shared.instance_words import moment
 from checks.plugins.shared.places_in_use import network_of
 
 

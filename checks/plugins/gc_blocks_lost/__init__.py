@@ -8,7 +8,7 @@ from checks.model.check import check
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import Unseen, active, database_of, instance_name, unseen
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, span
 from checks.plugins.gc_blocks_lost.loss_counts import loss_lines, loss_table, loss_title
 from checks.plugins.gc_blocks_lost.loss_groups import (
     MAY_BE_FALSE,
@@ -30,7 +30,7 @@ from checks.plugins.gc_blocks_lost.loss_kinds import (
 )
 from checks.plugins.gc_blocks_lost.loss_other import claims_and_corrupt, lost_before
 from checks.plugins.shared.grouping import named, some
-from checks.plugins.shared.instance_words import span, sql, unseen_findings
+from checks.plugins.shared.instance_words import sql, unseen_findings
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import (
     InstanceLoss,

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from checks.model.facts import Activity, Cluster, Unknown, WaitEvent
 from checks.model.finding import Table
 from checks.model.known_instances import instance_name
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, span
 from checks.plugins.shared.grouping import MOST_NAMED, named, some
 from checks.plugins.shared.instance_pairs import pairs_table
-from checks.plugins.shared.instance_words import span
 from checks.rules.lost_blocks import InstanceLoss
 
 _NEARLY_ALL = 0.9

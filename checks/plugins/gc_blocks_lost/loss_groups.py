@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Remedy, Scalar, Status
 from checks.model.known_instances import instance_name, nodes_of
+from checks.model.wording import span
 from checks.plugins.gc_blocks_lost.loss_signs import LossSigns, signs_of
 from checks.plugins.shared.grouping import alike, briefly, named
-from checks.plugins.shared.instance_words import span
 from checks.rules.lost_blocks import InstanceLoss, judge_loss
 
 MAY_BE_FALSE = "12.1.0.2 may count too many lost blocks (bug 20922010, MOS 2096299.1)"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Cluster, History, LossHistory, Unknown
 from checks.model.known_instances import instance_name
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, moment, span
 from checks.plugins.shared.grouping import named, some
-from checks.plugins.shared.instance_words import moment, span, sql
+from checks.plugins.shared.instance_words import sql
 from checks.rules.lost_blocks import lost_by_pair, seconds_between
 
 _MOST_PARTS = 8

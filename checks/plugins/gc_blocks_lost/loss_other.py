@@ -8,7 +8,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import database_of, instance_name, nodes_of
-from checks.model.wording import counted
+from checks.model.wording import counted, moment, span
 from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, see_patch
 from checks.plugins.gc_blocks_lost.loss_history import (
     history_evidence,
@@ -18,7 +18,7 @@ from checks.plugins.gc_blocks_lost.loss_history import (
 )
 from checks.plugins.gc_blocks_lost.loss_kinds import CLAIM_LOST, CORRUPT, LOST_BEFORE
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.instance_words import moment, span, sql
+from checks.plugins.shared.instance_words import sql
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import InstanceLoss, counts_falsely, past_loss_status
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from checks.model.facts import Cluster, PathProbe, Verdict
 from checks.model.finding import Remedy
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_words import TOPIC
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, size_text
 from checks.plugins.shared.grouping import named
-from checks.plugins.shared.instance_words import span
 from checks.plugins.shared.path_words import evidence_of, ping_commands, ways_text
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import LossEvidence

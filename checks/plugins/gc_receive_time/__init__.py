@@ -8,12 +8,12 @@ from checks.model.check import check
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.known_instances import Unseen, active, instance_name, unseen
-from checks.model.wording import counted
+from checks.model.wording import counted, span
 from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
 from checks.plugins.gc_receive_time.time_faults import STATEMENTS, event_findings, histogram_statement, time_faults
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, FAST, LITTLE, NOT_KNOWN, SLOW, TAIL
 from checks.plugins.shared.grouping import MOST_LINES, briefly, named, some
-from checks.plugins.shared.instance_words import as_container_sees, milliseconds, sentence, span, sql, unseen_findings
+from checks.plugins.shared.instance_words import as_container_sees, milliseconds, sentence, sql, unseen_findings
 from checks.rules.lost_blocks import enough_blocks_text, received_few
 from checks.rules.receive_time import (
     ReceiveTimes,

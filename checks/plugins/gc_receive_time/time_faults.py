@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from checks.model.facts import Activity, Cluster, InstanceActivity, WaitEvent, release
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import database_of, instance_name, nodes_of
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, span
 from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TAIL
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
-from checks.plugins.shared.instance_words import milliseconds, percent, span, sql
+from checks.plugins.shared.instance_words import milliseconds, percent, sql
 from checks.rules.lost_blocks import loss_of
 from checks.rules.receive_time import TimeVerdict, histogram_of, tail_text, usual_text
 from checks.rules.waits import MEANINGS, THE_LOAD, UnusualWaits, time_us, unusual_waits

@@ -31,17 +31,6 @@ def sql(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:
     return [(cluster.local_node, f"sql {name}") for name in statements]
 
 
-def span(seconds: float) -> str:
-    """Return a length of time: `30 s`, `2.5 s`, `15 min`, `7 days`."""
-    if seconds >= 2 * 86_400:
-        return f"{seconds / 86_400:.0f} days"
-    if seconds >= 2 * 3_600:
-        return f"{seconds / 3_600:.0f} h"
-    if seconds >= 600:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds:.0f} s" if seconds >= 10 or round(seconds, 1) == round(seconds) else f"{seconds:.1f} s"
-
-
 def milliseconds(value: float) -> str:
     """Return `0.42 ms`, `12.3 ms`, `1,234 ms`; never 0 for a larger value."""
     if 0 < value < 0.01:
@@ -53,11 +42,6 @@ def percent(value: float) -> str:
     """Return `12 %`, `0.30 %`, `0.0040 %`: two significant digits, and never 0 for a larger value."""
     places = next((n for n, least in ((0, 10.0), (1, 1.0), (2, 0.1), (3, 0.01)) if value >= least), 4)
     return "under 0.0001 %" if 0 < value < 0.0001 else f"{value:.{places}f} %"
-
-
-def moment(text: str) -> str:
-    """Return a time of the database to the minute: `2026-11-18 03:00`."""
-    return text.replace("T", " ")[:16]
 
 
 def unseen_findings(

@@ -62,7 +62,13 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "what": step.what,
                 "why": step.why,
                 "commands": [
-                    {"where": block.where, "node": block.node, "lines": block.lines, "note": block.note}
+                    {
+                        "where": block.where,
+                        "node": block.node,
+                        "lines": block.lines,
+                        "note": block.note,
+                        "optional": block.may_be_skipped,
+                    }
                     for block in commands_for(step, node)
                 ],
                 "expected": step.expected,

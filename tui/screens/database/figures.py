@@ -83,15 +83,3 @@ def volume(value: float) -> str:
             return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:,.1f} TB"
-
-
-def span(seconds: float) -> str:
-    """Return a time span: `1 s`, `30 s`, `15 min`."""
-    if seconds >= 600:
-        return f"{seconds / 60:,.0f} min"
-    return f"{seconds:.0f} s" if seconds >= 10 or round(seconds, 1) == round(seconds) else f"{seconds:.1f} s"
-
-
-def moment(text: str) -> str:
-    """Return a time of the database to the minute: `2026-11-18 03:00`."""
-    return text.replace("T", " ")[:16]

@@ -12,11 +12,11 @@ from rich.cells import cell_len
 
 from checks.model.facts import Database, History, HistoryPeriod, InstanceHistory, Thresholds, Unknown
 from checks.model.finding import Status
-from checks.model.wording import counted
+from checks.model.wording import counted, moment
 from checks.rules import cache_fusion
 from checks.rules.lost_blocks import past_loss_status
 from checks.rules.receive_time import past_time_status
-from tui.screens.database.figures import NONE, UNKNOWN, Value, count, moment, ms, percent, volume
+from tui.screens.database.figures import NONE, UNKNOWN, Value, count, ms, percent, volume
 from tui.screens.database.table import Head, TableRow, table_lines
 from tui.text.line import Line, fitted, hanging, sanitize_line
 from tui.widgets.graph import Style, graph, nice_top

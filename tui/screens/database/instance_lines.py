@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Activity, ActivityGap, Database, InstanceActivity, NotAsked, Unknown
 from checks.model.finding import Status
+from checks.model.wording import moment, span
 from checks.report.age import offset
 from checks.rules import cache_fusion
 from checks.traffic.rates import instance_rates
 from checks.traffic.samples import InstanceSample
-from tui.screens.database.figures import NONE, UNKNOWN, Value, moment, ms, percent, rate, span, volume
+from tui.screens.database.figures import NONE, UNKNOWN, Value, ms, percent, rate, volume
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.statuses import RunStatuses, sampled_activity
 from tui.screens.database.table import Head, TableRow, table_lines

@@ -8,9 +8,9 @@ from datetime import tzinfo
 from math import inf
 
 from checks.model.facts import Activity, BlockTransfer, InstancePing
+from checks.model.wording import span
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
 from checks.traffic.timeline import Timeline
-from tui.screens.database.figures import span
 from tui.widgets.units import clock
 
 PAIRS_S = 60.0

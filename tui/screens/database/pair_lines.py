@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from checks.model.facts import Activity, BlockTransfer, InstancePing, NotAsked, Unknown
 from checks.model.finding import Status
-from checks.model.wording import counted, few
+from checks.model.wording import counted, few, span
 from checks.rules.instance_pings import enough_pings
-from tui.screens.database.figures import NONE, Value, count, ms, percent, span
+from tui.screens.database.figures import NONE, Value, count, ms, percent
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.statuses import RunStatuses, average_ms, sampled_pairs
 from tui.screens.database.table import Cells, pairs_lines
