@@ -9,7 +9,7 @@ import pytest
 from docs.generate.outputs import ON_LAB, ON_NODE, Workplace, blocks_of, pages, workplace, wrong_outputs
 from tests.lab.lab_support import needs_namespaces, needs_nft
 
-pytestmark = [pytest.mark.lab, needs_namespaces, needs_nft]
+pytestmark = [pytest.mark.lab, needs_namespaces, needs_nft, pytest.mark.beyond_sample]
 
 
 @pytest.fixture(scope="module")
