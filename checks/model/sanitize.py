@@ -19,7 +19,7 @@ def _control(keep_lines: bool) -> re.Pattern[str]:
     return re.compile(f"[{_CONTROL}]" if keep_lines else f"[{_CONTROL}\\t\\n]")  # takes milliseconds: only when needed
 
 
-def shown(text: str, keep_lines: bool = False) -> str:
+def sanitize(text: str, keep_lines: bool = False) -> str:
     """Return the text with all control characters escaped, as `\\x1b`; the result is valid Unicode.
 
     With `keep_lines`, line ends and tabs stay, as in the output of a command; otherwise they are escaped, too, so that

@@ -73,7 +73,7 @@ def in_descriptor(text: str) -> Iterator[tuple[str, str]]:
         yield _KINDS[found[1].lower()], found[2]
 
 
-def told_in(text: str) -> Iterator[tuple[str, str]]:
+def values_in(text: str) -> Iterator[tuple[str, str]]:
     """The names of known kinds in a text: processes, resources, home directories, answers of lldpd."""
     if "(" in text and "=" in text:
         yield from in_descriptor(text)

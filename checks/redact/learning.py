@@ -11,7 +11,7 @@ import msgspec
 
 from checks.model import facts, report
 from checks.model.facts import IPAddress, IPNetwork
-from checks.redact.connect_text import told_in
+from checks.redact.connect_text import values_in
 from checks.redact.fields import Treatment
 from checks.redact.names import key_of
 from checks.redact.originals import Identity, Named, names_in, names_in_settings, names_of
@@ -162,7 +162,7 @@ class Learnt:
         if text in self._read or len(text) < _SHORTEST_TEXT:
             return
         self._read.add(text)
-        self._take(told_in(text))
+        self._take(values_in(text))
         for word in set(text.split()) - self._words:
             self._word(word)
 

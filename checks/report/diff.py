@@ -17,7 +17,7 @@ from checks.model.exit_codes import ExitCode
 from checks.model.facts import Clusterware
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.report import Report
-from checks.model.sanitize import json_escaped, shown
+from checks.model.sanitize import json_escaped, sanitize
 from checks.model.wording import counted, listed
 from checks.report.diff_facts import FactChange, fact_changes
 from checks.report.diff_findings import FindingChange, finding_changes
@@ -89,7 +89,7 @@ def _side(report: Report, name: str) -> DiffSide:
     cluster, clusterware = report.cluster, report.cluster.clusterware
     known = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
     return DiffSide(
-        name=shown(name),
+        name=sanitize(name),
         started_at=report.started_at,
         cluster_name=known if isinstance(known, str) else "",
         nodes=tuple(node.name for node in cluster.nodes) if isinstance(cluster.nodes, tuple) else (),

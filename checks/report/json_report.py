@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from checks.model.report import SCHEMA, Report
-from checks.model.sanitize import json_escaped, shown
+from checks.model.sanitize import json_escaped, sanitize
 
 _NOT_ONE = "This is not a racwire report"
 
@@ -66,9 +66,9 @@ def from_json(data: bytes) -> Report:
     try:
         report = msgspec.json.decode(data, type=Report)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ValueError(f"{_NOT_ONE}: {shown(str(error))}.") from error
+        raise ValueError(f"{_NOT_ONE}: {sanitize(str(error))}.") from error
     except RecursionError:
         raise ValueError(f"{_NOT_ONE}: its JSON is nested too deeply.") from None
     if report.schema != SCHEMA:
-        raise ValueError(f"This report has the schema {shown(report.schema)[:60]}; this racwire reads {SCHEMA}.")
+        raise ValueError(f"This report has the schema {sanitize(report.schema)[:60]}; this racwire reads {SCHEMA}.")
     return report

@@ -30,7 +30,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.report import Report, WaiverStanding
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from checks.report.summary import cluster_name
 
 _NO_TIME = "1970-01-01T00:00:00"
@@ -75,9 +75,9 @@ def _suite(
     )
     properties = SubElement(suite, "properties")
     for name, value in (*_properties(report, check, findings), *map(_waiver, waivers)):
-        SubElement(properties, "property", name=name, value=shown(value))
+        SubElement(properties, "property", name=name, value=sanitize(value))
     suite.extend(cases)
-    SubElement(suite, "system-out").text = shown("\n".join(map(_output_text, findings)), keep_lines=True)
+    SubElement(suite, "system-out").text = sanitize("\n".join(map(_output_text, findings)), keep_lines=True)
     SubElement(suite, "system-err")
     return suite
 
@@ -103,12 +103,12 @@ def _case(check: str, name: str, finding: Finding) -> Element:
     if finding.waived:
         waived = finding.waived
         why = f"{finding.status}, waived until {waived.expires} by {waived.by}: {waived.reason}"
-        SubElement(case, "skipped", message=shown(why)).text = _details(finding)
+        SubElement(case, "skipped", message=sanitize(why)).text = _details(finding)
     elif finding.status is Status.SKIPPED:
-        SubElement(case, "skipped", message=shown(finding.title))
+        SubElement(case, "skipped", message=sanitize(finding.title))
     elif finding.status in (Status.FAIL, Status.UNKNOWN):
         tag = "failure" if finding.status is Status.FAIL else "error"
-        ended = SubElement(case, tag, message=shown(finding.title), type=_token(finding.code))
+        ended = SubElement(case, tag, message=sanitize(finding.title), type=_token(finding.code))
         ended.text = _details(finding)
     return case
 
@@ -144,7 +144,7 @@ def _details(finding: Finding) -> str:
     parts += [f"Expected: {line}" for line in finding.expected]
     parts += [f"Why: {finding.why}"] if finding.why else []
     parts += [line for number, step in enumerate(finding.next, 1) for line in _step(number, step)]
-    return shown("\n".join(parts), keep_lines=True)
+    return sanitize("\n".join(parts), keep_lines=True)
 
 
 def _step(number: int, step: Remedy) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _step(number: int, step: Remedy) -> Iterator[str]:
 
 def _token(text: str) -> str:
     """Return text as a token of XML Schema: one line, no blanks at its ends, and never two blanks together."""
-    return " ".join(shown(text).split())
+    return " ".join(sanitize(text).split())
 
 
 def _seconds(seconds: float) -> str:

@@ -14,7 +14,7 @@ from itertools import islice
 from checks.model.facts import PathProbe
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from checks.model.wording import counted, few, listed
 from checks.report.actions import one_line
 from checks.report.folding import grouped_by_reason, grouped_skipped
@@ -38,7 +38,7 @@ def inline(text: str, most: int | None = None, *, in_cell: bool = False) -> str:
 
     `in_cell`: escape pipes too, since a pipe would end the cell of a table.
     """
-    plain = shown(re.sub(r"[ \t\n]+", " ", text)).strip(" ")
+    plain = sanitize(re.sub(r"[ \t\n]+", " ", text)).strip(" ")
     if most is not None and len(plain) > most:
         plain = f"{plain[:most].rstrip()}… ({len(plain) - most:,} characters more)"
     written = " ".join(
@@ -55,7 +55,7 @@ def inline(text: str, most: int | None = None, *, in_cell: bool = False) -> str:
 
 def fence(text: str, indent: int = 0) -> Iterator[str]:
     """Yield the lines of a code block, unchanged, between two rows of backticks longer than any row in the text."""
-    lines = shown(text, keep_lines=True).split("\n")
+    lines = sanitize(text, keep_lines=True).split("\n")
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     row = "`" * max(3, longest + 1)
     yield from (f"{' ' * indent}{line}".rstrip() for line in (row, *lines, row))

@@ -40,7 +40,7 @@ from checks.model.facts import (
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.model.report import Report, exit_code
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from checks.report.summary import cluster_name
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
 
@@ -324,7 +324,7 @@ def _written(value: float) -> str:
 
 def _plain(text: str) -> str:
     """Text of any origin, sanitized, on one line, and cut at `_LONGEST` characters."""
-    plain = shown(text)
+    plain = sanitize(text)
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
 
 

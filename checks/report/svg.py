@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 
 Markup = str
 """Finished SVG. Only `element` and `text` convert other text to it."""
@@ -17,7 +17,7 @@ Markup = str
 def text(content: str) -> Markup:
     """Return text of any origin as SVG: escaped, and sanitized of characters that XML forbids or that change the text
     direction."""
-    return escape(shown(content))
+    return escape(sanitize(content))
 
 
 def element(tag: str, *children: Markup, **attributes: str | float) -> Markup:
@@ -99,7 +99,7 @@ def document(width: float, height: float, title: str, description: str, children
 
 def _value(value: str | float) -> str:
     if isinstance(value, str):
-        return shown(value)
+        return sanitize(value)
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -13,7 +13,7 @@ from checks.run.gathering import GATHERERS, Gatherer
 from checks.sources.nodes.session import Session
 
 
-class GivenFacts(Engine):
+class ReplayedFacts(Engine):
     """An engine whose gatherers return the facts of an existing cluster."""
 
     def __init__(

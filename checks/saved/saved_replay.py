@@ -17,10 +17,10 @@ from checks.model.settings import Settings
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
 from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.engine import INTERRUPTED, KINDS, PLUGIN_BROKEN, needed_groups
-from checks.run.replay import GivenFacts
+from checks.run.replay import ReplayedFacts
 
 
-class Replay(GivenFacts):
+class Replay(ReplayedFacts):
     """An engine over the facts of a saved report. It runs the checks of the saved run again, and no others.
 
     A completed replay equals the saved report in every field, with two exceptions: `saved_at` is the time of saving,

@@ -11,7 +11,7 @@ from checks.model.facts import FACT_GROUPS, Unknown
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.check_discovery import BrokenPlugin
-from checks.run.replay import GivenFacts
+from checks.run.replay import ReplayedFacts
 from checks.traffic.recording import Header
 
 _NOT_HELD = Unknown(
@@ -19,7 +19,7 @@ _NOT_HELD = Unknown(
 )
 
 
-class JudgedRecording(GivenFacts):
+class JudgedRecording(ReplayedFacts):
     """An engine for the facts of a recording. Its report has the start time of the recording.
 
     A check that needs facts which no recording has (paths, counters over an interval) is skipped.

@@ -11,7 +11,7 @@ from checks.model.finding import PROBLEMS
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
-from checks.run.replay import GivenFacts
+from checks.run.replay import ReplayedFacts
 from tests.cases.loading import DIRECTORY, Case, cases, fact_cases, load
 
 CHECKS = tuple(discover().checks)
@@ -25,7 +25,7 @@ def report_of(case: Case) -> Report:
     chosen = [check for check in CHECKS if check.id in case.make.checks or not case.make.checks]
 
     async def judged() -> Report:
-        engine = GivenFacts(built, chosen, msgspec.structs.replace(settings, thresholds=thresholds))
+        engine = ReplayedFacts(built, chosen, msgspec.structs.replace(settings, thresholds=thresholds))
         async for _ in engine.events():
             pass
         return engine.report()

@@ -17,7 +17,7 @@ from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report, make_report
 from checks.redact import Identity, Pseudonyms, RedactionError, Redactor
-from checks.redact.connect_text import in_connect_string, told_in
+from checks.redact.connect_text import in_connect_string, values_in
 from checks.redact.names import Reach, is_derived, reach_of
 from checks.redact.well_known import STAYS, VOCABULARY, stays
 from checks.report.json_report import to_json
@@ -300,7 +300,7 @@ def test_a_name_with_many_digits_is_told_from_another_at_once() -> None:
 
 
 def test_plain_sentences_name_nobody() -> None:
-    assert list(told_in("Jumbo frames vanish on eth2 between two nodes; the domain of the search is unknown.")) == []
+    assert list(values_in("Jumbo frames vanish on eth2 between two nodes; the domain of the search is unknown.")) == []
 
 
 def test_what_stays_is_told_with_its_reason() -> None:

@@ -20,7 +20,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Status, Table
 from checks.model.report import Report
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from checks.report.json_report import from_json, schema
 from checks.report.report_evidence import Evidence
 from tests.fixtures.clusters import cluster
@@ -48,7 +48,9 @@ def without_blanks(text: str) -> str:
 def titles() -> list[str]:
     """What each problem says, as it is to be seen: long ones are cut in some formats."""
     return [
-        without_blanks(shown(re.sub(r"[ \t\n]+", " ", f.title)))[:200] for f in REPORT.findings if f.status in PROBLEMS
+        without_blanks(sanitize(re.sub(r"[ \t\n]+", " ", f.title)))[:200]
+        for f in REPORT.findings
+        if f.status in PROBLEMS
     ]
 
 
@@ -152,7 +154,7 @@ def test_openmetrics_has_one_end_and_each_code_as_a_label():
     families = list(text_string_to_metric_families(written_as("openmetrics")))
     assert [s.value for f in families for s in f.samples if f.name == "racwire_run_exit_code"] == [130]
     codes = {s.labels["code"] for f in families for s in f.samples if f.name == "racwire_finding"}
-    assert {shown(f.code)[:127] for f in REPORT.findings if f.status in PROBLEMS} == {code[:127] for code in codes}
+    assert {sanitize(f.code)[:127] for f in REPORT.findings if f.status in PROBLEMS} == {code[:127] for code in codes}
 
 
 def test_no_template_is_filled_in():

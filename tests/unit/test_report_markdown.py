@@ -14,7 +14,7 @@ from checks.model.facts import NotAsked
 from checks.model.finding import EvidenceRef, Finding, Remedy, Status, Table, Waived
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from checks.report.markdown import fence, inline, table, to_markdown
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, losing
@@ -44,7 +44,7 @@ def read(markdown: str) -> str:
 
 
 def plain(text: str) -> str:
-    return shown(re.sub(r"[ \t\n]+", " ", text)).strip()
+    return sanitize(re.sub(r"[ \t\n]+", " ", text)).strip()
 
 
 def of(*findings: Finding, **more: object) -> Report:
@@ -86,7 +86,7 @@ def test_any_command_stays_in_its_block(text, indent):
     blocks = [token for token in tokens if token.type == "fence"]
     assert len(blocks) == 1
     assert [line.rstrip() for line in blocks[0].content.split("\n")[:-1]] == [
-        line.rstrip() for line in shown(text, keep_lines=True).split("\n")
+        line.rstrip() for line in sanitize(text, keep_lines=True).split("\n")
     ]
 
 

@@ -9,7 +9,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, NotAsked, UnaskedInstance, Unknown, UnreadNode
 from checks.model.finding import Finding, Remedy, Status, Waived
 from checks.model.report import Report, Rerun, WaiverStanding
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from checks.report.folding import grouped_by_reason
 from checks.report.summary import counts, facts, first_steps, headline, problems, sentences
 from tests.fixtures.clusters import cluster, clusterware, node
@@ -208,9 +208,9 @@ def test_the_headline_has_no_doubt_where_only_skipped_and_passed():
     ],
 )
 def test_what_would_be_obeyed_is_shown(text, harmless):
-    assert shown(text) == shown(text, keep_lines=True) == harmless
+    assert sanitize(text) == sanitize(text, keep_lines=True) == harmless
 
 
 def test_ends_of_lines_stay_only_where_they_are_wanted():
-    assert shown("a\n\tb\r", keep_lines=True) == "a\n\tb\\x0d"
-    assert shown("a\n\tb") == "a\\x0a\\x09b"
+    assert sanitize("a\n\tb\r", keep_lines=True) == "a\n\tb\\x0d"
+    assert sanitize("a\n\tb") == "a\\x0a\\x09b"

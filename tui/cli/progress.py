@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunStarted
 
 _WIDTH = 78
@@ -51,7 +51,7 @@ class Progress:
     def _write(self, line: str) -> None:
         if self._enabled:
             with contextlib.suppress(OSError):  # a closed terminal must not end the run
-                sys.stderr.write(f"\r\x1b[K{shown(line)[:_WIDTH]}")
+                sys.stderr.write(f"\r\x1b[K{sanitize(line)[:_WIDTH]}")
                 sys.stderr.flush()
 
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from contextlib import suppress
 
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from tui.cli.streams import print_message
 from tui.text.sanitize import for_encoding
 
@@ -26,7 +26,7 @@ class StatusLine:
         """Overwrite the status line with the text, cut to the width of the terminal."""
         if self._on_terminal:
             width = shutil.get_terminal_size().columns - 1
-            self._write(_CLEAR + for_encoding(shown(text), sys.stderr.encoding)[:width])
+            self._write(_CLEAR + for_encoding(sanitize(text), sys.stderr.encoding)[:width])
             self._is_visible = True
 
     def print(self, sentence: str) -> None:

@@ -8,7 +8,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 
 _LAST_WAIT_S = 0.1
 
@@ -33,7 +33,7 @@ def open_closed_streams() -> None:
 def print_message(sentence: str) -> None:
     """Print a sentence on stderr, sanitized and on one line. Do nothing where stderr cannot be written."""
     with suppress(OSError, ValueError):
-        print(f"racwire: {shown(sentence)}", file=sys.stderr, flush=True)
+        print(f"racwire: {sanitize(sentence)}", file=sys.stderr, flush=True)
 
 
 def print_message_unless_blocked(sentence: str) -> None:

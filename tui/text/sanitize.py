@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 
 _PLAIN = str.maketrans(
     {"·": ".", "→": ">", "←": "<", "─": "-", "│": "|", "▶": ">", "✓": "v", "✗": "x", "…": "...", "±": "~"}
@@ -11,7 +11,7 @@ _PLAIN = str.maketrans(
 
 def sanitize_lines(text: str) -> str:
     """Return the text with control characters (escape sequences, bidirectional marks) replaced by visible text."""
-    return shown(text.expandtabs(8), keep_lines=True)
+    return sanitize(text.expandtabs(8), keep_lines=True)
 
 
 def for_encoding(text: str, encoding: str | None) -> str:

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from checks.model.finding import Status
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 from checks.report import actions
 from checks.report.age import time_text
 from checks.report.folding import grouped_skipped
@@ -83,9 +83,9 @@ def _sanitized(value: Any) -> Any:
     """Return a value as text on one line; the filter `lines` keeps the line ends. Raises ValueError for None."""
     if value is None:
         raise ValueError("the template of the HTML page wrote a value that is None")
-    return value if isinstance(value, Markup) else shown(str(value))
+    return value if isinstance(value, Markup) else sanitize(str(value))
 
 
 def _lines(text: str) -> Markup:
     """Return text with its line ends, for commands and outputs."""
-    return escape(shown(text, keep_lines=True))
+    return escape(sanitize(text, keep_lines=True))

@@ -11,7 +11,7 @@ from markupsafe import escape
 from checks.model.finding import PROBLEMS
 from checks.model.journal import Entry
 from checks.model.report import Report
-from checks.model.sanitize import shown
+from checks.model.sanitize import sanitize
 
 MOST_OF_ONE = 12_000
 """Most characters of one output."""
@@ -52,7 +52,7 @@ class OutputPlacer:
         if anchor in self._placed:
             return OutputEntry(anchor, entry, is_elsewhere=True)
         self._placed.add(anchor)
-        text = escape(shown(entry.text[:MOST_OF_ONE], keep_lines=True))
+        text = escape(sanitize(entry.text[:MOST_OF_ONE], keep_lines=True))
         if len(text) > self._room:
             return OutputEntry(anchor, entry, cut=f"No room for these {len(entry.text):,} characters{_WHERE}")
         self._room -= len(text)
