@@ -232,7 +232,7 @@ def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
     return NONE_DROPPED.finding(
         Status.PASS,
         f"{named((c.node for c in fine), 'node')} delivered {counted(datagrams, 'datagram')} in "
-        f"{_time(fine)} and dropped none.",
+        f"{_time(fine)} and dropped none at a socket.",
         subject=f"{counted(datagrams, 'datagram')}, none dropped",
         seen=(
             *some([f"{c.node}: {counted(c.datagrams, 'datagram')}, no error" for c in fine]),

@@ -30,13 +30,16 @@ def test_a_black_hole_between_the_two_explains_it_and_one_elsewhere_does_not():
     assert "df-ping: jumbo frames vanish on 192.168.11.0/24, rac1 -> rac2" in finding.seen
     assert "carries less than its MTU of 9000 bytes, 1500 bytes at most" in finding.why
     assert ("rac1", "path 192.168.11.0/24 rac1 rac2") in {(e.node, e.topic) for e in finding.evidence}
-    assert lost(with_hole("rac1", "rac3")).why.startswith("The network shows no loss")
+    assert lost(with_hole("rac1", "rac3")).why.startswith("Pings and kernel counters do not show this loss")
 
 
-def test_a_clean_network_is_said_to_be_clean_and_the_search_goes_on_elsewhere():
+def test_pings_that_pass_are_no_proof_for_udp_and_the_search_continues_elsewhere():
     finding = lost(asked(2, activity=losing(2, 37, {1: 37})))
+    assert "racwire did not test UDP" in finding.why
+    assert "a packet filter that drops UDP" in finding.why
     assert finding.why.startswith(
-        "The network shows no loss: full-size packets pass between the nodes and the kernel of rac2 dropped nothing"
+        "Pings and kernel counters do not show this loss: full-size pings pass between the nodes and the loss counters "
+        "that racwire reads did not rise on rac2"
     )
     assert any("lms" in command for remedy in finding.next for command in remedy.commands)
 
@@ -76,7 +79,7 @@ def test_kernel_counters_of_another_time_make_no_kernel_clean():
     before = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:10.000+01:00")
     assert "since the kernel's counters of the same time of rac2 could not be checked" in before
     most = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:20.000+01:00")
-    assert most.startswith("The network shows no loss")
+    assert most.startswith("Pings and kernel counters do not show this loss")
     assert "could not be checked" in counted("some time", "later")
 
 

@@ -265,9 +265,10 @@ def _why(group: LossGroup) -> str:
         clean = f"; {listed(signs.clean)}" if signs.clean else ""
         return f"The cause is not known, since {listed(signs.not_examined)} could not be checked{clean}. {LOST.why}"
     return (
-        f"The network shows no loss: {listed(signs.clean)}. The remaining causes are {nodes} too busy to process what "
-        "arrives (MOS 563566.1, cause 19), a NIC's driver or firmware (9, 16), or a switch that drops packets only "
-        "under load (20). "
+        f"Pings and kernel counters do not show this loss: {listed(signs.clean)}. racwire did not test UDP. Possible "
+        "causes are a packet filter that drops UDP, one bad link of a bond or LAG, "
+        f"{nodes} too busy to process what arrives (MOS 563566.1, cause 19), a NIC's driver or firmware (9, 16), or a "
+        "switch that drops packets only under load (20). "
         f"{LOST.why}"
     )
 

@@ -81,9 +81,9 @@ def signs_of(cluster: Cluster, evidence: LossEvidence) -> LossSigns:
     counts = evidence.counts
     clean = []
     if evidence.paths_are_clean:
-        clean.append("full-size packets pass between the nodes")
+        clean.append("full-size pings pass between the nodes")
     if evidence.counters_are_clean:
-        clean.append(f"the kernel of {_nodes(counts)} dropped nothing in {_time(counts)}")
+        clean.append(f"the loss counters that racwire reads did not rise on {_nodes(counts)} in {_time(counts)}")
     return LossSigns(
         tuple(found),
         tuple(_background(cluster, counts)),
