@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from checks.model.finding import Finding, Status
-from checks.run.engine import NOT_GATHERED
+from checks.run.engine_findings import NOT_GATHERED
 
 
 def grouped_by_reason(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[Finding, ...]]]:

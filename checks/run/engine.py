@@ -7,7 +7,6 @@ itself.
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -16,53 +15,21 @@ from contextlib import redirect_stdout
 import msgspec
 
 from checks.model.broken_dependency import error_text
-from checks.model.check import Check, Kind
+from checks.model.check import Check
 from checks.model.facts import Cluster, NotAsked, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding
 from checks.model.journal import Journal, now
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
 from checks.rules.waivers import apply, day_of
 from checks.run.check_discovery import BrokenPlugin, known_codes
+from checks.run.engine_findings import KINDS, check_broke, interrupted_check, not_asked, not_gathered, plugin_broken
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.run.gathering import GATHERERS, Gatherer
 from checks.run.settings_values import as_plain
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
-
-NOT_GATHERED = Kind(
-    "RW-ENGINE-001",
-    "The facts that a check needs could not be gathered",
-    "UNKNOWN is neither good nor bad: until the cause is fixed, this check has no verdict about the cluster.",
-)
-CHECK_BROKE = Kind(
-    "RW-ENGINE-002",
-    "A check failed with an error",
-    "The error is in the check, not in the cluster. The other checks are not affected.",
-)
-PLUGIN_BROKEN = Kind(
-    "RW-ENGINE-003",
-    "An installed check could not be loaded",
-    "The findings of that check are not known.",
-)
-INTERRUPTED = Kind("RW-ENGINE-004", "The run was interrupted before a check finished")
-NOT_ASKED = Kind(
-    "RW-ENGINE-005",
-    "A check was skipped, because the facts that it judges were not requested",
-    "SKIPPED is neither good nor bad. It does not change the exit code.",
-)
-_NAME_THE_CLUSTER = (
-    Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",)),
-    Remedy(
-        "Or specify the private networks and the other nodes; racwire then needs no Clusterware.",
-        ("racwire check --network 192.168.10.0/24 --peer HOST",),
-    ),
-)
-_SELECT_GRANT = re.compile(r"^GRANT SELECT ON (\S+) TO (\S+);$", re.MULTILINE)
-
-KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED)
-"""The kinds of findings that the engine itself makes, for any check."""
 
 
 class Engine:
@@ -84,7 +51,7 @@ class Engine:
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._under_way: set[str] = set()
         self._session = Session(settings, self.journal, self._progress, password=password)
-        self._concluded: dict[str, tuple[Finding, ...]] = {b.name: (_broken_plugin(b),) for b in broken}
+        self._concluded: dict[str, tuple[Finding, ...]] = {b.name: (plugin_broken(b),) for b in broken}
         self._cluster = Cluster(
             local_node=self._session.local_node,
             taken_at=now(),
@@ -121,7 +88,7 @@ class Engine:
         """Return the report of the findings so far; with `interrupted`, unfinished checks are UNKNOWN."""
         findings = [f for concluded in self._concluded.values() for f in concluded]
         if interrupted:
-            findings += [_interrupted(c) for c in self.checks if c.id not in self._concluded]
+            findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
         marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         return make_report(
             version=racwire_version(),
@@ -194,9 +161,9 @@ class Engine:
         for need in check.needs:
             fact = getattr(self._cluster, need)
             if isinstance(fact, NotAsked):
-                return (_not_asked(check, need, fact),)
+                return (not_asked(check, need, fact),)
             if isinstance(fact, Unknown):
-                return (_not_gathered(check, need, fact, self._cluster.local_node, self.journal),)
+                return (not_gathered(check, need, fact, self._cluster.local_node, self.journal),)
         return ()
 
     def _findings(self, check: Check) -> tuple[Finding, ...]:
@@ -206,7 +173,7 @@ class Engine:
                 # A finding does not validate its fields; a wrong type in one would break the whole report.
                 return msgspec.convert(msgspec.to_builtins(found), tuple[Finding, ...])
         except (Exception, SystemExit) as error:  # a check may break in any way; the others go on
-            return (_broke(check, error),)
+            return (check_broke(check, error),)
 
 
 def racwire_version() -> str:
@@ -228,95 +195,3 @@ def needed_groups(checks: Iterable[Check], gatherers: Sequence[Gatherer] = GATHE
             needed.add(group)
             pending.extend(by_group[group].needs)
     return tuple(g.group for g in gatherers if g.group in needed)
-
-
-def _of(check_id: str, finding: Finding) -> Finding:
-    return msgspec.structs.replace(finding, check=check_id)
-
-
-def _not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
-    return _of(
-        check.id,
-        NOT_ASKED.finding(
-            Status.SKIPPED,
-            left_out.reason,
-            subject=f"{need} not requested",
-            next=[Remedy("To include it:", left_out.commands)] if left_out.commands else (),
-        ),
-    )
-
-
-def _not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal: Journal) -> Finding:
-    topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
-    topics |= dict.fromkeys(("database", "activity", "history"), _failed_queries(journal, node))
-    first_sentence, _, rest = unknown.reason.partition(". ")
-    steps: Sequence[Remedy] = ()
-    if need in ("clusterware", "networks"):
-        steps = _NAME_THE_CLUSTER
-    elif granted := _SELECT_GRANT.findall("\n".join(unknown.commands)):
-        steps = (_how_to_grant(granted),)
-    return _of(
-        check.id,
-        NOT_GATHERED.finding(
-            Status.UNKNOWN,
-            f"{check.id} could not tell: {first_sentence.rstrip('.')}.",
-            subject=f"{need} not known",
-            seen=(rest,) if rest else (),
-            next=steps,
-            evidence=[(node, topic) for topic in topics.get(need, ())],
-        ),
-    )
-
-
-def _how_to_grant(missing: list[tuple[str, str]]) -> Remedy:
-    """Return the remedy with the script that grants these objects, and all others that racwire reads."""
-    objects, users = zip(*missing, strict=True)
-    arguments = ["racwire grants", *(f"--user {user}" for user in dict.fromkeys(users) if user != "RACWIRE")]
-    arguments += ["--awr"] if any(".DBA_HIST_" in name for name in objects) else []
-    arguments += ["--statspack"] if any(name.startswith("PERFSTAT.") for name in objects) else []
-    return Remedy("Have a DBA run the script that grants all objects that racwire reads.", (" ".join(arguments),))
-
-
-def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:
-    """Return the topics of the statements that failed, or of all statements where none failed."""
-    queried = [entry for entry in journal.entries if entry.node == node and entry.topic.startswith("sql ")]
-    failed = [entry for entry in queried if entry.outcome != "ok"]
-    return tuple(dict.fromkeys(entry.topic for entry in failed or queried))
-
-
-def _broke(check: Check, error: BaseException) -> Finding:
-    return _of(
-        check.id,
-        CHECK_BROKE.finding(
-            Status.UNKNOWN,
-            f"The check {check.id} failed with an error before it finished.",
-            subject="check broke",
-            seen=(error_text(error),),
-            next=[Remedy("Report the error to the author of the check, with the report of this run as JSON.")],
-        ),
-    )
-
-
-def _broken_plugin(broken: BrokenPlugin) -> Finding:
-    return _of(
-        broken.name,
-        PLUGIN_BROKEN.finding(
-            Status.UNKNOWN,
-            f"The installed check {broken.name} could not be loaded.",
-            subject="not loaded",
-            seen=(broken.reason,),
-            next=[Remedy("Update or remove the package that contains the check.")],
-        ),
-    )
-
-
-def _interrupted(check: Check) -> Finding:
-    return _of(
-        check.id,
-        INTERRUPTED.finding(
-            Status.UNKNOWN,
-            f"The run was interrupted before {check.id} finished.",
-            subject="interrupted",
-            next=[Remedy("Run the check again.", commands=(f"racwire check {check.id}",))],
-        ),
-    )

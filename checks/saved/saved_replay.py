@@ -16,7 +16,8 @@ from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
 from checks.run.check_discovery import BrokenPlugin, known_codes
-from checks.run.engine import INTERRUPTED, KINDS, PLUGIN_BROKEN, needed_groups
+from checks.run.engine import needed_groups
+from checks.run.engine_findings import INTERRUPTED, KINDS, PLUGIN_BROKEN
 from checks.run.replay import ReplayedFacts
 
 

@@ -9,7 +9,7 @@ from checks.change.gates import documented
 from checks.model.check import Check, Kind
 from checks.model.exit_codes import ExitCode
 from checks.run.check_discovery import discover
-from checks.run.engine import KINDS
+from checks.run.engine_findings import KINDS
 from docs.generate.message_catalogue import escaped
 
 _ABOUT = """\

@@ -20,7 +20,7 @@ from checks.change import codes
 from checks.change.gates import documented
 from checks.model.check import Kind
 from checks.run.check_discovery import discover
-from checks.run.engine import KINDS
+from checks.run.engine_findings import KINDS
 from docs.generate.source_texts import Text, exception_names, texts_of_module, texts_of_template
 from racwire_lab import FAULTS
 from tui.cli.main import COMMANDS, build_parser

@@ -12,7 +12,8 @@ from checks.model.report import Report
 from checks.model.settings import Settings, ThresholdSettings
 from checks.model.settings_waivers import Waiver
 from checks.run.check_discovery import BrokenPlugin, discover
-from checks.run.engine import INTERRUPTED, PLUGIN_BROKEN, Engine
+from checks.run.engine import Engine
+from checks.run.engine_findings import INTERRUPTED, PLUGIN_BROKEN
 from checks.run.events import RunFinished, RunStarted
 from checks.run.gathering import Gatherer
 from checks.run.rerun import merged

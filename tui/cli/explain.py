@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     from checks.change.gates import documented
     from checks.change.vendors import keys, vendor
     from checks.run.check_discovery import Checks, discover
-    from checks.run.engine import KINDS
+    from checks.run.engine_findings import KINDS
 
     found = Checks((*discover(), *documented()))
     kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}

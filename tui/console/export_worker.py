@@ -165,7 +165,7 @@ def unfinished(report: Report, pending: tuple[str, ...]) -> Report:
     """Return the report of a run in progress or of a failed run, with an UNKNOWN finding for each check that has not
     concluded."""
     from checks.model.finding import Status, worst_first
-    from checks.run.engine import INTERRUPTED
+    from checks.run.engine_findings import INTERRUPTED
 
     not_concluded = [
         msgspec.structs.replace(

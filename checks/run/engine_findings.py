@@ -1,0 +1,145 @@
+"""The findings that the engine makes for any check: it was skipped, interrupted or broken, or its facts are missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from checks.model.broken_dependency import error_text
+from checks.model.check import Check, Kind
+from checks.model.facts import NotAsked, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.journal import Journal
+from checks.run.check_discovery import BrokenPlugin
+
+NOT_GATHERED = Kind(
+    "RW-ENGINE-001",
+    "The facts that a check needs could not be gathered",
+    "UNKNOWN is neither good nor bad: until the cause is fixed, this check has no verdict about the cluster.",
+)
+CHECK_BROKE = Kind(
+    "RW-ENGINE-002",
+    "A check failed with an error",
+    "The error is in the check, not in the cluster. The other checks are not affected.",
+)
+PLUGIN_BROKEN = Kind(
+    "RW-ENGINE-003",
+    "An installed check could not be loaded",
+    "The findings of that check are not known.",
+)
+INTERRUPTED = Kind("RW-ENGINE-004", "The run was interrupted before a check finished")
+NOT_ASKED = Kind(
+    "RW-ENGINE-005",
+    "A check was skipped, because the facts that it judges were not requested",
+    "SKIPPED is neither good nor bad. It does not change the exit code.",
+)
+_NAME_THE_CLUSTER = (
+    Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",)),
+    Remedy(
+        "Or specify the private networks and the other nodes; racwire then needs no Clusterware.",
+        ("racwire check --network 192.168.10.0/24 --peer HOST",),
+    ),
+)
+_SELECT_GRANT = re.compile(r"^GRANT SELECT ON (\S+) TO (\S+);$", re.MULTILINE)
+
+KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED)
+"""The kinds of findings that the engine itself makes, for any check."""
+
+
+def _of(check_id: str, finding: Finding) -> Finding:
+    return msgspec.structs.replace(finding, check=check_id)
+
+
+def not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
+    """Return the finding of a check whose facts were not requested."""
+    return _of(
+        check.id,
+        NOT_ASKED.finding(
+            Status.SKIPPED,
+            left_out.reason,
+            subject=f"{need} not requested",
+            next=[Remedy("To include it:", left_out.commands)] if left_out.commands else (),
+        ),
+    )
+
+
+def not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal: Journal) -> Finding:
+    """Return the finding of a check whose facts could not be gathered, with the queries of this node that failed."""
+    topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
+    topics |= dict.fromkeys(("database", "activity", "history"), _failed_queries(journal, node))
+    first_sentence, _, rest = unknown.reason.partition(". ")
+    steps: Sequence[Remedy] = ()
+    if need in ("clusterware", "networks"):
+        steps = _NAME_THE_CLUSTER
+    elif granted := _SELECT_GRANT.findall("\n".join(unknown.commands)):
+        steps = (_how_to_grant(granted),)
+    return _of(
+        check.id,
+        NOT_GATHERED.finding(
+            Status.UNKNOWN,
+            f"{check.id} could not tell: {first_sentence.rstrip('.')}.",
+            subject=f"{need} not known",
+            seen=(rest,) if rest else (),
+            next=steps,
+            evidence=[(node, topic) for topic in topics.get(need, ())],
+        ),
+    )
+
+
+def _how_to_grant(missing: list[tuple[str, str]]) -> Remedy:
+    """Return the remedy with the script that grants these objects, and all others that racwire reads."""
+    objects, users = zip(*missing, strict=True)
+    arguments = ["racwire grants", *(f"--user {user}" for user in dict.fromkeys(users) if user != "RACWIRE")]
+    arguments += ["--awr"] if any(".DBA_HIST_" in name for name in objects) else []
+    arguments += ["--statspack"] if any(name.startswith("PERFSTAT.") for name in objects) else []
+    return Remedy("Have a DBA run the script that grants all objects that racwire reads.", (" ".join(arguments),))
+
+
+def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:
+    """Return the topics of the statements that failed, or of all statements where none failed."""
+    queried = [entry for entry in journal.entries if entry.node == node and entry.topic.startswith("sql ")]
+    failed = [entry for entry in queried if entry.outcome != "ok"]
+    return tuple(dict.fromkeys(entry.topic for entry in failed or queried))
+
+
+def check_broke(check: Check, error: BaseException) -> Finding:
+    """Return the finding of a check that raised an error."""
+    return _of(
+        check.id,
+        CHECK_BROKE.finding(
+            Status.UNKNOWN,
+            f"The check {check.id} failed with an error before it finished.",
+            subject="check broke",
+            seen=(error_text(error),),
+            next=[Remedy("Report the error to the author of the check, with the report of this run as JSON.")],
+        ),
+    )
+
+
+def plugin_broken(broken: BrokenPlugin) -> Finding:
+    """Return the finding of an installed check that could not be loaded."""
+    return _of(
+        broken.name,
+        PLUGIN_BROKEN.finding(
+            Status.UNKNOWN,
+            f"The installed check {broken.name} could not be loaded.",
+            subject="not loaded",
+            seen=(broken.reason,),
+            next=[Remedy("Update or remove the package that contains the check.")],
+        ),
+    )
+
+
+def interrupted_check(check: Check) -> Finding:
+    """Return the finding of a check that had not finished when the run was interrupted."""
+    return _of(
+        check.id,
+        INTERRUPTED.finding(
+            Status.UNKNOWN,
+            f"The run was interrupted before {check.id} finished.",
+            subject="interrupted",
+            next=[Remedy("Run the check again.", commands=(f"racwire check {check.id}",))],
+        ),
+    )
