@@ -10,10 +10,11 @@ demo: $(READY)
 	@sh .ci/packages
 	@sh .ci/demo
 
+# The tests, with a sample of the cases and walks on practice clusters.
 test: $(READY)
 	@sh .ci/packages
 	@sh .ci/clients
-	@sh .ci/test
+	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # The branch coverage of checks/ by the unit tests and the cases, and the files below 80 %. Apart from `make test`: measuring
 # doubles what a line costs.
