@@ -168,13 +168,14 @@ def test_the_second_ends_a_command_that_is_stuck_after_an_ended_run(hanging_peer
 
 
 STUCK_RECORDING = """
-import sys, threading
+import sys, time
 from checks.traffic.recorder import Recorder
 from tui.cli.main import main
 
 def write(self, items):
     print("writes", flush=True)
-    threading.Event().wait()
+    while True:
+        time.sleep(0.1)
 
 Recorder.write = write
 sys.exit(main(sys.argv[1:]))
@@ -196,12 +197,13 @@ def test_a_recording_whose_disk_does_not_answer_is_ended(tmp_path):
 
 
 STUCK_IN_ORDER = """
-import sys, threading
+import sys, time
 from tui.cli.interrupts import graceful_stop
 
 with graceful_stop(lambda: print("ends", flush=True)):
     print("runs", flush=True)
-    threading.Event().wait()
+    while True:
+        time.sleep(0.1)
 """
 
 

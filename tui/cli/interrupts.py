@@ -24,6 +24,7 @@ _T = TypeVar("_T")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SAME_SIGNAL_S = 0.3
 """Seconds within which two signals count as one: some programs signal a process and its group, so it arrives twice."""
+_WAKE_S = 1.0
 _INTERRUPTED = 130
 _CLEAR = "\r\x1b[K"
 STOPPING = "stopping; a second signal (Ctrl-C) stops racwire at once."
@@ -132,7 +133,8 @@ def write_interruptibly(write: Callable[[], _T]) -> _T:
 
     with graceful_stop(_announce_stop):
         threading.Thread(target=work, name="racwire-write", daemon=True).start()
-        done.wait()
+        while not done.wait(_WAKE_S):  # a signal that arrives just before a wait without an end would not be handled
+            pass
     if errors:
         raise errors[0]
     return results[0]
