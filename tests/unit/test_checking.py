@@ -173,6 +173,16 @@ async def test_a_disk_that_takes_no_recording_is_told_and_costs_the_checks_nothi
     assert "traffic.rec could not be written: No such file or directory." in capsys.readouterr().err
 
 
+async def test_a_recording_that_fails_after_the_checks_is_not_waited_for(tmp_path):
+    told = Awaited()
+    feed = FakeFeed()
+    recording = short(tmp_path, feed, at_least_s=3600)
+    checking = asyncio.create_task(check(engine(), told, recording))
+    await told.all.wait()
+    recording._fail("The disk is full.")
+    assert (await checking).count(Status.PASS)
+
+
 async def test_one_line_tells_how_far_both_are(tmp_path, monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)

@@ -94,7 +94,13 @@ def _code_lines(text: str, tree: ast.Module) -> set[int]:
     return {n for n, line in lines if n not in prose and line.strip() and not line.strip().startswith("#")}
 
 
-def imports_of(module: Module) -> Iterator[str]:
+@cache
+def imports() -> dict[str, set[str]]:
+    """The modules that each one imports."""
+    return {module.name: set(_imports_of(module)) - {module.name} for module in modules().values()}
+
+
+def _imports_of(module: Module) -> Iterator[str]:
     """The modules that one imports, inside functions too; not what only the type checker reads."""
     for node in _executed(module.tree):
         if isinstance(node, ast.Import):
@@ -122,10 +128,9 @@ def _executed(tree: ast.AST) -> Iterator[ast.AST]:
 @cache
 def importers() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
-    for module in modules().values():
-        for imported in imports_of(module):
-            if imported != module.name:
-                found[imported].add(module.name)
+    for module, imported_modules in imports().items():
+        for imported in imported_modules:
+            found[imported].add(module)
     return found
 
 
@@ -159,7 +164,7 @@ def repeated_classes() -> Iterator[str]:
 
 def import_circles() -> Iterator[str]:
     """Modules that import each other, over whatever way."""
-    graph = {m.name: sorted(set(imports_of(m)) - {m.name}) for m in modules().values()}
+    graph = {name: sorted(imported) for name, imported in imports().items()}
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []

@@ -30,7 +30,7 @@ CALLS = {
     *("ProcessPoolExecutor", "open_url"),
 }
 
-WORDS = re.compile("|".join(sorted(MODULES | CALLS | {"pyroute2", "nodes.process", "nodes import"})))
+WORDS = re.compile(rf"\b({'|'.join(sorted(MODULES | CALLS | {'pyroute2', 'nodes.process', 'nodes import'}))})\b")
 """A file without any of these texts needs no check."""
 
 

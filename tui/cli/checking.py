@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
 
 from checks.model.report import Report
 from checks.run.engine import Engine
@@ -33,9 +34,18 @@ async def check(engine: Engine, progress: Progress, recording: ShortRecording | 
             report = await _report(engine, progress, recording, stop)
             if recording is not None:
                 recording.follow(report.cluster)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), recording.left_s)
+                await _first(recording.complete(), stop.wait())
     return report
+
+
+async def _first(*waits: Coroutine[None, None, object]) -> None:
+    """Wait until one of these has ended, and cancel the others."""
+    tasks = [asyncio.create_task(each) for each in waits]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 async def _report(engine: Engine, progress: Progress, recording: ShortRecording | None, stop: asyncio.Event) -> Report:

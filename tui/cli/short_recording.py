@@ -39,18 +39,23 @@ class ShortRecording:
         """Minimum length in seconds, for checks that take less."""
         self._settings = settings
         self._new_feed = new_feed
-        self._failed = False
+        self._failed = asyncio.Event()
         self._started = time.monotonic()
 
     @property
     def left_s(self) -> float:
         """Remaining seconds until `at_least_s`; 0 after a failure."""
-        return 0.0 if self._failed else max(0.0, self._started + self.at_least_s - time.monotonic())
+        return 0.0 if self._failed.is_set() else max(0.0, self._started + self.at_least_s - time.monotonic())
+
+    async def complete(self) -> None:
+        """Wait until the recording is `at_least_s` long, or has failed."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._failed.wait(), self.left_s)
 
     @property
     def progress(self) -> str:
         """The progress as text: `recording 8 of 15 s`."""
-        if self._failed:
+        if self._failed.is_set():
             return ""
         return f"recording {min(time.monotonic() - self._started, self.at_least_s):.0f} of {self.at_least_s:.0f} s"
 
@@ -87,5 +92,5 @@ class ShortRecording:
             self._fail(f"The recording of the traffic failed: {error or type(error).__name__}. The checks continue.")
 
     def _fail(self, reason: str) -> None:
-        self._failed = True
+        self._failed.set()
         print_message(reason)

@@ -23,7 +23,10 @@ from racwire_lab.oracle_sql.kinds import ColumnKind, Family, kind_of
 from racwire_lab.oracle_sql.results import Running, converter, translated_errors
 from racwire_lab.oracle_sql.translate import MACROS, Translation, translate
 
-_MAX_TRANSLATIONS = 200
+_MAX_TRANSLATIONS = 500
+_translations: dict[Any, Translation] = {}
+"""The latest translations of all engines of this process, since a translation takes 10 ms."""
+_translations_lock = threading.Lock()
 _HISTORY_WAITS_S = 1.0
 """Seconds to wait for an instance that may hang, when the history is read."""
 _HUNG_FOR_S = 10.0
@@ -58,8 +61,6 @@ class SqlEngine:
     history: HistorySource | None = None
     memory_limit: str = "1GB"
     """Memory limit of DuckDB, in DuckDB's notation; larger data goes to temporary files."""
-    _translations: dict[Any, Translation] = field(default_factory=dict, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _history_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _history_is_there: bool = False
     _hung_until: float = 0.0
@@ -109,10 +110,10 @@ class SqlEngine:
 
     def _translate(self, caller: Caller, sql: str, binds: Mapping[str, Any]) -> Translation:
         kinds = tuple(sorted((name, repr(kind_of(value))) for name, value in binds.items()))
-        key = (caller.user.upper(), caller.is_sysdba, sql, kinds)
-        with self._lock:
-            known = self._translations.get(key)
-        if known is not None:
+        key = (self.identity.release, self.identity.has_statspack, sql, kinds)
+        with _translations_lock:
+            known = _translations.get(key)
+        if known is not None and all(self.access.may_read(caller, view) for view in known.reads.values()):
             return known
 
         def find(schema: str, name: str, offset: int) -> tuple[View, Mapping[str, ColumnKind]]:
@@ -122,10 +123,10 @@ class SqlEngine:
             return view, view.of(self.identity.release)
 
         translation = translate(sql, binds, find)
-        with self._lock:
-            while len(self._translations) >= _MAX_TRANSLATIONS:
-                self._translations.pop(next(iter(self._translations)))
-            self._translations[key] = translation
+        with _translations_lock:
+            while len(_translations) >= _MAX_TRANSLATIONS:
+                _translations.pop(next(iter(_translations)))
+            _translations[key] = translation
         return translation
 
     def _is_there(self, view: View) -> bool:
