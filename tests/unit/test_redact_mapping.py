@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.redact import Pseudonyms, RedactionError, held
+from checks.redact import Pseudonyms, RedactionError, open_mapping
 from checks.redact.addresses import Addresses
 from checks.redact.pseudonyms import MappingFile
 from checks.report.report_evidence import Evidence
@@ -32,7 +32,7 @@ def read(path: Path) -> MappingFile:
 def test_the_mapping_is_kept_for_the_operator_alone_and_can_be_read_by_a_person(tmp_path: Path) -> None:
     path = tmp_path / "state" / "racwire" / "redaction.json"
 
-    with held(path) as pseudonyms:
+    with open_mapping(path) as pseudonyms:
         pseudonyms.name("host", "RAC1")
         Addresses(pseudonyms).ip(ipaddress.ip_address("192.168.10.7"))
 
@@ -45,11 +45,11 @@ def test_the_mapping_is_kept_for_the_operator_alone_and_can_be_read_by_a_person(
 
 def test_a_mapping_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
-    with held(path) as pseudonyms:
+    with open_mapping(path) as pseudonyms:
         pseudonyms.name("host", "rac1")
     path.chmod(0o644)
 
-    with held(path):
+    with open_mapping(path):
         pass
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -57,12 +57,12 @@ def test_a_mapping_that_others_can_read_is_closed_to_them(tmp_path: Path) -> Non
 
 def test_a_run_that_fails_leaves_the_mapping_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
-    with held(path) as pseudonyms:
+    with open_mapping(path) as pseudonyms:
         pseudonyms.name("host", "rac1")
     before = path.read_bytes()
 
     def fail() -> None:
-        with held(path) as pseudonyms:
+        with open_mapping(path) as pseudonyms:
             pseudonyms.name("host", "rac2")
             raise KeyError
 
@@ -90,7 +90,7 @@ def test_a_damaged_mapping_is_one_sentence_and_is_never_overwritten(tmp_path: Pa
     path = tmp_path / "map.json"
     path.write_bytes(content)
 
-    with pytest.raises(RedactionError, match=r"map\.json") as error, held(path):
+    with pytest.raises(RedactionError, match=r"map\.json") as error, open_mapping(path):
         pytest.fail("it was taken for a mapping")
 
     assert "--redaction-map" in str(error.value)
@@ -107,16 +107,16 @@ def test_a_place_that_cannot_hold_a_mapping_is_one_sentence(tmp_path: Path) -> N
         (tmp_path / "pipe", RedactionError),
         (tmp_path / "file" / "x", OutputError),
     ):
-        with pytest.raises(error, match="--redaction-map"), held(path):
+        with pytest.raises(error, match="--redaction-map"), open_mapping(path):
             pytest.fail("it was taken for a mapping")
 
 
 def test_runs_at_the_same_time_lose_nothing_and_give_nothing_away_twice(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     program = (
-        "import sys; from pathlib import Path; from checks.redact import held\n"
+        "import sys; from pathlib import Path; from checks.redact import open_mapping\n"
         "for n in range(5):\n"
-        "    with held(Path(sys.argv[1])) as p: p.name('host', f'node{sys.argv[2]}{n}')\n"
+        "    with open_mapping(Path(sys.argv[1])) as p: p.name('host', f'node{sys.argv[2]}{n}')\n"
     )
 
     runs = [subprocess.Popen([sys.executable, "-c", program, str(path), which]) for which in "ab"]
@@ -207,7 +207,7 @@ def test_pseudonyms_that_were_kept_are_the_same_pseudonyms() -> None:
     first.identifier(0xB8599F)
     first.database_id("2718281828")
 
-    assert Pseudonyms(first.kept()).kept() == first.kept()
+    assert Pseudonyms(first.mapping()).mapping() == first.mapping()
 
 
 def test_who_became_root_to_run_racwire_is_replaced_too() -> None:
