@@ -40,7 +40,7 @@ class Spellings:
         in_texts: Collection[IPAddress] = (),
         networks: Collection[IPNetwork] = (),
     ) -> None:
-        """`known` has the addresses of facts, `in_texts` the usual addresses in texts, `networks` the subnets."""
+        """`known` has the addresses of facts, `in_texts` those that texts have in the usual form."""
         self._addresses = addresses
         self._subnets = [*_PRIVATE, *(n for n in networks if n.prefixlen >= _LARGEST_SUBNET[n.version])]
         self._in_texts = frozenset(in_texts)

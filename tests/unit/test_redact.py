@@ -82,7 +82,7 @@ def test_no_original_is_in_a_saved_file_or_in_the_bytes_of_its_recording(tmp_pat
     assert b"before the change" not in (tmp_path / "redacted.rec").read_bytes()
 
 
-def test_what_identifies_nobody_and_tells_something_stays(redacted: Report) -> None:
+def test_texts_that_identify_no_site_are_unchanged(redacted: Report) -> None:
     text = to_json(redacted).decode()
 
     assert [s for s in STAYS if s not in text] == []

@@ -25,7 +25,7 @@ one_ip6 = st.builds(
 mac = st.binary(min_size=6, max_size=6).filter(lambda b: any(b) and not b[0] & 1)
 
 
-NOBODYS = """
+IDENTIFY_NO_SITE = """
 127.0.0.1 0.0.0.0 0.0.0.255 255.255.255.0 255.255.255.255 0.0.0.0/1 128.0.0.0/1 2000::/3 fd00::/8 169.254.17.4
 224.0.0.251 230.0.1.0 :: ::1 ff02::1 00:00:00:00:00:00 ff:ff:ff:ff:ff:ff 01:00:5e:00:00:fb default
 00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff e33ca7a9-01c5-4ffb-a86d-ef255a035b65
@@ -142,7 +142,7 @@ def test_too_many_networks_are_refused_in_a_sentence() -> None:
 
 
 @given(st.lists(one_ip4 | one_ip6, unique=True, min_size=1, max_size=8), st.lists(mac, min_size=1, max_size=4))
-def test_what_was_kept_gives_the_same_pseudonyms(originals: list[IPAddress], macs: list[bytes]) -> None:
+def test_a_restored_mapping_assigns_the_same_pseudonyms(originals: list[IPAddress], macs: list[bytes]) -> None:
     first = Pseudonyms()
     words = [str(a) for a in originals] + [m.hex(":") for m in macs]
     once = [text_of(first).replaced(word) for word in words]
@@ -177,8 +177,8 @@ def test_an_ipv6_address_made_of_a_mac_address_tells_nothing_of_it(address: byte
         assert replaced.packed[8:] == bytes([own[0] ^ 2]) + own[1:3] + b"\xff\xfe" + own[3:]
 
 
-@pytest.mark.parametrize("text", NOBODYS.split())
-def test_what_is_nobodys_address_stays(text: str) -> None:
+@pytest.mark.parametrize("text", IDENTIFY_NO_SITE.split())
+def test_an_address_that_identifies_no_site_is_unchanged(text: str) -> None:
     assert text_of().replaced(text) == text
 
 

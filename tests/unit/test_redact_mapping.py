@@ -29,7 +29,7 @@ def read(path: Path) -> MappingFile:
     return msgspec.json.decode(path.read_bytes(), type=MappingFile)
 
 
-def test_the_mapping_is_kept_for_the_operator_alone_and_can_be_read_by_a_person(tmp_path: Path) -> None:
+def test_only_the_operator_can_read_the_mapping_and_it_is_readable_text(tmp_path: Path) -> None:
     path = tmp_path / "state" / "racwire" / "redaction.json"
 
     with open_mapping(path) as pseudonyms:
@@ -127,7 +127,7 @@ def test_runs_at_the_same_time_lose_nothing_and_give_nothing_away_twice(tmp_path
     assert len(set(names.values())) == 10
 
 
-def test_the_command_redacts_keeps_the_mapping_and_tells_where(
+def test_the_command_redacts_and_stores_the_mapping_and_prints_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -144,7 +144,7 @@ def test_the_command_redacts_keeps_the_mapping_and_tells_where(
     assert read(tmp_path / "racwire" / "redaction.json").names["host"]["rac1"] == "host_a"
 
 
-def test_what_is_asked_of_samples_later_is_in_the_mapping_already(tmp_path: Path) -> None:
+def test_the_mapping_has_the_names_of_samples_that_are_read_later(tmp_path: Path) -> None:
     samples = track()
     reason = "172.31.7.9 and fd00:1:2:3::9 and 0c:42:a1:00:00:09 gave no answer to kim@elsewhere.org"
     samples.add([Gap("node rac2", 4.0, reason)])
@@ -161,7 +161,7 @@ def test_what_is_asked_of_samples_later_is_in_the_mapping_already(tmp_path: Path
     assert asked_for.reason.endswith(f"{kept.names['mail']['kim@elsewhere.org']}@mail.invalid")
 
 
-def test_what_is_redacted_already_stays_and_that_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_redacted_evidence_is_unchanged_and_a_message_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     map_file = str(tmp_path / "map.json")
     once = redaction.redacted(Evidence(site()), map_file)
     before = Path(map_file).read_bytes()
@@ -172,7 +172,7 @@ def test_what_is_redacted_already_stays_and_that_is_told(tmp_path: Path, capsys:
     assert Path(map_file).read_bytes() == before
 
 
-def test_a_saved_report_is_not_searched_for_who_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_saved_report_is_not_searched_for_its_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "identity", lambda: pytest.fail("it was asked"))
     saved = msgspec.structs.replace(site(), saved_at="2026-11-20T15:00:00+01:00")
 
@@ -193,14 +193,14 @@ def test_a_recording_gets_the_pseudonyms_of_its_report(tmp_path: Path) -> None:
     assert nodes == [n.name for n in report.cluster.read_nodes()[:2]]
 
 
-def test_what_is_wrong_with_the_mapping_is_told_as_a_mistake_of_the_command_line(tmp_path: Path) -> None:
+def test_a_damaged_mapping_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "map.json").write_text("{")
 
     with pytest.raises(UsageError, match="damaged"):
         redaction.redacted(Evidence(site()), str(tmp_path / "map.json"))
 
 
-def test_pseudonyms_that_were_kept_are_the_same_pseudonyms() -> None:
+def test_a_stored_mapping_restores_the_same_pseudonyms() -> None:
     first = Pseudonyms()
     first.name("host", "rac1")
     first.mac("b8599f0a1b2c")

@@ -263,7 +263,7 @@ def test_a_database_is_one_though_a_directory_of_anyone_is_called_so(name: str) 
         ("label", "oracle", False),
     ],
 )  # fmt: skip
-def test_only_names_of_that_kind_tell_whether_one_identifies_nobody(kind: str, name: str, *, anyones: bool) -> None:
+def test_a_name_is_well_known_only_as_a_name_of_its_kind(kind: str, name: str, *, anyones: bool) -> None:
     assert is_well_known(kind, name) is anyones
 
 
@@ -294,18 +294,18 @@ def test_a_text_four_times_as_long_takes_about_four_times_as_long(made: Callable
     assert spent(20_000) < 8 * short
 
 
-def test_a_name_with_many_digits_is_told_from_another_at_once() -> None:
+def test_a_name_with_many_digits_is_compared_fast() -> None:
     assert not is_derived(f"rac{'1' * 5000}x", {"rac"})
     assert not is_derived(f"rac{'-1' * 5000}x", {"rac"})
 
 
-def test_plain_sentences_name_nobody() -> None:
+def test_plain_sentences_contain_no_names() -> None:
     assert (
         list(names_in_text("Jumbo frames vanish on eth2 between two nodes; the domain of the search is unknown.")) == []
     )
 
 
-def test_what_stays_is_told_with_its_reason() -> None:
+def test_every_table_of_well_known_names_has_a_reason() -> None:
     for kind, (names, reason) in WELL_KNOWN_NAMES.items():
         assert names, kind
         assert reason.endswith("."), kind
