@@ -161,7 +161,9 @@ def test_the_mapping_has_the_names_of_samples_that_are_read_later(tmp_path: Path
     assert asked_for.reason.endswith(f"{kept.names['mail']['kim@elsewhere.org']}@mail.invalid")
 
 
-def test_redacted_evidence_is_unchanged_and_a_message_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_redacted_evidence_is_unchanged_and_a_message_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     map_file = str(tmp_path / "map.json")
     once = redaction.redacted(Evidence(site()), map_file)
     before = Path(map_file).read_bytes()
