@@ -36,7 +36,7 @@ from tests.unit.change_journals import LOOK, WHO, looked, plan
 from tui.console.change_state import ChangeState, JournalsRead, Refused, Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines, standing_alarms
-from tui.screens.change.change_words import next_in_keys
+from tui.screens.change.command_keys import next_steps_with_keys
 from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page
@@ -210,7 +210,7 @@ def test_a_gate_names_each_check_and_node_by_sign_and_text_and_what_is_waited_fo
     ],
 )
 def test_what_is_a_key_of_this_screen_is_not_told_as_a_command(steps: tuple[str, ...], told: list[str]):
-    assert list(next_in_keys(steps)) == told
+    assert list(next_steps_with_keys(steps)) == told
 
 
 def test_what_could_not_be_told_is_a_question_mark_and_does_not_pass():
