@@ -16,6 +16,7 @@ from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_B
 from checks.model.settings import ProbeSettings, Settings, TrafficSettings
 from checks.run.engine import needed_groups
 from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
+from checks.sources.account import ACCOUNT
 from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
 from checks.sources.database.statements import Statement
@@ -110,6 +111,16 @@ def plan_samples(settings: Settings, environ: Mapping[str, str] = os.environ) ->
     )
     yield from _sampled_instances(settings)
     yield from _latency_pings(settings)
+
+
+def plan_doctor() -> Iterator[str]:
+    """Yield the reads of `racwire doctor`, line by line."""
+    yield from (
+        "",
+        "racwire doctor: the reads listed above, without pings, without history, and without an interval between the",
+        f"two readings of counters and of instances. In addition, {ACCOUNT.where}:",
+        *_reads(ACCOUNT, 16),
+    )
 
 
 # --- nodes and Clusterware --------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from checks.sources.account import ACCOUNT
 from checks.sources.database.statements import Statement, statements
 from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
@@ -140,6 +141,7 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     PATH_PINGS,
     LATENCY_PINGS,
     DATABASE_LOGIN,
+    ACCOUNT,
 )
 
 PROGRAMS = {source.text: source for source in _WITHOUT_SQL if isinstance(source, Program)}

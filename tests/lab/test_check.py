@@ -80,6 +80,28 @@ def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):
     assert [entry.topic for entry in waited] == ["ssh"]
 
 
+def test_the_doctor_finds_a_healthy_cluster_ready_and_sends_no_ping(cluster):
+    ran = cluster.inside("doctor")
+    assert (ran.code, ran.err) == (ExitCode.PASS, "")
+    assert "Ready: nothing that racwire read here makes a check UNKNOWN." in ran.out
+    assert "2 of 2 nodes read: rac1 and rac2." in ran.out
+    assert "rac2 agrees with rac1 within" in ran.out
+    assert len(ran.out.splitlines()) <= 24
+
+
+def test_the_doctor_predicts_what_a_check_cannot_tell(cluster, tmp_path):
+    (tmp_path / "s.toml").write_text("[sampling]\ninterval_without_database_s = 1\n")
+    cluster.lab("break", "no-ssh")
+    ran = cluster.inside("doctor", "--format", "json")
+    ready = json.loads(ran.out)
+    assert ran.code == ExitCode.COULD_NOT_TELL
+    (refused,) = (item["refusals"] for item in ready["items"] if item["topic"] == "nodes")
+    assert "accepts no key of this user" in refused[0]["reason"]
+    report = cluster.check("--settings", str(tmp_path / "s.toml"))
+    concluded = sorted({f.check for f in report.findings if f.status is Status.UNKNOWN})
+    assert ready["unknown"] == refused[0]["checks"] == concluded
+
+
 @pytest.fixture
 def ipv6(cluster: Practice) -> Iterator[str]:
     """Both nodes with an IPv6 address on the second private network."""

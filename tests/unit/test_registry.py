@@ -14,7 +14,7 @@ from checks.model.facts import Clusterware
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSettings, Settings
 from checks.run.check_discovery import discover
-from checks.run.dry_run import plan_checks, plan_samples
+from checks.run.dry_run import plan_checks, plan_doctor, plan_samples
 from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry
 from checks.sources.clusterware.managed import read_managed
@@ -68,7 +68,7 @@ def test_every_entry_is_read_by_a_reader() -> None:
 def test_every_entry_says_who_needs_it_where_it_is_read_and_what_for() -> None:
     groups = {
         *("clusterware", "nodes", "setups", "managed", "changing", "counters", "paths"),
-        *("database", "activity", "history", "samples"),
+        *("database", "activity", "history", "samples", "readiness"),
     }
     assert {group for source in sources() for group in source.groups} == groups
     for source in sources():
@@ -93,7 +93,7 @@ def unregistered(journal: Journal) -> set[str]:
 def test_the_dry_run_tells_every_entry() -> None:
     settings = Settings(database=DatabaseSettings(connect="scan/prod", user="racwire", diagnostics_pack=True))
     everything = (*discover().checks, *documented())
-    told = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {})))
+    told = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {}), *plan_doctor()))
     described_in_words = {"ssh", "path pings", "latency pings", "database login"}
     for entry in sources():
         if isinstance(entry, GridCommand):

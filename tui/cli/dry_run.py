@@ -18,7 +18,7 @@ _EPILOG = """\
 racwire only lists these uses. The options are those of `racwire check`; the
 list depends on them. Without ID, the list ends with the live samples: what the
 Traffic and Database screens, `racwire record` and `racwire watch` read, query
-and send.
+and send; and with what `racwire doctor` reads.
 
 examples:
   racwire plan                          all checks and live samples
@@ -42,13 +42,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the list. Raises UsageError for an unknown check, or where RACWIRE_RSH names no program."""
     from checks.change.gates import documented
     from checks.run.check_discovery import Checks, discover
-    from checks.run.dry_run import plan_checks, plan_samples
+    from checks.run.dry_run import plan_checks, plan_doctor, plan_samples
     from tui.cli.check_selection import choose
 
     try:
         # Only `racwire change` runs the gates of a change, so the list contains them only where they are named.
         found = Checks((*discover(), *(documented() if args.ids else ())))
-        lines = [*plan_checks(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
+        lines = list(plan_checks(choose(found, args.ids, []), settings))
+        if not args.ids:
+            lines += [*plan_samples(settings), *plan_doctor()]
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))

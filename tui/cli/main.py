@@ -23,6 +23,7 @@ from tui.cli.streams import give_up_stdout, open_closed_streams, print_message
 
 EXAMPLES = """\
 examples:
+  racwire doctor                 on the first day: what a check can read here
   racwire                        open the console, full screen
   racwire check                  run all checks, print the findings as text
   racwire check df-ping          run one check
@@ -55,6 +56,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
+    "doctor": Command("list what a check here can read, and what is missing", "tui.cli.doctor"),
     "check": Command("run the checks and print the findings", "tui.cli.check"),
     "report": Command("write a report: HTML, Markdown, JSON, JUnit, ...", "tui.cli.report"),
     "save": Command("run the checks and save all evidence in one file", "tui.cli.save"),

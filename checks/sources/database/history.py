@@ -54,10 +54,10 @@ async def read_history(databases: Connections, database: Database, progress: Pro
     """
     settings = databases.settings
     opted_in = settings.diagnostics_pack
-    unusable = _why_unusable(database)
+    unusable = why_no_history(database)
     if unusable:
         return Unknown(unusable) if opted_in else NotAsked(unusable)
-    forbidden = _forbidden(database) if opted_in else ""
+    forbidden = why_awr_is_forbidden(database) if opted_in else ""
     try:
         connection = await databases.get("history")
         source = _AWR if opted_in and not forbidden else _STATSPACK
@@ -79,7 +79,7 @@ async def read_history(databases: Connections, database: Database, progress: Pro
     )
 
 
-def _why_unusable(database: Database) -> str:
+def why_no_history(database: Database) -> str:
     """Why the AWR and Statspack of this database do not describe this interconnect; empty where they do."""
     if "STANDBY" in database.role.upper():
         return (
@@ -94,7 +94,7 @@ def _why_unusable(database: Database) -> str:
     return ""
 
 
-def _forbidden(database: Database) -> str:
+def why_awr_is_forbidden(database: Database) -> str:
     """Why AWR may not be read although the operator has opted in; empty where it may be read."""
     name = "control_management_pack_access"
     if isinstance(database.parameters, Unknown):
