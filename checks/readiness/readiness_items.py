@@ -16,9 +16,9 @@ from checks.model.report import Report
 from checks.model.settings import DatabaseSettings
 from checks.model.wording import counted, listed
 from checks.readiness.refusals import Refusal, Topic, expected_unknown, refusals
-from checks.sources.account import Account
 from checks.sources.database.history import why_awr_is_forbidden
 from checks.sources.node_setup import SETUP
+from checks.sources.nodes.account import Account
 
 SCHEMA = "racwire-doctor/1"
 
@@ -188,8 +188,11 @@ def _nodes(cluster: Cluster) -> ReadinessItem:
 
 def _readable(cluster: Cluster, found: Iterable[Refusal]) -> ReadinessItem:
     fact = "All files, commands and views that racwire tried were read."
-    if any(refusal.topic is Topic.READABLE for refusal in found):
+    refused = [refusal for refusal in found if refusal.topic is Topic.READABLE]
+    if any(refusal.checks for refusal in refused):
         fact = "These sources could not be read:"
+    elif refused:
+        fact = "These sources could not be read, but no check is UNKNOWN for that:"
     elif not cluster.read_nodes():
         fact = "No node was read."
     return ReadinessItem(topic=Topic.READABLE, status=Status.PASS, fact=fact)
@@ -287,15 +290,17 @@ def clock_differences(cluster: Cluster, journal: Iterable[Entry]) -> tuple[Clock
 def _clocks(cluster: Cluster, journal: Iterable[Entry]) -> ReadinessItem:
     found = clock_differences(cluster, journal)
     known = {difference.node for difference in found}
-    peers = [] if isinstance(cluster.nodes, Unknown) else [n.name for n in cluster.nodes if n.name != cluster.local_node]
+    peers = (
+        [] if isinstance(cluster.nodes, Unknown) else [n.name for n in cluster.nodes if n.name != cluster.local_node]
+    )
     missing = [name for name in peers if name not in known]
     parts = [_difference_text(difference, cluster.local_node) for difference in found if difference.is_certain]
     agreeing = [difference for difference in found if not difference.is_certain]
     if agreeing:
         limit = max(difference.most_s for difference in agreeing)
-        parts.append(
-            f"{_clocks_of([difference.node for difference in agreeing])} with {cluster.local_node} within {limit:.1f} s."
-        )
+        names = [difference.node for difference in agreeing]
+        verb = "agrees" if len(names) == 1 else "agree"
+        parts.append(f"{listed(names)} {verb} with {cluster.local_node} within {limit:.1f} s.")
     if missing:
         parts.append(f"Not known: {listed(missing)}.")
     if not peers:
@@ -316,9 +321,3 @@ def _difference_text(difference: ClockDifference, local_node: str) -> str:
     near, far = sorted((abs(difference.low_s), abs(difference.high_s)))
     side = "ahead of" if difference.low_s > 0 else "behind"
     return f"{difference.node} is {near:.0f} to {far:.0f} s {side} {local_node}."
-
-
-def _clocks_of(nodes: Sequence[str]) -> str:
-    return f"{listed(nodes)} {'agrees' if len(nodes) == 1 else 'agree'}"
-
-

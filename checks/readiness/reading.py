@@ -26,9 +26,9 @@ from checks.model.settings import Settings
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
 from checks.run.gathering import GATHERERS, Gatherer
-from checks.sources.account import Account, read_account
 from checks.sources.database.history import why_no_history
 from checks.sources.database.sampling import read_activity
+from checks.sources.nodes.account import Account, read_account
 from checks.sources.nodes.counter_change import read_counter_changes
 from checks.sources.nodes.session import Session
 

@@ -16,7 +16,6 @@ from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_B
 from checks.model.settings import ProbeSettings, Settings, TrafficSettings
 from checks.run.engine import needed_groups
 from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
-from checks.sources.account import ACCOUNT
 from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
 from checks.sources.database.statements import Statement
@@ -33,6 +32,7 @@ from checks.sources.kernel_files import (
     THIS_NODE,
 )
 from checks.sources.node_setup import SETUP
+from checks.sources.nodes.account import ACCOUNT
 from checks.sources.nodes.ssh import ssh_command
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path

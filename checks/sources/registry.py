@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from checks.sources.account import ACCOUNT
 from checks.sources.database.statements import Statement, statements
 from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES
 from checks.sources.node_setup import SETUP_SOURCES
+from checks.sources.nodes.account import ACCOUNT
 
 SSH = RegistryEntry(
     name="ssh",

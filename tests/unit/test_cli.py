@@ -56,7 +56,11 @@ def test_help_teaches_with_examples_and_exit_codes():
     [
         ("", "--lab --settings --grid-home --connect --interval --awr --no-mouse --graphs", ""),
         ("check", "--lab --settings --grid-home --connect --interval --awr --days", "--no-mouse --graphs"),
-        ("doctor", "--lab --settings --grid-home --connect --awr --format --output", "--interval --days --no-mouse --from"),
+        (
+            "doctor",
+            "--lab --settings --grid-home --connect --awr --format --output",
+            "--interval --days --no-mouse --from",
+        ),
         ("report", "--lab --settings --connect --interval --awr --from --redact --record --format", "--no-mouse"),
         ("save", "--lab --settings --connect --interval --awr --from --redact --record --recording", "--no-mouse"),
         ("diff", "--format", "--lab --settings --connect --from --redact"),

@@ -1,4 +1,4 @@
-"""`racwire doctor`: the page on healthy, hardened and half-dead clusters; what will be UNKNOWN follows from the checks."""
+"""`racwire doctor`: the page on healthy, hardened and half-dead clusters, and the checks that will be UNKNOWN."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-import tui.cli.output
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import (
     Cluster,
@@ -32,11 +31,12 @@ from checks.readiness.readiness_items import Readiness, ReadinessItem, clock_dif
 from checks.readiness.refusals import Topic
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
-from checks.sources.account import CONFIG_FILE, Account, OsdbaGroup, osdba_group, read_account
 from checks.sources.database.local_instances import LocalInstance
+from checks.sources.nodes.account import CONFIG_FILE, Account, OsdbaGroup, osdba_group, read_account
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import asked
-from tui.cli.doctor import doctor_page
+from tui.cli import doctor_page as page_module
+from tui.cli.doctor_page import doctor_page
 from tui.cli.main import build_parser
 
 GRID = Account("grid", False, ("oinstall", "asmadmin", "asmdba", "dba"), (OsdbaGroup("prod1", "dba"),))
@@ -95,7 +95,7 @@ def item(ready: Readiness, topic: Topic) -> ReadinessItem:
 
 
 def page(ready: Readiness, monkeypatch: pytest.MonkeyPatch, *, verbose: bool = False) -> str:
-    monkeypatch.setattr(tui.cli.output, "columns_of", lambda *_, **__: 80)
+    monkeypatch.setattr(page_module, "columns_of", lambda *_, **__: 80)
     text = doctor_page(ready, io.StringIO(), verbose=verbose)
     assert max(map(len, text.splitlines())) <= 80
     return text
@@ -145,7 +145,9 @@ def test_a_hardened_cluster_names_each_refused_source_and_the_right_that_is_miss
     refused = f"RACWIRE may not read GV$CLUSTER_INTERCONNECTS (ORA-00942). Have a DBA run: {' '.join(grants)}"
     facts = replace(
         facts,
-        nodes=tuple(replace(n, limits=(f"This user may not read /proc/x on {n.name}; root may.",)) for n in facts.nodes),
+        nodes=tuple(
+            replace(n, limits=(f"This user may not read /proc/x on {n.name}; root may.",)) for n in facts.nodes
+        ),
         setups=tuple(replace(s, kept=Unknown("only root may read the keyfiles there")) for s in facts.setups),
         database=replace(facts.database, interconnects=Unknown(refused, grants)),
     )

@@ -80,9 +80,10 @@ DATABASE_OPTIONS = (
     Option("--wallet", "database.wallet", "directory of the wallet", "DIR"),
     Option("--tns-admin", "database.tns_admin", "directory of tnsnames.ora", "DIR"),
 )
+AWR = Option("--awr", "database.diagnostics_pack", "also read AWR: you confirm that the Diagnostics Pack is licensed")
 SAMPLING_OPTIONS = (
     Option("--interval", "sampling.interval_s", "seconds between the two samples (default 30)", "S"),
-    Option("--awr", "database.diagnostics_pack", "also read AWR: you confirm that the Diagnostics Pack is licensed"),
+    AWR,
     Option("--days", "database.history_days", "days of AWR or Statspack to read (default 7)", "N"),
 )
 CONSOLE_OPTIONS = (
@@ -167,6 +168,11 @@ def add_database_options(options: argparse.ArgumentParser) -> None:
 def add_sampling_options(options: argparse.ArgumentParser) -> None:
     """Add the options for the samples and the history that the checks use."""
     add_options(options.add_argument_group("samples and history"), SAMPLING_OPTIONS)
+
+
+def add_licence_option(options: argparse.ArgumentParser) -> None:
+    """Add `--awr` where no history is read, but its licence matters."""
+    add_options(options.add_argument_group("licence"), (AWR,))
 
 
 def add_check_options(options: argparse.ArgumentParser) -> None:
