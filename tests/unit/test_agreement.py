@@ -258,7 +258,7 @@ def test_the_database_screen_judges_pings_as_the_check_does(case):
 
 @given(databases())
 @quick
-def test_the_database_screen_judges_losses_of_the_past_as_the_check_does(case):
+def test_the_database_screen_judges_losses_of_the_history_as_the_check_does(case):
     built = case.built
     trends = {}
     for line in section(built, "History"):
@@ -327,7 +327,7 @@ def impossible_time():
     return asked(2, activity=activity(2, own_activity(2, {"gc cr block receive time": 8_400 * 400})))
 
 
-def test_a_count_that_is_most_likely_false_is_no_failure_anywhere():
+def test_a_count_that_is_probably_false_is_not_a_failure_anywhere():
     (finding,) = [f for f in gc_blocks_lost.run(false_count()) if f.data.get("lost_blocks")]
     assert finding.status is Status.INFO
     assert finding.data["likely_false"] is True
@@ -335,7 +335,7 @@ def test_a_count_that_is_most_likely_false_is_no_failure_anywhere():
     assert instance_rows(false_count())["prod1"][0] is None
 
 
-def test_a_live_count_that_nothing_bears_out_is_a_warning_at_most():
+def test_a_live_count_without_confirmation_is_a_warning_at_most():
     sample = InstanceSample("prod2", 2, "rac2", 0.0, 1.0, {"gc blocks lost": 37, "gc cr blocks received": 300})
     pairs = PairsSample(0.0, 10.0, (BlockTransfer(2, 1, 300, 0, 0),), ())
     live = LiveFigures({"prod2": sample}, pairs=pairs)
@@ -343,7 +343,7 @@ def test_a_live_count_that_nothing_bears_out_is_a_warning_at_most():
     assert table_statuses(section(false_count(), "Lost blocks", live)).count(None) == 4
 
 
-def test_a_time_that_cannot_be_right_is_unknown_everywhere():
+def test_an_impossible_time_is_unknown_everywhere():
     codes = {f.code: f.status for f in gc_receive_time.run(impossible_time())}
     assert codes["IC-TIME-004"] is Status.UNKNOWN
     assert "IC-TIME-002" not in codes
@@ -353,7 +353,7 @@ def test_a_time_that_cannot_be_right_is_unknown_everywhere():
     assert instance_rows(impossible_time(), live)["prod2"][1] is Status.UNKNOWN
 
 
-def test_an_average_of_few_blocks_is_judged_nowhere():
+def test_an_average_of_few_blocks_is_not_judged_anywhere():
     few = {"gc cr blocks received": 60, "gc current blocks received": 0, "gc cr block receive time": 60 * 3}
     built = asked(2, activity=activity(2, own_activity(2, few)))
     assert {f.code for f in gc_receive_time.run(built)} == {"IC-TIME-001", "IC-TIME-007"}

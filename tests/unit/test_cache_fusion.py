@@ -120,7 +120,7 @@ def all_formulas(statistics, messages, size, seconds, flushes):
     }
 
 
-def test_nothing_measured_is_not_zero():
+def test_without_measurements_all_values_are_none():
     names = {*BLOCKS, *SENT, *BUFFERS, "gc blocks lost", *FLUSHES.values(), *(time for time, _ in TIMES.values())}
     nothing_done = all_formulas(dict.fromkeys(names, 0), dict.fromkeys(RECEIVED, 0), 8192, 0.0, 0)
     nothing_read = all_formulas({}, {}, None, 30.0, None)
@@ -128,7 +128,7 @@ def test_nothing_measured_is_not_zero():
 
 
 @pytest.mark.parametrize("missing", [*BLOCKS, *SENT, *RECEIVED])
-def test_traffic_without_one_of_its_figures_is_not_told(missing):
+def test_traffic_without_one_of_its_inputs_is_unknown(missing):
     statistics = {n: v for n, v in (BLOCKS | SENT).items() if n != missing}
     messages = {n: v for n, v in RECEIVED.items() if n != missing}
     assert cf.estimated_traffic_kb_per_s(statistics, messages, 8192, 100.0) is None

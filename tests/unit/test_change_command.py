@@ -55,7 +55,7 @@ def shown(lines: Iterable[Line]) -> str:
 # --- what it teaches --------------------------------------------------------------------------------------------------
 
 
-def test_help_teaches_the_whole_way_on_two_screens_of_a_small_terminal(capsys):
+def test_help_explains_the_whole_procedure_on_two_screens_of_a_small_terminal(capsys):
     with pytest.raises(SystemExit):
         main(["change", "--help"])
     lines = capsys.readouterr().out.splitlines()
@@ -88,7 +88,7 @@ def test_help_teaches_the_whole_way_on_two_screens_of_a_small_terminal(capsys):
     ],
     ids=["just begun", "two steps on", "a gate that does not pass", "over"],
 )
-def test_each_command_ends_with_the_next_one_as_it_is_typed(racwire, changes, events, hint):
+def test_each_command_ends_with_the_next_command_to_type(racwire, changes, events, hint):
     journal(changes, *events)
     code, _, told = racwire("status")
     assert code == ExitCode.PASS
@@ -98,7 +98,7 @@ def test_each_command_ends_with_the_next_one_as_it_is_typed(racwire, changes, ev
 # --- where it stands --------------------------------------------------------------------------------------------------
 
 
-def test_status_is_calm_on_80_columns(changes):
+def test_status_fits_80_columns(changes):
     surprise = Surprised(Surprise.REBOOTED, "rac2", "rac2 was booted at 18:02 and came back with eth1 at 1500.")
     change = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), surprise).change
     text = shown(status_lines(change, 80, path="/shared/prodrac-2026-11-20-a.change"))
@@ -114,7 +114,7 @@ def test_status_is_calm_on_80_columns(changes):
     assert text.count("rac2 was booted at 18:02") == 1
 
 
-def test_a_change_that_was_given_up_waits_for_nothing(changes):
+def test_an_abandoned_change_waits_for_nothing(changes):
     change = journal(changes, AGREED, Closed("abandoned", "Ann", "The window was taken away.")).change
     text = shown(status_lines(change, 80, path="c"))
     assert "abandoned, 2" in text
@@ -122,7 +122,7 @@ def test_a_change_that_was_given_up_waits_for_nothing(changes):
     assert "▶" not in text
 
 
-def test_status_as_json_is_for_scripts(racwire, changes):
+def test_status_is_available_as_json(racwire, changes):
     opened = journal(changes, AGREED)
     code, out, _ = racwire("status", "--format", "json")
     document = json.loads(out)
@@ -132,7 +132,7 @@ def test_status_as_json_is_for_scripts(racwire, changes):
     assert [step["standing"] for step in document["steps"]] == ["done", "current", "ahead", "ahead"]
 
 
-def test_the_list_names_every_change_and_every_file_that_is_none(racwire, changes):
+def test_the_list_names_every_change_and_every_unreadable_file(racwire, changes):
     journal(changes, Closed("abandoned", "Ann", "The window was taken away."))
     journal(changes, of=plan("2026-11-21-a"))
     (changes / "prodrac-broken.change").write_text("{}\n")
@@ -146,7 +146,7 @@ def test_the_list_names_every_change_and_every_file_that_is_none(racwire, change
 # --- what to do -------------------------------------------------------------------------------------------------------
 
 
-def test_next_shows_the_step_with_its_commands_ready_to_be_copied(racwire, changes):
+def test_next_shows_the_step_with_commands_ready_to_copy(racwire, changes):
     journal(changes, AGREED, SWITCHED)
     code, out, told = racwire("next")
     assert code == ExitCode.PASS
@@ -158,7 +158,7 @@ def test_next_shows_the_step_with_its_commands_ready_to_be_copied(racwire, chang
     assert "next: run the commands, then `racwire change verify" in told
 
 
-def test_next_for_one_node_and_as_lines_for_its_shell(racwire, changes):
+def test_next_for_one_node_prints_lines_for_its_shell(racwire, changes):
     journal(changes, AGREED, SWITCHED)
     _, out, _ = racwire("next", "--node", "rac2")
     assert "As root on rac2:" in out
@@ -172,7 +172,7 @@ def test_next_for_one_node_and_as_lines_for_its_shell(racwire, changes):
     assert "not printed: As oracle on any node (" in told
 
 
-def test_the_whole_plan_is_shown_before_any_of_it_is_done(racwire, changes):
+def test_the_whole_plan_is_shown_before_any_step_is_done(racwire, changes):
     journal(changes)
     _, out, _ = racwire("next", "--all")
     assert [f"Step {number} of 4" in out for number in range(1, 5)] == [True] * 4
@@ -191,7 +191,7 @@ def test_attesting_the_last_step_signs_off(racwire, changes):
     assert ChangeJournal.read(opened.path).change.outcome == "signed off"
 
 
-def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_words(racwire, changes):
+def test_a_change_without_its_last_line_is_closed_by_repeating_the_command(racwire, changes):
     opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS), Attested("sign-off", "Ann Lee"))
     assert racwire("attest", "--by", "Ann Lee")[0] == ExitCode.PASS
     assert ChangeJournal.read(opened.path).change.outcome == "signed off"
@@ -211,7 +211,9 @@ def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_wo
         (("report", "-o", "/nowhere/r.md"), ExitCode.USAGE, "there is no directory /nowhere."),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_in_one_sentence_and_nothing_is_written(racwire, changes, words, code, sentence):
+def test_a_command_that_does_not_fit_is_refused_in_one_sentence_and_writes_nothing(
+    racwire, changes, words, code, sentence
+):
     opened = journal(changes)
     found, out, told = racwire(*words)
     assert (found, out) == (code, "")
@@ -220,7 +222,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence_and_nothing_is_written(rac
     assert len(ChangeJournal.read(opened.path).change.lines) == 1
 
 
-def test_without_a_change_the_way_to_one_is_told(racwire):
+def test_without_a_change_the_message_names_the_command_that_opens_one(racwire):
     code, out, told = racwire("next")
     assert (code, out) == (ExitCode.USAGE, "")
     assert "racwire change new" in told
@@ -239,7 +241,7 @@ def test_without_a_change_the_way_to_one_is_told(racwire):
         ((Status.PASS, Status.UNKNOWN), ExitCode.COULD_NOT_TELL, "could not tell"),
     ],
 )
-def test_the_exit_code_of_verify_says_whether_the_next_step_may_come(
+def test_the_exit_code_of_verify_says_whether_the_next_step_is_allowed(
     racwire, changes, monkeypatch, statuses, code, word
 ):
     journal(changes, AGREED, SWITCHED)
@@ -253,9 +255,7 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_may_come(
     assert json.loads(out)["current"] == ("sign-off" if code == ExitCode.PASS else "set-mtu")
 
 
-def test_commands_in_what_a_gate_says_can_be_typed_as_they_stand_and_what_people_said_stays(
-    racwire, changes, monkeypatch
-):
+def test_commands_in_gate_results_can_be_typed_and_notes_stay_unchanged(racwire, changes, monkeypatch):
     said = Noted("set-mtu", "Then I typed `racwire change verify`.")
     journal(changes, AGREED, SWITCHED, said)
     look = looked(Status.FAIL)
@@ -280,7 +280,7 @@ def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):
     assert f"`racwire change verify --directory {changes}`" in told
 
 
-def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire, changes, monkeypatch):
+def test_surprises_come_first_and_a_danger_is_marked(racwire, changes, monkeypatch):
     journal(changes, AGREED, SWITCHED)
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
     monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(danger, looked(Status.FAIL)))
@@ -292,7 +292,7 @@ def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire,
     assert "DANGER: eth1 of rac2 was set to 9000 while Clusterware runs." in out.partition("Gate, ")[0]
 
 
-def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
+def test_an_interrupted_verification_writes_nothing(racwire, changes, monkeypatch):
     opened = journal(changes, AGREED, SWITCHED)
     monkeypatch.setattr(change_context, "ChangeSession", ConductInterrupted)
     code, out, told = racwire("verify")
@@ -361,7 +361,7 @@ def whole(changes) -> ChangeReport:
     )
 
 
-def test_the_report_tells_before_and_after_who_and_when(whole):
+def test_the_report_has_values_before_and_after_with_names_and_times(whole):
     text = shown(report_lines(whole, 100))
     assert text.startswith("# Change 2026-11-20-a of prodrac: MTU 1500 → 9000\n")
     assert "- Outcome:  signed off, by Ann Lee, " in text
@@ -377,7 +377,7 @@ def test_the_report_tells_before_and_after_who_and_when(whole):
     assert len(text.partition("## Log")[2].strip().splitlines()) >= 10
 
 
-def test_an_override_stands_under_its_own_heading_even_where_the_step_was_proved_later(whole):
+def test_an_override_has_its_own_heading_even_if_the_step_passed_later(whole):
     section = shown(report_lines(whole, 100)).partition("## Overrides")[2].partition("##")[0]
     assert "set-mtu, by Ann Lee" in section
     assert "rac2 is rebuilt tomorrow anyway." in section
@@ -385,12 +385,12 @@ def test_an_override_stands_under_its_own_heading_even_where_the_step_was_proved
     assert whole.steps[2].standing == "done"
 
 
-def test_what_was_accepted_at_the_start_keeps_its_reason(whole):
+def test_an_accepted_obstacle_has_its_reason_in_the_report(whole):
     section = shown(report_lines(whole, 100)).partition("## Accepted at the start")[2].partition("##")[0]
     assert "IC-UDP-002 Datagrams were thrown away: Known since May, CHG-4000." in section
 
 
-def test_the_report_of_a_change_that_went_back_shows_both_ways(changes):
+def test_a_report_of_a_rolled_back_change_has_both_plans(changes):
     back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK, steps=plan().steps[2:], networks=plan().networks)
     report = report_of(
         journal(
@@ -411,14 +411,14 @@ def test_the_report_of_a_change_that_went_back_shows_both_ways(changes):
     ]  # fmt: skip
 
 
-def test_what_was_never_looked_at_is_not_given_a_number(changes):
+def test_an_unread_value_is_a_question_mark_in_the_report(changes):
     report = report_of(journal(changes, AGREED).change)
     text = shown(report_lines(report, 100))
     assert "| rac1 eth1 |   1500 |     ? |" in text
     assert "?: it was not read after the change was opened." in text
 
 
-def test_the_report_goes_to_a_file_whole_and_as_json_too(racwire, changes, tmp_path):
+def test_the_report_is_written_to_a_file_as_text_and_json(racwire, changes, tmp_path):
     journal(changes, AGREED)
     target = tmp_path / "change.md"
     code, out, told = racwire("report", "-o", str(target))
@@ -431,7 +431,7 @@ def test_the_report_goes_to_a_file_whole_and_as_json_too(racwire, changes, tmp_p
     assert report == report_of(fold(ChangeJournal.read(next(changes.glob("*.change"))).change.lines))
 
 
-def test_a_change_that_is_over_can_still_be_reported(racwire, changes):
+def test_a_closed_change_can_still_be_reported(racwire, changes):
     journal(changes, Closed("abandoned", "Ann Lee", "The window was taken away."))
     code, out, told = racwire("report")
     assert code == ExitCode.PASS

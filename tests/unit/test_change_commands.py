@@ -45,26 +45,26 @@ def restored(*layers):
     return restored_lines(layers).lines
 
 
-def test_network_manager_is_told_by_the_name_of_the_connection():
+def test_networkmanager_is_configured_by_the_name_of_the_connection():
     eth1 = layer(Keeper.NETWORK_MANAGER, KEYFILE, "Wired connection 1")
     assert kept(eth1) == ("nmcli connection modify 'Wired connection 1' 802-3-ethernet.mtu 9000",)
     assert restored(eth1) == ("nmcli connection modify 'Wired connection 1' 802-3-ethernet.mtu 0",)
 
 
-def test_infiniband_has_a_property_of_its_own():
+def test_infiniband_has_its_own_property():
     ib0 = layer(Keeper.NETWORK_MANAGER, "", "ib0", kind="infiniband", mtu_after=65520, kept_before=2044)
     assert kept(ib0) == ("nmcli connection modify ib0 infiniband.mtu 65520",)
     assert restored(ib0) == ("nmcli connection modify ib0 infiniband.mtu 2044",)
 
 
-def test_ifcfg_read_by_network_manager_is_changed_by_nmcli_or_in_the_file_that_it_reads_again():
+def test_ifcfg_files_of_networkmanager_are_changed_by_nmcli_or_in_the_file():
     assert kept(layer(Keeper.IFCFG_NETWORK_MANAGER, IFCFG, "System eth1")) == (
         "nmcli connection modify 'System eth1' 802-3-ethernet.mtu 9000",
     )
     assert kept(layer(Keeper.IFCFG_NETWORK_MANAGER, IFCFG))[1] == f"nmcli connection load {IFCFG}"
 
 
-def test_networkd_gets_a_drop_in_beside_the_file_and_loses_it_on_the_way_back():
+def test_networkd_gets_a_drop_in_which_the_rollback_removes():
     eth1 = layer(Keeper.NETWORKD, NETWORK)
     assert kept(eth1) == (
         f"mkdir -p -m 755 {NETWORK}.d",
@@ -81,19 +81,19 @@ def test_a_drop_in_of_an_earlier_change_gets_its_earlier_value_back():
     assert "MTUBytes=9000" in restored(lowered)[1]
 
 
-def test_a_link_file_is_changed_in_its_place():
+def test_a_link_file_is_changed_in_place():
     link = "/etc/systemd/network/10-eth1.link"
     eth1 = layer(Keeper.UNKNOWN, link, kept_before=1500)
     assert kept(eth1) == (f"sed -i -e 's/^[[:space:]]*MTUBytes=.*/MTUBytes=9000/' {link}",)
 
 
-def test_netplan_is_told_by_section_and_by_the_key_that_its_file_has():
+def test_netplan_is_configured_by_section_and_by_the_key_in_its_file():
     vlan = layer(Keeper.NETPLAN, "/etc/netplan/01.yaml", "bond0.100", kind="vlan")
     assert kept(vlan) == (r"netplan set 'vlans.bond0\.100.mtu=9000'", "netplan generate")
     assert restored(vlan) == (r"netplan set 'vlans.bond0\.100.mtu=null'", "netplan generate")
 
 
-def test_a_team_sets_its_members_itself_and_they_keep_their_own_all_the_same():
+def test_a_team_sets_the_mtu_of_its_members_which_still_have_their_own_boot_configuration():
     own = layer(Keeper.NETWORK_MANAGER, interface="p0", connection="p0", role="member", level=0)
     for kind, names in (("team", ["team0"]), ("bond", ["p0", "team0"])):
         above = layer(Keeper.NETWORK_MANAGER, interface="team0", connection="team0", kind=kind, level=1)
@@ -101,7 +101,7 @@ def test_a_team_sets_its_members_itself_and_they_keep_their_own_all_the_same():
         assert len(kept_lines((own, above)).lines) == 2
 
 
-def test_a_member_without_a_file_takes_the_mtu_of_its_bond_and_that_is_said():
+def test_a_bond_member_without_a_file_takes_the_mtu_of_its_bond_and_a_note_says_so():
     member = layer(Keeper.UNKNOWN, role="member", interface="p0")
     bond = layer(Keeper.NETWORK_MANAGER, "", "bond0", interface="bond0", kind="bond", level=1)
     told = kept_lines([member, bond])
@@ -109,7 +109,7 @@ def test_a_member_without_a_file_takes_the_mtu_of_its_bond_and_that_is_said():
     assert "p0 has no file that sets an MTU and will take the MTU of the bond at boot" in told.note
 
 
-def test_what_nothing_known_keeps_is_named_and_gets_no_guessed_command():
+def test_an_interface_of_no_known_service_is_named_and_gets_no_command():
     told = kept_lines([layer(Keeper.UNKNOWN)])
     assert (told.lines, told.unknown) == ((), ("eth1",))
 
@@ -124,7 +124,7 @@ def test_what_nothing_known_keeps_is_named_and_gets_no_guessed_command():
     ],
 )
 @pytest.mark.parametrize("keeper", [Keeper.IFCFG, Keeper.WICKED])
-def test_an_ifcfg_file_has_the_mtu_once_however_often_the_line_is_given(keeper, text, tmp_path):
+def test_an_ifcfg_file_has_the_mtu_once_however_often_the_command_runs(keeper, text, tmp_path):
     file = tmp_path / "ifcfg-eth1"
     file.write_text(text)
     eth1 = layer(keeper, str(file))
@@ -159,7 +159,7 @@ LEVELS = st.lists(st.integers(0, 4), min_size=1, max_size=8)
 
 @given(LEVELS, st.data())
 @settings(max_examples=30)
-def test_no_line_ever_asks_for_more_than_what_lies_below_has_by_then(levels, data):
+def test_no_command_sets_an_mtu_above_that_of_the_layer_below(levels, data):
     """Each layer is on top of all layers of the level below; the kernel refuses a VLAN above its parent's MTU, and
     lowers it with the parent."""
     before, after = data.draw(st.sampled_from([(1500, 9000), (9000, 1500), (1500, 1500)]))
@@ -181,7 +181,7 @@ def test_no_line_ever_asks_for_more_than_what_lies_below_has_by_then(levels, dat
 
 @given(st.sampled_from(sorted(Keeper)), st.text(min_size=1, max_size=15), st.text(min_size=1, max_size=20))
 @settings(max_examples=60)
-def test_whatever_an_interface_a_connection_or_a_file_is_called_it_stays_one_word(keeper, name, connection):
+def test_names_of_interfaces_connections_and_files_are_single_shell_words(keeper, name, connection):
     odd = layer(keeper, "", connection, interface=name, kept_before=4000)
     for line in (*run_time_lines([odd]), *kept(odd), *restored(odd)):
         words = shlex.split(line)
@@ -189,7 +189,7 @@ def test_whatever_an_interface_a_connection_or_a_file_is_called_it_stays_one_wor
         assert not {";", "&&", "|", "$("} & set(words) - {name, connection}
 
 
-def test_the_files_of_the_keepers_are_archived_with_the_profile_and_the_addresses():
+def test_the_configuration_files_are_archived_with_the_profile_and_the_addresses():
     block = save_node("rac2", "/u01/grid", "2026-11-20-a", ["/etc/systemd/network", "/etc/rc.d/rc.local"])
     text = "\n".join(block.lines)
     assert "/var/tmp/racwire-2026-11-20-a/network.tar.gz etc/systemd/network etc/rc.d/rc.local" in text
@@ -198,7 +198,7 @@ def test_the_files_of_the_keepers_are_archived_with_the_profile_and_the_addresse
     assert "umask 077" in text  # connections hold passwords
 
 
-def test_recordings_are_made_of_the_same_cluster_and_database_and_name_no_password():
+def test_recordings_are_of_the_same_cluster_and_database_and_contain_no_password():
     asked = Settings(
         cluster=ClusterSettings(networks=("192.168.10.0/24",), peers=("rac2",)),
         database=DatabaseSettings(connect="scan:1521/prod", user="racwire", password_file="/home/oracle/.pw"),
@@ -211,5 +211,5 @@ def test_recordings_are_made_of_the_same_cluster_and_database_and_name_no_passwo
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(5, "5s"), (90, "90s"), (600, "10m"), (7200, "2h")])
-def test_durations_are_told_as_racwire_takes_them(seconds, told):
+def test_durations_have_the_form_that_racwire_accepts(seconds, told):
     assert duration(seconds) == told

@@ -68,7 +68,7 @@ def id_of(conduct: ChangeSession) -> str:
 # --- what people decide -----------------------------------------------------------------------------------------------
 
 
-def test_what_is_decided_is_on_the_disk_with_who_was_at_the_keyboard(conduct, monkeypatch):
+def test_a_decision_is_on_disk_with_the_login_of_the_operator(conduct, monkeypatch):
     monkeypatch.setattr("getpass.getuser", lambda: "oracle")
     line = conduct.attest("A. Lee", "CHG-4711")
     assert line.who == "oracle@rac1"
@@ -77,7 +77,7 @@ def test_what_is_decided_is_on_the_disk_with_who_was_at_the_keyboard(conduct, mo
     assert kept(conduct)[-1] == Noted("baseline", "waiting for the load")
 
 
-def test_the_whole_way_to_the_end(conduct):
+def test_a_change_runs_from_its_first_step_to_its_last(conduct):
     conduct.attest("A. Lee")
     with pytest.raises(ChangeError, match="was not verified yet"):
         conduct.override("A. Lee", "there is no load tonight")
@@ -96,13 +96,13 @@ def test_the_whole_way_to_the_end(conduct):
             late()
 
 
-def test_where_somebody_else_wrote_meanwhile_it_is_weighed_anew(conduct):
+def test_after_a_write_of_another_operator_the_decision_is_checked_again(conduct):
     elsewhere(conduct, Noted("agree", "the network team agrees"))
     conduct.attest("A. Lee")
     assert [type(event) for event in kept(conduct)] == [Noted, Attested]
 
 
-def test_what_was_meant_for_a_step_never_lands_on_the_next_one(conduct):
+def test_a_decision_for_a_step_is_never_applied_to_the_next_step(conduct):
     """Another operator attested the same step a moment before."""
     elsewhere(conduct, AGREED)
     with pytest.raises(ChangeError, match="Step agree is done"):
@@ -111,7 +111,7 @@ def test_what_was_meant_for_a_step_never_lands_on_the_next_one(conduct):
     assert id_of(conduct) == "baseline"
 
 
-def test_an_override_is_of_the_gate_that_was_seen(conduct):
+def test_an_override_applies_to_the_gate_that_was_shown(conduct):
     conduct.attest("A. Lee")
     elsewhere(conduct, Verified("baseline", False, ()))
     conduct.refresh()
@@ -121,7 +121,7 @@ def test_an_override_is_of_the_gate_that_was_seen(conduct):
     assert not any(isinstance(event, Overridden) for event in kept(conduct))
 
 
-def test_what_others_wrote_is_read_when_there_is_something(conduct):
+def test_events_of_other_operators_are_read_when_there_are_any(conduct):
     assert not conduct.refresh()
     elsewhere(conduct, AGREED)
     assert conduct.refresh()
@@ -132,7 +132,7 @@ def test_what_others_wrote_is_read_when_there_is_something(conduct):
         conduct.refresh()
 
 
-def test_the_way_back_can_be_looked_at_before_it_is_begun(conduct):
+def test_the_rollback_can_be_shown_before_it_starts(conduct):
     conduct.attest("A. Lee")
     back = conduct.way_back()
     assert [type(event) for event in kept(conduct)] == [Attested]
@@ -142,7 +142,7 @@ def test_the_way_back_can_be_looked_at_before_it_is_begun(conduct):
     assert conduct.change.is_way_back
 
 
-def test_a_change_of_which_nothing_was_done_can_be_given_up(conduct):
+def test_a_change_without_completed_steps_can_be_abandoned(conduct):
     conduct.abandon("A. Lee", "the window was cancelled")
     assert conduct.change.outcome == "abandoned"
 
@@ -181,7 +181,7 @@ def at(conduct: ChangeSession, step: str) -> None:
     elsewhere(conduct, *(line.event for line in until(step, down()).lines[1:]))
 
 
-async def test_what_comes_of_a_look_is_written_when_it_is_over(conduct, seen):
+async def test_the_result_of_a_verification_is_written_when_it_ends(conduct, seen):
     at(conduct, "set-mtu")
     seen(down(9000))
     concluded = await look(conduct)
@@ -189,7 +189,7 @@ async def test_what_comes_of_a_look_is_written_when_it_is_over(conduct, seen):
     assert id_of(conduct) == "survives-boot"
 
 
-async def test_a_look_that_is_given_up_writes_nothing(conduct, seen):
+async def test_a_cancelled_verification_writes_nothing(conduct, seen):
     at(conduct, "set-mtu")
     seen(down(9000))
     before = conduct.path.read_bytes()
@@ -200,14 +200,14 @@ async def test_a_look_that_is_given_up_writes_nothing(conduct, seen):
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_note_that_was_written_meanwhile_costs_no_look(conduct, seen):
+async def test_a_note_written_during_a_verification_does_not_discard_it(conduct, seen):
     at(conduct, "set-mtu")
     seen(down(9000), meanwhile=lambda: elsewhere(conduct, Noted("set-mtu", "rac3 is slow")))
     await look(conduct)
     assert [type(event) for event in kept(conduct)[-2:]] == [Noted, Verified]
 
 
-async def test_a_look_of_a_step_that_was_done_meanwhile_is_thrown_away(conduct, seen):
+async def test_a_verification_of_a_step_that_was_done_meanwhile_is_discarded(conduct, seen):
     at(conduct, "set-mtu")
     seen(down(9000), meanwhile=lambda: elsewhere(conduct, passed("set-mtu", down(9000))))
     with pytest.raises(ChangeError, match="Another process finished step set-mtu during the verification"):
@@ -215,7 +215,7 @@ async def test_a_look_of_a_step_that_was_done_meanwhile_is_thrown_away(conduct, 
     assert id_of(conduct) == "survives-boot"
 
 
-async def test_a_change_that_is_over_is_not_looked_at(conduct):
+async def test_a_closed_change_is_not_verified(conduct):
     conduct.abandon("A. Lee", "the window was cancelled")
     with pytest.raises(ChangeError, match="is closed: abandoned"):
         await look(conduct)
@@ -224,12 +224,12 @@ async def test_a_change_that_is_over_is_not_looked_at(conduct):
 # --- where the journals lie -------------------------------------------------------------------------------------------
 
 
-def test_the_usual_place_is_the_users_own(monkeypatch, tmp_path):
+def test_the_default_directory_belongs_to_the_user(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert directory_of(Settings()) == tmp_path / ".local/state/racwire/changes"
 
 
-def test_the_open_change_is_found_and_with_several_one_has_to_be_named(settings, journal):
+def test_the_open_change_is_found_and_of_several_one_must_be_named(settings, journal):
     assert current(settings).path == journal.path
     second = ChangeJournal.open_new(journal.path.parent, plan(cluster="testrac"), journal.change.look, **WHO)
     with pytest.raises(ChangeError, match=r"More than one change is open .*--file"):
@@ -239,14 +239,14 @@ def test_the_open_change_is_found_and_with_several_one_has_to_be_named(settings,
     assert [found.path for found in journals(settings)] == [journal.path, second.path]
 
 
-def test_where_none_is_open_it_is_said_what_to_do(settings, journal):
+def test_without_an_open_change_the_message_says_what_to_do(settings, journal):
     journal.append(Closed("abandoned", "A. Lee"), **WHO)
     with pytest.raises(ChangeError, match=r"No change is open in .*\(1 closed change.*racwire change new"):
         current(settings)
     assert current(settings, path=journal.path).change.outcome == "abandoned"
 
 
-def test_nothing_is_guessed_while_a_journal_is_broken(settings, journal):
+def test_no_change_is_chosen_while_a_journal_is_damaged(settings, journal):
     journal.path.write_bytes(b"torn\n")
     with pytest.raises(ChangeJournalError, match=r"Line 1 .* is damaged"):
         current(settings)
@@ -279,7 +279,7 @@ async def test_a_second_change_is_refused_before_anything_is_planned(settings, j
         await begin(settings, monkeypatch, now)
 
 
-async def test_on_a_node_of_an_open_change_nothing_is_looked_at(settings):
+async def test_nothing_is_checked_on_a_node_of_an_open_change(settings):
     here = plan(nodes=("rac1", os.uname().nodename))
     ChangeJournal.open_new(directory_of(settings), here, look_of(cluster(), here), **WHO)
     async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
@@ -290,7 +290,7 @@ async def test_on_a_node_of_an_open_change_nothing_is_looked_at(settings):
 # --- copies on other nodes --------------------------------------------------------------------------------------------
 
 
-def test_a_copy_is_known_by_its_beginning_and_told_by_its_last_whole_line(conduct):
+def test_a_copy_is_identified_by_its_start_and_described_by_its_last_whole_line(conduct):
     conduct.attest("A. Lee")
     data = conduct.path.read_text()
     copy = parse_copy("rac2", "/x", f"{data[:400]}\n" + "\n".join(data.splitlines()[-2:]) + '\n{"number":3,"at":"2026')
@@ -302,7 +302,7 @@ def test_a_copy_is_known_by_its_beginning_and_told_by_its_last_whole_line(conduc
     assert isinstance(parse_copy("rac2", "/x", "").lines, Unknown)
 
 
-def test_only_names_of_journals_are_asked_for(tmp_path):
+def test_only_names_of_journals_are_requested(tmp_path):
     listing = "\n".join(
         [f"{tmp_path}/prodrac-2026-11-20-{letter}.change" for letter in "cab"]
         + [f"{tmp_path}/prodrac-*.change", "/etc/shadow.change", f"{tmp_path}/../x.change", f"{tmp_path}/a b.change"]
@@ -310,7 +310,7 @@ def test_only_names_of_journals_are_asked_for(tmp_path):
     assert listed_names(listing, tmp_path) == [f"prodrac-2026-11-20-{letter}.change" for letter in "abc"]
 
 
-async def test_copies_are_found_where_they_lie_and_where_there_is_no_directory_there_are_none(conduct, tmp_path):
+async def test_copies_are_found_and_a_missing_directory_has_none(conduct, tmp_path):
     directory = conduct.path.parent
     (directory / "prodrac-2026-11-19-a.change").write_text("torn")
     (directory / "testrac-2026-11-20-a.change").write_bytes(conduct.path.read_bytes())
@@ -327,7 +327,7 @@ async def test_copies_are_found_where_they_lie_and_where_there_is_no_directory_t
     assert isinstance(torn.lines, Unknown)
 
 
-def test_the_programs_that_look_for_copies_ask_for_journals_and_no_other_file():
+def test_the_programs_that_search_for_copies_read_only_journals():
     assert f'"$1/$2"-*{SUFFIX};' in CHANGE_JOURNALS.text
     assert CHANGE_BACKUPS.example == backup_paths("ID")
 
@@ -343,7 +343,7 @@ def written(path: Path, seed: int, **more: object) -> Path:
     return path
 
 
-def test_what_a_recording_holds_is_read_from_its_samples(tmp_path):
+def test_the_contents_of_a_recording_are_read_from_its_samples(tmp_path):
     seen = see_recording(written(tmp_path / "before.rec", 1, mtu=1500))
     assert isinstance(seen, SeenRecording)
     assert (seen.seconds, seen.sampled, seen.begun_at) == (90, {"rac1": 1, "rac2": 1}, "2026-11-21T14:00:00+01:00")
@@ -351,7 +351,7 @@ def test_what_a_recording_holds_is_read_from_its_samples(tmp_path):
     assert seen.private_bytes_per_s["rac1"] > 1_000_000
 
 
-def test_what_is_no_recording_is_said(tmp_path):
+def test_a_file_that_is_not_a_recording_is_reported(tmp_path):
     assert see_recording(tmp_path / "none") == NoRecording(str(tmp_path / "none"))
     (tmp_path / "text").write_text("hello")
     assert isinstance(see_recording(tmp_path / "text"), Unknown)
@@ -374,7 +374,7 @@ def comparison(**after: object) -> RecordingsCompared:
     return summarised(compare([Runs(runs[0], runs[1], None, stretch_s)]))
 
 
-def test_more_losses_and_longer_receive_times_are_harm_and_another_load_leaves_it_open():
+def test_more_losses_and_longer_receive_times_are_worse_and_another_load_is_inconclusive():
     assert any("blocks lost from 0" in text for text in comparison(mtu=9000, lost_per_s=0.9).harm)
     assert any("receive time" in text for text in comparison(mtu=9000, receive_cs_per_block=0.15).harm)
     shifted = comparison(mtu=9000, blocks=2000.0)
@@ -382,6 +382,6 @@ def test_more_losses_and_longer_receive_times_are_harm_and_another_load_leaves_i
     assert any("the load was not the same" in text for text in shifted.open)
 
 
-def test_too_few_samples_leave_it_open():
+def test_too_few_samples_are_inconclusive():
     runs, stretch_s = runs_of([("before", recording(1, seconds=8)), ("after", recording(2, seconds=8))])
     assert summarised(compare([Runs(runs[0], runs[1], None, stretch_s)])).open

@@ -63,7 +63,7 @@ def gathered(tmp_path: Path, *checks: str) -> tuple[Changing, Nodes]:
     return asyncio.run(gather())
 
 
-def test_peers_are_asked_for_journals_with_every_look_and_one_that_refuses_is_told(tmp_path: Path) -> None:
+def test_every_verification_requests_journals_of_peers_and_reports_refusals(tmp_path: Path) -> None:
     ChangeJournal.open_new(tmp_path, plan(), LOOK, who=WHO, version="1.2.3")
     found, nodes = gathered(tmp_path)
     assert list(found.copies) == ["rac2"]
@@ -76,7 +76,7 @@ def test_peers_are_asked_for_journals_with_every_look_and_one_that_refuses_is_to
     assert all(isinstance(part, Unknown) for part in (found.before, found.after, found.compared))
 
 
-def test_backups_are_looked_for_on_every_node(tmp_path: Path) -> None:
+def test_backups_are_searched_on_every_node(tmp_path: Path) -> None:
     found, nodes = gathered(tmp_path, "backups-made")
     assert sorted(found.backups) == sorted(found.registries) == ["rac1", "rac2"]
     for files in found.backups.values():
@@ -85,7 +85,7 @@ def test_backups_are_looked_for_on_every_node(tmp_path: Path) -> None:
     assert {total for _, _, total in nodes.told} == {3}
 
 
-def test_recordings_that_are_not_there_are_told(tmp_path: Path) -> None:
+def test_missing_recordings_are_reported(tmp_path: Path) -> None:
     found, _ = gathered(tmp_path, "baseline-recording", "after-recording", "comparison")
     assert isinstance(found.before, NoRecording)
     assert found.before.path == str(tmp_path / "before.rec")
@@ -93,9 +93,7 @@ def test_recordings_that_are_not_there_are_told(tmp_path: Path) -> None:
     assert isinstance(found.compared, NoRecording)
 
 
-def test_names_are_resolved_and_those_that_lead_nowhere_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_resolved_and_unknown_names_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def resolve(name: str, port: None) -> list[tuple[object, ...]]:
         if name == "rac3":
             raise OSError("Name or service not known")

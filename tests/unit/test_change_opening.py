@@ -56,7 +56,7 @@ def copy(name: str, outcome: str = "") -> JournalCopy:
     return JournalCopy(node="rac2", path=f"/changes/prodrac-{name}.change", begins="{", lines=1, outcome=outcome)
 
 
-async def test_a_change_is_begun_with_a_journal_and_a_name_that_no_other_has(settings, begin):
+async def test_a_new_change_has_a_journal_and_a_unique_name(settings, begin):
     over = Changing(copies={"rac2": (copy(f"{opening.datetime.now().astimezone().date()}-a", "signed off"),)})
     *events, last = await begin(to_change(), over)
     assert isinstance(events[-1], RunFinished)
@@ -80,7 +80,7 @@ async def test_a_damaged_journal_of_the_cluster_may_be_of_an_open_change(setting
         await begin(to_change(), Changing())
 
 
-async def test_peers_are_asked_for_copies_and_those_that_refuse_are_told(tmp_path: Path):
+async def test_copies_are_requested_from_peers_and_refusals_reported(tmp_path: Path):
     ChangeJournal.open_new(tmp_path, plan(), LOOK, who=WHO, version="1.2.3")
     shells = []
 
@@ -100,7 +100,7 @@ async def test_peers_are_asked_for_copies_and_those_that_refuse_are_told(tmp_pat
     assert found.unasked == {"rac3": Unknown("ssh was refused.")}
 
 
-async def test_a_target_that_cannot_be_told_must_be_named(begin):
+async def test_a_target_that_cannot_be_derived_must_be_named(begin):
     bare = msgspec.structs.replace(to_change(), networks=Unknown("not read"))
     with pytest.raises(ChangeError, match="specify the MTU with --to"):
         await begin(bare, Changing(), target=None)

@@ -61,7 +61,7 @@ def booted(node: str, **more: object) -> object:
 # --- the gate ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_step_passes_when_every_node_does_and_what_was_seen_is_kept():
+def test_a_step_passes_when_every_node_does_and_the_observed_state_is_recorded():
     (event,) = looked(until("set-mtu", down()), down(9000))
     assert event == verified((event,))
     assert event.passed
@@ -73,7 +73,7 @@ def test_a_step_passes_when_every_node_does_and_what_was_seen_is_kept():
     assert event.look.running == dict.fromkeys(NODES, False)
 
 
-def test_one_node_that_was_forgotten_is_named_and_the_others_pass():
+def test_a_forgotten_node_is_named_and_the_others_pass():
     forgotten = down(9000, rac3=1500, rac3_setup=setup("rac3", runs=False, mtu=1500))
     events = looked(until("set-mtu", down()), forgotten)
     assert not verified(events).passed
@@ -81,7 +81,7 @@ def test_one_node_that_was_forgotten_is_named_and_the_others_pass():
     assert reopened(events) == []
 
 
-def test_a_gate_is_about_its_own_nodes_only():
+def test_a_gate_concerns_only_its_own_nodes():
     of = until("first-node", down(9000))
     one_up = down(9000, rac1=setup("rac1", mtu=9000, autostart=False))
     assert verified(looked(of, one_up)).passed
@@ -90,11 +90,11 @@ def test_a_gate_is_about_its_own_nodes_only():
     assert ("stack-down", "rac2") in not_held(looked(of, two_up))
 
 
-def test_what_must_still_hold_is_told_only_where_it_does_not():
+def test_earlier_gates_are_reported_only_if_they_no_longer_hold():
     assert {r.check for r in verified(looked(until("survives-boot", down(9000)), down(9000))).results} == {"rebooted"}
 
 
-def test_a_gate_that_this_racwire_does_not_know_is_not_proved():
+def test_a_gate_unknown_to_this_version_does_not_pass():
     step = msgspec.structs.replace(STEPS[1], gates=(Gate("from-the-future"),))
     of = until("baseline", opened=plan(steps=(STEPS[0], step, STEPS[-1])))
     event = verified(looked(of, cluster()))
@@ -103,7 +103,7 @@ def test_a_gate_that_this_racwire_does_not_know_is_not_proved():
     assert "newer" in event.results[0].next[0]
 
 
-def test_a_built_in_check_speaks_of_the_paths_together_and_of_one_node_alone():
+def test_a_built_in_check_reports_the_paths_together_and_single_nodes():
     both = Finding(code="IC-PATH-003", check="df-ping", status=Status.FAIL, title="Gone.", nodes=("rac1", "rac2"))
     one = Finding(
         code="IC-MTU-002",
@@ -122,18 +122,18 @@ def test_a_built_in_check_speaks_of_the_paths_together_and_of_one_node_alone():
 # --- how the cluster changed under it ---------------------------------------------------------------------------------
 
 
-def test_a_cluster_that_stays_as_it_is_surprises_nobody():
+def test_an_unchanged_cluster_has_no_surprises():
     assert surprised(looked(until("survives-boot", down(9000)), down(9000))) == []
 
 
-def test_a_boot_that_the_step_asks_for_is_told_and_alarms_nobody():
+def test_an_expected_boot_is_reported_without_an_alarm():
     events = looked(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
     assert told(events) == "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
     assert verified(events).passed
 
 
-def test_a_node_that_comes_back_with_the_old_mtu_takes_the_change_back_to_setting_it():
+def test_a_node_that_boots_with_the_old_mtu_reopens_the_step_that_sets_it():
     of = until("prove-paths", down(9000))
     events = looked(of, down(9000, rac2=1500, rac2_setup=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
@@ -147,7 +147,7 @@ def test_a_node_that_comes_back_with_the_old_mtu_takes_the_change_back_to_settin
     assert again.current.id == "set-mtu"
 
 
-def test_forgotten_persistence_that_was_gone_past_is_found_by_the_boot():
+def test_a_missing_boot_configuration_that_was_overridden_is_found_at_the_boot():
     """The override is for the file. The running MTU was verified, and a boot that loses it reverts the change."""
     not_kept = down(9000, rac2=setup("rac2", runs=False, mtu=None))
     of = until("set-mtu", down())
@@ -158,7 +158,7 @@ def test_forgotten_persistence_that_was_gone_past_is_found_by_the_boot():
     assert reopened(events) == ["set-mtu"]
 
 
-def test_an_mtu_that_somebody_takes_back_is_seen_and_every_path_has_to_be_proved_again():
+def test_a_reverted_mtu_is_detected_and_every_path_must_be_proved_again():
     of = until("first-node", down(9000))
     events = looked(of, down(9000, rac2=1500))
     assert surprised(events) == [(Surprise.MTU_LOST, "rac2", False)]
@@ -166,7 +166,7 @@ def test_an_mtu_that_somebody_takes_back_is_seen_and_every_path_has_to_be_proved
     assert reopened(events) == ["set-mtu", "prove-paths"]
 
 
-def test_a_surprise_is_told_once():
+def test_a_surprise_is_reported_once():
     of = until("first-node", down(9000))
     lost = down(9000, rac2=1500)
     of = after(of, *looked(of, lost))
@@ -174,7 +174,7 @@ def test_a_surprise_is_told_once():
 
 
 @pytest.mark.parametrize("step", ["baseline", "stack-down"])
-def test_a_live_change_is_dangerous_at_whatever_step_it_is_seen(step):
+def test_a_live_change_is_dangerous_at_any_step(step):
     events = looked(until(step, cluster()), with_nothing_more(cluster(1500, rac2=9000)))
     assert surprised(events) == [(Surprise.LIVE_CHANGE, "rac2", True)]
     assert "changed from MTU 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in told(events)
@@ -186,7 +186,7 @@ def with_nothing_more(now: Cluster) -> Cluster:
     return msgspec.structs.replace(now, changing=Changing())
 
 
-def test_a_live_change_that_is_taken_back_is_told_and_alarms_nobody():
+def test_a_reverted_live_change_is_reported_without_an_alarm():
     of = until("baseline", cluster())
     of = after(of, *looked(of, with_nothing_more(cluster(1500, rac2=9000))))
     events = looked(of, with_nothing_more(cluster()))
@@ -194,7 +194,7 @@ def test_a_live_change_that_is_taken_back_is_told_and_alarms_nobody():
     assert told(events).endswith("the MTU is right again.")
 
 
-def test_on_a_way_back_that_sets_nothing_the_mtu_of_before_is_what_has_to_be():
+def test_on_a_rollback_without_mtu_steps_the_earlier_mtu_is_expected():
     untouched = Step(id="untouched", title="", what="", why="", gates=(Gate("running-mtu"), Gate("kept-mtu")))
     back = plan(
         kind=ChangeKind.ROLLBACK,
@@ -209,7 +209,7 @@ def test_on_a_way_back_that_sets_nothing_the_mtu_of_before_is_what_has_to_be():
     assert surprised(looked(of, with_nothing_more(cluster(1500)))) == [(Surprise.OTHER, "rac2", False)]
 
 
-def test_an_mtu_that_is_lost_while_the_nodes_come_up_again_has_nobody_stop_them_all():
+def test_an_mtu_lost_while_nodes_start_does_not_require_stopping_all_nodes():
     up = cluster(9000, keeps=9000)
     of = until("other-nodes", up)
     of = after(of, *looked(of, with_nothing_more(cluster(9000, keeps=9000, rac3=1500))))
@@ -219,25 +219,25 @@ def test_an_mtu_that_is_lost_while_the_nodes_come_up_again_has_nobody_stop_them_
     assert verified(looked(of, with_nothing_more(up))).passed
 
 
-def test_setting_mtus_while_nothing_runs_is_what_the_step_is_for():
+def test_setting_mtus_while_nothing_runs_is_expected_at_its_step():
     assert surprised(looked(until("set-mtu", down()), down(9000, rac2=1500))) == []
 
 
-def test_a_stack_that_is_started_before_its_turn_has_to_be_stopped_again():
+def test_a_stack_started_too_early_must_be_stopped_again():
     of = until("prove-paths", down(9000))
     events = looked(of, down(9000, rac2=setup("rac2", mtu=9000, autostart=False)))
     assert surprised(events) == [(Surprise.STACK_STARTED, "rac2", False)]
     assert reopened(events) == ["stack-down"]
 
 
-def test_a_stack_that_is_started_while_the_mtus_differ_is_dangerous():
+def test_a_stack_started_while_mtus_differ_is_dangerous():
     of = after(until("set-mtu", down()), *looked(until("set-mtu", down()), down(9000, rac2=1500)))
     events = looked(of, down(9000, rac2=1500, rac3=setup("rac3", mtu=9000, autostart=False)))
     assert (Surprise.STACK_STARTED, "rac3", True) in surprised(events)
     assert "Stop Clusterware at once" in told(events)
 
 
-def test_whatever_else_was_proved_and_is_no_more_is_told_with_its_own_sentence():
+def test_other_gates_that_no_longer_hold_are_reported_with_their_own_sentence():
     of = until("prove-paths", down(9000))
     events = looked(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, autostart=True)))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
@@ -245,7 +245,7 @@ def test_whatever_else_was_proved_and_is_no_more_is_told_with_its_own_sentence()
     assert reopened(events) == ["stack-down"]
 
 
-def test_not_knowing_takes_no_proof_away_and_lets_nothing_pass():
+def test_an_unknown_result_revokes_no_proof_and_passes_no_gate():
     gone = UnreadNode("rac2", "rac2 could not be read: it is being booted.")
     of = until("prove-paths", down(9000))
     events = looked(of, down(9000, rac2=gone, rac2_setup=gone))
@@ -255,7 +255,7 @@ def test_not_knowing_takes_no_proof_away_and_lets_nothing_pass():
     assert verified(events).look == of.look  # what is not known now stands as it was
 
 
-def test_a_cluster_that_lost_an_mtu_when_it_was_up_again_need_not_be_stopped_once_it_is_set_back():
+def test_a_running_cluster_with_a_restored_mtu_need_not_be_stopped():
     up = cluster(9000, keeps=9000)
     of = until("sign-off", up)
     of = after(of, *looked(of, cluster(9000, keeps=9000, rac2=1500)))
@@ -265,7 +265,7 @@ def test_a_cluster_that_lost_an_mtu_when_it_was_up_again_need_not_be_stopped_onc
     assert verified(looked(of, up)).passed
 
 
-def test_an_mtu_that_is_lost_before_the_signature_is_seen_by_the_last_look():
+def test_an_mtu_lost_before_the_sign_off_is_found_by_the_last_verification():
     last = msgspec.structs.replace(STEPS[-1], gates=(Gate("running-mtu"),))
     of = until("sign-off", cluster(9000, keeps=9000), plan(steps=(*STEPS[:-1], last)))
     lost = looked(of, cluster(9000, keeps=9000, rac2=1500))
@@ -274,7 +274,7 @@ def test_an_mtu_that_is_lost_before_the_signature_is_seen_by_the_last_look():
     assert verified(looked(of, cluster(9000, keeps=9000))).passed
 
 
-def test_on_the_way_back_a_boot_is_told_and_an_mtu_on_its_way_is_no_surprise():
+def test_on_a_rollback_a_boot_is_reported_and_an_mtu_in_progress_is_no_surprise():
     layers = tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES)
     back = plan(kind=ChangeKind.ROLLBACK, layers=layers, steps=(*STEPS[2:4], STEPS[-1]))
     of = after(until("survives-boot", down(9000)), RolledBack(back, "A. Lee", "a good reason"))
@@ -284,7 +284,7 @@ def test_on_the_way_back_a_boot_is_told_and_an_mtu_on_its_way_is_no_surprise():
     assert surprised(looked(of, down(1500, rac1=booted("rac1")))) == [(Surprise.REBOOTED, "rac1", False)]
 
 
-def test_until_everything_is_stopped_a_live_change_is_watched_for_and_not_after():
+def test_live_changes_are_detected_only_until_everything_is_stopped():
     assert [gate.check for gate in watched(*_at("agree"))] == [
         "only-journal",
         "mtu-untouched",
@@ -305,7 +305,7 @@ def _at(step: str) -> tuple[Change, object]:
 PACKETS = BeforeAfter(before="6.02", after="1.00")
 
 
-def test_what_was_measured_on_the_way_is_kept_for_the_report():
+def test_measurements_during_the_change_are_recorded_for_the_report():
     activity = Activity(
         "", "", 30.0,
         (InstanceActivity(1, 30.0, {"gc blocks lost": 3, "gc cr blocks received": 9000}),),
@@ -367,7 +367,7 @@ async def every(look: Verification) -> list[object]:
         return [event async for event in events]
 
 
-async def test_a_look_tells_how_far_it_is_and_concludes_last(engine):
+async def test_a_verification_reports_its_progress_and_concludes_last(engine):
     engine(down(9000))
     of = until("set-mtu", down())
     events = await every(Verification(of, Settings(), node="rac1"))
@@ -379,14 +379,14 @@ async def test_a_look_tells_how_far_it_is_and_concludes_last(engine):
     assert verified(events[-1].events).passed
 
 
-async def test_with_the_stack_down_neither_clusterware_nor_the_database_is_asked(engine):
+async def test_with_the_stack_down_neither_clusterware_nor_the_database_is_queried(engine):
     asked = engine(down(9000))
     settings = msgspec.structs.replace(Settings(), database=DatabaseSettings(connect="rac-scan/prod"))
     await every(Verification(until("set-mtu", down()), settings, node="rac1"))
     assert sorted(asked) == ["changing", "nodes", "setups"]
 
 
-async def test_a_step_without_a_gate_still_sees_who_was_booted(engine):
+async def test_a_step_without_a_gate_still_detects_boots(engine):
     engine(msgspec.structs.replace(cluster(9000, rac2=setup("rac2", mtu=9000, boot="second"), keeps=9000)))
     of = until("sign-off", cluster(9000, keeps=9000))
     concluded = (await every(Verification(of, Settings(), node="rac1")))[-1]
@@ -394,7 +394,7 @@ async def test_a_step_without_a_gate_still_sees_who_was_booted(engine):
     assert surprised(concluded.events) == [(Surprise.REBOOTED, "rac2", False)]
 
 
-async def test_a_look_that_is_given_up_ends_at_once(engine, monkeypatch):
+async def test_a_cancelled_verification_ends_at_once(engine, monkeypatch):
     engine(down(9000))
 
     async def hang(session, known):
@@ -412,7 +412,7 @@ async def test_a_look_that_is_given_up_ends_at_once(engine, monkeypatch):
                 break
 
 
-def test_what_the_engine_is_told_comes_from_the_plan():
+def test_the_settings_of_the_engine_come_from_the_plan():
     operator = msgspec.structs.replace(
         Settings(), cluster=ClusterSettings(peers=("other",)), database=DatabaseSettings(connect="rac-scan/prod")
     )
@@ -424,6 +424,6 @@ def test_what_the_engine_is_told_comes_from_the_plan():
     assert settings_for(operator, plan(), "rac2", with_database=True).database.is_set
 
 
-def test_this_node_is_known_by_the_plans_name():
+def test_this_node_is_identified_by_its_name_in_the_plan():
     assert node_here(plan(), "RAC2.example.com") == "rac2"
     assert node_here(plan(), "jump-host") == "jump-host"

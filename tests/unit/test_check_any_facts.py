@@ -234,7 +234,7 @@ def judged(check, built):
     return findings
 
 
-def test_evidence_in_sql_is_of_statements_that_are_sent():
+def test_evidence_in_sql_is_of_statements_that_racwire_sends():
     lost = asked(2, activity=losing(2, 37, {1: 37}), history=history(2, [past_loss(2)]))
     before = asked(2, history=history(2, [past_loss(2)]))
     topics = {e.topic for built in (lost, before) for c in CHECKS for f in c.run(built) for e in f.evidence}
@@ -245,7 +245,7 @@ def test_evidence_in_sql_is_of_statements_that_are_sent():
 
 @given(clusters())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_check_raises_or_says_pass_of_a_loss(built):
+def test_no_check_raises_or_passes_a_loss(built):
     said = {check.id: {f.status for f in judged(check, built)} for check in CHECKS}
     activity = built.activity
     if isinstance(activity, Activity):

@@ -32,13 +32,13 @@ def kept(name="eth1", mtu=None, keeper=Keeper.IFCFG, file="/etc/sysconfig/networ
     return KeptMtu(name, keeper, file, mtu=mtu, **more)
 
 
-def test_nodes_that_keep_what_they_run_with_pass_on_every_network():
+def test_nodes_whose_boot_configuration_has_the_running_mtu_pass_on_every_network():
     told = boot_mtu.run(cluster(4))
     assert [(f.code, f.status) for f in told] == [("IC-BOOT-001", Status.PASS)] * 2
     assert told[0].title == "rac1, rac2, rac3 and rac4 keep MTU 9000 on 192.168.10.0/24 through the next boot."
 
 
-def test_the_same_slip_on_several_nodes_is_one_finding_with_one_remedy():
+def test_the_same_mistake_on_several_nodes_is_one_finding_with_one_remedy():
     by_nm = kept(keeper=Keeper.NETWORK_MANAGER, file="", connection="Private 1")
     told = found([RAC1, RAC2], keeping(RAC1, by_nm), keeping(RAC2, by_nm))["IC-BOOT-002"]
     assert told.title.startswith("eth1 of rac1 and rac2 run at MTU 9000 and will have MTU 1500")
@@ -61,7 +61,7 @@ def test_a_member_of_a_bond_without_an_mtu_of_its_own_gets_that_of_the_bond():
         assert found([RAC1, of], msgspec.structs.replace(base, kept=only)).keys() == {"IC-BOOT-001"}
 
 
-def test_a_member_of_a_bond_with_an_mtu_of_its_own_is_told():
+def test_a_member_of_a_bond_with_an_mtu_of_its_own_is_reported():
     finding = found([RAC1, bonded()], keeping(bonded(), kept("p0", 1500)))["IC-BOOT-002"]
     assert finding.title.startswith("p0 of rac2 runs at MTU 9000 and will have MTU 1500")
 
@@ -71,7 +71,7 @@ def on_vlan(parent):
     return msgspec.structs.replace(upper, interfaces=(*upper.interfaces, interface("bond1", "", parent, kind="bond")))
 
 
-def test_a_vlan_has_its_parent_s_mtu_and_never_more():
+def test_a_vlan_takes_the_mtu_of_its_parent_and_never_more():
     of = on_vlan(9000)
     assert found([RAC1, of], keeping(of, kept("eth2"))).keys() == {"IC-BOOT-001"}
     told = found([RAC1, of], keeping(of, kept("eth2", 9000), kept("bond1", 1500)))
@@ -106,7 +106,7 @@ SCRIPT = FragileMtu("eth1", "/etc/rc.d/rc.local", "ip link set eth1 mtu 9000", 9
         ((), msgspec.structs.replace(SCRIPT, mtu=1500), "and /etc/rc.d/rc.local will set MTU 1500 at the next boot."),
     ],
 )
-def test_an_mtu_that_hangs_on_a_script_is_fragile(entries, line, title):
+def test_an_mtu_that_depends_on_a_script_is_fragile(entries, line, title):
     finding = found([RAC1, RAC2], keeping(RAC2, *entries, fragile=(line,)))["IC-BOOT-003"]
     assert finding.status is Status.WARN
     assert "eth1 of rac2" in finding.title
@@ -117,18 +117,18 @@ def test_an_mtu_that_hangs_on_a_script_is_fragile(entries, line, title):
 @pytest.mark.parametrize(
     "line", [SCRIPT, FragileMtu("", "/etc/rc.local", "mtu $1"), FragileMtu("em9", "/x", "mtu", 1400)]
 )
-def test_a_script_that_says_what_is_kept_anyway_or_is_about_something_else_is_no_fault(line):
+def test_a_script_with_the_configured_mtu_or_another_purpose_is_not_a_fault(line):
     assert found([RAC1, RAC2], keeping(RAC2, fragile=(line,))).keys() == {"IC-BOOT-001"}
 
 
-def test_where_nothing_known_keeps_any_interface_it_is_told_and_is_no_fault():
+def test_interfaces_without_a_known_network_service_are_info():
     """As in a container, or on a practice cluster without network services."""
     told = found([RAC1, RAC2], *(keeping(of, kept=()) for of in (RAC1, RAC2)))
     assert {f.status for f in told.values()} == {Status.INFO}
     assert told["IC-BOOT-005"].title.startswith("No known network service configures eth1 and eth2 of rac1 and rac2,")
 
 
-def test_what_could_not_be_read_at_all_is_unknown_and_what_is_open_beside_other_answers_is_told():
+def test_a_boot_mtu_is_unknown_if_all_interfaces_are_unreadable_and_info_if_some_are():
     secret = Unknown("NetworkManager's files can be read by root only, and nmcli did not tell of them")
     nothing = keeping(RAC2, kept("eth1", secret), kept("eth2", secret))
     finding = found([RAC1, RAC2], nothing)["IC-BOOT-004"]
@@ -146,7 +146,7 @@ def test_a_node_whose_setup_could_not_be_read_is_unknown_and_the_others_are_judg
     assert [f.nodes for f in told if f.status is Status.UNKNOWN] == [("rac2",)]
 
 
-def test_clusterware_that_will_not_start_is_told():
+def test_clusterware_that_cannot_start_is_reported():
     finding = found([RAC1, RAC2], keeping(RAC2, autostart=False))["IC-BOOT-006"]
     assert (finding.status, finding.nodes) == (Status.INFO, ("rac2",))
     assert finding.title == "Clusterware will not start automatically after the next boot of rac2."
@@ -177,7 +177,7 @@ wirings = st.fixed_dictionaries(
 
 @given(st.lists(setups | st.builds(UnreadNode, st.just("rac2"), st.just("r")), max_size=2), wirings, wirings)
 @settings(max_examples=60, deadline=None)
-def test_whatever_is_kept_and_however_layers_are_wired_it_is_judged_and_nothing_unknown_passes(known, one, other):
+def test_any_boot_configuration_and_layering_is_judged_and_nothing_unknown_passes(known, one, other):
     built = cluster(
         [with_interface(RAC1, "eth1", **one), with_interface(with_interface(RAC2, "eth1", **other), "eth2", **one)]
     )

@@ -43,7 +43,7 @@ def test_fragments_show_as_a_large_ping_that_takes_several_times_as_long():
     assert "needs no fragments for 8 KB" in found(told)["IC-PING-003"].why
 
 
-def test_a_ratio_of_next_to_nothing_says_nothing():
+def test_a_ratio_of_very_short_times_is_not_reported():
     assert set(found(pings(2, {(1, 2): (20, 90)}))) == {"IC-PING-001"}
 
 
@@ -52,19 +52,19 @@ def test_a_ratio_of_too_few_large_pings_is_not_judged():
     assert "IC-PING-003" not in found(told)
 
 
-def test_pings_of_many_instances_are_a_list_of_the_worst():
+def test_a_table_of_many_instances_lists_the_worst_pings():
     finding = found(pings(8, {(3, 5): (400, 900)}), 8, 8)["IC-PING-001"]
     assert finding.table.columns == ("from", "to", "500 bytes / 8 KB")
     assert finding.table.rows[0] == ("prod3", "prod5", "0.40 / 0.90")
 
 
-def test_pairs_that_were_not_read_are_said_to_be_missing():
+def test_pairs_that_were_not_read_are_listed_as_missing():
     told = activity(3, pings=pings(3)[:-1], unread=(UnreadView("GV$INSTANCE_PING", "A count fell."),))
     (finding,) = instance_ping.run(asked(3, activity=told))
     assert "not all pairs are known: A count fell." in finding.seen
 
 
-def test_small_pings_that_come_back_while_large_ones_do_not_are_a_failure():
+def test_small_pings_that_return_while_large_ones_do_not_are_a_failure():
     told = (InstancePing(1, 2, 10, 1_800, 0, 0), InstancePing(2, 1, 10, 1_800, 10, 2_400))
     finding = found(told)["IC-PING-005"]
     assert finding.status is Status.FAIL
@@ -92,7 +92,7 @@ def test_the_thresholds_are_settings():
     assert finding.status is Status.PASS
 
 
-def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
+def test_inside_a_pluggable_database_the_origin_of_the_figures_is_stated():
     inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
     (finding,) = instance_ping.run(inside)
     assert finding.seen[-1] == "connected to the pluggable database APP1, not to CDB$ROOT: the figures cover only it"

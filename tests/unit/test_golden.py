@@ -77,14 +77,14 @@ def fields_of(schema) -> set[str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_answer_is_that_of_the_version_that_wrote_the_files(name, racwire):
+def test_each_outcome_equals_that_of_the_version_that_wrote_the_files(name, racwire):
     then, now = comparable(EXPECTED[name]), comparable(outcome(CASES[name], racwire, UNTIL))
     for before, after in zip(then, now, strict=True):
         if not is_within(before, after):
             assert before == after  # pytest shows the difference
 
 
-def test_each_golden_file_is_in_a_case_and_each_case_has_an_answer():
+def test_each_golden_file_is_in_a_case_and_each_case_has_an_outcome():
     words = " ".join(word for case in CASES.values() for argv, _ in case for word in argv)
     files = {path.name for path in FILES.iterdir() if path.is_file()}
     assert {*REPORTS, *SAVED, *RECORDINGS, *JOURNALS} < files
@@ -120,7 +120,7 @@ def test_a_report_keeps_its_fields_and_all_facts(file, racwire):
 
 
 @pytest.mark.parametrize("file", [*REPORTS, *SAVED])
-def test_a_report_is_valid_under_the_schema_that_it_names(file, racwire):
+def test_a_report_is_valid_under_its_named_schema(file, racwire):
     published, then = json.loads(racwire(["schema"])[1]), report_in(file)
     assert then["schema"] == "racwire-report/1"
     if published["$id"] == then["schema"]:
@@ -138,7 +138,7 @@ def test_the_schema_keeps_every_field_or_changes_its_name(racwire):
 # --- settings and pseudonyms ------------------------------------------------------------------------------------------
 
 
-def test_every_setting_of_an_old_file_is_read(racwire):
+def test_every_setting_of_an_old_file_is_accepted(racwire):
     then = tomllib.loads((FILES / "settings.toml").read_text())
     template = tomllib.loads((FILES / "template.toml").read_text())
     assert {section: set(then[section]) for section in template} == {s: set(template[s]) for s in template}

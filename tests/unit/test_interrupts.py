@@ -108,7 +108,7 @@ def disk(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_the_first_prints_what_was_found(number, hanging_peer):
+def test_the_first_signal_prints_the_partial_result(number, hanging_peer):
     running = racwire("check", "--peer", "rac9", "--format", "json", RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
     wait_until_asked(hanging_peer)
     running.send_signal(number)
@@ -118,7 +118,7 @@ def test_the_first_prints_what_was_found(number, hanging_peer):
     assert json.loads(out)["interrupted"]
 
 
-def test_a_saved_file_has_what_was_found_until_the_first(hanging_peer, tmp_path):
+def test_a_saved_file_has_the_results_until_the_first_signal(hanging_peer, tmp_path):
     file = tmp_path / "night.racwire"
     running = racwire("save", str(file), "--peer", "rac9", RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
     wait_until_asked(hanging_peer)
@@ -144,7 +144,7 @@ def commands_that_write(file, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", ["check", "report", "save", "compare", "diff"])
-def test_the_second_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
+def test_the_second_signal_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
     running = racwire(*commands_that_write(str(disk.path), tmp_path)[command])
     disk.wait_until_opened(running)
     running.send_signal(number)
@@ -155,7 +155,7 @@ def test_the_second_ends_a_command_whose_disk_does_not_answer(command, number, d
     running.communicate()
 
 
-def test_the_second_ends_a_command_that_is_stuck_after_an_ended_run(hanging_peer, disk):
+def test_the_second_signal_ends_a_command_that_is_stuck_after_an_ended_run(hanging_peer, disk):
     words = ["--peer", "rac9", "--format", "json", "--force", "-o", str(disk.path)]
     running = racwire("check", *words, RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
     wait_until_asked(hanging_peer)
@@ -218,7 +218,7 @@ def stuck(before=None):
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_any_second_one_ends_it(first, second):
+def test_any_second_signal_ends_the_command(first, second):
     running = stuck()
     running.send_signal(first)
     assert read_line(running.stdout) == "ends\n"
@@ -227,7 +227,7 @@ def test_any_second_one_ends_it(first, second):
 
 
 @pytest.mark.parametrize("ignored", [signal.SIGINT, signal.SIGHUP])
-def test_one_that_arrives_ignored_stays_ignored_and_sigterm_ends_it(ignored):
+def test_an_ignored_signal_stays_ignored_and_sigterm_ends_the_command(ignored):
     """As SIGINT when a script starts a command with `&`, and SIGHUP under nohup."""
     running = stuck(lambda: signal.signal(ignored, signal.SIG_IGN))
     for _ in range(3):
@@ -252,7 +252,7 @@ sys.exit(main())
 """
 
 
-def test_while_it_is_loaded_it_leaves_no_traceback():
+def test_a_signal_during_imports_leaves_no_traceback():
     ran = subprocess.run(
         [sys.executable, "-P", "-c", LOADING], capture_output=True, text=True, timeout=PATIENCE_S, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

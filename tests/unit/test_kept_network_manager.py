@@ -29,7 +29,7 @@ def kept(files=(), listed="", details="", ifcfg=(), devices=(ETH1, ETH2, BOND, I
     return network_manager_mtus(files, parse_listed(listed), parse_details(details), read, devices)
 
 
-def test_a_keyfile_keeps_its_mtu():
+def test_a_keyfile_has_its_mtu():
     (told, untold) = kept([file(f"{ETC}/eth1.nmconnection", KEYFILE)])
     assert not untold
     assert told["eth1"].mtu == 9000
@@ -63,19 +63,19 @@ def test_the_interface_is_found_by_name_or_by_hardware_address(text, interface, 
     assert told[interface].mtu == mtu
 
 
-def test_a_bond_does_not_take_the_connection_of_its_member_for_its_hardware_address():
+def test_a_bond_does_not_match_the_connection_of_its_member_by_hardware_address():
     told, _ = kept(
         [file(f"{ETC}/x", "[connection]\ntype=ethernet\n[ethernet]\nmac-address=52:54:00:a1:00:01\nmtu=9000")]
     )
     assert set(told) == {"eth1"}
 
 
-def test_where_dhcp_can_bring_an_mtu_it_is_not_known():
+def test_an_mtu_that_dhcp_may_set_is_unknown():
     told, _ = kept([file(f"{ETC}/x", "[connection]\ntype=ethernet\ninterface-name=eth1\n[ipv4]\nmethod=auto")])
     assert isinstance(told["eth1"].mtu, Unknown)
 
 
-def test_what_lies_in_run_is_gone_after_a_boot_but_for_what_netplan_makes_anew():
+def test_files_in_run_are_gone_after_a_boot_except_those_that_netplan_generates():
     other = KEYFILE.replace("eth1", "eth2").replace("1111", "2222")
     told, _ = kept(
         [
@@ -87,7 +87,7 @@ def test_what_lies_in_run_is_gone_after_a_boot_but_for_what_netplan_makes_anew()
     assert told["eth2"].keeper is Keeper.NETPLAN
 
 
-def test_of_several_connections_the_one_counts_that_connects_by_itself_with_the_highest_priority():
+def test_of_several_connections_the_autoconnecting_one_with_the_highest_priority_counts():
     def one(name, mtu, *more):
         lines = [f"id={name}", f"uuid={name}", "type=ethernet", "interface-name=eth1", *more]
         return file(f"{ETC}/{name}", "\n".join(["[connection]", *lines, "[ethernet]", f"mtu={mtu}"]))
@@ -132,7 +132,7 @@ connection.type:loopback
 """
 
 
-def test_what_only_root_can_read_is_asked_of_nmcli():
+def test_files_readable_only_by_root_are_read_through_nmcli():
     told, untold = kept([file(f"{ETC}/eth1.nmconnection", is_readable=False)], LISTED, DETAILS)
     assert not untold
     assert (told["eth1"].mtu, told["eth1"].connection) == (9000, "Private: 1")
@@ -140,19 +140,19 @@ def test_what_only_root_can_read_is_asked_of_nmcli():
     assert (told["eth2"].mtu, told["eth2"].keeper) == (None, Keeper.IFCFG_NETWORK_MANAGER)
 
 
-def test_a_file_that_can_be_read_counts_before_nmcli_which_may_not_have_read_it_again():
+def test_a_readable_file_has_priority_over_nmcli_which_may_not_have_reloaded_it():
     edited = file(f"{ETC}/eth1.nmconnection", KEYFILE.replace("9000", "1500").replace("6d1f0c6e-1111", "u1"))
     assert kept([edited], LISTED, DETAILS)[0]["eth1"].mtu == 1500
 
 
-def test_an_nmcli_that_tells_no_files_tells_the_rest():
+def test_an_nmcli_that_prints_no_files_prints_the_rest():
     listed = "eth1:u1:802-3-ethernet:eth1\n"
     told, untold = kept([file(f"{ETC}/Private: 1", is_readable=False)], listed, DETAILS)
     assert told["eth1"].mtu == 9000
     assert untold == ()
 
 
-def test_where_neither_files_nor_nmcli_tell_nothing_is_taken_for_known():
+def test_without_files_and_nmcli_nothing_is_known():
     for secret in (file(f"{ETC}/eth1.nmconnection", is_readable=False), file(ETC, is_readable=False)):
         told, untold = kept([secret])
         assert untold == (secret.path,)
@@ -160,12 +160,12 @@ def test_where_neither_files_nor_nmcli_tell_nothing_is_taken_for_known():
         assert "bond1" not in told
 
 
-def test_copies_that_editors_and_packages_leave_are_no_connections():
+def test_copies_made_by_editors_and_packages_are_not_connections():
     told, _ = kept([file(f"{ETC}/eth1.nmconnection~", KEYFILE), file(f"{ETC}/eth1.nmconnection.rpmsave", KEYFILE)])
     assert told == {}
 
 
-def test_an_ifcfg_file_that_networkmanager_reads_is_one_of_its_connections():
+def test_an_ifcfg_file_read_by_networkmanager_is_one_of_its_connections():
     ifcfg = file(
         "/etc/sysconfig/network-scripts/ifcfg-eth2", "DEVICE=eth2\nNAME='System eth2'\nMTU=\"9000\"\nONBOOT=yes"
     )

@@ -8,7 +8,7 @@ import pytest
 from tui.cli.own_loop import own_loop, run_in_own_loop
 
 
-def test_a_thread_that_hangs_for_good_is_not_waited_for() -> None:
+def test_a_thread_that_hangs_forever_is_not_waited_for() -> None:
     mended = threading.Event()
 
     async def work() -> str:
@@ -22,7 +22,7 @@ def test_a_thread_that_hangs_for_good_is_not_waited_for() -> None:
         mended.set()
 
 
-def test_what_breaks_in_it_is_raised() -> None:
+def test_an_exception_in_the_loop_is_raised() -> None:
     async def work() -> None:
         raise ZeroDivisionError
 
@@ -30,7 +30,7 @@ def test_what_breaks_in_it_is_raised() -> None:
         run_in_own_loop(work())
 
 
-def test_tasks_that_are_left_are_cancelled_and_may_end_where_there_is_time_for_that() -> None:
+def test_remaining_tasks_are_cancelled_and_may_finish_within_the_time_limit() -> None:
     ended = []
 
     async def endless() -> None:

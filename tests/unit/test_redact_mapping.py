@@ -29,7 +29,7 @@ def read(path: Path) -> MappingFile:
     return msgspec.json.decode(path.read_bytes(), type=MappingFile)
 
 
-def test_the_mapping_is_kept_for_the_operator_alone_and_can_be_read_by_a_person(tmp_path: Path) -> None:
+def test_the_mapping_is_private_to_the_operator_and_readable_text(tmp_path: Path) -> None:
     path = tmp_path / "state" / "racwire" / "redaction.json"
 
     with held(path) as pseudonyms:
@@ -43,7 +43,7 @@ def test_the_mapping_is_kept_for_the_operator_alone_and_can_be_read_by_a_person(
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_a_mapping_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
+def test_a_mapping_readable_by_others_becomes_private(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     with held(path) as pseudonyms:
         pseudonyms.name("host", "rac1")
@@ -55,7 +55,7 @@ def test_a_mapping_that_others_can_read_is_closed_to_them(tmp_path: Path) -> Non
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_run_that_fails_leaves_the_mapping_as_it_was(tmp_path: Path) -> None:
+def test_a_run_that_fails_does_not_change_the_mapping(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     with held(path) as pseudonyms:
         pseudonyms.name("host", "rac1")
@@ -98,7 +98,7 @@ def test_a_damaged_mapping_is_one_sentence_and_is_never_overwritten(tmp_path: Pa
     assert path.read_bytes() == content
 
 
-def test_a_place_that_cannot_hold_a_mapping_is_one_sentence(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_a_mapping_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")
 
@@ -111,7 +111,7 @@ def test_a_place_that_cannot_hold_a_mapping_is_one_sentence(tmp_path: Path) -> N
             pytest.fail("it was taken for a mapping")
 
 
-def test_runs_at_the_same_time_lose_nothing_and_give_nothing_away_twice(tmp_path: Path) -> None:
+def test_concurrent_runs_lose_nothing_and_use_no_pseudonym_twice(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     program = (
         "import sys; from pathlib import Path; from checks.redact import held\n"
@@ -127,7 +127,7 @@ def test_runs_at_the_same_time_lose_nothing_and_give_nothing_away_twice(tmp_path
     assert len(set(names.values())) == 10
 
 
-def test_the_command_redacts_keeps_the_mapping_and_tells_where(
+def test_the_command_redacts_saves_the_mapping_and_prints_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -144,7 +144,7 @@ def test_the_command_redacts_keeps_the_mapping_and_tells_where(
     assert read(tmp_path / "racwire" / "redaction.json").names["host"]["rac1"] == "host_a"
 
 
-def test_what_is_asked_of_samples_later_is_in_the_mapping_already(tmp_path: Path) -> None:
+def test_names_in_later_samples_are_already_in_the_mapping(tmp_path: Path) -> None:
     samples = track()
     reason = "172.31.7.9 and fd00:1:2:3::9 and 0c:42:a1:00:00:09 gave no answer to kim@elsewhere.org"
     samples.add([Gap("node rac2", 4.0, reason)])
@@ -161,7 +161,7 @@ def test_what_is_asked_of_samples_later_is_in_the_mapping_already(tmp_path: Path
     assert asked_for.reason.endswith(f"{kept.names['mail']['kim@elsewhere.org']}@mail.invalid")
 
 
-def test_what_is_redacted_already_stays_and_that_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_redacted_report_stays_unchanged_with_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     map_file = str(tmp_path / "map.json")
     once = redaction.redacted(Evidence(site()), map_file)
     before = Path(map_file).read_bytes()
@@ -172,7 +172,9 @@ def test_what_is_redacted_already_stays_and_that_is_told(tmp_path: Path, capsys:
     assert Path(map_file).read_bytes() == before
 
 
-def test_a_saved_report_is_not_searched_for_who_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_saved_report_is_not_searched_for_the_user_who_opens_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(redaction, "identity", lambda: pytest.fail("it was asked"))
     saved = msgspec.structs.replace(site(), saved_at="2026-11-20T15:00:00+01:00")
 
@@ -193,14 +195,14 @@ def test_a_recording_gets_the_pseudonyms_of_its_report(tmp_path: Path) -> None:
     assert nodes == [n.name for n in report.cluster.read_nodes()[:2]]
 
 
-def test_what_is_wrong_with_the_mapping_is_told_as_a_mistake_of_the_command_line(tmp_path: Path) -> None:
+def test_an_error_of_the_mapping_is_reported_as_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "map.json").write_text("{")
 
     with pytest.raises(UsageError, match="damaged"):
         redaction.redacted(Evidence(site()), str(tmp_path / "map.json"))
 
 
-def test_pseudonyms_that_were_kept_are_the_same_pseudonyms() -> None:
+def test_a_saved_mapping_has_the_same_pseudonyms() -> None:
     first = Pseudonyms()
     first.name("host", "rac1")
     first.mac("b8599f0a1b2c")
@@ -210,7 +212,7 @@ def test_pseudonyms_that_were_kept_are_the_same_pseudonyms() -> None:
     assert Pseudonyms(first.kept()).kept() == first.kept()
 
 
-def test_who_became_root_to_run_racwire_is_replaced_too() -> None:
+def test_the_user_who_became_root_is_replaced_too() -> None:
     named = redaction.identity({"SUDO_USER": "zaphod", "LOGNAME": "root", "HOME": "/root"})
 
     assert "zaphod" in named.logins

@@ -55,7 +55,7 @@ def text_with(text: str, report: Report | None = None, identity: Identity | None
 
 @given(st.lists(any_name, min_size=2, max_size=4, unique_by=str.lower))
 @example(["a-0", "a-v"])
-def test_no_name_of_a_node_survives_in_any_field(names: list[str]) -> None:
+def test_no_name_of_a_node_remains_in_any_field(names: list[str]) -> None:
     pseudonyms = Pseudonyms()
 
     report = Redactor(pseudonyms).report(of_nodes(*names))
@@ -79,7 +79,7 @@ def test_no_name_of_a_node_survives_in_any_field(names: list[str]) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["host", "user", "database", "switch"]), any_name), max_size=40))
-def test_the_mapping_is_injective_and_no_pseudonym_has_an_original_in_it(named: list[tuple[str, str]]) -> None:
+def test_the_mapping_is_injective_and_no_pseudonym_contains_an_original(named: list[tuple[str, str]]) -> None:
     pseudonyms = Pseudonyms()
     pseudonyms.avoid(name for _, name in named)
 
@@ -92,7 +92,7 @@ def test_the_mapping_is_injective_and_no_pseudonym_has_an_original_in_it(named: 
 
 
 @pytest.mark.parametrize("name", ["host", "a", "hos", "host_a", "machine"])
-def test_a_node_called_like_a_pseudonym_gets_another_one(name: str) -> None:
+def test_a_node_with_the_name_of_a_pseudonym_gets_another_one(name: str) -> None:
     pseudonyms = Pseudonyms()
     pseudonyms.name("host", "rac7")  # of an earlier report: host_a
 
@@ -125,7 +125,7 @@ def test_a_node_called_like_a_pseudonym_gets_another_one(name: str) -> None:
         ("+ASM1 -MGMTDB LISTENER_SCAN1 localhost CDB$ROOT", "+ASM1 -MGMTDB LISTENER_SCAN1 localhost CDB$ROOT"),
     ],
 )
-def test_a_name_is_replaced_where_it_is_meant(text: str, replaced: str) -> None:
+def test_a_name_is_replaced_only_where_it_is_the_name(text: str, replaced: str) -> None:
     assert text_with(text) == replaced
 
 
@@ -152,11 +152,11 @@ def test_a_name_is_replaced_where_it_is_meant(text: str, replaced: str) -> None:
         ("rac1%2ecorp http://rac1:80 &quot;rac1&quot; \\u0022rac1\\u0022", "rac1"),
     ],
 )
-def test_what_an_output_names_in_a_well_known_way_goes(text: str, gone: str) -> None:
+def test_names_in_well_known_outputs_are_replaced(text: str, gone: str) -> None:
     assert gone not in text_with(text).lower()
 
 
-def test_names_with_signs_in_them_go_as_html_json_and_web_addresses_have_them() -> None:
+def test_names_with_special_characters_are_replaced_in_html_json_and_urls() -> None:
     who = "Zoë O'Neil & <Sons>"
     report = msgspec.structs.replace(report_of(asked(2)), settings={"waivers": [{"by": who}]})
     forms = [who, html.escape(who), json.dumps(who), quote(who, safe="")]
@@ -166,7 +166,7 @@ def test_names_with_signs_in_them_go_as_html_json_and_web_addresses_have_them() 
     assert replaced.splitlines() == ["person_a", "person_a", '"person_a"', "person_a"]
 
 
-def test_who_runs_racwire_and_where_goes() -> None:
+def test_the_user_and_the_host_of_racwire_are_replaced() -> None:
     identity = Identity(("root", "zaphod"), "/export/zaphod", "beeblebox.heart.example")
 
     replaced = text_with("ssh zaphod@beeblebox in /export/zaphod of beeblebox.heart.example", identity=identity)
@@ -175,7 +175,7 @@ def test_who_runs_racwire_and_where_goes() -> None:
     assert re.fullmatch(r"ssh user_a@(host_\w) in /export/user_a of \1\.domain_a", replaced)
 
 
-def test_an_interface_keeps_its_name_but_for_names_in_it() -> None:
+def test_an_interface_keeps_its_name_except_for_names_in_it() -> None:
     data = msgspec.json.encode(asked(2)).replace(b"eth2", b"prodracp2")
     base = report_of(msgspec.json.decode(data, type=Cluster))
 
@@ -185,7 +185,7 @@ def test_an_interface_keeps_its_name_but_for_names_in_it() -> None:
     assert report_of(report.cluster).findings == report.findings
 
 
-def test_reasons_of_what_could_not_be_read_are_redacted_too() -> None:
+def test_reasons_of_unknown_facts_are_redacted_too() -> None:
     reason = "GV$DLM_MISC could not be read as AUDITOR_KIM on rac2 (10.20.0.2)."
     base = msgspec.structs.replace(cluster(2), database=database(2, user="AUDITOR_KIM", parameters=Unknown(reason)))
 
@@ -206,7 +206,7 @@ def test_reasons_of_what_could_not_be_read_are_redacted_too() -> None:
         ("up", Reach.WORD), ("node", Reach.WORD), ("eth1", Reach.WORD), ("bond0.200", Reach.WORD), ("r1", Reach.WORD),
     ],
 )  # fmt: skip
-def test_a_name_is_looked_for_as_far_as_it_does_no_harm(name: str, reach: Reach) -> None:
+def test_a_name_is_searched_as_widely_as_is_harmless(name: str, reach: Reach) -> None:
     assert reach_of(name) is reach
 
 
@@ -214,7 +214,7 @@ def test_a_name_is_looked_for_as_far_as_it_does_no_harm(name: str, reach: Reach)
     ("name", "derived"),
     [("rac1-vip", True), ("prod2", True), ("prodrac-scan", True), ("rac12", False), ("prod_payroll", False)],
 )
-def test_only_what_anybody_would_add_makes_a_name_of_another(name: str, *, derived: bool) -> None:
+def test_only_common_prefixes_and_suffixes_derive_a_name_from_another(name: str, *, derived: bool) -> None:
     assert is_derived(name, {"rac1", "prod", "prodrac"}) is derived
 
 
@@ -232,12 +232,12 @@ def test_only_what_anybody_would_add_makes_a_name_of_another(name: str, *, deriv
         ("", set()),
     ],
 )  # fmt: skip
-def test_the_names_in_a_connect_string(text: str, names: set[tuple[str, str]]) -> None:
+def test_names_in_a_connect_string_are_replaced(text: str, names: set[tuple[str, str]]) -> None:
     assert {found for found in in_connect_string(text) if found[1]} == names
 
 
 @pytest.mark.parametrize("name", ["app01", "log1", "oracle1", "inventory", "grid2", "oracle", "wallet"])
-def test_a_host_is_a_host_though_a_directory_or_a_user_of_anyone_is_called_so(name: str) -> None:
+def test_a_host_is_replaced_even_if_a_common_directory_or_user_has_its_name(name: str) -> None:
     report = Redactor(Pseudonyms()).report(of_nodes(name, "zulu2"))
 
     assert report.cluster.read_nodes()[0].name == "host_a"
@@ -245,7 +245,7 @@ def test_a_host_is_a_host_though_a_directory_or_a_user_of_anyone_is_called_so(na
 
 
 @pytest.mark.parametrize("name", ["inventory", "app", "log1"])
-def test_a_database_is_one_though_a_directory_of_anyone_is_called_so(name: str) -> None:
+def test_a_database_is_replaced_even_if_a_common_directory_has_its_name(name: str) -> None:
     base = msgspec.structs.replace(asked(2), database=database(2, name=name))
 
     replaced = text_with(f"ora.{name}.db {name.upper()}_DATA ora_pmon_{name}_1 /u01/oraInventory", report_of(base))
@@ -263,7 +263,7 @@ def test_a_database_is_one_though_a_directory_of_anyone_is_called_so(name: str) 
         ("label", "oracle", False),
     ],
 )  # fmt: skip
-def test_only_names_of_that_kind_tell_whether_one_identifies_nobody(kind: str, name: str, *, anyones: bool) -> None:
+def test_whether_a_name_identifies_a_site_depends_on_its_kind(kind: str, name: str, *, anyones: bool) -> None:
     assert stays(kind, name) is anyones
 
 
@@ -294,16 +294,16 @@ def test_a_text_four_times_as_long_takes_about_four_times_as_long(made: Callable
     assert spent(20_000) < 8 * short
 
 
-def test_a_name_with_many_digits_is_told_from_another_at_once() -> None:
+def test_a_name_with_many_digits_is_quickly_distinguished_from_another() -> None:
     assert not is_derived(f"rac{'1' * 5000}x", {"rac"})
     assert not is_derived(f"rac{'-1' * 5000}x", {"rac"})
 
 
-def test_plain_sentences_name_nobody() -> None:
+def test_plain_sentences_contain_no_name() -> None:
     assert list(values_in("Jumbo frames vanish on eth2 between two nodes; the domain of the search is unknown.")) == []
 
 
-def test_what_stays_is_told_with_its_reason() -> None:
+def test_words_that_stay_have_a_reason() -> None:
     for kind, (names, reason) in STAYS.items():
         assert names, kind
         assert reason.endswith("."), kind

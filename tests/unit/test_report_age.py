@@ -34,18 +34,18 @@ def saved(**more: object) -> Report:
         (timedelta(hours=-2), "in the future by this clock"),
     ],
 )
-def test_how_old_it_is_counts_from_when_the_cluster_was_looked_at(later, age):
+def test_the_age_counts_from_the_time_of_the_checks(later, age):
     told = "of 2026-11-20 14:02:31 +01:00, {}, saved 2026-11-21 18:03:00 +01:00"
     assert state_for_screen(saved(), LOOKED + later) == told.format(age)
 
 
-def test_what_was_only_just_saved_is_as_old_as_what_it_is_of():
+def test_a_recently_saved_report_is_as_old_as_its_checks():
     now = datetime.fromisoformat(SAVED)
     assert ", 1 d 4 h ago, saved 2026-11-21 18:03:00 +01:00" in state_for_screen(saved(), now)
     assert "just now" not in " ".join(short_state_texts(saved(), now))
 
 
-def test_every_place_says_it_alike():
+def test_every_place_shows_the_age_in_the_same_way():
     now = LOOKED + timedelta(days=3)
     whole = "of 2026-11-20 14:02:31 +01:00, 3 d ago, saved 2026-11-21 18:03:00 +01:00"
     assert saved_state(saved(), now, for_file=False) == whole
@@ -55,7 +55,7 @@ def test_every_place_says_it_alike():
     )
 
 
-def test_a_file_says_when_it_was_written_and_nothing_that_is_untrue_tomorrow():
+def test_a_file_has_the_time_of_its_writing_and_no_relative_age():
     now = LOOKED + timedelta(days=3, hours=2)
     told = (
         "of 2026-11-20 14:02:31 +01:00, saved 2026-11-21 18:03:00 +01:00; "
@@ -70,14 +70,14 @@ def test_a_file_says_when_it_was_written_and_nothing_that_is_untrue_tomorrow():
     )
 
 
-def test_what_was_looked_at_once_more_is_said_and_makes_the_rest_no_younger():
+def test_a_rerun_check_is_mentioned_and_does_not_change_the_age():
     again = Rerun(check="df-ping", started_at="2026-11-20T16:02:31+01:00", duration_s=1.0, entries=0)
     told = state_for_screen(saved(reruns=(again,)), LOOKED + timedelta(hours=3))
     assert told.startswith("of 2026-11-20 14:02:31 +01:00, 3 h ago, in part of 2026-11-20 16:02:31 +01:00, saved ")
 
 
 @pytest.mark.parametrize("time", ["", "yesterday", "2026-11-20T14:02:31", "0001-01-01T00:00:00+23:59"])
-def test_a_time_that_does_not_tell_is_said_as_it_is_without_an_age(time):
+def test_an_unparsable_time_is_shown_unchanged_without_an_age(time):
     now, report = LOOKED.replace(year=9999), saved(started_at=time)
     if "+" not in time:
         assert state_for_screen(report, now) == f"of {time_text(time)}, saved 2026-11-21 18:03:00 +01:00"
@@ -86,14 +86,14 @@ def test_a_time_that_does_not_tell_is_said_as_it_is_without_an_age(time):
     assert state_for_screen(report, now).startswith(f"of {time_text(time)}")
 
 
-def test_a_report_as_json_was_saved_when_it_was_made_and_a_live_one_never():
+def test_a_json_report_was_saved_at_its_creation_and_a_live_one_never():
     report = report_of(black_hole())
     told = state_for_screen(replace(report, saved_at=report.started_at), LOOKED + timedelta(hours=1))
     assert told == "of 2026-11-20 14:02:31 +01:00, 1 h ago"
     assert saved_state(report, for_file=True) == saved_state(report, for_file=False) == ""
 
 
-def test_in_little_room_the_age_stays():
+def test_a_narrow_header_keeps_the_age():
     assert short_state_texts(saved(), LOOKED + timedelta(days=1, hours=4)) == (
         "saved state of 2026-11-20 14:02 +01:00, 1 d 4 h ago",
         "saved 2026-11-20 14:02, 1 d ago",
@@ -101,7 +101,7 @@ def test_in_little_room_the_age_stays():
     )
 
 
-def test_the_zone_is_that_which_was_written():
+def test_the_time_zone_is_that_of_the_report():
     zone = zone_of("2026-11-20T14:02:31-03:30")
     assert zone is not None
     assert zone.utcoffset(None) == -timedelta(hours=3, minutes=30)

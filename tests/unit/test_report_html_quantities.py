@@ -60,7 +60,7 @@ def test_seconds(value, written):
     assert quantities.seconds(value) == written
 
 
-def test_a_path_is_told_in_one_line():
+def test_a_path_is_described_in_one_line():
     built = cluster(2)
     assert isinstance(built.networks, tuple)
     network = built.networks[0]

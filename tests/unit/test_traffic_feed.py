@@ -93,7 +93,7 @@ def gap_of(name):
 # --- this node --------------------------------------------------------------------------------------------------------
 
 
-async def test_this_node_alone_is_sampled_and_described_before_anything_is_known_of_the_cluster(start):
+async def test_this_node_is_sampled_and_described_before_the_cluster_is_known(start):
     feed = start()
     name = feed._session.local_node
     told = await until(feed, lambda event: isinstance(event, Links))
@@ -101,7 +101,7 @@ async def test_this_node_alone_is_sampled_and_described_before_anything_is_known
     assert {event.source for event in told} == {f"node {name}"}
 
 
-async def test_samples_come_at_multiples_of_the_interval_on_a_clock_that_only_goes_forward(start):
+async def test_samples_are_at_multiples_of_the_interval_on_a_monotonic_clock(start):
     feed = start()
     samples = []
     async for event in feed.events():
@@ -131,7 +131,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-async def test_the_wait_for_a_tick_of_a_minute_ends_with_a_new_interval(is_first):
+async def test_a_changed_interval_ends_the_wait_for_a_tick(is_first):
     clock = Clock()
     pace = Pace(0.01, clock=clock, wait=clock.wait)
     ticks = pace.ticks()
@@ -149,7 +149,7 @@ async def test_the_wait_for_a_tick_of_a_minute_ends_with_a_new_interval(is_first
     await ticks.aclose()
 
 
-async def test_after_a_stall_the_ticks_that_were_missed_stay_missed():
+async def test_after_a_stall_the_missed_ticks_are_skipped():
     clock = Clock()
     ticks_s: list[float] = []
     async for _ in Pace(0.05, clock=clock, wait=clock.wait).ticks():
@@ -187,7 +187,7 @@ async def test_clusterware_may_know_this_node_by_another_name(start):
 # --- links ------------------------------------------------------------------------------------------------------------
 
 
-def test_links_are_told_with_their_private_network_and_again_only_when_they_changed():
+def test_links_are_reported_with_their_network_and_again_only_after_changes():
     told = []
     book = LinkBook(told.append)
     found = cluster(2)
@@ -207,7 +207,7 @@ def test_links_are_told_with_their_private_network_and_again_only_when_they_chan
     assert len(told) == 3, "older facts replaced what was read since"
 
 
-def test_networks_that_become_known_later_are_told():
+def test_networks_found_later_are_reported():
     told = []
     book = LinkBook(told.append)
     book.know("rac1", node(1).interfaces)
@@ -220,7 +220,7 @@ def test_networks_that_become_known_later_are_told():
 # --- peers ------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_peer_is_sampled_beside_this_node_also_one_that_could_not_be_read_before(start, peers):
+async def test_a_peer_is_sampled_with_this_node_even_if_it_could_not_be_read_before(start, peers):
     peers()
     feed = start()
     feed.follow(facts(node(1), UnreadNode("rac2", "it was down then")))
@@ -231,7 +231,7 @@ async def test_a_peer_is_sampled_beside_this_node_also_one_that_could_not_be_rea
     assert sample.load is not None
 
 
-async def test_a_peer_that_is_another_one_under_a_second_name_is_told_and_sampled_once(start, peers, tmp_path):
+async def test_a_peer_with_two_names_is_reported_and_sampled_once(start, peers, tmp_path):
     program(tmp_path / "ip", "echo '2: eth1: <UP> mtu 9000 state UP'; echo '    inet 192.0.2.7/24 scope global eth1'")
     peers()
     feed = start()
@@ -245,7 +245,7 @@ async def test_a_peer_that_is_another_one_under_a_second_name_is_told_and_sample
     assert not [event for event in told if sample_of(second)(event)]
 
 
-async def test_a_peer_that_refuses_and_one_that_dies_are_told_and_taken_up_again(start, peers, tmp_path):
+async def test_a_peer_that_refuses_or_dies_is_reported_and_retried(start, peers, tmp_path):
     refusal = "ssh: connect to host rac2 port 22: Connection refused"
     peers(f"[ -e {tmp_path}/asked ] || {{ : > {tmp_path}/asked; echo '{refusal}' >&2; exit 255; }}\nexec sh")
     feed = start()
@@ -269,7 +269,9 @@ def limited(monkeypatch, name, **limits):
     monkeypatch.setattr(peer_stream, name, other)
 
 
-async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(start, peers, monkeypatch, tmp_path):
+async def test_a_peer_that_hangs_is_a_gap_after_its_timeout_and_does_not_delay_others(
+    start, peers, monkeypatch, tmp_path
+):
     limited(monkeypatch, "SAMPLE_AND_LINKS", limit_s=0.5)
     (tmp_path / "hanging").mkdir()
     program(tmp_path / "hanging" / "cat", "exec sleep 60")
@@ -283,7 +285,7 @@ async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(sta
     assert len([event for event in told if sample_of("rac1")(event)]) >= 2
 
 
-async def test_a_peer_that_answers_something_else_is_a_gap_told_once(start, peers, tmp_path):
+async def test_a_peer_with_an_unexpected_answer_is_a_gap_reported_once(start, peers, tmp_path):
     program(tmp_path / "cat", "echo 'Access denied: 1 2 3'")
     peers()
     feed = start()
@@ -297,7 +299,7 @@ async def test_a_peer_that_answers_something_else_is_a_gap_told_once(start, peer
     ]
 
 
-async def test_an_mtu_that_changes_on_a_peer_is_seen(start, peers, monkeypatch, tmp_path):
+async def test_an_mtu_change_on_a_peer_is_detected(start, peers, monkeypatch, tmp_path):
     limited(monkeypatch, "SAMPLE_AND_LINKS", every_s=0.0)
     program(tmp_path / "grep", f'case "$*" in *mtu*) cat {tmp_path}/mtu;; *) PATH=/usr/bin:/bin exec grep "$@";; esac')
     words = f"2: eth1: <BROADCAST,UP,LOWER_UP> mtu $(cut -d: -f2 {tmp_path}/mtu) state UP qlen 1000"
@@ -318,7 +320,7 @@ async def test_an_mtu_that_changes_on_a_peer_is_seen(start, peers, monkeypatch, 
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 
-async def test_following_again_adds_what_is_new_and_leaves_the_rest(start, peers):
+async def test_following_again_adds_new_sources_and_keeps_the_others(start, peers):
     peers()
     feed = start()
     feed.follow(facts(node(1), node(2)))
@@ -329,7 +331,7 @@ async def test_following_again_adds_what_is_new_and_leaves_the_rest(start, peers
     assert set(feed._tasks) - set(before) == {"node rac3"}
 
 
-async def test_a_database_that_could_not_be_had_is_a_gap_and_one_that_was_not_asked_is_none(start):
+async def test_an_unavailable_database_is_a_gap_and_an_unrequested_one_is_not(start):
     asked = Settings(database=DatabaseSettings(connect="nowhere:1521/prod"), traffic=SETTINGS.traffic)
     feed = start(asked)
     feed.follow(facts(node(1), database=Unknown("No listener answers.")))
@@ -341,7 +343,7 @@ async def test_a_database_that_could_not_be_had_is_a_gap_and_one_that_was_not_as
     assert not [event for event in told if isinstance(event, Gap)]
 
 
-async def test_a_source_that_breaks_down_is_told_and_begun_again(start, monkeypatch, caplog):
+async def test_a_source_that_fails_is_reported_and_restarted(start, monkeypatch, caplog):
     broken = [ValueError("no such column")]
 
     async def breaks(name, pace, tell):
@@ -358,7 +360,7 @@ async def test_a_source_that_breaks_down_is_told_and_begun_again(start, monkeypa
     assert "broke down" in caplog.text
 
 
-async def test_leaving_waits_for_none_of_eight_peers_that_hang_for_good_and_leaves_nothing(start, peers):
+async def test_stopping_does_not_wait_for_eight_hanging_peers_and_leaves_no_process(start, peers):
     peers("trap '' TERM; while :; do sleep 60; done")
     feed = start()
     feed.follow(facts(*map(node, range(1, 10))))
@@ -370,7 +372,7 @@ async def test_leaving_waits_for_none_of_eight_peers_that_hang_for_good_and_leav
     await feed.close()
 
 
-async def test_what_nobody_takes_does_not_grow_without_end(start, monkeypatch):
+async def test_the_queue_of_events_without_a_reader_is_limited(start, monkeypatch):
     monkeypatch.setattr(feed_module, "_WAITING_EVENTS", 5)
     feed = start()
     for at in range(50):
@@ -378,7 +380,7 @@ async def test_what_nobody_takes_does_not_grow_without_end(start, monkeypatch):
     assert [event.at for event in feed._waiting] == [45, 46, 47, 48, 49]
 
 
-def test_a_journal_of_hours_keeps_the_newest_entries():
+def test_a_long_journal_keeps_the_newest_entries():
     journal = Journal(keep=3)
     for number in range(10):
         with journal.entry("rac1", "sql sysstat", f"SELECT {number}"):
@@ -389,7 +391,7 @@ def test_a_journal_of_hours_keeps_the_newest_entries():
 # --- what is followed -------------------------------------------------------------------------------------------------
 
 
-async def test_what_to_follow_is_found_without_any_check_and_what_fails_is_unknown(monkeypatch):
+async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(monkeypatch):
     told = []
 
     async def nodes(session, cluster):

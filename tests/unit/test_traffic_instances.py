@@ -67,7 +67,7 @@ class Sampling:
                 await asyncio.sleep(0.01)
 
 
-async def test_what_each_instance_counted_since_the_last_time_and_nothing_the_first_time():
+async def test_the_counts_since_the_last_sample_are_returned_and_none_at_first():
     sampling = Sampling()
     assert await sampling.take() == {}
     sampling.instances.grow(1, {"gc cr blocks received": 40})
@@ -82,7 +82,7 @@ async def test_what_each_instance_counted_since_the_last_time_and_nothing_the_fi
     assert second.messages["gcs msgs received"] == 9
 
 
-async def test_an_instance_that_was_restarted_is_a_gap_and_goes_on_from_there():
+async def test_an_instance_that_was_restarted_is_a_gap_and_continues_afterwards():
     sampling = Sampling()
     await sampling.take()
     sampling.instances.grow(2, {"gc cr blocks received": -9_000})
@@ -93,7 +93,7 @@ async def test_an_instance_that_was_restarted_is_a_gap_and_goes_on_from_there():
     assert (await sampling.take())["instance prod2"].statistics["gc cr blocks received"] == 3
 
 
-async def test_an_instance_that_went_is_a_gap_and_counts_only_from_when_it_is_back():
+async def test_an_instance_that_stopped_is_a_gap_and_counts_only_after_its_return():
     sampling = Sampling()
     await sampling.take()
     gone = sampling.instances.states_by_number.pop(2)
@@ -105,7 +105,7 @@ async def test_an_instance_that_went_is_a_gap_and_counts_only_from_when_it_is_ba
     assert isinstance((await sampling.take())["instance prod2"], InstanceSample)
 
 
-async def test_an_instance_that_joined_is_taken_up_under_its_own_name():
+async def test_an_instance_that_joined_is_added_under_its_own_name():
     sampling = Sampling(2, facts=database(1))
     await sampling.take()
     told = await sampling.take()
@@ -113,7 +113,7 @@ async def test_an_instance_that_joined_is_taken_up_under_its_own_name():
     assert sampling.straight.sent.count("instances") == 1, "the instances were listed more than once"
 
 
-async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tried_again_beside_it(monkeypatch):
+async def test_if_one_instance_hangs_the_connected_one_continues_and_all_are_retried(monkeypatch):
     monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.05)
     sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
@@ -138,7 +138,7 @@ async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tri
     assert sampling.databases.forgotten == [all_instances.PURPOSE], "a session was kept that nobody needs"
 
 
-async def test_a_database_that_gives_up_no_statement_is_asked_ever_more_seldom(monkeypatch):
+async def test_a_database_that_never_answers_is_queried_less_and_less_often(monkeypatch):
     """Each attempt leaves a session behind in it, for as long as the instance hangs."""
     monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.01)
     monkeypatch.setattr(all_instances, "_ENDED_S", -SETTINGS.database_timeout_s)
@@ -158,7 +158,7 @@ async def test_a_database_that_gives_up_no_statement_is_asked_ever_more_seldom(m
     assert len(sampling.databases.forgotten) >= 2
 
 
-async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
+async def test_all_instances_are_not_queried_again_if_that_login_is_refused(monkeypatch):
     monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.01)
     sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.")
     sampling.databases.failures = [DatabaseError("Wrong password (ORA-01017).", ErrorKind.LOGIN, code=1017)]
@@ -175,7 +175,7 @@ async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
     assert sampling.databases.wanted == [all_instances.PURPOSE]
 
 
-async def test_a_list_of_instances_that_does_not_come_takes_no_instance_away(monkeypatch):
+async def test_a_missing_list_of_instances_removes_no_instance(monkeypatch):
     monkeypatch.setattr(source, "INVENTORY_S", 0.0)
     sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
@@ -186,7 +186,7 @@ async def test_a_list_of_instances_that_does_not_come_takes_no_instance_away(mon
         assert [type(told[f"instance prod{n}"]) for n in (1, 2, 3)] == [InstanceSample] * 3
 
 
-async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
+async def test_instances_never_queried_have_a_reason():
     alone = database(1, unasked=(UnaskedInstance(2, "prod2", "GV$INSTANCE did not answer in time."),))
     sampling = Sampling(why_alone=alone.why_alone, facts=alone)
     told = await sampling.take()
@@ -199,7 +199,7 @@ async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
     assert sampling.instances.asked_all == 0
 
 
-async def test_without_the_grant_on_messages_the_statistics_are_told_and_it_is_not_asked_each_time():
+async def test_without_the_grant_on_messages_only_statistics_are_sampled():
     sampling = Sampling(granted=["SYS.GV_$SYSSTAT", "SYS.V_$SYSSTAT", "SYS.V_$INSTANCE"])
     await sampling.take()
     sample = (await sampling.take())["instance prod1"]
@@ -212,7 +212,7 @@ async def test_without_the_grant_on_statistics_there_is_no_sample():
         await Sampling(granted=["SYS.GV_$DLM_MISC"]).take()
 
 
-async def test_pairs_count_who_lost_whose_blocks_and_their_pings():
+async def test_pairs_count_lost_blocks_by_sender_and_pings():
     sampling = Sampling()
     assert await sampling.take_pairs() == []
     state = sampling.instances.states_by_number[1]
@@ -226,7 +226,7 @@ async def test_pairs_count_who_lost_whose_blocks_and_their_pings():
     assert sample.unread == {}
 
 
-async def test_a_pair_that_is_new_began_at_nothing():
+async def test_a_new_pair_starts_at_zero():
     sampling = Sampling(3)
     state = sampling.instances.states_by_number[1]
     sampling.instances.change(1, pings={"2": state.pings["2"]})
@@ -238,7 +238,7 @@ async def test_a_pair_that_is_new_began_at_nothing():
     assert new.count_500b > 0
 
 
-async def test_a_view_of_pairs_that_may_not_be_read_is_named_beside_the_other():
+async def test_an_unreadable_view_of_pairs_is_named_with_the_other():
     sampling = Sampling(granted=["SYS.GV_$INSTANCE_PING", "SYS.V_$INSTANCE_PING"])
     await sampling.take_pairs()
     (sample,) = await sampling.take_pairs()
@@ -250,7 +250,7 @@ async def test_a_view_of_pairs_that_may_not_be_read_is_named_beside_the_other():
     assert gap.source == "pairs"
 
 
-def test_pairs_are_asked_at_the_tick_nearest_to_their_own_interval(monkeypatch):
+def test_pairs_are_queried_at_the_tick_nearest_to_their_own_interval(monkeypatch):
     pairs = source.PairsSampler(10, print)
     clock = iter([100.0, 109.4, 109.6])
     monkeypatch.setattr(source.time, "monotonic", lambda: next(clock))
@@ -285,7 +285,7 @@ async def told_by(databases, wanted, facts=None):
 
 
 @pytest.mark.parametrize("code", [1017, 28000])
-async def test_a_refused_login_is_told_and_never_tried_again(code, monkeypatch):
+async def test_a_refused_login_is_reported_and_never_retried(code, monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     attempts = []
 
@@ -303,7 +303,7 @@ async def test_a_refused_login_is_told_and_never_tried_again(code, monkeypatch):
     assert "racwire does not try again, so that the account is not locked" in told[0].reason
 
 
-async def test_a_wrong_password_reaches_the_database_once(monkeypatch):
+async def test_a_wrong_password_is_sent_to_the_database_once(monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     with serve(Witness()) as server:
         connections = Connections(settings(server), Secret("wrong"), Journal(), lambda: "rac1")
@@ -312,7 +312,7 @@ async def test_a_wrong_password_reaches_the_database_once(monkeypatch):
     assert "ORA-01017" in told[0].reason
 
 
-async def test_a_connection_that_is_forgotten_is_ended_and_the_next_one_is_another():
+async def test_a_dropped_connection_is_closed_and_the_next_one_is_new():
     witness = Witness()
     with serve(witness) as server:
         connections = Connections(settings(server), Secret(PASSWORD), Journal(), lambda: "rac1")
@@ -327,7 +327,7 @@ async def test_a_connection_that_is_forgotten_is_ended_and_the_next_one_is_anoth
             await connections.close()
 
 
-async def test_what_is_no_fault_of_the_password_is_tried_again(monkeypatch):
+async def test_login_errors_unrelated_to_the_password_are_retried(monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     failures = [
         DatabaseError("It is in restricted session.", ErrorKind.LOGIN, code=1035),
@@ -364,7 +364,7 @@ class Failing:
         pass
 
 
-async def test_a_connection_that_is_lost_on_the_way_is_made_anew(monkeypatch):
+async def test_a_connection_lost_during_a_sample_is_reopened(monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     straight = StraightIn(practice(instances(2)))
     lose = [DatabaseError("The connection was lost.", ErrorKind.LOST)]
@@ -381,7 +381,7 @@ async def test_a_connection_that_is_lost_on_the_way_is_made_anew(monkeypatch):
     assert isinstance(told[-1], InstanceSample)
 
 
-async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_blamed(monkeypatch):
+async def test_if_the_connected_instance_hangs_only_that_one_is_named(monkeypatch):
     """The next connection does not wait for GV$ once more."""
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     states = instances(2)
