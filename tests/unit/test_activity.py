@@ -196,13 +196,13 @@ async def test_a_missing_grant_makes_only_its_own_view_unknown(missing):
     database = await read_database(databases, quiet)
     activity = await read_activity(databases, database, INTERVAL_S, quiet)
     (view,) = statement(missing).reads
-    told = {
+    results = {
         "GV$INSTANCE_CACHE_TRANSFER": getattr(activity.transfers, "reason", None),
         "GV$INSTANCE_PING": getattr(activity.pings, "reason", None),
     }
-    reason = told.get(view) or activity.why_unread(view)
+    reason = results.get(view) or activity.why_unread(view)
     assert f"GRANT SELECT ON SYS.{view.replace('V$', 'V_$')} TO RACWIRE;" in reason
-    assert len(activity.unread) + sum(map(bool, told.values())) == 1
+    assert len(activity.unread) + sum(map(bool, results.values())) == 1
     assert all(a.statistics for a in activity.instances)
 
 
@@ -291,13 +291,13 @@ async def test_an_unsupported_release_is_reported():
 
 
 async def test_progress_reports_the_seconds():
-    told = []
+    reports = []
     databases = StraightIn(practice(instances(1))).databases()
-    database = await read_database(databases, lambda *progress: told.append(progress))
-    await read_activity(databases, database, 1.1, lambda *progress: told.append(progress))
-    assert told[0] == ("database", "connecting", 0, 6)
-    done = [progress[2] for progress in told if progress[0] == "activity"]
-    assert {progress for progress in told if progress[0] == "activity"} <= {
+    database = await read_database(databases, lambda *progress: reports.append(progress))
+    await read_activity(databases, database, 1.1, lambda *progress: reports.append(progress))
+    assert reports[0] == ("database", "connecting", 0, 6)
+    done = [progress[2] for progress in reports if progress[0] == "activity"]
+    assert {progress for progress in reports if progress[0] == "activity"} <= {
         ("activity", "sampling the instances", second, 2) for second in range(3)
     }
     assert (done[0], done[-1], done) == (0, 2, sorted(done))

@@ -289,11 +289,11 @@ def test_the_activity_is_exact_for_any_history_of_an_instance(earlier, meanwhile
                 if clock_s:
                     truth[event[0]] += event[1]
         samples.append(sample(clock_s, {1: f"start {starts}"}, sysstat={1: dict(counters)}))
-    (told,) = activity_between(*samples, database(1)).instances
+    (result,) = activity_between(*samples, database(1)).instances
     if "restart" in meanwhile:
-        assert isinstance(told, ActivityGap)
+        assert isinstance(result, ActivityGap)
     else:
-        assert told.statistics == truth
+        assert result.statistics == truth
 
 
 COUNTERS = st.dictionaries(st.tuples(st.sampled_from("abcdef")), st.integers(0, 10**18))

@@ -61,9 +61,9 @@ async def test_the_driver_reads_the_database_and_its_activity(version):
     assert activity.of(2).statistics["gc blocks lost"] == 37
     assert activity.of(2).current_flushes == 7
     assert BlockTransfer(2, 1, 12_400, 0, 37, 9_000_000, 0, 90) in activity.transfers
-    told = [entry for entry in journal.entries if entry.topic == "sql sysstat"]
-    assert [(entry.node, entry.outcome) for entry in told] == [("rac1", "ok")] * 2
-    assert "gc blocks lost" in told[0].text
+    entries = [entry for entry in journal.entries if entry.topic == "sql sysstat"]
+    assert [(entry.node, entry.outcome) for entry in entries] == [("rac1", "ok")] * 2
+    assert "gc blocks lost" in entries[0].text
 
 
 async def test_an_instance_that_hangs_costs_one_call_timeout():
@@ -104,14 +104,14 @@ async def test_a_restart_between_the_samples_is_a_gap():
 
 
 async def test_a_database_that_is_not_there_is_unknown():
-    connections = Connections(settings_of_nobody(), Secret(PASSWORD), Journal(), lambda: "rac1")
+    connections = Connections(settings_without_listener(), Secret(PASSWORD), Journal(), lambda: "rac1")
     unknown = await read_database(connections, quiet)
     await connections.close()
     assert isinstance(unknown, Unknown)
     assert "No listener answers at 127.0.0.1:1/prod" in unknown.reason
 
 
-def settings_of_nobody():
+def settings_without_listener():
     class Nobody:
         dsn = "127.0.0.1:1/prod"
 

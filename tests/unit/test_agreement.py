@@ -211,11 +211,11 @@ def of_instances(findings, *codes):
 def test_the_database_screen_judges_lost_blocks_as_the_check_does(case):
     built = case.built
     rows = {name: statuses[0] for name, statuses in instance_rows(built).items()}
-    told = of_instances(gc_blocks_lost.run(built), "IC-LOST-002", "IC-LOST-006")
-    for status, names in told:
+    statuses = of_instances(gc_blocks_lost.run(built), "IC-LOST-002", "IC-LOST-006")
+    for status, names in statuses:
         assert worst(rows[name] for name in names if rows[name]) in (status, None)
         assert any(rows[name] for name in names) or all("gc blocks lost" not in statistics_of(built, n) for n in names)
-    losing = {name for _, names in told for name in names}
+    losing = {name for _, names in statuses for name in names}
     assert {name for name, status in rows.items() if status in (*FAULTS, Status.INFO)} <= losing
     for line in section(built, "Lost blocks"):
         receiver = line[0][0].strip() if line else ""
@@ -303,10 +303,10 @@ def test_every_report_gives_each_finding_the_status_of_the_check(case):
     checks = (gc_blocks_lost, gc_receive_time, instance_ping)
     findings = [f for check in checks for f in check.run(built)]
     report = make_report(version="", started_at="", duration_s=0, cluster=built, findings=findings, journal=())
-    told = sorted((f.code, f.status, f.subject) for f in findings)
-    assert sorted((f.code, f.status, f.subject) for f in from_json(to_json(report)).findings) == told
+    reported = sorted((f.code, f.status, f.subject) for f in findings)
+    assert sorted((f.code, f.status, f.subject) for f in from_json(to_json(report)).findings) == reported
     written = json.loads(to_json(report))["findings"]
-    assert sorted((f["code"], f["status"], f["subject"]) for f in written) == told
+    assert sorted((f["code"], f["status"], f["subject"]) for f in written) == reported
     assert all(f.get("data") for f in written if f["status"] in ("FAIL", "WARN", "INFO"))
     text = text_report(report, io.StringIO())
     for finding in findings:

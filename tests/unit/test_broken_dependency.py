@@ -75,13 +75,13 @@ def test_a_broken_package_that_every_command_needs_ends_the_command(name, way, t
     how, why = WAYS[way]
     break_(tmp_path, name, how)
     if name == "textual":
-        told, code = on_a_terminal(tmp_path)
+        output, code = on_a_terminal(tmp_path)
     else:
         ran = run(tmp_path, *ENDED_BY[name])
         assert ran.stdout == ""
-        told, code = ran.stderr, ran.returncode
-    assert (code, told.count("\n")) == (ExitCode.COULD_NOT_TELL, 1)
-    assert told.startswith(f"racwire: {name} could not be loaded: {why}")
+        output, code = ran.stderr, ran.returncode
+    assert (code, output.count("\n")) == (ExitCode.COULD_NOT_TELL, 1)
+    assert output.startswith(f"racwire: {name} could not be loaded: {why}")
 
 
 @pytest.mark.parametrize("way", WAYS)

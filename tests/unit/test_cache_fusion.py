@@ -81,8 +81,8 @@ def test_average_flush_times_to_the_last_digit(average, name, time, flushes):
 def test_traffic_and_rates_to_the_last_digit(blocks, messages, size, seconds):
     statistics = dict(zip((*BLOCKS, *SENT), (*blocks, *messages[:2]), strict=True))
     received = dict(zip(RECEIVED, messages[2:], strict=True))
-    told = cf.estimated_traffic_kb_per_s(statistics, received, size, seconds)
-    assert told == exact(sum(blocks) * size + sum(messages) * 200, 1024 * Fraction(seconds))
+    traffic = cf.estimated_traffic_kb_per_s(statistics, received, size, seconds)
+    assert traffic == exact(sum(blocks) * size + sum(messages) * 200, 1024 * Fraction(seconds))
     assert cf.per_second(cf.received(statistics), seconds) == exact(blocks[0] + blocks[1], seconds)
     assert cf.per_second(cf.served(statistics), seconds) == exact(blocks[2] + blocks[3], seconds)
     assert cf.messages_sent(statistics) == messages[0] + messages[1]

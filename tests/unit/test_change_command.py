@@ -90,9 +90,9 @@ def test_help_explains_the_whole_procedure_on_two_screens_of_a_small_terminal(ca
 )
 def test_each_command_ends_with_the_next_command_to_type(racwire, changes, events, hint):
     journal(changes, *events)
-    code, _, told = racwire("status")
+    code, _, stderr = racwire("status")
     assert code == ExitCode.PASS
-    assert told.splitlines()[-1] == f"racwire: {hint.replace('{}', str(changes))}"
+    assert stderr.splitlines()[-1] == f"racwire: {hint.replace('{}', str(changes))}"
 
 
 # --- where it stands --------------------------------------------------------------------------------------------------
@@ -148,14 +148,14 @@ def test_the_list_names_every_change_and_every_unreadable_file(racwire, changes)
 
 def test_next_shows_the_step_with_commands_ready_to_copy(racwire, changes):
     journal(changes, AGREED, SWITCHED)
-    code, out, told = racwire("next")
+    code, out, stderr = racwire("next")
     assert code == ExitCode.PASS
     assert out.startswith("Step 3 of 4: set MTU\n")
     assert "As root on rac2:\n    ip link set dev eth1 mtu 9000\n" in out
     assert "    nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n" in out
     assert "Going back" in out
-    assert told.splitlines()[0] == "racwire: racwire does not run these commands."
-    assert "next: run the commands, then `racwire change verify" in told
+    assert stderr.splitlines()[0] == "racwire: racwire does not run these commands."
+    assert "next: run the commands, then `racwire change verify" in stderr
 
 
 def test_next_for_one_node_prints_lines_for_its_shell(racwire, changes):
@@ -163,13 +163,13 @@ def test_next_for_one_node_prints_lines_for_its_shell(racwire, changes):
     _, out, _ = racwire("next", "--node", "rac2")
     assert "As root on rac2:" in out
     assert "As root on rac1:" not in out
-    _, out, told = racwire("next", "--node", "rac2", "--commands")
+    _, out, stderr = racwire("next", "--node", "rac2", "--commands")
     assert out == (
         "# As root on rac2:\n"
         "ip link set dev eth1 mtu 9000\n"
         "nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n"
     )
-    assert "not printed: As oracle on any node (" in told
+    assert "not printed: As oracle on any node (" in stderr
 
 
 def test_the_whole_plan_is_shown_before_any_step_is_done(racwire, changes):
@@ -185,9 +185,9 @@ def test_the_whole_plan_is_shown_before_any_step_is_done(racwire, changes):
 
 def test_attesting_the_last_step_signs_off(racwire, changes):
     opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.PASS))
-    code, _, told = racwire("attest", "--by", "Ann Lee")
+    code, _, stderr = racwire("attest", "--by", "Ann Lee")
     assert code == ExitCode.PASS
-    assert "the change 2026-11-20-a has ended: signed off by Ann Lee." in told
+    assert "the change 2026-11-20-a has ended: signed off by Ann Lee." in stderr
     assert ChangeJournal.read(opened.path).change.outcome == "signed off"
 
 
@@ -215,18 +215,18 @@ def test_a_command_that_does_not_fit_is_refused_in_one_sentence_and_writes_nothi
     racwire, changes, words, code, sentence
 ):
     opened = journal(changes)
-    found, out, told = racwire(*words)
+    found, out, stderr = racwire(*words)
     assert (found, out) == (code, "")
-    assert sentence in told
-    assert len(told.splitlines()) == 1
+    assert sentence in stderr
+    assert len(stderr.splitlines()) == 1
     assert len(ChangeJournal.read(opened.path).change.lines) == 1
 
 
 def test_without_a_change_the_message_names_the_command_that_opens_one(racwire):
-    code, out, told = racwire("next")
+    code, out, stderr = racwire("next")
     assert (code, out) == (ExitCode.USAGE, "")
-    assert "racwire change new" in told
-    assert len(told.splitlines()) == 1
+    assert "racwire change new" in stderr
+    assert len(stderr.splitlines()) == 1
 
 
 # --- looking at a gate ------------------------------------------------------------------------------------------------
@@ -246,18 +246,18 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_is_allowed(
 ):
     journal(changes, AGREED, SWITCHED)
     monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(looked(*statuses)))
-    found, out, told = racwire("verify")
+    found, out, stderr = racwire("verify")
     assert found == code
     assert out.startswith("Step 3 of 4: set MTU\nGate, checked ")
     assert f": {word}\n" in out
-    assert ("next: step 4, sign off" in told) == (code == ExitCode.PASS)
+    assert ("next: step 4, sign off" in stderr) == (code == ExitCode.PASS)
     _, out, _ = racwire("status", "--format", "json")
     assert json.loads(out)["current"] == ("sign-off" if code == ExitCode.PASS else "set-mtu")
 
 
 def test_commands_in_gate_results_can_be_typed_and_notes_stay_unchanged(racwire, changes, monkeypatch):
-    said = Noted("set-mtu", "Then I typed `racwire change verify`.")
-    journal(changes, AGREED, SWITCHED, said)
+    note = Noted("set-mtu", "Then I typed `racwire change verify`.")
+    journal(changes, AGREED, SWITCHED, note)
     look = looked(Status.FAIL)
     again = ("Run what this step has:", "racwire change next --node rac1", "Then look again:", "racwire change verify")
     result = msgspec.structs.replace(look.results[0], next=again)
@@ -276,8 +276,8 @@ def test_commands_in_gate_results_can_be_typed_and_notes_stay_unchanged(racwire,
 
 def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):
     journal(changes, AGREED, SWITCHED)
-    _, _, told = racwire("override", "--by", "Ann", "--reason", "It will do, I know.")
-    assert f"`racwire change verify --directory {changes}`" in told
+    _, _, stderr = racwire("override", "--by", "Ann", "--reason", "It will do, I know.")
+    assert f"`racwire change verify --directory {changes}`" in stderr
 
 
 def test_surprises_come_first_and_a_danger_is_marked(racwire, changes, monkeypatch):
@@ -286,7 +286,7 @@ def test_surprises_come_first_and_a_danger_is_marked(racwire, changes, monkeypat
     monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(danger, looked(Status.FAIL)))
     _, out, _ = racwire("verify", "--format", "json")
     document = json.loads(out)
-    assert [told["sentence"] for told in document["surprises"]] == [danger.sentence]
+    assert [surprise["sentence"] for surprise in document["surprises"]] == [danger.sentence]
     assert document["passed"] is False
     _, out, _ = racwire("verify")
     assert "DANGER: eth1 of rac2 was set to 9000 while Clusterware runs." in out.partition("Gate, ")[0]
@@ -295,8 +295,8 @@ def test_surprises_come_first_and_a_danger_is_marked(racwire, changes, monkeypat
 def test_an_interrupted_verification_writes_nothing(racwire, changes, monkeypatch):
     opened = journal(changes, AGREED, SWITCHED)
     monkeypatch.setattr(change_context, "ChangeSession", ConductInterrupted)
-    code, out, told = racwire("verify")
-    assert (code, out, told) == (
+    code, out, stderr = racwire("verify")
+    assert (code, out, stderr) == (
         ExitCode.INTERRUPTED,
         "",
         f"racwire: {STOPPING}\nracwire: interrupted; nothing was written.\n",
@@ -421,9 +421,9 @@ def test_an_unread_value_is_a_question_mark_in_the_report(changes):
 def test_the_report_is_written_to_a_file_as_text_and_json(racwire, changes, tmp_path):
     journal(changes, AGREED)
     target = tmp_path / "change.md"
-    code, out, told = racwire("report", "-o", str(target))
+    code, out, stderr = racwire("report", "-o", str(target))
     assert (code, out) == (ExitCode.PASS, "")
-    assert f"the report is in {target}." in told
+    assert f"the report is in {target}." in stderr
     assert target.read_text().startswith("# Change 2026-11-20-a of prodrac")
     _, out, _ = racwire("report", "--format", "json")
     report = msgspec.json.decode(out, type=ChangeReport)
@@ -433,7 +433,7 @@ def test_the_report_is_written_to_a_file_as_text_and_json(racwire, changes, tmp_
 
 def test_a_closed_change_can_still_be_reported(racwire, changes):
     journal(changes, Closed("abandoned", "Ann Lee", "The window was taken away."))
-    code, out, told = racwire("report")
+    code, out, stderr = racwire("report")
     assert code == ExitCode.PASS
     assert "- Outcome:  abandoned, by Ann Lee" in out
-    assert "no change is open; this is the latest one." in told
+    assert "no change is open; this is the latest one." in stderr

@@ -20,7 +20,7 @@ NETWORK = "/etc/systemd/network/10-eth1.network"
 DROP_IN = f"{NETWORK}.d/zz-racwire-mtu.conf"
 
 
-def layer(keeper, file="", connection="", **more):
+def layer(service, file="", connection="", **more):
     facts = {
         "node": "rac1",
         "interface": "eth1",
@@ -30,14 +30,14 @@ def layer(keeper, file="", connection="", **more):
         "mtu_before": 1500,
         "mtu_after": 9000,
         "kind": "ethernet",
-        "keeper": str(keeper),
+        "keeper": str(service),
         "file": file,
         "connection": connection,
     }
     return Layer(**{**facts, **more})
 
 
-def kept(*layers):
+def boot_commands(*layers):
     return kept_lines(layers).lines
 
 
@@ -47,26 +47,26 @@ def restored(*layers):
 
 def test_networkmanager_is_configured_by_the_name_of_the_connection():
     eth1 = layer(Keeper.NETWORK_MANAGER, KEYFILE, "Wired connection 1")
-    assert kept(eth1) == ("nmcli connection modify 'Wired connection 1' 802-3-ethernet.mtu 9000",)
+    assert boot_commands(eth1) == ("nmcli connection modify 'Wired connection 1' 802-3-ethernet.mtu 9000",)
     assert restored(eth1) == ("nmcli connection modify 'Wired connection 1' 802-3-ethernet.mtu 0",)
 
 
 def test_infiniband_has_its_own_property():
     ib0 = layer(Keeper.NETWORK_MANAGER, "", "ib0", kind="infiniband", mtu_after=65520, kept_before=2044)
-    assert kept(ib0) == ("nmcli connection modify ib0 infiniband.mtu 65520",)
+    assert boot_commands(ib0) == ("nmcli connection modify ib0 infiniband.mtu 65520",)
     assert restored(ib0) == ("nmcli connection modify ib0 infiniband.mtu 2044",)
 
 
 def test_ifcfg_files_of_networkmanager_are_changed_by_nmcli_or_in_the_file():
-    assert kept(layer(Keeper.IFCFG_NETWORK_MANAGER, IFCFG, "System eth1")) == (
+    assert boot_commands(layer(Keeper.IFCFG_NETWORK_MANAGER, IFCFG, "System eth1")) == (
         "nmcli connection modify 'System eth1' 802-3-ethernet.mtu 9000",
     )
-    assert kept(layer(Keeper.IFCFG_NETWORK_MANAGER, IFCFG))[1] == f"nmcli connection load {IFCFG}"
+    assert boot_commands(layer(Keeper.IFCFG_NETWORK_MANAGER, IFCFG))[1] == f"nmcli connection load {IFCFG}"
 
 
 def test_networkd_gets_a_drop_in_which_the_rollback_removes():
     eth1 = layer(Keeper.NETWORKD, NETWORK)
-    assert kept(eth1) == (
+    assert boot_commands(eth1) == (
         f"mkdir -p -m 755 {NETWORK}.d",
         f"printf '%s\\n' '[Link]' MTUBytes=9000 > {DROP_IN}",
         f"chmod 644 {DROP_IN}",
@@ -77,19 +77,19 @@ def test_networkd_gets_a_drop_in_which_the_rollback_removes():
 
 def test_a_drop_in_of_an_earlier_change_gets_its_earlier_value_back():
     lowered = layer(Keeper.NETWORKD, DROP_IN, mtu_before=9000, mtu_after=1500, kept_before=9000)
-    assert "MTUBytes=1500" in kept(lowered)[1]
+    assert "MTUBytes=1500" in boot_commands(lowered)[1]
     assert "MTUBytes=9000" in restored(lowered)[1]
 
 
 def test_a_link_file_is_changed_in_place():
     link = "/etc/systemd/network/10-eth1.link"
     eth1 = layer(Keeper.UNKNOWN, link, kept_before=1500)
-    assert kept(eth1) == (f"sed -i -e 's/^[[:space:]]*MTUBytes=.*/MTUBytes=9000/' {link}",)
+    assert boot_commands(eth1) == (f"sed -i -e 's/^[[:space:]]*MTUBytes=.*/MTUBytes=9000/' {link}",)
 
 
 def test_netplan_is_configured_by_section_and_by_the_key_in_its_file():
     vlan = layer(Keeper.NETPLAN, "/etc/netplan/01.yaml", "bond0.100", kind="vlan")
-    assert kept(vlan) == (r"netplan set 'vlans.bond0\.100.mtu=9000'", "netplan generate")
+    assert boot_commands(vlan) == (r"netplan set 'vlans.bond0\.100.mtu=9000'", "netplan generate")
     assert restored(vlan) == (r"netplan set 'vlans.bond0\.100.mtu=null'", "netplan generate")
 
 
@@ -104,14 +104,14 @@ def test_a_team_sets_the_mtu_of_its_members_which_still_have_their_own_boot_conf
 def test_a_bond_member_without_a_file_takes_the_mtu_of_its_bond_and_a_note_says_so():
     member = layer(Keeper.UNKNOWN, role="member", interface="p0")
     bond = layer(Keeper.NETWORK_MANAGER, "", "bond0", interface="bond0", kind="bond", level=1)
-    told = kept_lines([member, bond])
-    assert told.lines == ("nmcli connection modify bond0 802-3-ethernet.mtu 9000",)
-    assert "p0 has no file that sets an MTU and will take the MTU of the bond at boot" in told.note
+    plan = kept_lines([member, bond])
+    assert plan.lines == ("nmcli connection modify bond0 802-3-ethernet.mtu 9000",)
+    assert "p0 has no file that sets an MTU and will take the MTU of the bond at boot" in plan.note
 
 
 def test_an_interface_of_no_known_service_is_named_and_gets_no_command():
-    told = kept_lines([layer(Keeper.UNKNOWN)])
-    assert (told.lines, told.unknown) == ((), ("eth1",))
+    plan = kept_lines([layer(Keeper.UNKNOWN)])
+    assert (plan.lines, plan.unknown) == ((), ("eth1",))
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,13 @@ def test_an_interface_of_no_known_service_is_named_and_gets_no_command():
         "MTU=1500\n  MTU='4000'\nDEVICE=x\n",
     ],
 )
-@pytest.mark.parametrize("keeper", [Keeper.IFCFG, Keeper.WICKED])
-def test_an_ifcfg_file_has_the_mtu_once_however_often_the_command_runs(keeper, text, tmp_path):
+@pytest.mark.parametrize("service", [Keeper.IFCFG, Keeper.WICKED])
+def test_an_ifcfg_file_has_the_mtu_once_however_often_the_command_runs(service, text, tmp_path):
     file = tmp_path / "ifcfg-eth1"
     file.write_text(text)
-    eth1 = layer(keeper, str(file))
+    eth1 = layer(service, str(file))
     for _ in range(2):
-        subprocess.run(["sh", "-c", "\n".join(kept(eth1))], check=True)
+        subprocess.run(["sh", "-c", "\n".join(boot_commands(eth1))], check=True)
     lines = file.read_text().splitlines()
     assert [line for line in lines if "MTU" in line] == ["MTU=9000"]
     subprocess.run(["sh", "-c", "\n".join(restored(eth1))], check=True)
@@ -181,9 +181,9 @@ def test_no_command_sets_an_mtu_above_that_of_the_layer_below(levels, data):
 
 @given(st.sampled_from(sorted(Keeper)), st.text(min_size=1, max_size=15), st.text(min_size=1, max_size=20))
 @settings(max_examples=60)
-def test_names_of_interfaces_connections_and_files_are_single_shell_words(keeper, name, connection):
-    odd = layer(keeper, "", connection, interface=name, kept_before=4000)
-    for line in (*run_time_lines([odd]), *kept(odd), *restored(odd)):
+def test_names_of_interfaces_connections_and_files_are_single_shell_words(service, name, connection):
+    odd = layer(service, "", connection, interface=name, kept_before=4000)
+    for line in (*run_time_lines([odd]), *boot_commands(odd), *restored(odd)):
         words = shlex.split(line)
         assert words[0] in ("ip", "nmcli", "sed", "mkdir", "printf", "chmod", "networkctl", "netplan", "rm")
         assert not {";", "&&", "|", "$("} & set(words) - {name, connection}
@@ -199,17 +199,17 @@ def test_the_configuration_files_are_archived_with_the_profile_and_the_addresses
 
 
 def test_recordings_are_of_the_same_cluster_and_database_and_contain_no_password():
-    asked = Settings(
+    settings = Settings(
         cluster=ClusterSettings(networks=("192.168.10.0/24",), peers=("rac2",)),
         database=DatabaseSettings(connect="scan:1521/prod", user="racwire", password_file="/home/oracle/.pw"),
     )
-    line = record("/shared/before.rec", "mtu1500", 600, options_of(asked))
+    line = record("/shared/before.rec", "mtu1500", 600, options_of(settings))
     assert line == (
         "racwire record --for 10m --label mtu1500 --network 192.168.10.0/24 --peer rac2 --connect scan:1521/prod "
         "--user racwire --password-file /home/oracle/.pw /shared/before.rec"
     )
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(5, "5s"), (90, "90s"), (600, "10m"), (7200, "2h")])
-def test_durations_have_the_form_that_racwire_accepts(seconds, told):
-    assert duration(seconds) == told
+@pytest.mark.parametrize(("seconds", "text"), [(5, "5s"), (90, "90s"), (600, "10m"), (7200, "2h")])
+def test_durations_have_the_form_that_racwire_accepts(seconds, text):
+    assert duration(seconds) == text

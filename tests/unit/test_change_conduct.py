@@ -57,7 +57,7 @@ def elsewhere(conduct: ChangeSession, *events: object) -> None:
     ChangeJournal.read(conduct.path).extend(events, **WHO)  # type: ignore[arg-type]
 
 
-def kept(conduct: ChangeSession) -> list[object]:
+def events_of(conduct: ChangeSession) -> list[object]:
     return [line.event for line in ChangeJournal.read(conduct.path).change.lines[1:]]
 
 
@@ -72,9 +72,9 @@ def test_a_decision_is_on_disk_with_the_login_of_the_operator(conduct, monkeypat
     monkeypatch.setattr("getpass.getuser", lambda: "oracle")
     line = conduct.attest("A. Lee", "CHG-4711")
     assert line.who == "oracle@rac1"
-    assert kept(conduct) == [Attested("agree", "A. Lee", "CHG-4711")]
+    assert events_of(conduct) == [Attested("agree", "A. Lee", "CHG-4711")]
     conduct.note("waiting for the load")
-    assert kept(conduct)[-1] == Noted("baseline", "waiting for the load")
+    assert events_of(conduct)[-1] == Noted("baseline", "waiting for the load")
 
 
 def test_a_change_runs_from_its_first_step_to_its_last(conduct):
@@ -90,7 +90,7 @@ def test_a_change_runs_from_its_first_step_to_its_last(conduct):
     with pytest.raises(ChangeError, match="can only be closed"):
         conduct.attest("A. Lee")
     conduct.close("A. Lee")
-    assert kept(conduct)[-1] == Closed("signed off", "A. Lee")
+    assert events_of(conduct)[-1] == Closed("signed off", "A. Lee")
     for late in (lambda: conduct.attest("A. Lee"), lambda: conduct.note("late"), lambda: conduct.close("A. Lee")):
         with pytest.raises(ChangeError, match="is closed: signed off"):
             late()
@@ -99,7 +99,7 @@ def test_a_change_runs_from_its_first_step_to_its_last(conduct):
 def test_after_a_write_of_another_operator_the_decision_is_checked_again(conduct):
     elsewhere(conduct, Noted("agree", "the network team agrees"))
     conduct.attest("A. Lee")
-    assert [type(event) for event in kept(conduct)] == [Noted, Attested]
+    assert [type(event) for event in events_of(conduct)] == [Noted, Attested]
 
 
 def test_a_decision_for_a_step_is_never_applied_to_the_next_step(conduct):
@@ -107,7 +107,7 @@ def test_a_decision_for_a_step_is_never_applied_to_the_next_step(conduct):
     elsewhere(conduct, AGREED)
     with pytest.raises(ChangeError, match="Step agree is done"):
         conduct.attest("B. Kim")
-    assert kept(conduct) == [AGREED]
+    assert events_of(conduct) == [AGREED]
     assert id_of(conduct) == "baseline"
 
 
@@ -118,7 +118,7 @@ def test_an_override_applies_to_the_gate_that_was_shown(conduct):
     elsewhere(conduct, passed("baseline"), Verified("stack-down", False, ()))
     with pytest.raises(ChangeError, match="Step baseline is done"):
         conduct.override("A. Lee", "there is no load tonight")
-    assert not any(isinstance(event, Overridden) for event in kept(conduct))
+    assert not any(isinstance(event, Overridden) for event in events_of(conduct))
 
 
 def test_events_of_other_operators_are_read_when_there_are_any(conduct):
@@ -135,10 +135,10 @@ def test_events_of_other_operators_are_read_when_there_are_any(conduct):
 def test_the_rollback_can_be_shown_before_it_starts(conduct):
     conduct.attest("A. Lee")
     back = conduct.way_back()
-    assert [type(event) for event in kept(conduct)] == [Attested]
+    assert [type(event) for event in events_of(conduct)] == [Attested]
     conduct.roll_back("A. Lee", "the window is over")
-    (begun,) = [event for event in kept(conduct) if isinstance(event, RolledBack)]
-    assert [step.id for step in begun.plan.steps] == [step.id for step in back.steps]
+    (rollback,) = [event for event in events_of(conduct) if isinstance(event, RolledBack)]
+    assert [step.id for step in rollback.plan.steps] == [step.id for step in back.steps]
     assert conduct.change.is_way_back
 
 
@@ -155,7 +155,7 @@ def seen(monkeypatch):
     """The cluster has the specified state; while it is read, `meanwhile` runs."""
 
     def answers(now: Cluster, meanwhile=lambda: None) -> None:
-        def given(group: str):
+        def gatherer(group: str):
             async def gather(session, known):
                 if group == "nodes":
                     meanwhile()
@@ -163,13 +163,15 @@ def seen(monkeypatch):
 
             return gather
 
-        monkeypatch.setattr(verifying, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
-        monkeypatch.setattr(verifying, "evidence_gatherer", lambda *_: replace(CHANGING, gather=given(CHANGING.group)))
+        monkeypatch.setattr(verifying, "GATHERERS", tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS))
+        monkeypatch.setattr(
+            verifying, "evidence_gatherer", lambda *_: replace(CHANGING, gather=gatherer(CHANGING.group))
+        )
 
     return answers
 
 
-async def look(conduct: ChangeSession) -> Concluded:
+async def verify(conduct: ChangeSession) -> Concluded:
     async with aclosing(conduct.verify()) as events:
         *_, last = [event async for event in events]
     assert isinstance(last, Concluded)
@@ -184,8 +186,8 @@ def at(conduct: ChangeSession, step: str) -> None:
 async def test_the_result_of_a_verification_is_written_when_it_ends(conduct, seen):
     at(conduct, "set-mtu")
     seen(down(9000))
-    concluded = await look(conduct)
-    assert kept(conduct)[-1:] == list(concluded.events)
+    concluded = await verify(conduct)
+    assert events_of(conduct)[-1:] == list(concluded.events)
     assert id_of(conduct) == "survives-boot"
 
 
@@ -203,22 +205,22 @@ async def test_a_cancelled_verification_writes_nothing(conduct, seen):
 async def test_a_note_written_during_a_verification_does_not_discard_it(conduct, seen):
     at(conduct, "set-mtu")
     seen(down(9000), meanwhile=lambda: elsewhere(conduct, Noted("set-mtu", "rac3 is slow")))
-    await look(conduct)
-    assert [type(event) for event in kept(conduct)[-2:]] == [Noted, Verified]
+    await verify(conduct)
+    assert [type(event) for event in events_of(conduct)[-2:]] == [Noted, Verified]
 
 
 async def test_a_verification_of_a_step_that_was_done_meanwhile_is_discarded(conduct, seen):
     at(conduct, "set-mtu")
     seen(down(9000), meanwhile=lambda: elsewhere(conduct, passed("set-mtu", down(9000))))
     with pytest.raises(ChangeError, match="Another process finished step set-mtu during the verification"):
-        await look(conduct)
+        await verify(conduct)
     assert id_of(conduct) == "survives-boot"
 
 
 async def test_a_closed_change_is_not_verified(conduct):
     conduct.abandon("A. Lee", "the window was cancelled")
     with pytest.raises(ChangeError, match="is closed: abandoned"):
-        await look(conduct)
+        await verify(conduct)
 
 
 # --- where the journals lie -------------------------------------------------------------------------------------------
@@ -258,15 +260,15 @@ def test_no_change_is_chosen_while_a_journal_is_damaged(settings, journal):
 async def begin(settings: Settings, monkeypatch, now: Cluster) -> list[object]:
     from checks.change import opening
 
-    def given(group: str):
+    def gatherer(group: str):
         async def gather(session, known):
             return getattr(now, group)
 
         return gather
 
-    fakes = tuple(replace(g, gather=given(g.group)) for g in GATHERERS)
+    fakes = tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS)
     monkeypatch.setattr(opening, "GATHERERS", fakes)
-    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=given("changing")))
+    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=gatherer("changing")))
     async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
         return [event async for event in events]
 

@@ -100,8 +100,8 @@ def test_an_instance_that_clusterware_moved_or_renumbered_is_not_missing():
     one = plan(databases=(PlannedDatabase(name="one", instances={"rac1": "one_2"}),))
     moved = cluster(rac1=setup("rac1", instances=("+ASM1",)), rac3=setup("rac3", instances=("+ASM3", "one_1")))
     assert said("instances-up", moved, until("other-nodes", opened=one))["rac1"] == "PASS 1 instance"
-    gone = cluster(rac1=setup("rac1", instances=("+ASM1", "other1")))
-    assert said("instances-up", gone, until("other-nodes", opened=one))["rac1"] == "FAIL one_2 missing"
+    without = cluster(rac1=setup("rac1", instances=("+ASM1", "other1")))
+    assert said("instances-up", without, until("other-nodes", opened=one))["rac1"] == "FAIL one_2 missing"
 
 
 # --- the MTU now ------------------------------------------------------------------------------------------------------
@@ -120,8 +120,8 @@ def test_a_configured_mtu_that_is_not_active_is_reported():
 
 
 def test_an_interface_that_does_not_exist_has_no_mtu():
-    gone = msgspec.structs.replace(nic("rac2", 9000), interfaces=())
-    assert said("running-mtu", down(9000, rac2=gone))["rac2"] == "FAIL eth1 missing"
+    without = msgspec.structs.replace(nic("rac2", 9000), interfaces=())
+    assert said("running-mtu", down(9000, rac2=without))["rac2"] == "FAIL eth1 missing"
 
 
 def test_layers_are_raised_from_the_bottom_and_lowered_from_the_top():
@@ -146,11 +146,11 @@ def test_layers_are_raised_from_the_bottom_and_lowered_from_the_top():
 def test_a_live_change_is_called_dangerous_with_the_command_that_reverts_it():
     now = cluster(1500, rac2=9000)
     assert said("mtu-untouched", now)["rac2"] == "FAIL DANGER: 9000"
-    told = sentence("mtu-untouched", now, "rac2")
-    assert told.startswith(
+    text = sentence("mtu-untouched", now, "rac2")
+    assert text.startswith(
         "DANGER: eth1 of rac2 is at MTU 9000 while Clusterware runs on rac1, rac2 and rac3; the MTU was 1500."
     )
-    assert "blocks are lost, and nodes are evicted" in told
+    assert "blocks are lost, and nodes are evicted" in text
     assert commands("mtu-untouched", now, "rac2")[0] == "ip link set dev eth1 mtu 1500"
 
 

@@ -102,14 +102,17 @@ def saved(**more: object) -> Cluster:
     return msgspec.structs.replace(cluster(), changing=Changing(**facts), managed=Managed((), backup))
 
 
-BACKUP_GONE: dict[str, FileSeen | Unknown] = {"/b/network.tar.gz": Unknown("not there"), "/b/ip.txt": FileSeen(0, 2e9)}
+BACKUP_MISSING: dict[str, FileSeen | Unknown] = {
+    "/b/network.tar.gz": Unknown("not there"),
+    "/b/ip.txt": FileSeen(0, 2e9),
+}
 
 
 @pytest.mark.parametrize(
     ("more", "text"),
     [
         ({}, "PASS saved"),
-        ({"backups": {"rac2": BACKUP_GONE}}, "FAIL 0 of 2 saved"),
+        ({"backups": {"rac2": BACKUP_MISSING}}, "FAIL 0 of 2 saved"),
         ({"backups": {"rac2": {"/b/network.tar.gz": FileSeen(10, 1_000.0)}}}, "FAIL older than the plan"),
         ({"backups": {}, "unasked": {"rac2": Unknown("rac2 did not answer.")}}, "UNKNOWN not known"),
         ({"registries": {"rac2": None}}, "FAIL OLR not saved"),
@@ -375,9 +378,9 @@ def of_the_database(check: str, step: str, now: Cluster) -> list[tuple[Status, s
 def idle(instances: int) -> Cluster:
     """A database whose instances received nothing from each other, and did not ping."""
     none = dict.fromkeys(("gc blocks lost", "gc cr blocks received", "gc current blocks received"), 0)
-    told = [own_activity(number, none) for number in range(1, instances + 1)]
+    activities = [own_activity(number, none) for number in range(1, instances + 1)]
     pairs = tuple(msgspec.structs.replace(p, count_500b=0, count_8k=0) for p in pings(instances))
-    return asked(2, activity=activity(instances, *told, pings=pairs, transfers=()), database=database(instances))
+    return asked(2, activity=activity(instances, *activities, pings=pairs, transfers=()), database=database(instances))
 
 
 @pytest.mark.parametrize(
@@ -393,9 +396,9 @@ def test_an_idle_database_is_noted_in_the_baseline_and_unknown_at_later_gates(ch
 
 
 def test_a_single_open_instance_has_no_peer_to_receive_blocks_from():
-    ((status, told),) = of_the_database("gc-blocks-lost", "prove-paths", idle(1))
+    ((status, title),) = of_the_database("gc-blocks-lost", "prove-paths", idle(1))
     assert status is Status.INFO
-    assert "Nothing was measured" not in told
+    assert "Nothing was measured" not in title
 
 
 def test_a_result_says_that_the_warning_was_known_before():

@@ -48,13 +48,13 @@ def hostile(tmp_path) -> Path:
         check=f"kept{OBEYED}", status=Status.FAIL, text=OBEYED, node=f"rac2{OBEYED}", sentence=OBEYED, next=(OBEYED,)
     )
     held = msgspec.structs.replace(result, status=Status.PASS)
-    told = (
+    texts = (
         Surprised(Surprise.OTHER, f"rac2{OBEYED}", OBEYED),
         Verified("set-mtu", False, (result, held), ObservedState(), {OBEYED: OBEYED}),
         Noted("set-mtu", OBEYED),
     )
     of = msgspec.structs.replace(plan(cluster=f"prod{OBEYED}"), steps=(*STEPS[:2], own, STEPS[3]))
-    return journal(tmp_path, AGREED, SWITCHED, *told, of=of).path
+    return journal(tmp_path, AGREED, SWITCHED, *texts, of=of).path
 
 
 @pytest.mark.parametrize("words", [("status",), ("next",), ("report",), ("list",), ("rollback",)], ids=" ".join)
@@ -140,15 +140,15 @@ def test_a_stopped_writer_does_not_block_other_writers_forever(tmp_path, monkeyp
 
 
 async def test_a_started_write_is_finished_after_cancellation_without_blocking_the_loop():
-    loop, begun, may_end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+    loop, started, may_end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
     def write() -> str:
-        loop.call_soon_threadsafe(begun.set)
+        loop.call_soon_threadsafe(started.set)
         assert may_end.wait(5)
         return "written"
 
     task = asyncio.create_task(run_to_completion(write))
-    await begun.wait()
+    await started.wait()
     task.cancel()
     await asyncio.sleep(0)
     assert not task.done()
@@ -157,8 +157,8 @@ async def test_a_started_write_is_finished_after_cancellation_without_blocking_t
 
 
 def test_the_console_exits_with_a_command_that_opens_the_same_journal(racwire, tmp_path, monkeypatch):
-    said: list[str] = []
+    output: list[str] = []
     monkeypatch.setattr("tui.console.start.no_console", lambda *_: "")
-    monkeypatch.setattr("tui.console.start.run_console", lambda _, *, first, again: said.append(again) or 0)
+    monkeypatch.setattr("tui.console.start.run_console", lambda _, *, first, again: output.append(again) or 0)
     racwire()
-    assert said == [f"racwire change --directory {tmp_path}"]
+    assert output == [f"racwire change --directory {tmp_path}"]

@@ -36,10 +36,10 @@ WHO = {"who": "oracle@rac1", "version": "1"}
 
 @pytest.fixture
 def journal(tmp_path: Path) -> ChangeJournal:
-    return begun(tmp_path)
+    return opened(tmp_path)
 
 
-def begun(directory: Path, **more: object) -> ChangeJournal:
+def opened(directory: Path, **more: object) -> ChangeJournal:
     return ChangeJournal.open_new(directory, plan(**more), ObservedState(), **WHO)
 
 
@@ -110,19 +110,19 @@ def test_ten_thousand_lines_can_be_read_and_continued(journal):
 
 
 def test_a_second_change_of_a_cluster_is_refused_while_the_first_is_open(tmp_path):
-    first = begun(tmp_path)
+    first = opened(tmp_path)
     sentence = r"2026-11-20-a of prodrac is still open .* finish it, roll it back, or abandon it first"
     with pytest.raises(ChangeJournalError, match=sentence):
-        begun(tmp_path, id="2026-11-20-b")
-    assert begun(tmp_path, cluster="testrac").change.is_open
+        opened(tmp_path, id="2026-11-20-b")
+    assert opened(tmp_path, cluster="testrac").change.is_open
     first.append(Closed("abandoned", "A. Lee"), **WHO)
-    assert begun(tmp_path, id="2026-11-20-b").change.is_open
+    assert opened(tmp_path, id="2026-11-20-b").change.is_open
 
 
 def test_of_many_changes_opened_at_once_only_one_succeeds(tmp_path):
     def begin(letter: str) -> bool:
         try:
-            begun(tmp_path, id=f"2026-11-20-{letter}")
+            opened(tmp_path, id=f"2026-11-20-{letter}")
         except ChangeJournalError:
             return False
         return True
@@ -133,7 +133,7 @@ def test_of_many_changes_opened_at_once_only_one_succeeds(tmp_path):
 
 
 def test_a_cluster_name_that_is_not_a_file_name_is_converted_to_one(tmp_path):
-    hostile = begun(tmp_path / "new" / "directory", cluster="../../etc/x y\n")
+    hostile = opened(tmp_path / "new" / "directory", cluster="../../etc/x y\n")
     assert hostile.path.parent == tmp_path / "new" / "directory"
     assert hostile.path.name == ".._.._etc_x_y_-2026-11-20-a.change"
     assert name_of("") == "_"
@@ -142,7 +142,7 @@ def test_a_cluster_name_that_is_not_a_file_name_is_converted_to_one(tmp_path):
 def test_a_directory_that_cannot_be_created_is_reported_with_the_reason(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ChangeJournalError, match=r"racwire cannot create a journal in .*file/changes: Not a directory"):
-        begun(tmp_path / "file" / "changes")
+        opened(tmp_path / "file" / "changes")
 
 
 # --- two that write ---------------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def test_many_concurrent_writers_lose_and_damage_nothing(journal):
 def test_a_copy_put_in_place_of_the_journal_is_not_overwritten(journal, tmp_path):
     """The other copy grew by the same number of bytes: only its content differs."""
     journal.append(Noted("agree", "this one"), **WHO)
-    copy = begun(tmp_path / "other")
+    copy = opened(tmp_path / "other")
     copy.append(Noted("agree", "that one"), **WHO)
     journal.path.write_bytes(copy.path.read_bytes().replace(b"that", b"THAT"))
     with pytest.raises(MovedOnError, match="replaced by another"):
@@ -196,7 +196,7 @@ def test_a_journal_that_became_shorter_is_not_appended_to(journal):
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.integers(1, 400))
 def test_a_line_cut_off_by_a_crash_is_ignored(tmp_path_factory, cut):
-    journal = begun(tmp_path_factory.mktemp("torn"))
+    journal = opened(tmp_path_factory.mktemp("torn"))
     journal.append(AGREED, **WHO)
     whole = journal.path.read_bytes()
     journal.append(Noted("agree", "x" * 300), **WHO)
@@ -228,13 +228,13 @@ def test_kill_minus_nine_at_any_moment_loses_no_acknowledged_event(journal):
     for lines in (1, 7):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout
-            said = [writer.stdout.readline() for _ in range(lines)]
+            output = [writer.stdout.readline() for _ in range(lines)]
             writer.kill()
-            said += writer.stdout.readlines()
-        told = [int(line) for line in said if line.endswith("\n")]
-        kept = [int(note.partition(".")[0]) for note in notes(journal.path)]
-        assert kept == list(range(len(kept)))
-        assert told[-1] <= kept[-1]
+            output += writer.stdout.readlines()
+        acknowledged = [int(line) for line in output if line.endswith("\n")]
+        present = [int(note.partition(".")[0]) for note in notes(journal.path)]
+        assert present == list(range(len(present)))
+        assert acknowledged[-1] <= present[-1]
     lock = os.open(journal.path, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock dies with who held it
     os.close(lock)
@@ -275,7 +275,7 @@ def without_line(number: int):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda data: data.replace(b"A. Lee", b"B. Lee"), "Line 3 .* does not follow"),
         (without_line(2), "Line 2 .* does not follow"),
@@ -293,8 +293,8 @@ def without_line(number: int):
         (lambda data: b"no line at all", "holds no change"),
     ],
 )
-def test_a_manual_edit_is_detected_and_reported(journal, change, said):
-    assert re.search(said, spoilt(journal, change))
+def test_a_manual_edit_is_detected_and_reported(journal, change, message):
+    assert re.search(message, spoilt(journal, change))
 
 
 def test_two_copies_that_diverged_cannot_be_merged(journal, tmp_path):
@@ -322,7 +322,7 @@ def test_any_bytes_are_a_journal_or_an_error_of_one_sentence(tmp_path_factory, d
 
 
 def test_hostile_files_in_the_directory_are_listed_with_their_error_and_do_not_block(tmp_path):
-    good = begun(tmp_path)
+    good = opened(tmp_path)
     (tmp_path / f"directory{SUFFIX}").mkdir()
     os.mkfifo(tmp_path / f"pipe{SUFFIX}")
     (tmp_path / f"loop{SUFFIX}").symlink_to(tmp_path / f"loop{SUFFIX}")
@@ -361,10 +361,10 @@ def test_the_login_comes_from_the_operating_system(monkeypatch):
     monkeypatch.setattr("getpass.getuser", lambda: "oracle")
     assert login("rac1") == "oracle@rac1"
 
-    def nobody() -> str:
+    def unknown_user() -> str:
         raise OSError
 
-    monkeypatch.setattr("getpass.getuser", nobody)
+    monkeypatch.setattr("getpass.getuser", unknown_user)
     assert login("rac1") == f"uid {os.getuid()}@rac1"
 
 

@@ -81,8 +81,8 @@ def words(lines: Iterable[Drawn]) -> str:
 
 
 def test_the_header_shows_the_change_its_mtus_and_the_progress():
-    told = text([head_line(change(AGREED), 80)])
-    assert told == " Change 2026-11-20-a  MTU 1500 → 9000  2 nodes  owner oracle@rac1  step 2 of 4"
+    header = text([head_line(change(AGREED), 80)])
+    assert header == " Change 2026-11-20-a  MTU 1500 → 9000  2 nodes  owner oracle@rac1  step 2 of 4"
 
 
 def test_the_header_of_a_rollback_and_of_a_closed_change():
@@ -122,9 +122,9 @@ def test_every_sign_has_a_distinct_ascii_form():
 
 
 def test_a_danger_comes_first_and_is_named():
-    told = text(alarm_lines(change(REBOOTED, LIVE), 80)).splitlines()
-    assert told[0].startswith(" DANGER  eth1 of rac2 was set to 9000 while Clusterware runs.")
-    assert told[1] == " ! rac2 was booted at 18:02."
+    alarms = text(alarm_lines(change(REBOOTED, LIVE), 80)).splitlines()
+    assert alarms[0].startswith(" DANGER  eth1 of rac2 was set to 9000 while Clusterware runs.")
+    assert alarms[1] == " ! rac2 was booted at 18:02."
 
 
 @pytest.mark.parametrize(
@@ -187,21 +187,21 @@ def gate_of(now: Change, work: Work | None = None, width: int = 80) -> str:
 
 
 def test_an_unverified_gate_says_how_to_verify():
-    told = gate_of(change(AGREED, SWITCHED))
-    assert "not checked yet; v checks it." in told
-    assert "running-mtu  ·" in told
+    gate = gate_of(change(AGREED, SWITCHED))
+    assert "not checked yet; v checks it." in gate
+    assert "running-mtu  ·" in gate
 
 
 def test_a_gate_lists_each_check_and_node_with_sign_and_text_and_what_is_missing():
-    told = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)))
-    assert "checked 18:04:31 by oracle@rac1: not passed" in told
-    assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in told
-    assert "waiting for rac2: eth1 of rac2 would come up at 1500." in told
-    assert "- Set it in its connection, too." in told
+    gate = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)))
+    assert "checked 18:04:31 by oracle@rac1: not passed" in gate
+    assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in gate
+    assert "waiting for rac2: eth1 of rac2 would come up at 1500." in gate
+    assert "- Set it in its connection, too." in gate
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"),
+    ("steps", "expected"),
     [
         (("Mend it.", "Then look again:", "racwire change verify"), ["Mend it."]),
         (("Mend it, then look again:", "racwire change verify"), ["Mend it, then look again (v)."]),
@@ -211,22 +211,22 @@ def test_a_gate_lists_each_check_and_node_with_sign_and_text_and_what_is_missing
         (("Compare:", "racwire compare a b"), ["Compare:", "racwire compare a b"]),
     ],
 )
-def test_commands_that_have_a_key_on_this_screen_are_shown_as_keys(steps: tuple[str, ...], told: list[str]):
-    assert list(next_in_keys(steps)) == told
+def test_commands_that_have_a_key_on_this_screen_are_shown_as_keys(steps: tuple[str, ...], expected: list[str]):
+    assert list(next_in_keys(steps)) == expected
 
 
 def test_an_unknown_result_is_a_question_mark_and_does_not_pass():
-    told = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.UNKNOWN)))
-    assert "rac2 ? not read" in told
-    assert "could not tell" in told
+    gate = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.UNKNOWN)))
+    assert "rac2 ? not read" in gate
+    assert "could not tell" in gate
 
 
 def test_nodes_with_the_same_result_share_a_line():
     statuses = [Status.PASS] * 16
     statuses[4] = Status.FAIL
     now = change(AGREED, SWITCHED, looked(*statuses), of=many_nodes(16))
-    told = " ".join(gate_of(now).split())
-    assert "kept-mtu ✗ 1500: rac5 ✓ 9000 kept: rac1 rac2 rac3 rac4 rac6 rac7" in told
+    gate = " ".join(gate_of(now).split())
+    assert "kept-mtu ✗ 1500: rac5 ✓ 9000 kept: rac1 rac2 rac3 rac4 rac6 rac7" in gate
     assert all(len(line) <= 80 for line in gate_of(now).splitlines())
 
 
@@ -250,8 +250,8 @@ def test_gates_of_earlier_steps_are_shown_separately():
         GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac2"),
     )
     now = change(AGREED, SWITCHED, looked(Status.PASS), Verified("paths", False, results), of=of)
-    told = gate_of(now)
-    assert told.index("df-ping") < told.index("Conditions that must also hold:") < told.index("kept-mtu")
+    gate = gate_of(now)
+    assert gate.index("df-ping") < gate.index("Conditions that must also hold:") < gate.index("kept-mtu")
 
 
 # --- the step ---------------------------------------------------------------------------------------------------------
@@ -263,13 +263,13 @@ def page(now: Change, chosen: int = 0, width: int = 80) -> str:
 
 
 def test_a_step_is_shown_in_full_with_the_marked_block_and_the_rollback():
-    told = page(change(AGREED, SWITCHED), chosen=1)
-    assert told.startswith(" ▶ 3 set MTU\n   Set eth1 on both nodes.\n   Why      MTU is not in the OCR.")
-    marked = [line for line in told.splitlines() if line.endswith("c copies")]
+    shown = page(change(AGREED, SWITCHED), chosen=1)
+    assert shown.startswith(" ▶ 3 set MTU\n   Set eth1 on both nodes.\n   Why      MTU is not in the OCR.")
+    marked = [line for line in shown.splitlines() if line.endswith("c copies")]
     assert [line.split("  ")[0].strip() or line.split()[0:4] for line in marked] == [["As", "root", "on", "rac2:"]]
-    assert "racwire runs none of these commands; you run them." in told
-    assert "Expected eth1 has 9000 on both." in told
-    assert told.endswith("Rollback Both get 1500 back.")
+    assert "racwire runs none of these commands; you run them." in shown
+    assert "Expected eth1 has 9000 on both." in shown
+    assert shown.endswith("Rollback Both get 1500 back.")
 
 
 def test_the_positions_of_blocks_and_gate_are_known_for_scrolling():
@@ -285,14 +285,14 @@ def test_the_positions_of_blocks_and_gate_are_known_for_scrolling():
 
 def test_attestations_overrides_notes_and_reopening_are_shown_at_their_step_with_names():
     now = change(AGREED, Noted("agree", "Window 22:00 to 24:00."))
-    told = text(step_page(now, now.plan.step("agree"), 0, Work(), 80).lines)
-    assert "✓ Ann Lee, 2026-11-20 18:02: CHG-4711" in told
-    assert "Notes    2026-11-20 18:03 oracle@rac1: Window 22:00 to 24:00." in told
+    shown = text(step_page(now, now.plan.step("agree"), 0, Work(), 80).lines)
+    assert "✓ Ann Lee, 2026-11-20 18:02: CHG-4711" in shown
+    assert "Notes    2026-11-20 18:03 oracle@rac1: Window 22:00 to 24:00." in shown
     past = Overridden("set-mtu", "Ann", "rac2 is being replaced.")
     now = change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), past)
-    told = words(step_page(now, now.plan.step("set-mtu"), 0, Work(), 80).lines)
-    assert "! 3 set MTU overridden without proof" in told
-    assert "! Ann overrode the gate at 2026-11-20 18:05: rac2 is being replaced." in told
+    shown = words(step_page(now, now.plan.step("set-mtu"), 0, Work(), 80).lines)
+    assert "! 3 set MTU overridden without proof" in shown
+    assert "! Ann overrode the gate at 2026-11-20 18:05: rac2 is being replaced." in shown
     now = change(AGREED, SWITCHED, looked(Status.PASS), Reopened("set-mtu", "rac2 came back at 1500."))
     assert "Again    this step must be done again: rac2 came back at 1500." in page(now)
 
@@ -376,14 +376,14 @@ def desk(**read: object) -> ChangeState:
 
 
 def test_without_a_change_the_page_explains_changes_and_that_nothing_runs():
-    told = text(overview_page(desk(), None, 0, 80).lines)
-    assert "racwire runs none of the commands and changes nothing" in " ".join(told.split())
-    assert len(told.splitlines()) <= 12
+    shown = text(overview_page(desk(), None, 0, 80).lines)
+    assert "racwire runs none of the commands and changes nothing" in " ".join(shown.split())
+    assert len(shown.splitlines()) <= 12
 
 
 def test_the_reason_why_no_change_is_shown_comes_first():
-    told = text(overview_page(desk(problem="Line 3 of a.change is damaged."), None, 0, 80).lines)
-    assert told.splitlines()[0] == " Line 3 of a.change is damaged."
+    shown = text(overview_page(desk(problem="Line 3 of a.change is damaged."), None, 0, 80).lines)
+    assert shown.splitlines()[0] == " Line 3 of a.change is damaged."
 
 
 UNREAD = Obstacle(code="CH-START-001", title="rac3 not read", sentence="rac3 could not be read.", next=("Mend ssh.",))
@@ -391,19 +391,19 @@ LOST = Obstacle(code="IC-LOST-002", title="blocks lost", sentence="37 blocks wer
 
 
 def test_obstacles_are_listed_one_by_one_with_their_remedies():
-    told = text(refused_page(Refused(9000, (UNREAD, LOST)), 1, 80).lines)
-    assert "2 of 2 obstacles left" in told
-    assert "✗ CH-START-001  rac3 not read\n   rac3 could not be read.\n   - Mend ssh." in told
-    assert told.count("o accepts this obstacle, with a reason.") == 1
+    shown = text(refused_page(Refused(9000, (UNREAD, LOST)), 1, 80).lines)
+    assert "2 of 2 obstacles left" in shown
+    assert "✗ CH-START-001  rac3 not read\n   rac3 could not be read.\n   - Mend ssh." in shown
+    assert shown.count("o accepts this obstacle, with a reason.") == 1
 
 
 def test_an_accepted_obstacle_has_its_reason_and_is_no_longer_counted():
     refused = Refused(9000, (UNREAD, LOST)).accepting(LOST, "An old loss, known.").accepting(LOST, "It is known.")
     assert [a.reason for a in refused.accepted] == ["It is known."]
-    told = text(refused_page(refused, 0, 80).lines)
-    assert "1 of 2 obstacles left" in told
-    assert "! IC-LOST-002  blocks lost" in told
-    assert "Accepted: It is known." in told
+    shown = text(refused_page(refused, 0, 80).lines)
+    assert "1 of 2 obstacles left" in shown
+    assert "! IC-LOST-002  blocks lost" in shown
+    assert "Accepted: It is known." in shown
 
 
 # --- questions --------------------------------------------------------------------------------------------------------

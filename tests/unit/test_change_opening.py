@@ -36,20 +36,20 @@ def settings(tmp_path: Path) -> Settings:
 def begin(settings: Settings, monkeypatch: pytest.MonkeyPatch):
     """Open a change of a cluster whose peers answer this."""
 
-    async def begun(now: Cluster, changing: Changing, target: int | None = 9000) -> list[object]:
-        def given(group: str):
+    async def opening_events(now: Cluster, changing: Changing, target: int | None = 9000) -> list[object]:
+        def gatherer(group: str):
             async def gather(session, known):
                 session.local_node = now.local_node
                 return changing if group == "changing" else getattr(now, group)
 
             return gather
 
-        monkeypatch.setattr(opening, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
-        monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=given("changing")))
+        monkeypatch.setattr(opening, "GATHERERS", tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS))
+        monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=gatherer("changing")))
         async with aclosing(open_change(settings, Checks(()), target=target)) as events:
             return [event async for event in events]
 
-    return begun
+    return opening_events
 
 
 def copy(name: str, outcome: str = "") -> JournalCopy:

@@ -222,11 +222,11 @@ def test_without_a_known_vendor_of_the_switch_there_are_questions_and_how_to_nam
     assert plan.step("switch").attest
 
 
-def make_plan_with(asked, built=None, **more):
+def make_plan_with(settings, built=None, **more):
     return make_plan(
         report_of(built or to_change()),
         9000,
-        asked,
+        settings,
         id="2026-11-20-a",
         made_by="oracle@rac1",
         made_at="2026-11-20T14:02:31+01:00",
@@ -238,8 +238,8 @@ def make_plan_with(asked, built=None, **more):
 def test_gates_that_need_a_database_exist_only_with_a_configured_database():
     without = make_plan_with(Settings())
     assert not {"gc-blocks-lost", "interconnect-in-use"} & set(gates_of(without, "interconnect"))
-    asked = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
-    plan = make_plan_with(asked, msgspec.structs.replace(to_change(), database=database()))
+    settings = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
+    plan = make_plan_with(settings, msgspec.structs.replace(to_change(), database=database()))
     assert {"gc-blocks-lost", "interconnect-in-use", "instance-ping"} <= set(gates_of(plan, "interconnect"))
     assert gates_of(plan, "baseline") == ["baseline-recording", "gc-blocks-lost", "instance-ping"]
     assert "--connect scan:1521/prod" in lines_of(plan, "compare")[0]
@@ -247,11 +247,11 @@ def test_gates_that_need_a_database_exist_only_with_a_configured_database():
 
 def test_remarks_explain_the_effects_of_the_target():
     nodes = [with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, HAIP)) for n in (1, 2)]
-    said = " ".join(plan_for(to_change(nodes)).remarks)
-    assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in said
-    assert "HAIP has one address" in said
-    assert "oifcfg needs no change" in said
-    assert "30 s (misscount)" in said
+    remarks = " ".join(plan_for(to_change(nodes)).remarks)
+    assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in remarks
+    assert "HAIP has one address" in remarks
+    assert "oifcfg needs no change" in remarks
+    assert "30 s (misscount)" in remarks
 
 
 def test_larger_blocks_are_still_fragmented_and_a_remark_says_so():
@@ -329,8 +329,8 @@ def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, keepers, j
         assert sorted(run_time) == sorted(layer.interface for layer in own)
         for layer in own:
             assert layer.keeper in [*keepers]
-            kept = [line.replace("\\", "") for line in lines if not line.startswith("ip link")]
-            assert any(layer.interface in line for line in kept)
+            commands = [line.replace("\\", "") for line in lines if not line.startswith("ip link")]
+            assert any(layer.interface in line for line in commands)
     for step in plan.steps:
         assert step.what
         assert step.why
@@ -364,8 +364,8 @@ def test_the_warnings_of_the_start_are_recorded():
 
 def test_every_gate_is_one_that_racwire_can_verify():
     known = {gate.id for gate in GATES} | {check.id for check in discover()}
-    asked = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
-    plan = make_plan_with(asked, msgspec.structs.replace(to_change(), database=database()))
+    settings = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
+    plan = make_plan_with(settings, msgspec.structs.replace(to_change(), database=database()))
     assert {gate.check for step in plan.steps for gate in step.gates} <= known
     untils = {gate.until for step in plan.steps for gate in step.gates}
     assert untils <= {"", "end", *STEPS}

@@ -55,10 +55,10 @@ def test_before_anything_was_stopped_a_rollback_only_verifies_the_initial_state(
 def test_a_rollback_of_a_half_stopped_cluster_stops_nothing_more():
     plan = way_back(standing_at("stack-down"))
     assert ids(plan) == ["untouched", "other-nodes", "interconnect", "sign-off"]
-    said = " ".join(line for step in plan.steps for block in step.commands for line in block.lines)
-    assert "stop crs" not in said
-    assert "enable crs" in said
-    assert "srvctl start database -d prod" in said
+    commands = " ".join(line for step in plan.steps for block in step.commands for line in block.lines)
+    assert "stop crs" not in commands
+    assert "enable crs" in commands
+    assert "srvctl start database -d prod" in commands
 
 
 def test_an_observed_other_mtu_overrides_the_progress_of_the_steps():

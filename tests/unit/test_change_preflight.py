@@ -167,10 +167,10 @@ def test_no_target_exceeds_the_limit_of_the_cloud_network(platform, most):
     assert "CH-START-013" not in found(built, most)
 
 
-@pytest.mark.parametrize(("announced", "stands"), [(9000, True), (9018, False), (1518, False)])
-def test_a_switch_port_that_announces_less_is_an_obstacle_unless_it_will_be_raised(announced, stands):
+@pytest.mark.parametrize(("announced", "is_obstacle"), [(9000, True), (9018, False), (1518, False)])
+def test_a_switch_port_that_announces_less_is_an_obstacle_unless_it_will_be_raised(announced, is_obstacle):
     port = LldpNeighbour("eth1", "sw1", "", "Ethernet7", announced)
-    assert ("CH-START-012" in found(with_setup(to_change(), "rac1", lldp=(port,)))) == stands
+    assert ("CH-START-012" in found(with_setup(to_change(), "rac1", lldp=(port,)))) == is_obstacle
 
 
 def test_a_vlan_needs_four_more_bytes_on_the_switch():
@@ -252,8 +252,8 @@ def test_an_unknown_vendor_of_a_switch_is_refused_with_the_list_of_known_ones():
 
 def test_each_code_has_one_documented_meaning(capsys):
     assert len({kind.code for kind in codes.KINDS}) == len(codes.KINDS)
-    said = {code for file in CHANGE.rglob("*.py") for code in CODE.findall(file.read_text())}
-    assert said == {kind.code for kind in codes.KINDS}
+    used = {code for file in CHANGE.rglob("*.py") for code in CODE.findall(file.read_text())}
+    assert used == {kind.code for kind in codes.KINDS}
     for code in ("CH-START-006", "CH-PLAN-002", "CH-LOOK-001"):
         assert main(["explain", code]) == 0
         assert code in capsys.readouterr().out

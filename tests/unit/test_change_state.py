@@ -65,8 +65,8 @@ def test_a_step_with_both_needs_the_gate_and_the_attestation_in_either_order():
 
 
 def test_an_override_leads_to_the_next_step_and_is_not_called_done():
-    gone_past = change(AGREED, Verified("baseline", False, ()), Overridden("baseline", "A. Lee", "No load tonight."))
-    assert standings(gone_past) == "done overridden current ahead"
+    overridden = change(AGREED, Verified("baseline", False, ()), Overridden("baseline", "A. Lee", "No load tonight."))
+    assert standings(overridden) == "done overridden current ahead"
 
 
 def test_a_reopened_step_is_current_again_and_its_attestation_stays():
@@ -127,7 +127,7 @@ def test_a_rollback_follows_its_own_plan_and_keeps_the_steps_of_the_first_plan()
     assert back.is_way_back
     assert current(back) == "set-mtu"
     assert not back.mark(BACK.steps[0]).passed
-    assert [kept.id for kept, _ in back.behind] == ["2026-11-20-a"]
+    assert [earlier.id for earlier, _ in back.behind] == ["2026-11-20-a"]
     assert back.opened.kind is ChangeKind.RAISE
 
 
@@ -135,7 +135,7 @@ def test_a_rollback_follows_its_own_plan_and_keeps_the_steps_of_the_first_plan()
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "message"),
     [
         ((AGREED,), "first line of the journal is not the plan"),
         ((), "is empty"),
@@ -147,8 +147,8 @@ def test_a_rollback_follows_its_own_plan_and_keeps_the_steps_of_the_first_plan()
         ((Opened(plan()), RolledBack(plan(nodes=()), "A. Lee", "")), "no nodes"),
     ],
 )
-def test_contradictory_lines_are_refused_in_one_sentence(events, said):
-    with pytest.raises(ChangeError, match=said):
+def test_contradictory_lines_are_refused_in_one_sentence(events, message):
+    with pytest.raises(ChangeError, match=message):
         fold(lines(*events))
 
 
@@ -193,7 +193,7 @@ def test_the_last_step_is_attested_once_its_gate_passed_or_was_overridden():
 
 
 @pytest.mark.parametrize(
-    ("decide", "said"),
+    ("decide", "message"),
     [
         (lambda: decisions.attest(change(), "agree", "  "), "name of the person who"),
         (lambda: decisions.attest(change(), "dance", "A. Lee"), "There is no step 'dance'"),
@@ -224,16 +224,16 @@ def test_the_last_step_is_attested_once_its_gate_passed_or_was_overridden():
         (lambda: decisions.note(after(FAILED, Closed("abandoned", "A. Lee")), "a note"), "is closed: abandoned"),
     ],
 )
-def test_a_decision_that_does_not_fit_is_refused_with_the_reason(decide, said):
-    with pytest.raises(ChangeError, match=said):
+def test_a_decision_that_does_not_fit_is_refused_with_the_reason(decide, message):
+    with pytest.raises(ChangeError, match=message):
         decide()
 
 
 def test_after_the_gate_that_stops_the_cluster_only_a_rollback_ends_the_change():
     """The gate did not pass, but half of the cluster may have been stopped by then."""
-    looked = after(until("stack-down"), Verified("stack-down", False, (result("rac1", Status.FAIL),)))
+    verified = after(until("stack-down"), Verified("stack-down", False, (result("rac1", Status.FAIL),)))
     with pytest.raises(ChangeError, match="racwire change rollback"):
-        decisions.abandon(looked, "A. Lee", "The window is over.")
+        decisions.abandon(verified, "A. Lee", "The window is over.")
     assert decisions.abandon(until("stack-down"), "A. Lee", "The window is over.").outcome == "abandoned"
 
 

@@ -42,7 +42,7 @@ def surprised(events: tuple[AnyEvent, ...]) -> list[tuple[Surprise, str, bool]]:
     return [(e.what, e.node, e.dangerous) for e in events if isinstance(e, Surprised)]
 
 
-def told(events: tuple[AnyEvent, ...]) -> str:
+def sentences_of(events: tuple[AnyEvent, ...]) -> str:
     return "\n".join(e.sentence for e in events if isinstance(e, Surprised))
 
 
@@ -129,7 +129,9 @@ def test_an_unchanged_cluster_has_no_surprises():
 def test_an_expected_boot_is_reported_without_an_alarm():
     events = looked(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
-    assert told(events) == "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
+    assert (
+        sentences_of(events) == "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
+    )
     assert verified(events).passed
 
 
@@ -137,7 +139,7 @@ def test_a_node_that_boots_with_the_old_mtu_reopens_the_step_that_sets_it():
     of = until("prove-paths", down(9000))
     events = looked(of, down(9000, rac2=1500, rac2_setup=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
-    assert told(events) == (
+    assert sentences_of(events) == (
         "rac2 was booted at 19:30 and came back with eth1 at MTU 1500: the boot configuration does not set the "
         "planned MTU."
     )
@@ -149,12 +151,14 @@ def test_a_node_that_boots_with_the_old_mtu_reopens_the_step_that_sets_it():
 
 def test_a_missing_boot_configuration_that_was_overridden_is_found_at_the_boot():
     """The override is for the file. The running MTU was verified, and a boot that loses it reverts the change."""
-    not_kept = down(9000, rac2=setup("rac2", runs=False, mtu=None))
+    not_persistent = down(9000, rac2=setup("rac2", runs=False, mtu=None))
     of = until("set-mtu", down())
-    of = after(of, *looked(of, not_kept), Overridden("set-mtu", "A. Lee", "The file comes later."))
+    of = after(of, *looked(of, not_persistent), Overridden("set-mtu", "A. Lee", "The file comes later."))
     lost = down(9000, rac2=1500, rac2_setup=setup("rac2", runs=False, mtu=None, boot="second"))
     events = looked(of, lost)
-    assert "came back with eth1 at MTU 1500: the boot configuration does not set the planned MTU" in told(events)
+    assert "came back with eth1 at MTU 1500: the boot configuration does not set the planned MTU" in sentences_of(
+        events
+    )
     assert reopened(events) == ["set-mtu"]
 
 
@@ -162,7 +166,7 @@ def test_a_reverted_mtu_is_detected_and_every_path_must_be_proved_again():
     of = until("first-node", down(9000))
     events = looked(of, down(9000, rac2=1500))
     assert surprised(events) == [(Surprise.MTU_LOST, "rac2", False)]
-    assert told(events) == "eth1 of rac2 was changed from MTU 9000 to 1500; the plan is MTU 9000."
+    assert sentences_of(events) == "eth1 of rac2 was changed from MTU 9000 to 1500; the plan is MTU 9000."
     assert reopened(events) == ["set-mtu", "prove-paths"]
 
 
@@ -177,7 +181,7 @@ def test_a_surprise_is_reported_once():
 def test_a_live_change_is_dangerous_at_any_step(step):
     events = looked(until(step, cluster()), with_nothing_more(cluster(1500, rac2=9000)))
     assert surprised(events) == [(Surprise.LIVE_CHANGE, "rac2", True)]
-    assert "changed from MTU 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in told(events)
+    assert "changed from MTU 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in sentences_of(events)
     assert ("mtu-untouched", "rac2") in not_held(events)
     assert not verified(events).passed
 
@@ -191,7 +195,7 @@ def test_a_reverted_live_change_is_reported_without_an_alarm():
     of = after(of, *looked(of, with_nothing_more(cluster(1500, rac2=9000))))
     events = looked(of, with_nothing_more(cluster()))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
-    assert told(events).endswith("the MTU is right again.")
+    assert sentences_of(events).endswith("the MTU is right again.")
 
 
 def test_on_a_rollback_without_mtu_steps_the_earlier_mtu_is_expected():
@@ -234,21 +238,21 @@ def test_a_stack_started_while_mtus_differ_is_dangerous():
     of = after(until("set-mtu", down()), *looked(until("set-mtu", down()), down(9000, rac2=1500)))
     events = looked(of, down(9000, rac2=1500, rac3=setup("rac3", mtu=9000, autostart=False)))
     assert (Surprise.STACK_STARTED, "rac3", True) in surprised(events)
-    assert "Stop Clusterware at once" in told(events)
+    assert "Stop Clusterware at once" in sentences_of(events)
 
 
 def test_other_gates_that_no_longer_hold_are_reported_with_their_own_sentence():
     of = until("prove-paths", down(9000))
     events = looked(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, autostart=True)))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
-    assert told(events) == "Clusterware would start when rac2 boots: its autostart is enabled."
+    assert sentences_of(events) == "Clusterware would start when rac2 boots: its autostart is enabled."
     assert reopened(events) == ["stack-down"]
 
 
 def test_an_unknown_result_revokes_no_proof_and_passes_no_gate():
-    gone = UnreadNode("rac2", "rac2 could not be read: it is being booted.")
+    unread = UnreadNode("rac2", "rac2 could not be read: it is being booted.")
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=gone, rac2_setup=gone))
+    events = looked(of, down(9000, rac2=unread, rac2_setup=unread))
     assert surprised(events) == []
     assert reopened(events) == []
     assert not verified(events).passed
@@ -335,23 +339,23 @@ def test_measurements_during_the_change_are_recorded_for_the_report():
 @pytest.fixture
 def engine(monkeypatch):
     """Return every group of facts from a cluster of facts, and record which groups were requested."""
-    asked: list[str] = []
+    gathered: list[str] = []
 
     def answers(now: Cluster) -> list[str]:
-        def given(group: str):
+        def gatherer(group: str):
             async def gather(session, known):
-                asked.append(group)
+                gathered.append(group)
                 session.progress(group, f"read {group}", 1, 1)
                 return getattr(now, group)
 
             return gather
 
-        fakes = tuple(replace(g, gather=given(g.group)) for g in GATHERERS)
+        fakes = tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS)
         monkeypatch.setattr(verifying, "GATHERERS", fakes)
         monkeypatch.setattr(
-            verifying, "evidence_gatherer", lambda *_: replace(verifying_planned(), gather=given("changing"))
+            verifying, "evidence_gatherer", lambda *_: replace(verifying_planned(), gather=gatherer("changing"))
         )
-        return asked
+        return gathered
 
     return answers
 
@@ -362,8 +366,8 @@ def verifying_planned():
     return CHANGING
 
 
-async def every(look: Verification) -> list[object]:
-    async with aclosing(look.events()) as events:
+async def every(verification: Verification) -> list[object]:
+    async with aclosing(verification.events()) as events:
         return [event async for event in events]
 
 
@@ -380,10 +384,10 @@ async def test_a_verification_reports_its_progress_and_concludes_last(engine):
 
 
 async def test_with_the_stack_down_neither_clusterware_nor_the_database_is_queried(engine):
-    asked = engine(down(9000))
+    gathered = engine(down(9000))
     settings = msgspec.structs.replace(Settings(), database=DatabaseSettings(connect="rac-scan/prod"))
     await every(Verification(until("set-mtu", down()), settings, node="rac1"))
-    assert sorted(asked) == ["changing", "nodes", "setups"]
+    assert sorted(gathered) == ["changing", "nodes", "setups"]
 
 
 async def test_a_step_without_a_gate_still_detects_boots(engine):

@@ -156,7 +156,7 @@ def with_mac(number, mac, **more):
     return with_interface(node(number), "eth2", mac_address=mac, **more)
 
 
-def asked_first(finding):
+def first_questions(finding):
     """The step for the network team."""
     return next(remedy for remedy in finding.next if remedy.where.startswith("the network team"))
 
@@ -168,7 +168,7 @@ def test_both_ends_are_shown_with_the_commands_that_find_their_switch_ports():
     built = cluster([with_mac(n, MACS[n]) for n in (1, 2)])
     finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.seen[-1] == "rac2 eth2 192.168.11.2, MAC 52:54:00:AB:34:02"
-    step = asked_first(finding)
+    step = first_questions(finding)
     assert "PORT stands for the port, which the MAC address finds" in step.text
     assert "Cisco NX-OS" in step.text
     assert step.commands == (
@@ -183,8 +183,8 @@ def test_only_the_end_of_the_blamed_port_is_shown():
     built = cluster([with_mac(n, MACS[n]) for n in MACS])
     finding = broken(built, both_ways("rac3", ["rac1", "rac2"]))["IC-PATH-003"]
     assert [line for line in finding.seen if "MAC" in line] == ["rac3 eth2 192.168.11.3, MAC 52:54:00:12:34:03"]
-    assert asked_first(finding).commands[0] == "show mac address-table address 5254.0012.3403"
-    assert len(asked_first(finding).commands) == 3
+    assert first_questions(finding).commands[0] == "show mac address-table address 5254.0012.3403"
+    assert len(first_questions(finding).commands) == 3
 
 
 def plugged(built, *ends):
@@ -203,7 +203,7 @@ def test_a_switch_port_known_from_lldp_replaces_the_search_for_it():
     built = plugged(cluster([with_mac(n, MACS[n]) for n in (1, 2)]), *ends)
     finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.seen[-1] == "rac2 eth2 192.168.11.2, MAC 52:54:00:AB:34:02, plugged into sw2 Ethernet1/9"
-    step = asked_first(finding)
+    step = first_questions(finding)
     assert "PORT" not in step.text
     assert step.where == "the network team, on sw1 and sw2"
     assert step.commands == (
@@ -221,7 +221,7 @@ def test_the_ports_of_a_bond_are_those_of_its_members():
     built = plugged(cluster([with_mac(1, MACS[1]), second]), ("rac2", "ens2f0", "sw2", "Ethernet1/9"))
     finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.seen[-1].endswith("plugged into sw2 Ethernet1/9")
-    step = asked_first(finding)
+    step = first_questions(finding)
     assert step.commands[0] == "show mac address-table address 5254.0012.3401"
     assert "show interface Ethernet1/9 | include MTU" in step.commands
     assert "show interface PORT | include MTU" in step.commands
@@ -233,5 +233,5 @@ def test_an_infiniband_address_is_shown_and_not_searched_on_an_ethernet_switch()
     built = cluster([node(1), with_mac(2, gid)])
     finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.seen[-1].endswith(f"MAC {gid}")
-    assert not any("address-table" in command for command in asked_first(finding).commands)
-    assert "PORT stands for the port; the commands" in asked_first(finding).text
+    assert not any("address-table" in command for command in first_questions(finding).commands)
+    assert "PORT stands for the port; the commands" in first_questions(finding).text

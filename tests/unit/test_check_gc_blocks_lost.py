@@ -54,8 +54,8 @@ def losing_all(instances, lost):
     """Every pair in `lost`, by (receiver, sender), loses blocks."""
     numbers = range(1, instances + 1)
     own = {n: sum(blocks for (receiver, _), blocks in lost.items() if receiver == n) for n in numbers}
-    told = [own_activity(n, {"gc blocks lost": own[n]}) for n in numbers if own[n]]
-    return activity(instances, *told, transfers=transfers(instances, lost))
+    activities = [own_activity(n, {"gc blocks lost": own[n]}) for n in numbers if own[n]]
+    return activity(instances, *activities, transfers=transfers(instances, lost))
 
 
 def test_instances_that_lose_for_one_cause_share_one_finding():
@@ -79,9 +79,9 @@ def test_the_instance_or_pair_common_to_several_losses_is_named():
 
 def test_lost_blocks_of_unknown_origin_are_counted():
     matrix = {(1, 2): 30, (1, 3): 13, (2, 1): 8}
-    told = losing_all(3, matrix)
-    told.instances[0].statistics["gc blocks lost"] = 44
-    (finding,) = gc_blocks_lost.run(asked(3, activity=told))
+    losses = losing_all(3, matrix)
+    losses.instances[0].statistics["gc blocks lost"] = 44
+    (finding,) = gc_blocks_lost.run(asked(3, activity=losses))
     assert finding.seen[:2] == (
         "prod1: 44 lost, 12,400 received; 30 from prod2, 13 from prod3 and 1 of unknown origin",
         "prod2: 8 lost, 12,400 received; 8 from prod1",
@@ -120,8 +120,8 @@ def test_losses_in_the_transfers_count_even_if_the_statistic_has_none():
 
 
 def test_without_the_transfers_the_loss_is_reported_without_a_sender():
-    told = activity(2, own_activity(2, {"gc blocks lost": 37}), transfers=Unknown("no grant"))
-    finding = lost(asked(2, activity=told))
+    measured = activity(2, own_activity(2, {"gc blocks lost": 37}), transfers=Unknown("no grant"))
+    finding = lost(asked(2, activity=measured))
     assert finding.title == "prod2 lost 37 of 12,437 blocks in 30 s."
     assert finding.table is None
     assert "the senders are not known: no grant" in finding.seen
@@ -167,27 +167,27 @@ def test_a_worst_interval_over_midnight_has_both_days_and_unreadable_times_stay(
 
 def test_history_names_the_pair_with_most_losses():
     past = history(3, [past_loss(2)], transfers=transfers(3, {(2, 1): 200, (2, 3): 1_004, (1, 2): 5_000}))
-    told = "most between two instances: 1,004 blocks lost from prod3 to prod2"
+    expected = "most between two instances: 1,004 blocks lost from prod3 to prod2"
     finding = found(asked(3, history=past))["IC-LOST-009"]
-    assert told in finding.seen
+    assert expected in finding.seen
     assert ("rac1", "sql awr_cache_transfer") in {(e.node, e.topic) for e in finding.evidence}
-    assert told in lost(asked(3, activity=losing(2, 37, {1: 37}, 3), history=past)).seen
+    assert expected in lost(asked(3, activity=losing(2, 37, {1: 37}, 3), history=past)).seen
 
 
 @pytest.mark.parametrize(
-    ("restarts", "missing", "told"),
+    ("restarts", "missing", "expected"),
     [
         (2, 1, "prod2: 2 restarts and 1 missing snapshot leave gaps in these figures"),
         (1, 0, "prod2: 1 restart leaves a gap in these figures"),
     ],
 )
 @pytest.mark.parametrize("losses", [(), (past_loss(2),)])
-def test_gaps_of_the_history_are_listed_with_it(losses, restarts, missing, told):
-    kept = InstanceHistory(2, "prod2", "rac2", 500_000.0, 140, restarts, missing)
+def test_gaps_of_the_history_are_listed_with_it(losses, restarts, missing, expected):
+    instance = InstanceHistory(2, "prod2", "rac2", 500_000.0, 140, restarts, missing)
     other = InstanceHistory(1, "prod1", "rac1", 500_000.0, 140, 7, 7)
-    past = msgspec.structs.replace(history(2, losses), instances=(other, kept))
+    past = msgspec.structs.replace(history(2, losses), instances=(other, instance))
     seen = lost(asked(2, activity=losing(2, 37, {1: 37}), history=past)).seen
-    assert seen[-1] == told
+    assert seen[-1] == expected
     assert not any("7 restarts" in line for line in seen)
 
 
@@ -202,9 +202,9 @@ def test_a_loss_stays_a_warning_if_counters_could_not_be_read():
 def of_12_1_0_2(waits=(("gc cr block 2-way", 900), ("gc cr block lost", 0)), pairs=None):
     """A cluster of that release with lost blocks in AWR, and none now."""
     events = {name: (number, 1_000 * number) for name, number in waits}
-    kept = tuple(InstanceHistory(n, f"prod{n}", f"rac{n}", 6e5, 168, 0, 0, events=events) for n in (1, 2))
+    instances = tuple(InstanceHistory(n, f"prod{n}", f"rac{n}", 6e5, 168, 0, 0, events=events) for n in (1, 2))
     past = history(2, [past_loss(2)], transfers=transfers(2, pairs))
-    return asked(2, database=database(2, "12.1.0.2.0"), history=msgspec.structs.replace(past, instances=kept))
+    return asked(2, database=database(2, "12.1.0.2.0"), history=msgspec.structs.replace(past, instances=instances))
 
 
 def test_an_unconfirmed_count_of_12_1_0_2_in_the_history_is_info():
@@ -282,8 +282,8 @@ def test_inside_a_pluggable_database_no_result_passes():
 
 
 def test_lost_claims_and_corrupt_blocks_have_their_own_findings():
-    told = own_activity(2, {"gc claim blocks lost": 2, "gc blocks corrupt": 1})
-    codes = found(asked(2, activity=activity(2, told)))
+    measured = own_activity(2, {"gc claim blocks lost": 2, "gc blocks corrupt": 1})
+    codes = found(asked(2, activity=activity(2, measured)))
     assert codes["IC-LOST-007"].title == "prod2 lost 2 claims of blocks in 30 s."
     assert (codes["IC-LOST-008"].status, codes["IC-LOST-008"].nodes) == (Status.FAIL, ("rac2",))
     assert codes["IC-LOST-008"].next[0].commands == (

@@ -72,8 +72,8 @@ def test_the_first_step_for_a_bad_path_is_a_ping_command():
 
 
 def test_kernel_counters_of_another_time_do_not_clear_a_kernel():
-    def counted(begun_at, ended_at):
-        read = counters(2, begun_at=begun_at, ended_at=ended_at)
+    def counted(started_at, ended_at):
+        read = counters(2, begun_at=started_at, ended_at=ended_at)
         return lost(asked(2, activity=losing(2, 37, {1: 37}), counters=read)).why
 
     before = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:10.000+01:00")

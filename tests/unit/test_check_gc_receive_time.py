@@ -115,9 +115,9 @@ def test_unreadable_waits_are_unknown_and_not_zero():
     assert codes["IC-TIME-001"].status is Status.PASS
     assert codes["IC-TIME-005"].status is Status.UNKNOWN
     assert codes["IC-TIME-005"].seen == ("The grant on GV$EVENT_HISTOGRAM_MICRO is missing.",)
-    gone = (UnreadView("GV$SYSTEM_EVENT", "No grant."),)
-    told = activity(2, slow(4_000, events=()), unread=gone)
-    assert {f.code for f in gc_receive_time.run(asked(2, activity=told))} >= {"IC-TIME-002", "IC-TIME-005"}
+    views = (UnreadView("GV$SYSTEM_EVENT", "No grant."),)
+    measured = activity(2, slow(4_000, events=()), unread=views)
+    assert {f.code for f in gc_receive_time.run(asked(2, activity=measured))} >= {"IC-TIME-002", "IC-TIME-005"}
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_unreadable_waits_are_unknown_and_not_zero():
 def test_the_tail_comes_from_the_histogram_of_the_release(version, statement):
     assert suits(all_statements()[statement], version)
     late = own_activity(2, events=(event("gc cr block 2-way", 8_000, 300, late=400),))
-    told = asked(2, database=database(2, version), activity=activity(2, late))
-    (finding,) = (f for f in gc_receive_time.run(told) if f.code == "IC-TIME-003")
+    built = asked(2, database=database(2, version), activity=activity(2, late))
+    (finding,) = (f for f in gc_receive_time.run(built) if f.code == "IC-TIME-003")
     assert {e.topic for e in finding.evidence} == {f"sql {statement}"}
 
 

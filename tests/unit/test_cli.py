@@ -143,10 +143,10 @@ def test_help_of_an_option_matches_its_setting(option, capsys):
     section, _, name = option.place.partition(".")
     table = type(getattr(Settings(), section))
     default = getattr(table(), name)
-    if said := re.search(r"\(default ([\d.]+)\)", option.help):
-        assert float(said[1]) == default
-    if said := re.search(r": (\d+) to (\d+)", option.help):
-        assert limits_of(table, name) == f"from {said[1]} to {said[2]}"
+    if documented := re.search(r"\(default ([\d.]+)\)", option.help):
+        assert float(documented[1]) == default
+    if documented := re.search(r": (\d+) to (\d+)", option.help):
+        assert limits_of(table, name) == f"from {documented[1]} to {documented[2]}"
     if option.choices:
         assert option.choices == get_args(get_type_hints(table)[name])
     if option.metavar is None and not option.choices:
@@ -260,9 +260,9 @@ def test_too_little_memory_is_one_sentence_and_not_a_finding_about_the_cluster(m
     monkeypatch.setattr("tui.cli.main._run", too_much)
     monkeypatch.setattr("tui.cli.main.give_up_stdout", lambda: None)
     assert main(["diff", "a.json", "b.json"]) == ExitCode.COULD_NOT_TELL
-    told = capsys.readouterr().err
-    assert told.startswith("racwire: there is not enough memory")
-    assert told.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert stderr.startswith("racwire: there is not enough memory")
+    assert stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("word", ["--help", "--version"])

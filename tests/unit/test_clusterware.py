@@ -320,8 +320,8 @@ async def test_an_old_crsctl_is_queried_without_the_option_that_it_refuses(
     journal = Journal()
     found = await ask(make_home(ALL_WELL | {"crsctl": refusing}), journal, tmp_path)
     assert found.version == ActiveVersion("11.2.0.4.0")
-    asked = [entry.action for entry in journal.entries if entry.topic == "crsctl query crs activeversion"]
-    assert [action.endswith(" -f") for action in asked] == [True, False]
+    commands = [entry.action for entry in journal.entries if entry.topic == "crsctl query crs activeversion"]
+    assert [action.endswith(" -f") for action in commands] == [True, False]
 
 
 async def test_getif_with_an_error_and_no_output_does_not_mean_nothing_is_configured(
@@ -364,21 +364,21 @@ async def test_without_a_home_nothing_runs(tmp_path: Path) -> None:
 
 async def test_cancelling_ends_the_tools_at_once(make_home: HomeMaker, tmp_path: Path) -> None:
     home = make_home(dict.fromkeys(ALL_WELL, f"echo $$ >> {tmp_path}/pids; exec sleep 30"))
-    asking = asyncio.create_task(ask(home, Journal(), tmp_path))
+    task = asyncio.create_task(ask(home, Journal(), tmp_path))
     async with asyncio.timeout(30):
         while not (tmp_path / "pids").exists():  # noqa: ASYNC110 - other processes write it
             await asyncio.sleep(0.02)
-    asking.cancel()
+    task.cancel()
     async with asyncio.timeout(20):
         with pytest.raises(asyncio.CancelledError):
-            await asking
+            await task
     assert not any(psutil.pid_exists(int(pid)) for pid in (tmp_path / "pids").read_text().split())
 
 
 def test_only_queries_can_be_planned_and_run() -> None:
-    asked = [query for query in GRID_COMMANDS if query.groups == ("clusterware",)]
-    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in [(q.topic, q.argv("/u01/grid")) for q in asked]
-    verbs = {(query.tool, query.arguments[0]) for query in asked}
+    queries = [query for query in GRID_COMMANDS if query.groups == ("clusterware",)]
+    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in [(q.topic, q.argv("/u01/grid")) for q in queries]
+    verbs = {(query.tool, query.arguments[0]) for query in queries}
     assert verbs == {
         ("olsnodes", "-n"), ("olsnodes", "-l"), ("olsnodes", "-c"),
         ("oifcfg", "getif"), ("oifcfg", "iflist"),

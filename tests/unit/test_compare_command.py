@@ -26,7 +26,7 @@ from tui.text.line import plain
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def kept(path: Path, of: FakeRecording, label: str = "") -> str:
+def written(path: Path, of: FakeRecording, label: str = "") -> str:
     """Write a recording to a file."""
     header = of.header
     recorder = Recorder.create(path, type(header)(
@@ -49,7 +49,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "busier": recording(5, mtu=9000, blocks=2000),
         "short": recording(6, seconds=30),
     }
-    named = {name: kept(directory / f"{name}.rec", made, f"the {name} one") for name, made in of.items()}
+    named = {name: written(directory / f"{name}.rec", made, f"the {name} one") for name, made in of.items()}
     for users in (100, 200):
         result = "Vuser 1:TEST RESULT : System achieved 8043 NOPM from 16365 Oracle TPM\n"
         log = f"Vuser 1:{users} Active Virtual Users configured\n{result}"
@@ -112,7 +112,7 @@ def test_results_of_other_tools_are_included_and_other_users_are_another_load(fi
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("small", "small"), "is named twice: compare two runs."),
         (("small", "hammer100"), "name two files of one kind."),
@@ -124,12 +124,12 @@ def test_results_of_other_tools_are_included_and_other_users_are_another_load(fi
         (("small", "jumbo", "-o", "x.out", "--svg", "x.out"), "write two files."),
     ],
 )
-def test_incomparable_files_are_one_sentence_and_exit_code_64(files, capsys, words, told):
+def test_incomparable_files_are_one_sentence_and_exit_code_64(files, capsys, words, message):
     before = Path(files["small"]).read_bytes()
     assert main(["compare", *(files.get(word, word) for word in words)]) == ExitCode.USAGE
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert told in captured.err
+    assert message in captured.err
     assert captured.err.count("\n") == 1
     assert Path(files["small"]).read_bytes() == before
 

@@ -279,10 +279,10 @@ def test_shares_of_a_long_sample_add_up_to_it():
     events = [links("rac1", 1500), *(sample(s, Ip_ReasmFails=0) for s in range(1, 41))]
     events.append(sample(100, seconds=60.0, Ip_ReasmFails=120))
     readings = read(FakeRecording(events), 7.0)
-    told = [piece["node", "rac1"].rates(7.0).get("Ip.ReasmFails", 0.0) for piece in readings.pieces]
-    assert told[:5] == [0.0] * 5
-    assert told[6:] == pytest.approx([2.0] * 8)
-    assert 0 < told[5] < 2
+    rates = [piece["node", "rac1"].rates(7.0).get("Ip.ReasmFails", 0.0) for piece in readings.pieces]
+    assert rates[:5] == [0.0] * 5
+    assert rates[6:] == pytest.approx([2.0] * 8)
+    assert 0 < rates[5] < 2
 
 
 # --- metrics and environment ------------------------------------------------------------------------------------------

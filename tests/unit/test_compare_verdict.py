@@ -115,12 +115,13 @@ def test_blocks_lost_in_one_burst_are_neither_equal_nor_blamed_on_the_change(hit
     comparison = compare([Runs(run(lost=quiet, **others), run(lost=burst, **others), run(lost=quiet, **others))])
     assert verdicts(comparison)["lost"] is ComparisonVerdict.TOO_FEW_SAMPLES
     assert verdicts(comparison)["m1"] is ComparisonVerdict.NO_DIFFERENCE
-    said = " ".join(comparison.summary)
+    summary = " ".join(comparison.summary)
     assert (
-        f"Too rare to know whether the change is the cause: lost in 0 of 6 stretches before, {hit} of 6 after." in said
+        f"Too rare to know whether the change is the cause: lost in 0 of 6 stretches before, {hit} of 6 after."
+        in summary
     )
-    assert "Nothing else got worse" in said
-    assert "Nothing got worse" not in said
+    assert "Nothing else got worse" in summary
+    assert "Nothing got worse" not in summary
 
 
 def test_losses_as_rare_as_before_are_no_difference():
@@ -280,9 +281,9 @@ def test_interfaces_with_other_or_unknown_names_are_never_called_unchanged(befor
         run(environment={f"{name} MTU": mtu for name, mtu in mtus.items()}, time=series(5, seed=seed))
         for seed, mtus in enumerate((before, after))
     ]
-    told = compare([Runs(*runs)]).summary[0]
-    assert told.endswith(sentence)
-    assert "not changed:" not in told
+    summary = compare([Runs(*runs)]).summary[0]
+    assert summary.endswith(sentence)
+    assert "not changed:" not in summary
 
 
 @pytest.mark.parametrize(
@@ -303,17 +304,17 @@ def test_losses_after_the_change_are_found():
 @pytest.mark.no_cover  # a long computation, of lines that others run
 def test_a_change_without_effect_is_almost_never_reported():
     # With these rules 3 of 100 come out as shifted (the load wanders), and under 1 as better or worse.
-    said, judged, of = 0, 0, 50
+    reported, judged, of = 0, 0, 50
     for seed in range(of):
         runs, stretch_s = runs_of([(name, recording(100 + 3 * seed + n, seconds=100)) for n, name in enumerate("bas")])
         for same in (None, runs[2]):
             comparison = compare([Runs(runs[0], runs[1], same, stretch_s)])
-            said += bool(comparison.shifted)
+            reported += bool(comparison.shifted)
             judged += any(
                 comparison.having(v)
                 for v in (ComparisonVerdict.BETTER, ComparisonVerdict.WORSE, ComparisonVerdict.DIFFERS)
             )
-    assert said <= 0.05 * 2 * of
+    assert reported <= 0.05 * 2 * of
     assert judged <= 0.02 * 2 * of
 
 

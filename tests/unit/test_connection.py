@@ -66,9 +66,9 @@ def ended(name: str) -> bool:
 
 
 async def refused(asking) -> DatabaseError:
-    with pytest.raises(DatabaseError) as told:
+    with pytest.raises(DatabaseError) as error:
         await asking
-    return told.value
+    return error.value
 
 
 # --- what the database sees -------------------------------------------------------------------------------------------
@@ -105,11 +105,11 @@ async def test_a_session_is_opened_once_for_each_purpose(server, connect, witnes
 
 async def test_the_journal_has_statement_binds_and_rows(server, connect, journal):
     await (await connect(server).get()).rows(NUMBERS, {"n": 2})
-    login, asked = journal.entries
+    login, query_entry = journal.entries
     assert (login.node, login.topic, login.outcome) == ("r1", "sql connect", "ok")
     assert login.action == f"connect {USER} to {server.dsn}"
-    assert (asked.topic, asked.action) == ("sql numbers", f"{NUMBERS.text}\n-- :n = 2")
-    assert asked.text == "n  text\n0  row 0\n1  row 1"
+    assert (query_entry.topic, query_entry.action) == ("sql numbers", f"{NUMBERS.text}\n-- :n = 2")
+    assert query_entry.text == "n  text\n0  row 0\n1  row 1"
 
 
 @pytest.mark.parametrize("code", [1466, 1555, 8103])
@@ -118,11 +118,11 @@ async def test_a_read_only_transaction_too_old_for_its_query_is_restarted_once(c
     connection = await connect(server).get()
     with pytest.raises(DatabaseError):
         await connection.rows(NUMBERS, {"n": 3})
-    asked = [session for session, sql in witness.asked if sql == NUMBERS.text]
-    begun = [session for session, sql in witness.asked if sql == "SET TRANSACTION READ ONLY"]
-    assert len(asked) == 2
-    assert asked == begun
-    assert asked[0] != asked[1]
+    sessions = [session for session, sql in witness.asked if sql == NUMBERS.text]
+    transactions = [session for session, sql in witness.asked if sql == "SET TRANSACTION READ ONLY"]
+    assert len(sessions) == 2
+    assert sessions == transactions
+    assert sessions[0] != sessions[1]
 
 
 # --- only queries -----------------------------------------------------------------------------------------------------
@@ -191,11 +191,11 @@ async def test_a_session_is_closed_only_after_the_driver_gives_it_up(relay, conn
 
 async def test_cancelling_cancels_the_statement_in_the_database(server, connect, witness):
     connection = await connect(server).get()
-    asking = asyncio.create_task(connection.rows(HANGING))
+    task = asyncio.create_task(connection.rows(HANGING))
     await asyncio.to_thread(witness.hanging.wait, 30)
-    asking.cancel()
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asking
+        await task
     assert await asyncio.to_thread(witness.broken_off.wait, 30)
 
 
@@ -218,11 +218,11 @@ async def test_closing_does_not_wait_for_a_statement_that_hangs(relay, connect, 
     connections = connect(relay, call_timeout_s=60)
     connection = await connections.get()
     relay.hold()
-    asking = asyncio.create_task(connection.rows(SESSIONS))
+    task = asyncio.create_task(connection.rows(SESSIONS))
     await asyncio.sleep(0.1)
-    asking.cancel()
+    task.cancel()
     await asyncio.wait_for(connections.close(), 30)
-    assert asking.done()
+    assert task.done()
     assert journal.entries[-1].outcome == "interrupted"
 
 

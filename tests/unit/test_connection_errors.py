@@ -44,7 +44,7 @@ def server():
         yield running
 
 
-async def told(database: DatabaseSettings, password: str | None = PASSWORD) -> DatabaseError:
+async def error_of(database: DatabaseSettings, password: str | None = PASSWORD) -> DatabaseError:
     connections = Connections(database, Secret(password) if password else None, Journal(), lambda: "rac1")
     try:
         with pytest.raises(DatabaseError) as refusal:
@@ -67,7 +67,7 @@ def listening(backlog=5):
 
 
 async def test_a_wrong_password(server):
-    error = await told(settings(server), "wrong")
+    error = await error_of(settings(server), "wrong")
     assert (error.kind, error.code) == (ErrorKind.LOGIN, 1017)
     assert str(error) == (
         f"{server.dsn} refused the login of {USER}: the user or the password is wrong (ORA-01017). Check --user, "
@@ -76,7 +76,7 @@ async def test_a_wrong_password(server):
 
 
 async def test_no_password(server):
-    assert str(await told(settings(server), None)) == (
+    assert str(await error_of(settings(server), None)) == (
         f"The login of {USER} at {server.dsn} needs a password: enter it at the prompt, or use $RACWIRE_DB_PASSWORD or "
         "--password-file."
     )
@@ -100,14 +100,14 @@ async def test_no_password(server):
 )
 async def test_each_error_of_a_login_has_its_message(code, kind, words, server):
     server.faults.login_error = OracleError(code, "as the database words it")
-    error = await told(settings(server))
+    error = await error_of(settings(server))
     assert (error.kind, error.code) == (kind, code)
     assert words in str(error)
     assert "\n" not in str(error)
 
 
 async def test_a_user_without_sysdba_is_told_about_the_privilege(server):
-    error = await told(settings(server, sysdba=True))
+    error = await error_of(settings(server, sysdba=True))
     assert "as SYSDBA" in str(error)
 
 
@@ -115,7 +115,7 @@ async def test_a_user_without_sysdba_is_told_about_the_privilege(server):
 
 
 async def test_a_service_unknown_to_the_listener(server):
-    error = await told(settings(server, connect=server.dsn.replace("ORCL", "PROD")))
+    error = await error_of(settings(server, connect=server.dsn.replace("ORCL", "PROD")))
     assert error.kind is ErrorKind.CANNOT_CONNECT
     assert "does not know the service (ORA-12514): `lsnrctl services` lists the known services" in str(error)
 
@@ -131,14 +131,14 @@ async def test_a_service_unknown_to_the_listener(server):
 )
 async def test_each_error_of_the_listener_has_its_message(code, words, server):
     server.faults.refuse = code
-    error = await told(settings(server))
+    error = await error_of(settings(server))
     assert words in str(error)
     assert f"ORA-{code}" in str(error)
 
 
 async def test_no_listener_at_the_address():
     with listening(backlog=None) as (_, where):
-        error = await told(DatabaseSettings(connect=where, user=USER))
+        error = await error_of(DatabaseSettings(connect=where, user=USER))
     assert str(error).startswith(f"No listener answers at {where} (refused): check host and port, and `lsnrctl")
 
 
@@ -147,7 +147,7 @@ async def test_a_listener_without_a_free_handler():
         for filler in (first, second):  # no room is left in its queue: what comes now is not even refused
             filler.setblocking(False)
             filler.connect_ex(listener.getsockname())
-        error = await told(DatabaseSettings(connect=where, user=USER, connect_timeout_s=0.2))
+        error = await error_of(DatabaseSettings(connect=where, user=USER, connect_timeout_s=0.2))
     assert str(error).startswith(f"{where} did not answer within 0.2 s: check host and port")
 
 
@@ -160,12 +160,12 @@ async def test_a_server_that_is_not_a_listener():
     server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
     async with server:
         where = f"127.0.0.1:{server.sockets[0].getsockname()[1]}/prod"
-        error = await told(DatabaseSettings(connect=where, user=USER))
+        error = await error_of(DatabaseSettings(connect=where, user=USER))
     assert str(error).startswith(f"{where} closed the connection during the login")
 
 
 async def test_a_host_name_that_cannot_be_resolved():
-    error = await told(DatabaseSettings(connect="no-such-host.invalid:1521/prod", user=USER))
+    error = await error_of(DatabaseSettings(connect="no-such-host.invalid:1521/prod", user=USER))
     assert str(error) == (
         "This node cannot resolve the host of no-such-host.invalid:1521/prod: check the name, DNS and /etc/hosts."
     )
@@ -175,19 +175,19 @@ async def test_a_host_name_that_cannot_be_resolved():
 
 
 async def test_an_alias_without_a_directory_to_search():
-    error = await told(DatabaseSettings(connect="PROD", user=USER))
+    error = await error_of(DatabaseSettings(connect="PROD", user=USER))
     assert "PROD looks like a TNS alias, but no directory of tnsnames.ora is set" in str(error)
 
 
 async def test_an_alias_and_a_directory_without_tnsnames(tmp_path):
-    error = await told(DatabaseSettings(connect="PROD", user=USER, tns_admin=str(tmp_path)))
+    error = await error_of(DatabaseSettings(connect="PROD", user=USER, tns_admin=str(tmp_path)))
     assert f"tnsnames.ora does not exist (searched: {tmp_path}): name its directory with --tns-admin" in str(error)
 
 
 async def test_an_alias_missing_from_tnsnames(tmp_path, monkeypatch):
     (tmp_path / "tnsnames.ora").write_text("OTHER = (DESCRIPTION = (ADDRESS = (PROTOCOL = TCP)(HOST = h)(PORT = 1)))\n")
     monkeypatch.setenv("TNS_ADMIN", str(tmp_path))
-    error = await told(DatabaseSettings(connect="PROD", user=USER))
+    error = await error_of(DatabaseSettings(connect="PROD", user=USER))
     assert f"The TNS alias PROD was not found (ORA-12154; searched: {tmp_path})" in str(error)
 
 
@@ -211,7 +211,7 @@ def test_tnsnames_is_searched_in_the_setting_then_tns_admin_then_the_home():
 
 
 async def test_a_wallet_that_does_not_exist(server, tmp_path):
-    error = await told(settings(server, connect=f"tcps://{server.dsn}", wallet=str(tmp_path)))
+    error = await error_of(settings(server, connect=f"tcps://{server.dsn}", wallet=str(tmp_path)))
     assert f"The wallet {tmp_path} has no ewallet.pem, the only form that thin mode reads" in str(error)
 
 
@@ -225,7 +225,7 @@ async def test_a_wallet_that_does_not_exist(server, tmp_path):
 async def test_a_feature_that_needs_missing_libraries_names_the_setting(more, why, server):
     if find_libraries(DatabaseSettings()) is not None:
         pytest.skip("Oracle's client libraries are installed here")
-    assert str(await told(settings(server, **more))) == (
+    assert str(await error_of(settings(server, **more))) == (
         f"The login at {server.dsn} needs Oracle's client libraries ({why}), but racwire found none: set ORACLE_HOME, "
         "or name a database home or an Instant Client with --oracle-home."
     )
@@ -235,7 +235,7 @@ async def test_a_database_too_old_for_thin_mode_is_connected_in_thick_mode():
     if find_libraries(DatabaseSettings()) is not None:
         pytest.skip("Oracle's client libraries are installed here")
     with serve(Witness(), profile=RELEASES["11.2"]) as server:
-        error = await told(settings(server))
+        error = await error_of(settings(server))
     assert "needs Oracle's client libraries (the database is older than 12.1), but racwire found none" in str(error)
 
 

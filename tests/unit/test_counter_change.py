@@ -198,11 +198,11 @@ async def test_without_nodes_there_is_nothing_to_compare():
 
 
 async def test_progress_is_reported_every_second_and_cancelling_ends_the_reading_at_once():
-    told: list[tuple[str, str, int, int]] = []
+    reports: list[tuple[str, str, int, int]] = []
     first = asyncio.Event()
 
     def progress(*words):
-        told.append(words)
+        reports.append(words)
         first.set()
 
     opened = session(progress)
@@ -213,4 +213,4 @@ async def test_progress_is_reported_every_second_and_cancelling_ends_the_reading
         await asyncio.gather(task, return_exceptions=True)
         await opened.close()
     assert task.cancelled()
-    assert told[0] == ("counters", "watching the kernels' counters", 0, 600)
+    assert reports[0] == ("counters", "watching the kernels' counters", 0, 600)

@@ -94,11 +94,11 @@ def test_a_connection_option_replaces_the_one_in_the_file(tmp_path):
 def test_an_invalid_option_is_reported_by_name_and_nothing_runs(words, sentence, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert main(["check", *words]) == ExitCode.USAGE
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"racwire: {sentence}")
-    assert "tiger" not in told.err
-    assert "\x1b" not in told.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"racwire: {sentence}")
+    assert "tiger" not in captured.err
+    assert "\x1b" not in captured.err
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_a_file_has_the_password_and_no_output_shows_it(server, password, tmp_pa
 
 
 @contextlib.contextmanager
-def asked_on_a_terminal(server, tmp_path):
+def prompt_on_a_terminal(server, tmp_path):
     """Start `racwire check` on a terminal of its own up to the prompt.
 
     Yield the process, the terminal, and its output.
@@ -233,7 +233,7 @@ def echoes(terminal):
 
 
 def test_the_terminal_prompts_without_echo_and_no_output_shows_the_password(server, password, tmp_path):
-    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, shown):
+    with prompt_on_a_terminal(server, tmp_path) as (ran, terminal, shown):
         assert shown == f"Password of {USER} at {server.dsn}: "
         assert not echoes(terminal)
         os.write(terminal, f"{password}\n".encode())
@@ -258,7 +258,7 @@ def test_repeated_signals_do_not_truncate_the_report(server, password, tmp_path)
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_process_terminated_during_the_prompt_restores_the_terminal(number, server, tmp_path):
-    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, _):
+    with prompt_on_a_terminal(server, tmp_path) as (ran, terminal, _):
         ran.send_signal(number)
         out, err = ran.communicate(timeout=60)
         assert (ran.returncode, out, err) == (ExitCode.INTERRUPTED, "", "")
@@ -266,7 +266,7 @@ def test_a_process_terminated_during_the_prompt_restores_the_terminal(number, se
 
 
 def test_an_undecodable_password_is_reported_without_showing_it(server, tmp_path):
-    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, _):
+    with prompt_on_a_terminal(server, tmp_path) as (ran, terminal, _):
         os.write(terminal, b"tig\xe9r\n")
         out, err = ran.communicate(timeout=60)
     assert (ran.returncode, out) == (ExitCode.USAGE, "")
@@ -276,11 +276,11 @@ def test_an_undecodable_password_is_reported_without_showing_it(server, tmp_path
 def test_a_password_as_an_argument_is_refused_and_not_repeated(password, capsys):
     for words in (("--password", password), (f"--password={password}",), ("--password",)):
         assert main(["check", "--connect", "h/p", "--user", USER, *words]) == ExitCode.USAGE
-        told = capsys.readouterr().err
-        assert told.startswith(
+        stderr = capsys.readouterr().err
+        assert stderr.startswith(
             "racwire: There is no option --password: every user of this machine can see an argument (ps)."
         )
-        assert password not in told
+        assert password not in stderr
 
 
 def test_while_racwire_runs_the_kernel_shows_no_password_and_a_hung_query_does_not_block(server, password, tmp_path):

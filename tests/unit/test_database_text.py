@@ -397,9 +397,9 @@ events = st.one_of(
 
 @given(clusters(), st.lists(events, max_size=6), st.integers(20, 200))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_line_is_wider_than_the_screen_for_any_facts(built, told, width):
+def test_no_line_is_wider_than_the_screen_for_any_facts(built, progress, width):
     timeline = Timeline()
-    timeline.add(told)
+    timeline.add(progress)
     for line in lines_of(built, width, live=live_of(timeline), progress="going on"):
         assert width_of(line) <= width
         assert all(role in ROLES or not role for _, role in line)

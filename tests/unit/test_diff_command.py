@@ -57,13 +57,13 @@ def test_the_output_names_both_reports_and_the_worse_findings(files, capsys):
     well, hole = files
     main(["diff", well, hole])
     out, err = capsys.readouterr()
-    told = " ".join(out.split())
+    output = " ".join(out.split())
     assert err == ""
-    assert told.startswith("Worse: 1 failure is new.")
-    assert told.index(f"BEFORE {well}, prodrac, 2026-11-20") < told.index(f"AFTER {hole}, prodrac, 2026-11-21")
-    assert "New: 1 FAIL IC-PATH-003 df-ping Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in told
-    assert "Paths 192.168.11.0/24 rac1 -> rac2 and 192.168.11.0/24 rac2 -> rac1: passes (9000 bytes)" in told
-    assert "Same: " in told
+    assert output.startswith("Worse: 1 failure is new.")
+    assert output.index(f"BEFORE {well}, prodrac, 2026-11-20") < output.index(f"AFTER {hole}, prodrac, 2026-11-21")
+    assert "New: 1 FAIL IC-PATH-003 df-ping Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in output
+    assert "Paths 192.168.11.0/24 rac1 -> rac2 and 192.168.11.0/24 rac2 -> rac1: passes (9000 bytes)" in output
+    assert "Same: " in output
 
 
 def test_json_is_written_to_its_own_file_completely_or_not_at_all(files, tmp_path, capsys):
@@ -87,7 +87,7 @@ def test_a_file_that_is_not_a_report_is_one_sentence(files, tmp_path, capsys, co
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (finding(), finding(Status.FAIL), "Worse: 1 FAIL T-1 t Something is so. Was WARN"),
         (finding(Status.FAIL), finding(), "Better: 1 WARN T-1 t Something is so. Was FAIL"),
@@ -112,8 +112,8 @@ def test_a_file_that_is_not_a_report_is_one_sentence(files, tmp_path, capsys, co
         (finding(Status.UNKNOWN), finding(), "New: 1 WARN T-1 t Something is so. Was UNKNOWN"),
     ],
 )
-def test_each_change_has_its_heading_and_its_earlier_state(before, after, told):
-    assert told in text(of(before), of(after))
+def test_each_change_has_its_heading_and_its_earlier_state(before, after, expected):
+    assert expected in text(of(before), of(after))
 
 
 def test_a_finding_of_a_check_that_did_not_run_is_neither_gone_nor_new():
@@ -131,17 +131,17 @@ def test_equal_reports_are_reported_as_equal():
 
 def test_a_remaining_warning_names_the_earlier_failure():
     left = finding(code="T-9", title="Something was so.")
-    told = text(of(finding(Status.FAIL)), of(left))
-    assert told.startswith("Better: 1 failure is gone, 1 warning is left.")
-    assert "Better: 1 WARN T-9 t Something was so. Was FAIL T-1: Something is so." in told
+    output = text(of(finding(Status.FAIL)), of(left))
+    assert output.startswith("Better: 1 failure is gone, 1 warning is left.")
+    assert "Better: 1 WARN T-9 t Something was so. Was FAIL T-1: Something is so." in output
 
 
 def test_pseudonyms_are_not_reported_as_other_nodes():
     renamed = msgspec.structs.replace(of(finding(Status.FAIL, nodes=["node-1"])), is_redacted=True)
-    told = text(of(finding()), renamed)
-    assert "Was WARN" in told
-    assert "node-1" not in told
-    assert "o longer on" not in told
+    output = text(of(finding()), renamed)
+    assert "Was WARN" in output
+    assert "node-1" not in output
+    assert "o longer on" not in output
 
 
 def test_equal_changes_of_facts_share_a_line_and_many_are_truncated():

@@ -67,8 +67,8 @@ def fault_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         args, unknown = build_parser(words).parse_known_args(words)
     except SystemExit as end:
         return capsys.readouterr().err if end.code else ""
-    taken = hasattr(args, "ids") and not any(word.startswith("-") for word in unknown)
-    return "" if not unknown or taken else f"unknown: {unknown}"
+    accepted = hasattr(args, "ids") and not any(word.startswith("-") for word in unknown)
+    return "" if not unknown or accepted else f"unknown: {unknown}"
 
 
 @pytest.mark.parametrize("page", with_blocks("sh"))

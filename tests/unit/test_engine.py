@@ -67,23 +67,23 @@ async def test_only_what_the_checks_need_is_gathered():
 
 
 async def test_a_group_waits_for_another_if_that_is_gathered_and_never_requests_it():
-    begun = []
+    started = []
 
     def noting(group, after=()):
         async def gather(session, known):
-            begun.append(group)
+            started.append(group)
             await asyncio.sleep(0)
-            begun.append(f"{group} ended")
+            started.append(f"{group} ended")
             return getattr(FACTS, group)
 
         return Gatherer(group, (), gather, 5, after=after)
 
     groups = (noting("nodes", after=("paths",)), noting("paths"))
     await run([make("a", ["nodes"]), make("b", ["paths"])], groups)
-    assert begun == ["paths", "paths ended", "nodes", "nodes ended"]
-    begun.clear()
+    assert started == ["paths", "paths ended", "nodes", "nodes ended"]
+    started.clear()
     await run([make("a", ["nodes"])], groups)
-    assert begun == ["nodes", "nodes ended"]
+    assert started == ["nodes", "nodes ended"]
 
 
 async def test_a_check_runs_as_soon_as_its_own_facts_are_available():
@@ -253,7 +253,7 @@ async def test_a_check_runs_without_an_optional_group_that_was_not_requested():
     assert concluded(events)["a"][0].status is Status.PASS
 
 
-def asking_for(text, grants):
+def needing_grants(text, grants):
     """A gatherer that queries the database as the real ones do."""
 
     async def gather(session, known):
@@ -282,7 +282,7 @@ async def test_a_missing_grant_is_unknown_with_the_grant_the_script_and_the_fail
         engine = Engine(
             [make("a", ["database"])],
             settings,
-            gatherers=[asking_for("SELECT x FROM refused", grants)],
+            gatherers=[needing_grants("SELECT x FROM refused", grants)],
             password=Secret(PASSWORD),
         )
         events = [event async for event in engine.events()]
@@ -299,7 +299,7 @@ async def test_cancelling_during_a_hung_query_does_not_wait():
         engine = Engine(
             [make("a", ["database"])],
             Settings(database=database_settings(server, call_timeout_s=60)),
-            gatherers=[asking_for("SELECT x FROM hanging", ())],
+            gatherers=[needing_grants("SELECT x FROM hanging", ())],
             password=Secret(PASSWORD),
         )
         events = engine.events()

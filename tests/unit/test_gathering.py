@@ -74,16 +74,16 @@ def test_the_range_of_a_public_network_comes_from_its_addresses():
     assert "10.20.0.0/16" in public_subnets(cluster([wide, node(2)]))
 
 
-@pytest.mark.parametrize(("cluster_database", "is_asked"), [("FALSE", False), ("TRUE", True)])
-async def test_a_database_without_an_interconnect_is_left_out_with_all_its_findings(cluster_database, is_asked):
+@pytest.mark.parametrize(("cluster_database", "is_included"), [("FALSE", False), ("TRUE", True)])
+async def test_a_database_without_an_interconnect_is_left_out_with_all_its_findings(cluster_database, is_included):
     source = instances(1)
     alone = {**source.states_by_number[1].parameters, "cluster_database": cluster_database}
     source.change(1, parameters=alone)
     session = Session(Settings(), Journal())
     session.databases = StraightIn(practice(source)).databases()
     found = await gathering._database(session, cluster(2))
-    assert isinstance(found, Database) is is_asked
-    if not is_asked:
+    assert isinstance(found, Database) is is_included
+    if not is_included:
         assert found.reason == "prod is not a RAC database (cluster_database is FALSE) and uses no interconnect."
         known = msgspec.structs.replace(cluster(2), database=found)
         assert await gathering._activity(session, known) == await gathering._history(session, known) == found

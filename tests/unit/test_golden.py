@@ -113,8 +113,8 @@ def same_facts(then, now) -> list[str]:
 @pytest.mark.parametrize("file", [*REPORTS, *SAVED])
 def test_a_report_keeps_its_fields_and_all_facts(file, racwire):
     then, now = report_in(file), document(racwire, "check", "-q", "--from", file)
-    told_anew = ("findings", "waivers", "saved_at", "schema")
-    assert same_facts({k: v for k, v in then.items() if k not in told_anew}, now) == []
+    made_again = ("findings", "waivers", "saved_at", "schema")
+    assert same_facts({k: v for k, v in then.items() if k not in made_again}, now) == []
     assert set(then) <= set(now)
     assert {key for finding in then["findings"] for key in finding} <= {key for f in now["findings"] for key in f}
 

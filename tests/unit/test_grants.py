@@ -75,7 +75,7 @@ def test_the_command_prints_the_script_for_the_named_user(capsys):
 @pytest.mark.parametrize("name", ["", "a b", "x; DROP USER sys", "1x", "scott/tiger", 'a"b', "x" * 129])
 def test_a_user_that_is_not_a_plain_name_is_refused_and_not_repeated(name, capsys):
     assert main(["grants", "--user", name]) == ExitCode.USAGE
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "use a name of letters, digits" in told.err
-    assert "tiger" not in told.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "use a name of letters, digits" in captured.err
+    assert "tiger" not in captured.err

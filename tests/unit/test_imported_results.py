@@ -58,7 +58,7 @@ def test_files_written_by_powershell_are_read(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "result is empty."),
         ("  \n", "result is empty."),
@@ -73,10 +73,10 @@ def test_files_written_by_powershell_are_read(name: str, tmp_path: Path) -> None
         ("<a><Results>", "is no whole XML file"),
     ],
 )
-def test_a_file_that_is_not_a_result_is_refused_in_one_sentence(text: str, says: str) -> None:
+def test_a_file_that_is_not_a_result_is_refused_in_one_sentence(text: str, message: str) -> None:
     with pytest.raises(ImportProblem) as problem:
         parse_result(text, "result")
-    assert says in str(problem.value)
+    assert message in str(problem.value)
     assert "\n" not in str(problem.value)
 
 
@@ -117,11 +117,11 @@ def test_a_connect_string_contains_no_login(connect: str, without: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "taken"),
+    ("value", "expected"),
     [("1,234.5", 1234.5), (3, 3.0), (True, None), ("nan", None), (float("inf"), None), (10**400, None), ([], None)],
 )
-def test_only_finite_numbers_are_accepted(value: object, taken: float | None) -> None:
-    assert number(value) == taken
+def test_only_finite_numbers_are_accepted(value: object, expected: float | None) -> None:
+    assert number(value) == expected
 
 
 def check_broken(text: str) -> None:

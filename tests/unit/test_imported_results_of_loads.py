@@ -82,7 +82,7 @@ def test_without_readings_the_message_says_that_no_difference_can_be_judged() ->
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     ids=["entities", "depth", "nothing within", "another root", "cut off"],
     argvalues=[
         (SWINGBENCH.replace("<Results", '<!DOCTYPE Results [<!ENTITY a "b">]>\n<Results', 1), "declares a DOCTYPE"),
@@ -92,8 +92,8 @@ def test_without_readings_the_message_says_that_no_difference_can_be_judged() ->
         (SWINGBENCH[:-20], "no whole XML file"),
     ],
 )
-def test_untrusted_xml_is_refused(text: str, says: str) -> None:
-    with pytest.raises(ImportProblem, match=says):
+def test_untrusted_xml_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ImportProblem, match=message):
         parse_swingbench(text, "a")
 
 

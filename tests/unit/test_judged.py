@@ -45,5 +45,5 @@ async def test_a_check_that_needs_more_facts_is_skipped_and_the_facts_have_the_r
 
 async def test_a_fact_that_was_unknown_in_the_recording_is_unknown() -> None:
     report = await judged(nodes=Unknown("The nodes could not be read."))
-    told = {f.status for f in report.findings if f.check == "interfaces"}
-    assert told == {Status.UNKNOWN}
+    statuses = {f.status for f in report.findings if f.check == "interfaces"}
+    assert statuses == {Status.UNKNOWN}

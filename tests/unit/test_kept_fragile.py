@@ -41,5 +41,5 @@ def test_comments_other_words_and_timed_jobs_are_ignored(path, line):
 
 def test_in_a_stanza_of_ifupdown_the_interface_is_in_the_line_above():
     text = "iface eth1 inet static\n  mtu 9000\niface eth2 inet static\n  mtu 1500"
-    told = parse_fragile([file("/etc/network/interfaces", text)])
-    assert [(f.interface, f.mtu) for f in told] == [("eth1", 9000), ("eth2", 1500)]
+    lines = parse_fragile([file("/etc/network/interfaces", text)])
+    assert [(f.interface, f.mtu) for f in lines] == [("eth1", 9000), ("eth2", 1500)]

@@ -10,7 +10,7 @@ from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
 SCRIPTS = "/etc/sysconfig/network-scripts"
 
 
-def kept(*files, unmanaged=False):
+def boot_mtus(*files, unmanaged=False):
     return ifcfg_mtus(tuple(connections(files, unmanaged=unmanaged)), (ETH1, ETH2, BOND, IB))
 
 
@@ -31,24 +31,24 @@ def kept(*files, unmanaged=False):
     ],
 )
 def test_the_network_service_configures_the_mtu(name, text, interface, mtu, kind):
-    (told,) = kept(file(f"{SCRIPTS}/{name}", text)).values()
-    assert (told.interface, told.mtu, told.kind) == (interface, mtu, kind)
-    assert (told.keeper, told.file) == (Keeper.IFCFG, f"{SCRIPTS}/{name}")
+    (boot,) = boot_mtus(file(f"{SCRIPTS}/{name}", text)).values()
+    assert (boot.interface, boot.mtu, boot.kind) == (interface, mtu, kind)
+    assert (boot.keeper, boot.file) == (Keeper.IFCFG, f"{SCRIPTS}/{name}")
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.bak", "ifcfg-eth1.rpmsave", "ifcfg-eth1~"])
 def test_loopback_aliases_and_copies_are_ignored(name):
-    assert kept(file(f"{SCRIPTS}/{name}", "DEVICE=eth1\nMTU=9000")) == {}
+    assert boot_mtus(file(f"{SCRIPTS}/{name}", "DEVICE=eth1\nMTU=9000")) == {}
 
 
 def test_nm_controlled_decides_which_service_owns_the_file():
     ours, theirs = file(f"{SCRIPTS}/ifcfg-eth1", "NM_CONTROLLED=no"), file(f"{SCRIPTS}/ifcfg-eth2", "DEVICE=eth2")
-    assert set(kept(ours, theirs)) == {"eth2"}
-    assert set(kept(ours, theirs, unmanaged=True)) == {"eth1"}
+    assert set(boot_mtus(ours, theirs)) == {"eth2"}
+    assert set(boot_mtus(ours, theirs, unmanaged=True)) == {"eth1"}
 
 
 def test_an_mtu_that_dhcp_may_set_is_unknown():
-    assert isinstance(kept(file(f"{SCRIPTS}/ifcfg-eth1", "BOOTPROTO=dhcp"))["eth1"].mtu, Unknown)
+    assert isinstance(boot_mtus(file(f"{SCRIPTS}/ifcfg-eth1", "BOOTPROTO=dhcp"))["eth1"].mtu, Unknown)
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_an_mtu_that_dhcp_may_set_is_unknown():
     ],
 )
 def test_wicked_configures_the_mtu(name, text, expected):
-    (told,) = wicked_mtus([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
-    assert (told.interface, told.mtu, told.kind) == expected
-    assert told.keeper is Keeper.WICKED
+    (boot,) = wicked_mtus([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
+    assert (boot.interface, boot.mtu, boot.kind) == expected
+    assert boot.keeper is Keeper.WICKED
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.scpmbackup"])

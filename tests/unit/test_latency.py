@@ -198,22 +198,22 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Wire]]:
 PATHS = latency_paths(cluster(network(1, nodes=2)))
 
 
-async def told_by(enough: Callable[[list[Event]], bool], paths: tuple[LatencyPath, ...] = PATHS) -> list[Event]:
+async def events_of(enough: Callable[[list[Event]], bool], paths: tuple[LatencyPath, ...] = PATHS) -> list[Event]:
     """Return the events until there are enough; then cancel."""
-    told: list[Event] = []
+    events: list[Event] = []
     done = asyncio.Event()
 
-    def tell(event: Event) -> None:
-        told.append(event)
-        if enough(told):
+    def emit(event: Event) -> None:
+        events.append(event)
+        if enough(events):
             done.set()
 
-    running = asyncio.create_task(run_latency(paths, 100, lambda: 0.1, tell, probe=ProbeSettings(timeout_ms=50)))
+    running = asyncio.create_task(run_latency(paths, 100, lambda: 0.1, emit, probe=ProbeSettings(timeout_ms=50)))
     await asyncio.wait_for(done.wait(), 10)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    return told
+    return events
 
 
 def samples(events: list[Event], payload: int) -> list[LatencySample]:
@@ -221,52 +221,52 @@ def samples(events: list[Event], payload: int) -> list[LatencySample]:
 
 
 async def test_each_size_of_a_path_has_a_sample_for_every_interval(wire: type[Wire]) -> None:
-    told = await told_by(lambda told: len(told) >= 4)
+    events = await events_of(lambda events: len(events) >= 4)
     for payload in (56, 8328):
-        for sample in samples(told, payload):
+        for sample in samples(events, payload):
             assert (sample.network, sample.to_node) == ("192.168.10.0/24", "rac2")
             assert sample.received == sample.sent > 0
             assert sample.p50_us == sample.max_us == 50.0
-    assert told[0].source == "latency 192.168.10.0/24 rac2 56"
+    assert events[0].source == "latency 192.168.10.0/24 rac2 56"
 
 
 async def test_losses_of_one_size_count_only_for_that_size(wire: type[Wire]) -> None:
     wire.answers_to = staticmethod(lambda payload: payload < 1500)
-    told = await told_by(lambda told: len(told) >= 4)
-    assert all(s.received == s.sent for s in samples(told, 56))
-    assert all(s.received == 0 and s.sent > 0 and s.p50_us is None for s in samples(told, 8328))
+    events = await events_of(lambda events: len(events) >= 4)
+    assert all(s.received == s.sent for s in samples(events, 56))
+    assert all(s.received == 0 and s.sent > 0 and s.p50_us is None for s in samples(events, 8328))
 
 
 async def test_an_answer_after_the_timeout_is_a_loss(wire: type[Wire]) -> None:
     wire.late_ns = 60_000_000
-    told = await told_by(lambda told: len(told) >= 2)
-    assert all(isinstance(s, LatencySample) and s.received == 0 for s in told)
+    events = await events_of(lambda events: len(events) >= 2)
+    assert all(isinstance(s, LatencySample) and s.received == 0 for s in events)
 
 
 async def test_a_clock_that_was_set_back_makes_no_negative_latency(wire: type[Wire]) -> None:
     wire.late_ns = -3_600_000_000_000
-    told = await told_by(lambda told: len(told) >= 2)
-    assert all(isinstance(s, LatencySample) and s.p50_us is not None and s.p50_us >= 0 for s in told)
+    events = await events_of(lambda events: len(events) >= 2)
+    assert all(isinstance(s, LatencySample) and s.p50_us is not None and s.p50_us >= 0 for s in events)
 
 
 async def test_a_full_queue_of_the_local_node_is_a_loss(wire: type[Wire]) -> None:
     wire.send_fails = OSError(errno.ENOBUFS, os.strerror(errno.ENOBUFS))
-    told = await told_by(lambda told: len(told) >= 2)
-    assert all(isinstance(s, LatencySample) and s.sent > 0 and s.received == 0 for s in told)
+    events = await events_of(lambda events: len(events) >= 2)
+    assert all(isinstance(s, LatencySample) and s.sent > 0 and s.received == 0 for s in events)
 
 
 async def test_a_path_that_disappears_is_one_gap_of_each_size_until_it_returns(wire: type[Wire]) -> None:
     wire.send_fails = OSError(errno.ENETUNREACH, "Network is unreachable")
     intervals = 0
 
-    def enough(told: list[Event]) -> bool:
+    def enough(events: list[Event]) -> bool:
         nonlocal intervals
-        if len(told) == 2:
+        if len(events) == 2:
             asyncio.get_running_loop().call_later(0.3, setattr, wire, "send_fails", None)
-        return bool(samples(told, 56) and samples(told, 8328))
+        return bool(samples(events, 56) and samples(events, 8328))
 
-    told = await told_by(enough)
-    gaps = [e for e in told if isinstance(e, Gap)]
+    events = await events_of(enough)
+    gaps = [e for e in events if isinstance(e, Gap)]
     assert [g.source[-4:] for g in gaps] == ["2 56", "8328"]
     assert {g.reason for g in gaps} == {"Cannot ping 192.168.10.2 from 192.168.10.1 on eth1: Network is unreachable."}
     assert len(wire.opened) > 1
@@ -275,37 +275,37 @@ async def test_a_path_that_disappears_is_one_gap_of_each_size_until_it_returns(w
 async def test_an_address_that_does_not_exist_is_a_gap_and_retried(wire: type[Wire]) -> None:
     wire.open_fails = CannotPingError("no ICMP socket from 192.168.10.1: no such address")
 
-    def enough(told: list[Event]) -> bool:
+    def enough(events: list[Event]) -> bool:
         wire.open_fails = None
-        return bool(samples(told, 56))
+        return bool(samples(events, 56))
 
-    told = await told_by(enough)
-    assert isinstance(told[0], Gap)
-    assert told[0].reason == "No ICMP socket from 192.168.10.1: no such address."
+    events = await events_of(enough)
+    assert isinstance(events[0], Gap)
+    assert events[0].reason == "No ICMP socket from 192.168.10.1: no such address."
 
 
 async def test_without_privilege_one_gap_names_the_remedy(wire: type[Wire]) -> None:
     wire.open_fails = NoPrivilegeError("no")
-    told: list[Event] = []
-    await run_latency(latency_paths(cluster(network(1))), 10, lambda: 1.0, told.append)
-    (gap,) = told
+    events: list[Event] = []
+    await run_latency(latency_paths(cluster(network(1))), 10, lambda: 1.0, events.append)
+    (gap,) = events
     assert isinstance(gap, Gap)
     assert gap.source == "latency"
     assert "net.ipv4.ping_group_range" in gap.reason
 
 
 async def test_nothing_is_sent_on_a_refused_path(wire: type[Wire]) -> None:
-    told: list[Event] = []
+    events: list[Event] = []
     await run_latency(
-        (LatencyPath(PATHS[0].path, refusal="racwire sends no pings here: why."),), 10, lambda: 1.0, told.append
+        (LatencyPath(PATHS[0].path, refusal="racwire sends no pings here: why."),), 10, lambda: 1.0, events.append
     )
-    assert [(e.source, e.reason) for e in told if isinstance(e, Gap)] == [
+    assert [(e.source, e.reason) for e in events if isinstance(e, Gap)] == [
         ("latency 192.168.10.0/24 rac2", "racwire sends no pings here: why.")
     ]
     assert wire.opened == []
 
 
 async def test_without_any_path_one_gap_has_the_reason() -> None:
-    told: list[Event] = []
-    await run_latency((), 10, lambda: 1.0, told.append)
-    assert [type(e) for e in told] == [Gap]
+    events: list[Event] = []
+    await run_latency((), 10, lambda: 1.0, events.append)
+    assert [type(e) for e in events] == [Gap]

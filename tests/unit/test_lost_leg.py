@@ -71,13 +71,13 @@ async def test_equal_results_of_senders_are_counted_together(arrived, leg):
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "title"),
     [
         (None, "racwire has no shell on rac2 to count arrivals, so the direction is unknown"),
         (Target(ShellError("rac2 was lost.")), "not found: rac2 was lost."),
         (Target("nothing", "nothing"), "rac2 does not report how many echo requests it received"),
     ],
 )
-async def test_without_counters_the_lost_direction_is_unknown(target, told):
+async def test_without_counters_the_lost_direction_is_unknown(target, title):
     (work,) = await found(target, "rac1")
-    assert (work.lost_leg, work.notes) == (Leg.UNKNOWN, [told])
+    assert (work.lost_leg, work.notes) == (Leg.UNKNOWN, [title])

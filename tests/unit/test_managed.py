@@ -65,9 +65,9 @@ def test_databases_managed_by_clusterware_are_listed(text, expected):
 
 def test_a_failed_list_does_not_mean_no_database():
     down = "PRCR-1068 : Failed to query resources\nCRS-0184 : Cannot communicate with the CRS daemon."
-    told = parse_databases(down)
-    assert isinstance(told, Unknown)
-    assert "PRCR-1068" in told.reason
+    databases = parse_databases(down)
+    assert isinstance(databases, Unknown)
+    assert "PRCR-1068" in databases.reason
     assert isinstance(parse_databases("Usage: srvctl <command> <object>"), Unknown)
 
 
@@ -94,9 +94,9 @@ def test_the_nodes_of_the_instances_of_a_database_are_read(text, running, stoppe
 
 def test_a_database_of_an_older_release_is_unknown_to_this_srvctl():
     refused = "PRCD-1229 : An attempt to access configuration of database prod was rejected because its version differs"
-    told = parse_database_status("prod", refused)
-    assert isinstance(told, Unknown)
-    assert "PRCD-1229" in told.reason
+    status = parse_database_status("prod", refused)
+    assert isinstance(status, Unknown)
+    assert "PRCD-1229" in status.reason
 
 
 def grid(tmp_path, **tools):
@@ -114,12 +114,12 @@ async def test_one_tool_that_fails_leaves_only_its_own_fact_unknown(tmp_path):
         "*) echo PRCD-1229 : An attempt to access configuration of database old was rejected; exit 1 ;; esac"
     )
     journal = Journal()
-    told = await read_managed(grid(tmp_path, srvctl=srvctl, ocrconfig="exit 1"), journal, "rac1", {})
-    assert isinstance(told, Managed)
-    prod, old = told.databases
+    managed = await read_managed(grid(tmp_path, srvctl=srvctl, ocrconfig="exit 1"), journal, "rac1", {})
+    assert isinstance(managed, Managed)
+    prod, old = managed.databases
     assert prod == ManagedDatabase("prod", (("prod1", "rac1"),))
     assert (old.name, isinstance(old.instances, Unknown)) == ("old", True)
-    assert isinstance(told.ocr_backup, Unknown)
+    assert isinstance(managed.ocr_backup, Unknown)
     assert {e.topic for e in journal.entries} >= {"srvctl config database", "srvctl status database old"}
 
 
@@ -138,9 +138,9 @@ async def shell():
 async def test_an_existing_file_with_any_name_has_size_and_time(shell, tmp_path):
     there, absent = tmp_path / "it's a backup; $(date)", tmp_path / "absent"
     there.write_text("12345")
-    told = await read_change_files(shell, Journal(), [str(there), str(absent)], 10)
-    assert told[str(there)] == FileSeen(5, float(int(there.stat().st_mtime)))
-    assert told[str(absent)] == Unknown(f"rac1 has no file {absent}.")
+    files = await read_change_files(shell, Journal(), [str(there), str(absent)], 10)
+    assert files[str(there)] == FileSeen(5, float(int(there.stat().st_mtime)))
+    assert files[str(absent)] == Unknown(f"rac1 has no file {absent}.")
 
 
 class Answers(Shell):

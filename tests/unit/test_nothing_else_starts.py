@@ -87,12 +87,12 @@ def test_netlink_requests_only_read() -> None:
     users = {name for name, tree in modules() if any(module.startswith("pyroute2") for module in imports(tree))}
     assert users == {"checks/sources/nodes/netlink.py"}
     tree = ast.parse((ROOT / "checks/sources/nodes/netlink.py").read_text())
-    asked = {
+    requests = {
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kernel"
     }
-    assert asked == {"get_links", "get_addr", "get_routes", "get_neighbours"}
+    assert requests == {"get_links", "get_addr", "get_routes", "get_neighbours"}
 
 
 def test_the_search_finds_every_kind_of_start() -> None:

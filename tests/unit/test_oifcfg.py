@@ -134,9 +134,9 @@ class TestGetif:
         at = data.draw(st.integers(0, len(text)))
         damaged = text[:at] + data.draw(st.text(max_size=5)) + text[at + data.draw(st.integers(0, 5)) :]
         read = parse_getif(damaged)
-        kept = [*read.interfaces, *read.only_in_ocr, *read.messages, *read.not_understood]
+        entries = [*read.interfaces, *read.only_in_ocr, *read.messages, *read.not_understood]
         headings = sum(line.strip().lower().replace(" ", "") == "onlyinocr:" for line in damaged.split("\n"))
-        assert len(kept) + headings == sum(bool(line.strip()) for line in damaged.split("\n"))
+        assert len(entries) + headings == sum(bool(line.strip()) for line in damaged.split("\n"))
 
 
 class TestIflist:

@@ -9,17 +9,17 @@ from tui.cli.own_loop import own_loop, run_in_own_loop
 
 
 def test_a_thread_that_hangs_forever_is_not_waited_for() -> None:
-    mended = threading.Event()
+    released = threading.Event()
 
     async def work() -> str:
-        asyncio.get_running_loop().run_in_executor(None, mended.wait)
+        asyncio.get_running_loop().run_in_executor(None, released.wait)
         await asyncio.sleep(0)
         return "done"
 
     try:
         assert run_in_own_loop(work()) == "done"
     finally:
-        mended.set()
+        released.set()
 
 
 def test_an_exception_in_the_loop_is_raised() -> None:

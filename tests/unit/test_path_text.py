@@ -106,10 +106,10 @@ def test_more_nodes_than_columns_show_the_nodes_around_the_cursor():
 def test_the_path_under_the_cursor_is_described_in_a_line():
     built = with_verdict(Verdict.BLACK_HOLE, Leg.REQUEST, packets_sent=42, elapsed_ms=61.2)
     cell = grid_on_eth2(built).cells["rac1", "rac3"]
-    told = "rac1→rac3: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms"
-    assert path_line(cell) == told
+    expected = "rac1→rac3: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms"
+    assert path_line(cell) == expected
     foot = plain(foot_lines(path_matrices(built), cell, 100, 4)).splitlines()
-    assert foot[0] == f" {told}"
+    assert foot[0] == f" {expected}"
     assert foot[1] == " B black hole, lost on the way there"
     assert foot[-1] == " Letters: P passes  B black hole  · itself"
 

@@ -160,7 +160,7 @@ def test_the_options_of_the_ping_of_enterprise_linux_7_are_recognized() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("BusyBox v1.35.0 multi-call binary.\nplain: PING 127.0.0.1\n", "BusyBox"),
         ("sh: ping: not found\nplain: sh: ping: not found\n", "not found"),
@@ -169,8 +169,8 @@ def test_the_options_of_the_ping_of_enterprise_linux_7_are_recognized() -> None:
         ("", "printed nothing"),
     ],
 )
-def test_an_unsuitable_ping_is_rejected_with_the_reason(text: str, says: str) -> None:
-    with pytest.raises(CannotPingError, match=says):
+def test_an_unsuitable_ping_is_rejected_with_the_reason(text: str, message: str) -> None:
+    with pytest.raises(CannotPingError, match=message):
         read_ping_tool(text, "rac2")
 
 

@@ -21,8 +21,8 @@ def summary(sent: int, received: int, extra: str = "") -> str:
     )
 
 
-def parse(text: str, *, payload: int = 8972, asked: int = 3) -> PingSeries:
-    return parse_ping(text, payload=payload, requested=asked, source_ip=SOURCE).series()
+def parse(text: str, *, payload: int = 8972, sent: int = 3) -> PingSeries:
+    return parse_ping(text, payload=payload, requested=sent, source_ip=SOURCE).series()
 
 
 def reply(sequence: int, *, size: int = 8980, tail: str = "") -> str:
@@ -50,7 +50,7 @@ def test_no_ping_is_answered() -> None:
     ],
 )
 def test_the_local_kernel_refuses(refusal: str) -> None:
-    series = parse(HEAD + refusal + "\n" + summary(1, 0, "+1 errors, "), asked=1)
+    series = parse(HEAD + refusal + "\n" + summary(1, 0, "+1 errors, "), sent=1)
     assert (series.sent, series.refused_locally, series.local_mtu) == (1, 1, 1500)
     assert series.too_big_mtu is None
 
@@ -64,7 +64,7 @@ def test_the_local_kernel_refuses(refusal: str) -> None:
     ],
 )
 def test_a_router_refuses(answer: str) -> None:
-    series = parse(HEAD + answer + "\n" + summary(1, 0, "+1 errors, "), asked=1)
+    series = parse(HEAD + answer + "\n" + summary(1, 0, "+1 errors, "), sent=1)
     assert (series.too_big_mtu, series.too_big_from, series.refused_locally) == (1500, "192.168.10.254", 0)
 
 
@@ -87,18 +87,18 @@ def test_no_answer_to_arp() -> None:
 
 
 def test_duplicates_count_once() -> None:
-    series = parse(HEAD + reply(1) + reply(1, tail=" (DUP!)") + reply(2) + summary(2, 2, "+1 duplicates, "), asked=2)
+    series = parse(HEAD + reply(1) + reply(1, tail=" (DUP!)") + reply(2) + summary(2, 2, "+1 duplicates, "), sent=2)
     assert (series.sent, series.received) == (2, 2)
 
 
 def test_an_answer_of_another_size_does_not_count() -> None:
-    series = parse(HEAD + reply(1, size=1480) + summary(1, 1), asked=1)
+    series = parse(HEAD + reply(1, size=1480) + summary(1, 1), sent=1)
     assert series.received == 0
     assert series.errors
 
 
 def test_an_answer_with_truncated_data_does_not_count() -> None:
-    assert parse(HEAD + reply(1, tail=" (truncated)") + summary(1, 1), asked=1).received == 0
+    assert parse(HEAD + reply(1, tail=" (truncated)") + summary(1, 1), sent=1).received == 0
 
 
 def test_the_queue_of_the_sender_is_full() -> None:
@@ -127,7 +127,7 @@ def test_ipv6_and_older_wordings() -> None:
         "64 bytes from fd00::2: icmp_seq=1 ttl=64 time=0.06 ms\n"
         "64 bytes from fd00::2: icmp_req=2 ttl=64 time=0.07 ms\n" + summary(2, 2)
     )
-    assert parse(text, payload=56, asked=2).received == 2
+    assert parse(text, payload=56, sent=2).received == 2
 
 
 def test_a_gap_in_the_middle_is_a_loss() -> None:
@@ -152,7 +152,7 @@ LINES = st.lists(
 
 
 @given(LINES, st.integers(1, 20))
-def test_any_output_is_parsed_and_never_counts_more_than_was_sent(text: str, asked: int) -> None:
-    series = parse(text, asked=asked)
+def test_any_output_is_parsed_and_never_counts_more_than_was_sent(text: str, sent: int) -> None:
+    series = parse(text, sent=sent)
     assert 0 <= series.received <= max(series.sent, 0)
     assert 0 <= series.refused_locally <= series.sent - series.received

@@ -77,7 +77,7 @@ BROADCAST = Port("rac3", "eth2", "192.168.11.255")
 
 
 @pytest.mark.parametrize(
-    ("path", "public", "says"),
+    ("path", "public", "message"),
     [
         (Path(NETWORK, HERE, STRANGER, 9000), [], "no port"),
         (Path(NETWORK, STRANGER, THERE, 9000), [], "no port"),
@@ -87,8 +87,8 @@ BROADCAST = Port("rac3", "eth2", "192.168.11.255")
         (Path(NETWORK, HERE, HERE, 9000), [], "no path"),
     ],
 )
-def test_any_other_path_is_refused(path: Path, public: list[str], says: str) -> None:
-    with pytest.raises(UnsafePathError, match=says):
+def test_any_other_path_is_refused(path: Path, public: list[str], message: str) -> None:
+    with pytest.raises(UnsafePathError, match=message):
         assert_private(path, public)
 
 

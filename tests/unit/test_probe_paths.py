@@ -127,12 +127,12 @@ async def test_unanswered_pings_in_one_direction_only_are_a_filter() -> None:
 
 
 async def test_a_burst_delayed_by_one_lost_arp_answer_is_not_a_filter() -> None:
-    asked: list[str] = []
+    queried: list[str] = []
     runs_of_the_first_burst = -(-20 // ping_command.RUN)
 
     def from_the_second_burst_on(source: str, _: int) -> bool:
-        asked.append(source)
-        return source != "192.168.11.1" or asked.count(source) > runs_of_the_first_burst
+        queried.append(source)
+        return source != "192.168.11.1" or queried.count(source) > runs_of_the_first_burst
 
     probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, FakeSession(from_the_second_burst_on)))
     late = probes["rac1", "rac2"]

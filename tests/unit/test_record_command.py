@@ -130,15 +130,15 @@ def test_a_recording_has_all_samples_and_the_cluster_once_it_is_known(tmp_path, 
     assert recorded.header.cluster == FOUND
     assert recorded.header.label == "mtu1500"
     assert (feed.followed, feed.probed) == ([FOUND], [])
-    said = capsys.readouterr()
-    assert said.out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
     for words in (
         "sampling rac1 and rac2.",
         "no instance is sampled: No database",
         "12 samples, 0 gaps",
         "racwire open",
     ):
-        assert words in said.err
+        assert words in captured.err
 
 
 def test_this_node_is_recorded_during_the_discovery_of_the_cluster(tmp_path, capsys):
@@ -156,16 +156,16 @@ def test_pings_are_announced_before_they_are_sent(tmp_path, capsys):
 
 def test_pings_are_announced_even_with_quiet(tmp_path, capsys):
     tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), probe=True, quiet=True)
-    said = capsys.readouterr().err.splitlines()
-    assert [line[:17] for line in said] == ["racwire: sending "]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line[:17] for line in lines] == ["racwire: sending "]
 
 
 def test_a_recording_without_any_sample_is_not_a_success(tmp_path, capsys):
     code, _ = tape(tmp_path / "a.rec", Gap("node rac1", BEGIN, "/proc could not be read."))
     assert code == ExitCode.COULD_NOT_TELL
-    said = capsys.readouterr().err
-    assert "node rac1: /proc could not be read." in said
-    assert "nothing could be sampled" in said
+    stderr = capsys.readouterr().err
+    assert "node rac1: /proc could not be read." in stderr
+    assert "nothing could be sampled" in stderr
 
 
 def test_quiet_prints_only_errors(tmp_path, capsys):
@@ -174,12 +174,12 @@ def test_quiet_prints_only_errors(tmp_path, capsys):
 
 
 def test_a_gap_is_reported_once_for_each_reason(capsys):
-    told = []
-    narration = SamplingStatus(told.append)
+    events = []
+    narration = SamplingStatus(events.append)
     for reason in ("refused", "refused", "timed out", "timed out"):
         narration(Gap("node rac2", BEGIN, reason))
         narration(NodeSample("rac2", BEGIN, 1.0))
-    assert told == ["node rac2: refused", "node rac2: timed out"]
+    assert events == ["node rac2: refused", "node rac2: timed out"]
     assert narration.counts == "4 samples, 4 gaps"
 
 
@@ -194,24 +194,24 @@ async def test_a_failed_feed_ends_the_recording_and_is_closed():
 
 
 async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
-    mended = threading.Event()
+    released = threading.Event()
     gaps = [Gap("pairs", BEGIN, "")] * 3
     try:
         ending = await sample(
             FakeFeed(*gaps),
             found(),
-            BatchWriter(lambda items: mended.wait(), 0.0),
+            BatchWriter(lambda items: released.wait(), 0.0),
             on_item=lambda item: None,
             for_s=0.1,
         )
     finally:
-        mended.set()
+        released.set()
     assert ending.not_delivered == 4
 
 
 async def test_a_reader_that_stalls_delays_the_feed_without_using_more_memory():
-    taken = []
-    delivery = BatchWriter(taken.extend, 0.0)
+    received = []
+    delivery = BatchWriter(received.extend, 0.0)
     for _ in range(5_000):
         delivery.put(Gap("pairs", BEGIN, ""))
     with pytest.raises(TimeoutError):
@@ -219,7 +219,7 @@ async def test_a_reader_that_stalls_delays_the_feed_without_using_more_memory():
     assert await delivery.end(5) == 0
     await delivery.room()
     delivery.close()
-    assert len(taken) == 5_000
+    assert len(received) == 5_000
 
 
 @pytest.mark.parametrize(
@@ -262,8 +262,8 @@ def test_after_a_signal_the_file_is_complete_and_the_exit_code_0(tmp_path):
         time.sleep(0.1)
     running.send_signal(signal.SIGTERM)
     running.send_signal(signal.SIGTERM)  # as `timeout` sends it: to the process, and to its group
-    said = running.communicate(timeout=20)[1]
-    assert (running.returncode, "racwire: next: " in said) == (ExitCode.PASS, True)
+    stderr = running.communicate(timeout=20)[1]
+    assert (running.returncode, "racwire: next: " in stderr) == (ExitCode.PASS, True)
     assert Recording.open(tmp_path / "a.rec").span() is not None
     assert os.listdir(tmp_path) == ["a.rec"]
 
@@ -381,12 +381,12 @@ def test_live_samples_are_printed_as_json_lines_at_once():
 def test_open_without_a_terminal_prints_the_contents(recording):
     ran = racwire("open", str(recording))
     assert (ran.returncode, ran.stderr) == (0, "")
-    said = " ".join(ran.stdout.split())
+    output = " ".join(ran.stdout.split())
     for words in (
         "Label mtu1500", "20 s", "Interval 1 s", "From rac1", "node rac1 20 samples", "instance prod2 20 samples",
         "node rac2 20 samples 1 gap; the last: rac2 did not answer\\x1b[2J.", "pairs 2 samples",
     ):  # fmt: skip
-        assert words in said
+        assert words in output
     assert all(len(line) <= 80 for line in ran.stdout.splitlines() if str(recording) not in line)
 
 

@@ -54,9 +54,9 @@ def busy_file(tmp_path):
 
 
 def test_all_events_are_returned_in_order_of_time(tmp_path):
-    told = [event for events in busy(60) for event in events]
+    written = [event for events in busy(60) for event in events]
     events = read(recorded(tmp_path / "a.rec", *busy(60)))
-    assert events == sorted(told, key=lambda event: event.at)
+    assert events == sorted(written, key=lambda event: event.at)
 
 
 def test_a_recording_answers_as_the_timeline_of_the_screens(busy_file):
@@ -79,12 +79,14 @@ def test_a_recording_answers_as_the_timeline_of_the_screens(busy_file):
 def test_windows_are_exact_and_all_events_sorted_with_any_clock(tmp_path, writes, begin, end):
     path = tmp_path / f"{os.urandom(8).hex()}.rec"
     recording = Recording.open(recorded(path, *writes))
-    told = [event for events in writes for event in events]
-    assert [event.at for event in recording.events()] == sorted(event.at for event in told)
-    for source in {event.source for event in told}:
-        expected = [e for e in told if e.source == source and begin < e.at <= end and not isinstance(e, samples.Links)]
+    written = [event for events in writes for event in events]
+    assert [event.at for event in recording.events()] == sorted(event.at for event in written)
+    for source in {event.source for event in written}:
+        expected = [
+            e for e in written if e.source == source and begin < e.at <= end and not isinstance(e, samples.Links)
+        ]
         assert recording.window(source, begin, end) == sorted(expected, key=lambda e: e.at)
-        last = max((e.at for e in told if e.source == source and not isinstance(e, samples.Links)), default=None)
+        last = max((e.at for e in written if e.source == source and not isinstance(e, samples.Links)), default=None)
         newest = recording.newest(source)
         assert (newest and newest.at) == last
         assert source in recording.sources()
@@ -96,9 +98,9 @@ def test_windows_are_exact_and_all_events_sorted_with_any_clock(tmp_path, writes
 def test_a_day_of_a_busy_cluster_is_under_60_megabytes(tmp_path):
     """Eight interfaces at 25 Gbit/s and two instances at 20,000 blocks a second, every second."""
     seconds = 600
-    begun = recorded(tmp_path / "begun.rec", *busy(1)).stat().st_size
+    first_size = recorded(tmp_path / "begun.rec", *busy(1)).stat().st_size
     size = recorded(tmp_path / "busy.rec", *busy(seconds)).stat().st_size
-    assert (size - begun) / seconds * DAY_S + begun < 60e6
+    assert (size - first_size) / seconds * DAY_S + first_size < 60e6
 
 
 def test_a_recording_is_one_file_private_to_its_owner(busy_file):
@@ -157,19 +159,19 @@ def test_the_cluster_that_is_found_later_is_in_the_header(tmp_path):
 def test_two_readers_can_read_during_writing(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     readers = [Recording.open(tmp_path / "a.rec") for _ in range(2)]
-    told = []
-    begun, done = threading.Event(), threading.Event()
+    counts = []
+    started, done = threading.Event(), threading.Event()
 
     def write():
         for events in busy(150):
             recorder.write(events)
-            told.extend(events)
-            begun.set()
+            counts.extend(events)
+            started.set()
         done.set()
 
     writer = threading.Thread(target=write)
     writer.start()
-    begun.wait(10)
+    started.wait(10)
     read_meanwhile = 0
     while not done.is_set():
         for reader in readers:
@@ -177,7 +179,7 @@ def test_two_readers_can_read_during_writing(tmp_path):
     writer.join()
     assert read_meanwhile > 0
     for reader in readers:
-        assert len(list(reader.events())) == len(told)
+        assert len(list(reader.events())) == len(counts)
 
 
 def test_a_reader_that_stops_halfway_does_not_block_the_writer(tmp_path):
@@ -212,13 +214,13 @@ def test_a_recording_killed_at_any_moment_has_all_but_the_last_write(tmp_path):
         running = subprocess.Popen(
             [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
         )
-        told = [running.stdout.readline() for _ in range(lines)]
+        output = [running.stdout.readline() for _ in range(lines)]
         running.send_signal(signal.SIGKILL)
-        told += running.stdout.readlines()
+        output += running.stdout.readlines()
         running.stdout.close()
         running.wait(10)
         events = read(path)
-        assert len(events) in (len(told), len(told) + 1)  # one may have been written and not told yet
+        assert len(events) in (len(output), len(output) + 1)  # one may have been written and not told yet
         assert [event.at for event in events] == [float(n + 1) for n in range(len(events))]
 
 

@@ -33,12 +33,12 @@ def read(path):
 
 
 def test_a_complete_recording_of_version_1_is_read():
-    told = [
+    answers = [
         msgspec.convert({**event, "fact": KINDS[event["kind"]].__name__}, KINDS[event["kind"]])
         for event in json.loads((RECORDINGS / "schema-1.json").read_text())
     ]
-    assert read(OLD) == told
-    assert {event.kind for event in told} == set(KINDS)
+    assert read(OLD) == answers
+    assert {event.kind for event in answers} == set(KINDS)
 
 
 def test_a_recording_of_version_1_answers_as_one_of_the_present_format(tmp_path):

@@ -106,16 +106,16 @@ def test_the_same_mapping_gives_the_same_report() -> None:
 
 
 def test_names_of_another_cluster_change_no_pseudonym() -> None:
-    kept = Pseudonyms()
-    redactor(kept).report(site())
-    before = kept.kept().names
+    pseudonyms = Pseudonyms()
+    redactor(pseudonyms).report(site())
+    before = pseudonyms.kept().names
     other = report_of(cluster(2))
 
-    Redactor(kept).report(
+    Redactor(pseudonyms).report(
         from_json(to_json(other).replace(b"rac1", b"zulu1").replace(b"rac2", b"zulu2").replace(b"192.168.", b"172.20."))
     )
 
-    after = kept.kept().names
+    after = pseudonyms.kept().names
     assert {(kind, *item) for kind, names in before.items() for item in names.items()} <= {
         (kind, *item) for kind, names in after.items() for item in names.items()
     }
@@ -123,10 +123,10 @@ def test_names_of_another_cluster_change_no_pseudonym() -> None:
 
 
 def test_checks_have_the_same_findings_with_the_redacted_facts(redacted: Report) -> None:
-    told = report_of(redacted.cluster)
+    report = report_of(redacted.cluster)
 
-    assert [(f.code, f.status) for f in told.findings] == [(f.code, f.status) for f in site().findings]
-    assert [f.title for f in told.findings] == [f.title for f in redacted.findings]
+    assert [(f.code, f.status) for f in report.findings] == [(f.code, f.status) for f in site().findings]
+    assert [f.title for f in report.findings] == [f.title for f in redacted.findings]
 
 
 @pytest.mark.parametrize("base", [asked(4), asked(black_hole(3)), cluster(16)], ids=["well", "black hole", "16 nodes"])
@@ -144,8 +144,8 @@ def test_a_node_with_a_common_name_is_replaced_and_words_that_checks_need_are_no
 
     report = Redactor(Pseudonyms()).report(report_of(original))
 
-    told = report_of(report.cluster)
-    assert [(f.code, f.status) for f in told.findings] == [(f.code, f.status) for f in report.findings]
+    redacted_report = report_of(report.cluster)
+    assert [(f.code, f.status) for f in redacted_report.findings] == [(f.code, f.status) for f in report.findings]
     node = report.cluster.read_nodes()[1]
     assert node.name not in (name, "rac2")
     assert [i.name for i in node.interfaces] == ["eth0", "eth1", "eth2"]
@@ -227,12 +227,12 @@ def test_evidence_still_belongs_to_its_findings(redacted: Report) -> None:
 
 
 def test_settings_keep_their_own_names_and_words(redacted: Report) -> None:
-    kept = redacted.settings
+    settings = redacted.settings
 
-    assert kept["console"] == {"graphs": "blocks", "ascii": False}
-    assert re.fullmatch(r"/home/user_[a-c]/\.ssh/config", kept["ssh"]["config_file"])
-    assert kept["ssh"]["read_timeout_s"] == 10.0
-    assert kept["waivers"][0]["code"] == "IC-PATH-003"
+    assert settings["console"] == {"graphs": "blocks", "ascii": False}
+    assert re.fullmatch(r"/home/user_[a-c]/\.ssh/config", settings["ssh"]["config_file"])
+    assert settings["ssh"]["read_timeout_s"] == 10.0
+    assert settings["waivers"][0]["code"] == "IC-PATH-003"
 
 
 @pytest.mark.parametrize(

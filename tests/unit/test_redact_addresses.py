@@ -66,7 +66,12 @@ def test_an_address_is_replaced_however_short_it_is(a: int, b: int, c: int, d: i
 @given(st.lists(subnets_of(one_ip4, 8, 30), max_size=8), st.lists(one_ip4, max_size=12))
 def test_an_address_stays_in_its_known_subnet(networks: list[IPNetwork], others: list[IPAddress]) -> None:
     assume(
-        not any(n.overlaps(ipaddress.ip_network(kept)) for n in networks for kept in KEPT_NETWORKS if ":" not in kept)
+        not any(
+            n.overlaps(ipaddress.ip_network(network))
+            for n in networks
+            for network in KEPT_NETWORKS
+            if ":" not in network
+        )
     )
     pseudonyms = Pseudonyms()
     for network in sorted(networks, key=lambda n: n.prefixlen):
@@ -110,9 +115,9 @@ def test_a_subnet_learnt_late_covers_its_addresses_and_old_pseudonyms_stay_valid
     image = ipaddress.ip_network(f"{addresses.ip(ipaddress.ip_address('10.20.16.0'))}/20")
     inside = [addresses.ip(ipaddress.ip_address(f"10.20.{third}.1")) in image for third in (5, 17, 18, 40)]
     assert inside == [False, True, True, False]
-    kept = pseudonyms.kept()
-    assert kept.retired[f"{before[:-1]}0/24"] == "10.20.18.0/24"
-    assert kept.addresses["10.20.18.1"] == str(addresses.ip(ipaddress.ip_address("10.20.18.1")))
+    mapping = pseudonyms.kept()
+    assert mapping.retired[f"{before[:-1]}0/24"] == "10.20.18.0/24"
+    assert mapping.addresses["10.20.18.1"] == str(addresses.ip(ipaddress.ip_address("10.20.18.1")))
 
 
 def test_a_full_network_has_room_for_its_parent_subnets() -> None:

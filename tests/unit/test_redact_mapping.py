@@ -137,10 +137,10 @@ def test_the_command_redacts_saves_the_mapping_and_prints_its_path(
     assert made.report.is_redacted
     assert made.track is not None
     assert made.track.sources() == ("node host_a", "node host_b")
-    told = capsys.readouterr()
-    assert str(tmp_path / "racwire" / "redaction.json") in told.err
-    assert "review the file before you hand it on" in told.err
-    assert told.out == ""
+    captured = capsys.readouterr()
+    assert str(tmp_path / "racwire" / "redaction.json") in captured.err
+    assert "review the file before you hand it on" in captured.err
+    assert captured.out == ""
     assert read(tmp_path / "racwire" / "redaction.json").names["host"]["rac1"] == "host_a"
 
 
@@ -151,14 +151,14 @@ def test_names_in_later_samples_are_already_in_the_mapping(tmp_path: Path) -> No
     made = redaction.redacted(Evidence(site(), samples), str(tmp_path / "map.json"))
     assert made.track is not None
 
-    (*_, asked_for) = made.track.window("node host_b", 0, 9)
+    (*_, requested) = made.track.window("node host_b", 0, 9)
 
-    kept = read(tmp_path / "map.json")
-    assert isinstance(asked_for, Gap)
-    assert asked_for.reason.split()[0] == kept.addresses["172.31.7.9"]
-    assert asked_for.reason.split()[2] == kept.addresses["fd00:1:2:3::9"]
-    assert asked_for.reason.split()[4].replace(":", "") == kept.mac_addresses["0c42a1000009"]
-    assert asked_for.reason.endswith(f"{kept.names['mail']['kim@elsewhere.org']}@mail.invalid")
+    mapping = read(tmp_path / "map.json")
+    assert isinstance(requested, Gap)
+    assert requested.reason.split()[0] == mapping.addresses["172.31.7.9"]
+    assert requested.reason.split()[2] == mapping.addresses["fd00:1:2:3::9"]
+    assert requested.reason.split()[4].replace(":", "") == mapping.mac_addresses["0c42a1000009"]
+    assert requested.reason.endswith(f"{mapping.names['mail']['kim@elsewhere.org']}@mail.invalid")
 
 
 def test_a_redacted_report_stays_unchanged_with_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,9 +60,9 @@ def test_no_name_of_a_node_remains_in_any_field(names: list[str]) -> None:
 
     report = Redactor(pseudonyms).report(of_nodes(*names))
 
-    told = [n.name for n in report.cluster.read_nodes()]
-    assert len(set(told)) == len(names)
-    assert not {n.lower() for n in told} & {n.lower() for n in names}
+    names_after = [n.name for n in report.cluster.read_nodes()]
+    assert len(set(names_after)) == len(names)
+    assert not {n.lower() for n in names_after} & {n.lower() for n in names}
     # Without the pseudonyms: of a node a-v, host_a-vip has the letters, but not the name.
     text = re.sub(r"host_[a-z]+", "\0", to_json(report).decode())
     for name in names:
@@ -74,8 +74,8 @@ def test_no_name_of_a_node_remains_in_any_field(names: list[str]) -> None:
         else:
             assert not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", report.journal[0].text, re.IGNORECASE)
     assert report.findings[0].code == "IC-GRID-001"
-    given_ = [p for of_kind in pseudonyms.kept().names.values() for p in of_kind.values()]
-    assert len(set(given_)) == len(given_)
+    used = [p for of_kind in pseudonyms.kept().names.values() for p in of_kind.values()]
+    assert len(set(used)) == len(used)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["host", "user", "database", "switch"]), any_name), max_size=40))
@@ -83,12 +83,12 @@ def test_the_mapping_is_injective_and_no_pseudonym_contains_an_original(named: l
     pseudonyms = Pseudonyms()
     pseudonyms.avoid(name for _, name in named)
 
-    given_ = {name: pseudonyms.name(kind, name) for kind, name in named}
+    used = {name: pseudonyms.name(kind, name) for kind, name in named}
 
-    assert len(set(given_.values())) == len({name.lower() for name in given_})
-    for pseudonym in given_.values():
-        assert not [name for name in given_ if len(name) > 2 and name.lower() in pseudonym]
-        assert not set(pseudonym.split("_")) & set(given_)
+    assert len(set(used.values())) == len({name.lower() for name in used})
+    for pseudonym in used.values():
+        assert not [name for name in used if len(name) > 2 and name.lower() in pseudonym]
+        assert not set(pseudonym.split("_")) & set(used)
 
 
 @pytest.mark.parametrize("name", ["host", "a", "hos", "host_a", "machine"])
@@ -130,7 +130,7 @@ def test_a_name_is_replaced_only_where_it_is_the_name(text: str, replaced: str) 
 
 
 @pytest.mark.parametrize(
-    ("text", "gone"),
+    ("text", "original"),
     [
         ("rac1.corp.acme.example", "corp.acme"),
         ("rac1.corp.acme.example and db7.acme.example, lab3.corp.acme.example:22", "db7"),
@@ -152,8 +152,8 @@ def test_a_name_is_replaced_only_where_it_is_the_name(text: str, replaced: str) 
         ("rac1%2ecorp http://rac1:80 &quot;rac1&quot; \\u0022rac1\\u0022", "rac1"),
     ],
 )
-def test_names_in_well_known_outputs_are_replaced(text: str, gone: str) -> None:
-    assert gone not in text_with(text).lower()
+def test_names_in_well_known_outputs_are_replaced(text: str, original: str) -> None:
+    assert original not in text_with(text).lower()
 
 
 def test_names_with_special_characters_are_replaced_in_html_json_and_urls() -> None:
@@ -189,12 +189,12 @@ def test_reasons_of_unknown_facts_are_redacted_too() -> None:
     reason = "GV$DLM_MISC could not be read as AUDITOR_KIM on rac2 (10.20.0.2)."
     base = msgspec.structs.replace(cluster(2), database=database(2, user="AUDITOR_KIM", parameters=Unknown(reason)))
 
-    told = Redactor(Pseudonyms()).report(report_of(base)).cluster.database
+    redacted = Redactor(Pseudonyms()).report(report_of(base)).cluster.database
 
-    assert isinstance(told, Database)
-    assert isinstance(told.parameters, Unknown)
+    assert isinstance(redacted, Database)
+    assert isinstance(redacted.parameters, Unknown)
     assert re.fullmatch(
-        r"GV\$DLM_MISC could not be read as USER_A on host_b \(24\d\.\d+\.\d+\.2\)\.", told.parameters.reason
+        r"GV\$DLM_MISC could not be read as USER_A on host_b \(24\d\.\d+\.\d+\.2\)\.", redacted.parameters.reason
     )
 
 
@@ -286,9 +286,9 @@ def test_a_text_four_times_as_long_takes_about_four_times_as_long(made: Callable
     report = report_of(asked(2))
 
     def spent(length: int) -> float:
-        begun = time.process_time()
+        started = time.process_time()
         text_with(made(length), report)
-        return time.process_time() - begun
+        return time.process_time() - started
 
     short = max(spent(5_000), 0.02)
     assert spent(20_000) < 8 * short

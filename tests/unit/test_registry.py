@@ -93,16 +93,16 @@ def unregistered(journal: Journal) -> set[str]:
 def test_the_dry_run_lists_every_topic() -> None:
     settings = Settings(database=DatabaseSettings(connect="scan/prod", user="racwire", diagnostics_pack=True))
     everything = (*discover().checks, *documented())
-    told = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {})))
+    dry_run = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {})))
     described_in_words = {"ssh", "path pings", "latency pings", "database login"}
     for entry in sources():
         if isinstance(entry, GridCommand):
-            assert shlex.join(entry.argv("$GRID_HOME")) in told, entry.name
+            assert shlex.join(entry.argv("$GRID_HOME")) in dry_run, entry.name
         elif isinstance(entry, Program) and entry.example:
-            assert all(line in told for line in entry.action_on(*entry.example).splitlines()), entry.name
+            assert all(line in dry_run for line in entry.action_on(*entry.example).splitlines()), entry.name
         elif entry.name not in described_in_words:
             lines = [line for read in entry.reads for line in read.how.strip().splitlines()]
-            assert all(line in told for line in lines), entry.name
+            assert all(line in dry_run for line in lines), entry.name
 
 
 GRID_TOOLS = {
@@ -159,9 +159,9 @@ async def test_a_whole_run_on_fakes_records_only_registered_topics_and_each_of_t
         await peer.close()
     assert unregistered(journal) == set()
     assert {entry.node for entry in journal.entries if entry.topic == "ssh"} == {"rac2", "rac3", "rac4"}
-    told = {entry.topic for entry in journal.entries}
+    topics = {entry.topic for entry in journal.entries}
     for topic in topics_of("clusterware", "nodes", "setups", "managed", "counters", "paths", "changing"):
-        assert any(map(topic_pattern(topic).fullmatch, told)), topic
+        assert any(map(topic_pattern(topic).fullmatch, topics)), topic
 
 
 def test_a_topic_with_a_word_in_capitals_matches_any_name() -> None:

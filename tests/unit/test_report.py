@@ -53,9 +53,9 @@ def test_the_text_shows_unusual_properties_of_the_database_within_the_width():
         unasked=(UnaskedInstance(2, "prod2", "it hangs"),),
     )
     shown = text(report_of(asked(2, database=unusual)))
-    told = " ".join(shown.split("\n\n")[0].split())
-    assert "PHYSICAL STANDBY READ ONLY WITH APPLY CDB$ROOT as SYS" in told
-    assert "thick with Oracle client 19.22 (OS authentication) 1 of 2 instances" in told
+    header = " ".join(shown.split("\n\n")[0].split())
+    assert "PHYSICAL STANDBY READ ONLY WITH APPLY CDB$ROOT as SYS" in header
+    assert "thick with Oracle client 19.22 (OS authentication) 1 of 2 instances" in header
     assert "\x1b" not in shown
     assert all(len(line) <= 100 for line in shown.splitlines()[:4])
 

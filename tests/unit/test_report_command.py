@@ -18,7 +18,7 @@ from tui.cli.main import main
 from tui.cli.report_formats import FORMATS, Format
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
-TOLD = f"racwire: {FIRST} was saved by racwire 1.2.3: the state of 2026-11-20 14:02:31 +01:00, "
+SAVED_STATE = f"racwire: {FIRST} was saved by racwire 1.2.3: the state of 2026-11-20 14:02:31 +01:00, "
 
 
 class Terminal(io.TextIOWrapper):
@@ -36,7 +36,7 @@ def test_check_of_a_saved_file_shows_the_findings_and_that_the_state_is_saved(ca
     out, err = capsys.readouterr()
     assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in out
     assert "SAVED STATE" in out
-    assert err.startswith(TOLD)
+    assert err.startswith(SAVED_STATE)
     assert err.endswith("; this run reads, queries and sends nothing.\n")
 
 
@@ -60,16 +60,16 @@ def test_single_checks_of_a_saved_file_can_be_selected(capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["no-such-check"], "There is no check 'no-such-check'; the checks are boot-mtu, "),
         (["gc-blocks-lost"], "The saved file has no findings of gc-blocks-lost; it has findings of "),
         (["df-ping", "--skip", "df-ping"], "No check is left: --skip names all of them."),
     ],
 )
-def test_checks_missing_from_the_file_are_reported(words, told, capsys):
+def test_checks_missing_from_the_file_are_reported(words, message, capsys):
     assert main(["check", "--from", FIRST, *words]) == ExitCode.USAGE
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_missing_lab_is_not_needed_and_unused_options_are_reported(tmp_path, monkeypatch, capsys):
@@ -118,9 +118,9 @@ def test_the_help_lists_the_available_formats(capsys):
 def test_the_help_of_each_command_explains_its_exit_codes(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert "0 pass, 1 warnings, 2 failures, 3 could not tell, or the " in told
-    assert "could not be written; 64 usage; 130 interrupted" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "0 pass, 1 warnings, 2 failures, 3 could not tell, or the " in output
+    assert "could not be written; 64 usage; 130 interrupted" in output
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -165,17 +165,17 @@ def test_html_is_not_printed_on_a_terminal(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--from", FIRST, "-o", "x.html", "--record", "5s"], "--record: a saved file cannot be recorded again"),
         (["--format", "junit", "--record", "5s"], "--record: the junit format contains no traffic"),
         (["--format", "html", "--record", "soon"], "--record: 'soon' is not a time"),
     ],
 )
-def test_an_impossible_recording_is_reported_before_anything_runs(words, told, monkeypatch, tmp_path, capsys):
+def test_an_impossible_recording_is_reported_before_anything_runs(words, message, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["report", *words]) == ExitCode.USAGE
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
 
 
@@ -196,12 +196,12 @@ def test_an_unwritable_page_is_written_to_another_file_and_not_to_the_terminal(t
     monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert main(["report", "--from", FIRST, "--format", "html", "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
-    (kept,) = (tmp_path / "racwire").iterdir()
-    assert kept.suffix == ".html"
-    assert kept.read_text().startswith("<!DOCTYPE html>")
-    assert kept.stat().st_mode & 0o777 == 0o600
+    (written,) = (tmp_path / "racwire").iterdir()
+    assert written.suffix == ".html"
+    assert written.read_text().startswith("<!DOCTYPE html>")
+    assert written.stat().st_mode & 0o777 == 0o600
     assert terminal.buffer.getvalue() == b""
-    assert capsys.readouterr().err.endswith(f"No space left on device. The report is in {kept} instead.\n")
+    assert capsys.readouterr().err.endswith(f"No space left on device. The report is in {written} instead.\n")
 
 
 def test_an_unwritable_text_is_printed_with_the_reason_below_it(monkeypatch):

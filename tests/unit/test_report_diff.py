@@ -42,15 +42,15 @@ def extent(value: float, unit: str = "% lost") -> Magnitude:
 
 def change(before: list[Finding], after: list[Finding]) -> DiffKind:
     """The one thing that changed."""
-    (told,) = [c for c in finding_changes(before, after) if c.change not in (DiffKind.SAME, DiffKind.NO_PROBLEM)]
-    return told
+    (result,) = [c for c in finding_changes(before, after) if c.change not in (DiffKind.SAME, DiffKind.NO_PROBLEM)]
+    return result
 
 
 CALM = finding(PASS, code="T-2")
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told", "worse"),
+    ("before", "after", "expected", "worse"),
     [
         ([CALM], [finding()], DiffKind.NEW, FAIL),
         ([finding()], [CALM], DiffKind.GONE, None),
@@ -73,8 +73,8 @@ CALM = finding(PASS, code="T-2")
         ([], [finding()], DiffKind.FIRST_RUN, None),
     ],
 )
-def test_each_finding_is_classified_as_new_gone_or_changed(before, after, told, worse):
-    assert (change(before, after).change, change(before, after).worse) == (told, worse)
+def test_each_finding_is_classified_as_new_gone_or_changed(before, after, expected, worse):
+    assert (change(before, after).change, change(before, after).worse) == (expected, worse)
 
 
 def test_a_finding_waived_in_the_later_report_is_reported_and_not_worse():
@@ -83,7 +83,7 @@ def test_a_finding_waived_in_the_later_report_is_reported_and_not_worse():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (extent(14.98), extent(20.71), DiffKind.SAME),
         (extent(14.98), extent(23), DiffKind.HIGHER),
@@ -93,9 +93,9 @@ def test_a_finding_waived_in_the_later_report_is_reported_and_not_worse():
         (None, extent(1), DiffKind.SAME),
     ],
 )
-def test_a_measurement_is_worse_from_50_percent_more_and_a_count_from_one_more(before, after, told):
+def test_a_measurement_is_worse_from_50_percent_more_and_a_count_from_one_more(before, after, expected):
     (found,) = finding_changes([finding(extent=before)], [finding(extent=after)])
-    assert found.change is told
+    assert found.change is expected
 
 
 def test_a_warning_after_a_failure_of_the_same_check_is_an_improvement_with_any_code():
@@ -144,8 +144,8 @@ def test_a_fault_that_could_not_be_checked_again_is_not_gone():
         DiffKind.BECAME_UNKNOWN
     }
     elsewhere = finding(UNKNOWN, code="T-3", nodes=["rac9"])
-    told = {c.finding.code: c.change for c in finding_changes([lost, CALM], [elsewhere, CALM])}
-    assert told["T-1"] is DiffKind.GONE
+    changes = {c.finding.code: c.change for c in finding_changes([lost, CALM], [elsewhere, CALM])}
+    assert changes["T-1"] is DiffKind.GONE
 
 
 def test_two_findings_of_one_kind_about_different_networks_are_two():
@@ -171,7 +171,7 @@ LESS_OF_IT = {"before": [finding(WARN, extent=extent(9))], "after": [finding(WAR
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         ([], [], "Nothing is worse or better."),
         ([finding()], [finding()], "Nothing is worse or better; 1 failure is unchanged."),
@@ -202,9 +202,9 @@ LESS_OF_IT = {"before": [finding(WARN, extent=extent(9))], "after": [finding(WAR
         ),
     ],
 )
-def test_the_verdict_summarizes_the_changes(before, after, told):
+def test_the_verdict_summarizes_the_changes(before, after, expected):
     calm = finding(PASS, code="T-7")
-    assert verdict(finding_changes([calm, *before], [calm, *after])) == told
+    assert verdict(finding_changes([calm, *before], [calm, *after])) == expected
 
 
 # --- whatever there is ------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def test_every_finding_of_both_reports_is_listed_once(before, after, by_name):
 
 @given(findings, findings, st.booleans())
 def test_the_reverse_comparison_has_the_opposite_changes(before, after, by_name):
-    def told(changes, mirror=False):
+    def changes_of(changes, mirror=False):
         one, other = ("after", "before") if mirror else ("before", "after")
         kind = {c: c for c in DiffKind} | (MIRRORED if mirror else {})
         return sorted(
@@ -263,7 +263,7 @@ def test_the_reverse_comparison_has_the_opposite_changes(before, after, by_name)
     there = finding_changes(before, after, by_name=by_name)
     assert verdict(there).startswith("Worse: ") is any(c.worse for c in there)
     back = finding_changes(after, before, by_name=by_name)
-    assert told(there) == told(back, mirror=True)
+    assert changes_of(there) == changes_of(back, mirror=True)
 
 
 # --- whole reports ----------------------------------------------------------------------------------------------------
@@ -289,10 +289,10 @@ def test_any_report_has_no_difference_to_itself():
 def test_changed_facts_explain_changed_findings():
     smaller = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
     losing_now = report_of(asked(smaller, activity=losing(2, 37, {1: 37}, 3)))
-    told = facts_of(diff(WELL, later(losing_now)))
-    assert told["Interfaces", "eth1 of rac3"] == ("MTU 9000", "MTU 1500")
-    assert told["Rates", "prod2 lost blocks"] == ("0/s", "1.23/s")
-    assert {group for group, _ in told} == {"Interfaces", "Rates"}
+    facts = facts_of(diff(WELL, later(losing_now)))
+    assert facts["Interfaces", "eth1 of rac3"] == ("MTU 9000", "MTU 1500")
+    assert facts["Rates", "prod2 lost blocks"] == ("0/s", "1.23/s")
+    assert {group for group, _ in facts} == {"Interfaces", "Rates"}
 
 
 def test_a_finding_that_became_unknown_gives_exit_code_3():
@@ -367,9 +367,9 @@ def test_different_versions_and_settings_are_reported():
 
 
 def named(report: Report, name: str) -> Report:
-    told = report.cluster.clusterware
-    assert isinstance(told, Clusterware)
-    other = msgspec.structs.replace(told, cluster_name=name)
+    clusterware = report.cluster.clusterware
+    assert isinstance(clusterware, Clusterware)
+    other = msgspec.structs.replace(clusterware, cluster_name=name)
     return msgspec.structs.replace(report, cluster=msgspec.structs.replace(report.cluster, clusterware=other))
 
 
@@ -395,15 +395,15 @@ def test_pseudonyms_in_only_one_report_are_not_compared():
     hole = report_of(asked(black_hole(3)))
     renamed = tuple(msgspec.structs.replace(f, network="net1", nodes=("node-1", "node-2")) for f in hole.findings)
     plain = msgspec.structs.replace(hole, settings={"cluster": {"nodes": ["rac1"]}}, racwire_version="1.0")
-    told = diff(plain, later(hole, findings=renamed, is_redacted=True, settings={"cluster": {"nodes": ["node-1"]}}))
-    assert {c.change for c in told.findings} == {DiffKind.SAME}
-    assert facts_of(told) == {("Versions", "racwire"): ("1.0", "1.2.3")}
+    cautions = diff(plain, later(hole, findings=renamed, is_redacted=True, settings={"cluster": {"nodes": ["node-1"]}}))
+    assert {c.change for c in cautions.findings} == {DiffKind.SAME}
+    assert facts_of(cautions) == {("Versions", "racwire"): ("1.0", "1.2.3")}
 
 
 def test_json_has_the_documented_structure():
-    told = json.loads(to_json(diff(WELL, later(report_of(asked(black_hole(3)))), ("a.racwire", "b\x1b.json"))))
-    assert told["schema"] == "racwire-diff/1"
-    assert list(told) == ["schema", "before", "after", "cautions", "findings", "facts"]
-    assert told["after"]["name"] == "b\\x1b.json"
-    assert (told["findings"][0]["change"], told["findings"][0]["after"]["code"]) == ("new", "IC-PATH-003")
-    assert msgspec.convert(told, ReportDiff).findings[0].worse is FAIL
+    document = json.loads(to_json(diff(WELL, later(report_of(asked(black_hole(3)))), ("a.racwire", "b\x1b.json"))))
+    assert document["schema"] == "racwire-diff/1"
+    assert list(document) == ["schema", "before", "after", "cautions", "findings", "facts"]
+    assert document["after"]["name"] == "b\\x1b.json"
+    assert (document["findings"][0]["change"], document["findings"][0]["after"]["code"]) == ("new", "IC-PATH-003")
+    assert msgspec.convert(document, ReportDiff).findings[0].worse is FAIL

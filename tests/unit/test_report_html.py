@@ -88,12 +88,12 @@ def test_the_page_begins_with_the_headline():
 @pytest.mark.parametrize("name", REPORTS)
 def test_every_finding_and_every_remedy_is_on_the_page(name):
     report = REPORTS[name]()
-    told = Page(report).text()
+    shown = Page(report).text()
     for finding in report.findings:
-        assert finding.title in told
-        assert finding.code in told
+        assert finding.title in shown
+        assert finding.code in shown
     for entry in report.journal:
-        assert entry.action in told
+        assert entry.action in shown
 
 
 def test_a_problem_has_seen_expected_why_and_next():
@@ -102,8 +102,8 @@ def test_a_problem_has_seen_expected_why_and_next():
     page = Page(report)
     labels = [words(e) for e in page.by_id("p1").iter() if name_of(e) == "dt"]
     assert labels == ["Seen", "Expected", "Why", "Next", "Sources"]
-    told = page.text("p1")
-    assert all(part in told for part in (*problem.seen, *problem.expected, problem.why, *problem.sources))
+    shown = page.text("p1")
+    assert all(part in shown for part in (*problem.seen, *problem.expected, problem.why, *problem.sources))
     commands = {words(e) for e in page.by_id("p1").iter() if name_of(e) == "pre"}
     assert {" ".join(" ".join(r.commands).split()) for r in problem.next if r.commands} <= commands
 
@@ -112,8 +112,8 @@ def test_a_change_is_marked_wherever_it_stands():
     steps = (Remedy("Look.", ("ip link",), "root on rac2"), Remedy("Raise it.", is_change=True))
     page = Page(with_first(report_of(black_hole()), next=steps))
     for part in ("first", "p1"):
-        told = [words(e) for e in page.by_id(part).iter() if name_of(e) == "li"]
-        assert told == ["Look. (root on rac2) ip link", "CHANGE Raise it."]
+        items = [words(e) for e in page.by_id(part).iter() if name_of(e) == "li"]
+        assert items == ["Look. (root on rac2) ip link", "CHANGE Raise it."]
 
 
 def test_linked_problems_link_to_each_other():
@@ -148,8 +148,8 @@ def test_checks_that_lack_the_same_fact_are_one_entry():
         )
         for check in ("df-ping", "interfaces", "boot-mtu")
     )  # fmt: skip
-    told = Page(changed(report_of(cluster(2)), findings=lacking)).text("contents")
-    assert "1 entry for 3 findings: findings that are unknown for the same reason share one entry." in told
+    shown = Page(changed(report_of(cluster(2)), findings=lacking)).text("contents")
+    assert "1 entry for 3 findings: findings that are unknown for the same reason share one entry." in shown
 
 
 def test_waived_findings_are_shown_marked_and_not_counted():
@@ -216,10 +216,10 @@ def test_an_output_is_below_the_first_problem_that_refers_to_it_and_nowhere_else
 
 def test_an_output_without_a_problem_is_in_the_journal():
     report = changed(report_of(cluster(2)), journal=(entry("a", "only here"), entry("b", "", outcome="it hung")))
-    told = Page(report).text("journal")
-    assert "only here" in told
-    assert "80 ms it hung" in told
-    assert "2 actions, 1 of these failed." in told
+    shown = Page(report).text("journal")
+    assert "only here" in shown
+    assert "80 ms it hung" in shown
+    assert "2 actions, 1 of these failed." in shown
 
 
 def test_truncation_of_an_output_is_stated():

@@ -62,9 +62,9 @@ def test_hostile_text_makes_no_element_and_no_attribute(page):
 
 
 def test_hostile_text_is_shown_escaped(page):
-    told = page.text()
+    page_text = page.text()
     for shown in ("<script>alert(1)</script>", "\\x1b[2J", "\\x202e", "\\xd800", "]]>", "{{7*7}}", "&lt;&#60;&amp;"):
-        assert shown in told
+        assert shown in page_text
 
 
 def test_no_control_character_remains(page):

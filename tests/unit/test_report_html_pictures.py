@@ -182,9 +182,9 @@ def test_a_gap_is_drawn_with_its_duration_and_reason():
 
 
 def test_unknown_lost_blocks_are_not_drawn_as_zero():
-    told = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
+    sample = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
     missing = InstanceSample("prod1", 1, "rac1", BEGIN + 2, 1.0)
-    assert figures(of(told, missing))["Lost blocks"] == {"prod1": "3 in all, at most 3/s; not known for 1 s"}
+    assert figures(of(sample, missing))["Lost blocks"] == {"prod1": "3 in all, at most 3/s; not known for 1 s"}
 
 
 def test_a_source_without_samples_has_a_grey_row():
@@ -192,9 +192,9 @@ def test_a_source_without_samples_has_a_grey_row():
     never = Gap("node rac2", BEGIN + 1, "no ssh"), Gap("instance prod2", BEGIN + 1, "no grant")
     found = pictures_of(of(node_sample(1, failed=2), node_sample(2), lost, *never), cluster(2), None)
     assert found
-    told = {figure.title: {strip.name: strip.caption for strip in figure.strips} for figure in found.figures}
-    assert told["Traffic on 192.168.10.0/24"]["rac2 eth1"] == "never sampled"
-    assert told["Lost blocks"]["prod2"] == told["Failed reassemblies"]["rac2"] == "never sampled"
+    captions = {figure.title: {strip.name: strip.caption for strip in figure.strips} for figure in found.figures}
+    assert captions["Traffic on 192.168.10.0/24"]["rac2 eth1"] == "never sampled"
+    assert captions["Lost blocks"]["prod2"] == captions["Failed reassemblies"]["rac2"] == "never sampled"
     for figure in found.figures:
         assert '<rect x="0" y="0" width="2" height="100" class="gap"/>' in figure.strips[-1].picture
         assert ("gap", "not known") in figure.legend
@@ -331,13 +331,13 @@ NO_GRANT = Unknown("racwire has no grant on GV_$SYSSTAT.")
     ],
 )
 def test_the_reason_for_unknown_lost_blocks_is_shown(facts, why):
-    told = Page(report_of(facts)).text("traffic")
-    assert f"The blocks that the instances lost in the interval of the checks are not known. {why}" in told
+    shown = Page(report_of(facts)).text("traffic")
+    assert f"The blocks that the instances lost in the interval of the checks are not known. {why}" in shown
 
 
 def test_a_recording_without_samples_is_reported():
-    told = Page(report_of(asked(2))).text("traffic")
-    assert "racwire did not sample the traffic, so no picture shows the traffic over time." in told
+    shown = Page(report_of(asked(2))).text("traffic")
+    assert "racwire did not sample the traffic, so no picture shows the traffic over time." in shown
 
 
 def test_the_matrix_of_paths_has_a_letter_a_size_and_figures_for_each_direction():

@@ -153,7 +153,7 @@ def test_a_warning_passes_is_counted_and_appears_in_the_output_of_its_suite():
 
 
 def test_a_failure_has_all_parts_of_the_finding():
-    told = finding(
+    failure = finding(
         Status.FAIL,
         seen=("37 lost",),
         expected=("0 lost",),
@@ -161,7 +161,7 @@ def test_a_failure_has_all_parts_of_the_finding():
         table=Table(("to", "rac1"), (("rac2", "37"),), "blocks lost"),
         next=(Remedy("Look.", ("ip -s link",), "root on rac1"), Remedy("Mend it.", is_change=True)),
     )
-    assert parsed(of(told)).findtext(".//failure") == (
+    assert parsed(of(failure)).findtext(".//failure") == (
         "Blocks get lost.\nSeen: 37 lost\nto | rac1\nrac2 | 37\nblocks lost\nExpected: 0 lost\n"
         "Why: A block that is lost is asked for again.\n"
         "Next 1: Look. (root on rac1)\n    ip -s link\nNext 2: CHANGE Mend it."
@@ -182,8 +182,8 @@ def test_names_are_unique_and_stay_the_same_when_figures_change():
     assert (
         names(1) == names(37) == ["T-UNIT-001 rac1", "T-UNIT-001 rac1 (2)", "T-UNIT-001 192.168.10.0/24", "T-UNIT-001"]
     )
-    taken = [finding(Status.PASS, nodes=(node,)) for node in ("rac1", "rac1 (2)", "rac1", "rac1")]
-    assert len({case.get("name") for case in parsed(of(*taken)).iter("testcase")}) == 4
+    named_alike = [finding(Status.PASS, nodes=(node,)) for node in ("rac1", "rac1 (2)", "rac1", "rac1")]
+    assert len({case.get("name") for case in parsed(of(*named_alike)).iter("testcase")}) == 4
 
 
 def properties(suite: Element) -> dict[str | None, str | None]:

@@ -115,8 +115,8 @@ def test_a_long_text_says_how_much_is_omitted():
 
 
 def test_the_headline_comes_first_then_the_facts_then_the_problems():
-    told = markdown(report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3))))
-    assert told.startswith(
+    document = markdown(report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3))))
+    assert document.startswith(
         "# Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways.\n\n"
         "There is also 1 more failure.\n\n"
         "- Cluster: prodrac\n"
@@ -133,7 +133,7 @@ def test_the_headline_comes_first_then_the_facts_then_the_problems():
     ]
     order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Likely same cause:**", "**Sources:**"]
     order += ["### FAIL: prod2 lost 37", "## Passed", "## How this was found"]
-    places = [told.index(part) for part in order]
+    places = [document.index(part) for part in order]
     assert places == sorted(places)
 
 
@@ -153,11 +153,11 @@ def test_evidence_is_listed_by_its_commands_with_the_place_of_the_output():
         for n in range(7)
     )
     rests = tuple(EvidenceRef("rac1", f"topic {n}") for n in range(7))
-    told = markdown(of(finding(evidence=rests), journal=journal))
-    asked_for = [f"rac1: ip -s link show eth{n}" for n in range(5)]
-    assert "\n".join(["**Evidence**", "", "```", *asked_for, "and 2 more", "```"]) in told
-    assert "The HTML report, the JSON report and the saved file contain them" in read(told)
-    assert "eth1 ..." not in told
+    document = markdown(of(finding(evidence=rests), journal=journal))
+    commands = [f"rac1: ip -s link show eth{n}" for n in range(5)]
+    assert "\n".join(["**Evidence**", "", "```", *commands, "and 2 more", "```"]) in document
+    assert "The HTML report, the JSON report and the saved file contain them" in read(document)
+    assert "eth1 ..." not in document
     assert "Rests on" not in markdown(of(finding()))
 
 
@@ -169,10 +169,10 @@ def test_waived_findings_and_other_waivers_are_listed_separately():
         )
         for n, how, why in (("1", "in force", ""), ("2", "lifted", "It is a failure by now."))
     )
-    told = markdown(of(known, finding(Status.PASS, "Fine."), waivers=standings))
-    assert told.startswith("# No other problem was found")
-    assert "**1 PASS, 1 waived**" in told
-    waived = told.partition("## Waived\n\n")[2].partition("\n\n")[0].splitlines()
+    document = markdown(of(known, finding(Status.PASS, "Fine."), waivers=standings))
+    assert document.startswith("# No other problem was found")
+    assert "**1 PASS, 1 waived**" in document
+    waived = document.partition("## Waived\n\n")[2].partition("\n\n")[0].splitlines()
     assert waived == [
         "- FAIL T-MD-001: Known. Waived until 2027-01-31 by Ann Lee: The switch is replaced.",
         "- The waiver of T-MD-002 (eth2) by Bo, until 2026-12-01, is lifted. It is a failure by now.",
@@ -180,8 +180,8 @@ def test_waived_findings_and_other_waivers_are_listed_separately():
 
 
 def test_passed_and_info_findings_take_a_line_each():
-    told = markdown(of(finding(Status.PASS, "All well."), finding(Status.INFO, "HAIP is not in use.")))
-    assert "## For information\n\n- T-MD-001: HAIP is not in use.\n\n## Passed\n\n- T-MD-001: All well.\n" in told
+    document = markdown(of(finding(Status.PASS, "All well."), finding(Status.INFO, "HAIP is not in use.")))
+    assert "## For information\n\n- T-MD-001: HAIP is not in use.\n\n## Passed\n\n- T-MD-001: All well.\n" in document
 
 
 def test_skipped_checks_and_unreadable_facts_are_listed():
@@ -192,9 +192,9 @@ def test_skipped_checks_and_unreadable_facts_are_listed():
         report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]), database=left_out)),
         findings=tuple(finding(Status.SKIPPED, left_out.reason, next=(Remedy("Connect."),)) for _ in range(2)),
     )
-    told = markdown(report)
-    assert "## Skipped\n\n- No database connection is set. Skipped: df-ping.\n" in told
-    assert "## Not read\n\n- The routes of rac1 could not be read: root could.\n" in told
+    document = markdown(report)
+    assert "## Skipped\n\n- No database connection is set. Skipped: df-ping.\n" in document
+    assert "## Not read\n\n- The routes of rac1 could not be read: root could.\n" in document
 
 
 def test_any_report_fits_a_ticket():
@@ -202,9 +202,9 @@ def test_any_report_fits_a_ticket():
         finding(Status.FAIL, f"Number {n}: {'@x <b> ' * 200}", seen=("y" * 2000,) * 100, nodes=(f"rac{n}",))
         for n in range(500)
     ]
-    told = markdown(of(*many))
-    assert len(told) < 32_767, "what a field of Jira takes"
-    assert "## More problems" in told
-    assert re.search(r"^- and \d+ more$", told, re.MULTILINE)
+    document = markdown(of(*many))
+    assert len(document) < 32_767, "what a field of Jira takes"
+    assert "## More problems" in document
+    assert re.search(r"^- and \d+ more$", document, re.MULTILINE)
     usual = [finding(Status.FAIL, f"Number {n}.", seen=("rac1: lost",) * 5) for n in range(40)]
     assert markdown(of(*usual)).count("### FAIL: Number") == 40

@@ -84,8 +84,8 @@ def test_every_metric_is_documented_with_its_labels_and_unit():
     seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=(waiver("lifted"),)))
     assert {name for name, _ in seen} == set(METRICS)
     assert all({label for label, _ in labels} <= set(METRICS[name].labels) for name, labels in seen)
-    told = {name: {label for of, labels in seen if of == name for label, _ in labels} for name in METRICS}
-    assert told == {name: set(METRICS[name].labels) for name in METRICS}
+    labels_by_name = {name: {label for of, labels in seen if of == name for label, _ in labels} for name in METRICS}
+    assert labels_by_name == {name: set(METRICS[name].labels) for name in METRICS}
     text = to_openmetrics(ALL).decode()
     units = dict(re.findall(r"# UNIT (\w+) (\w+)", text))
     assert units.keys() == {

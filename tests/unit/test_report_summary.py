@@ -153,39 +153,39 @@ def test_unqueried_instances_are_the_first_doubt():
 
 
 def test_repeating_the_run_is_not_the_first_step():
-    again, look = Remedy("Run this check again.", ("racwire check df-ping",)), Remedy("Look.", ("ip link",))
-    assert first_steps(with_findings(finding(Status.FAIL, next=(again, look)))) == (look,)
+    again, inspect = Remedy("Run this check again.", ("racwire check df-ping",)), Remedy("Look.", ("ip link",))
+    assert first_steps(with_findings(finding(Status.FAIL, next=(again, inspect)))) == (inspect,)
     lone = with_findings(finding(Status.FAIL, next=(again,)), finding(Status.WARN, next=(Remedy("Ask."),)))
     assert first_steps(lone) == (Remedy("Ask."),)
 
 
 @pytest.mark.parametrize(
-    ("fact", "told"),
+    ("fact", "expected"),
     [
         (NotAsked("No database connection is set."), "not queried. No database connection is set."),
         (Unknown("No listener answers."), "not known. No listener answers."),
         (Cluster("rac1", "").database, "not queried, since no check that ran needs it"),
     ],
 )
-def test_the_reason_why_no_database_was_queried_is_a_fact_too(fact, told):
-    assert dict(facts(report_of(Cluster("rac1", "", database=fact))))["Database"] == told
+def test_the_reason_why_no_database_was_queried_is_a_fact_too(fact, expected):
+    assert dict(facts(report_of(Cluster("rac1", "", database=fact))))["Database"] == expected
 
 
 def test_a_change_is_never_the_only_first_step():
     change = Remedy("Raise the MTU.", is_change=True)
-    look = Remedy("Look.", ("ip link",))
-    lone, good = finding(Status.FAIL, next=(change,)), finding(Status.WARN, next=(look, change))
+    inspect = Remedy("Look.", ("ip link",))
+    lone, good = finding(Status.FAIL, next=(change,)), finding(Status.WARN, next=(inspect, change))
     assert first_steps(with_findings(lone)) == ()
-    assert first_steps(with_findings(lone, good)) == (look, change)
-    assert first_steps(with_findings(finding(Status.FAIL, next=(look,) * 5))) == (look,) * 3
+    assert first_steps(with_findings(lone, good)) == (inspect, change)
+    assert first_steps(with_findings(finding(Status.FAIL, next=(inspect,) * 5))) == (inspect,) * 3
 
 
 def test_the_facts_name_the_checked_nodes_networks_and_database():
-    told = dict(facts(report_of(asked(2))))
-    assert told["Nodes"] == "rac1 (this one), rac2"
-    assert told["Private networks"] == "192.168.10.0/24 (MTU 9000), 192.168.11.0/24 (MTU 9000)"
-    assert told["Database"] == "PROD 19.22.0.0.0, 2 instances"
-    assert told["Started"] == "2026-11-20 14:02:31 +01:00, took 1.2 s"
+    shown = dict(facts(report_of(asked(2))))
+    assert shown["Nodes"] == "rac1 (this one), rac2"
+    assert shown["Private networks"] == "192.168.10.0/24 (MTU 9000), 192.168.11.0/24 (MTU 9000)"
+    assert shown["Database"] == "PROD 19.22.0.0.0, 2 instances"
+    assert shown["Started"] == "2026-11-20 14:02:31 +01:00, took 1.2 s"
     bare = report_of(Cluster("rac1", "", database=NotAsked("not asked")))
     assert [name for name, _ in facts(bare)] == ["Nodes", "Database", "Started", "Made by"]
 

@@ -77,7 +77,7 @@ def test_an_earlier_recording_can_be_included(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["b", "--recording", "nowhere.rec"], "--recording: nowhere.rec could not be read: No such file or directory."),
         (["b", "--recording", FIRST], "is no recording of racwire"),
@@ -93,10 +93,10 @@ def test_an_earlier_recording_can_be_included(tmp_path):
         (["b", "chekc"], "There is no check 'chekc'"),
     ],
 )
-def test_an_impossible_request_is_reported_before_anything_runs(words, told, capsys):
+def test_an_impossible_request_is_reported_before_anything_runs(words, message, capsys):
     Path("there").write_text("mine")
     assert main(["save", *words]) == ExitCode.USAGE
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert os.listdir() == ["there"]
     assert Path("there").read_text() == "mine"
 
@@ -112,9 +112,9 @@ def refuses(*refused: str):
     def save(path, report, traffic, *, replace):
         if any(str(path.absolute()).startswith(directory) for directory in refused):
             raise OutputError(f"{path} could not be written: No space left on device; no file was left.")
-        kept(path, report, traffic, replace=replace)
+        original(path, report, traffic, replace=replace)
 
-    kept = saving.save
+    original = saving.save
     return save
 
 
@@ -122,21 +122,21 @@ def test_on_a_full_disk_the_evidence_is_written_to_the_state_directory(places, m
     here, state, _ = places
     monkeypatch.setattr(saving, "save", refuses(str(here)))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
-    (kept,) = (state / "racwire").iterdir()
-    with open_saved(kept) as opened:
+    (written,) = (state / "racwire").iterdir()
+    with open_saved(written) as opened:
         assert opened.report == judged_here(Path(FIRST))
         assert opened.recording is not None
     out, err = capsys.readouterr()
     assert out == ""
-    assert f"No space left on device; no file was left.\nracwire: The evidence is in {kept} instead.\n" in err
+    assert f"No space left on device; no file was left.\nracwire: The evidence is in {written} instead.\n" in err
 
 
 def test_where_the_state_directory_is_full_too_the_temporary_directory_is_used(places, monkeypatch, capsys):
     here, state, temporary = places
     monkeypatch.setattr(saving, "save", refuses(str(here), str(state)))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
-    (kept,) = temporary.iterdir()
-    assert open_saved(kept, recording=False).report.findings
+    (written,) = temporary.iterdir()
+    assert open_saved(written, recording=False).report.findings
 
 
 def test_with_no_space_anywhere_the_report_goes_to_stdout(monkeypatch, capsys):
@@ -169,9 +169,9 @@ def test_an_unusable_recording_does_not_affect_the_rest(tmp_path, monkeypatch, c
 def test_a_signal_during_the_write_lets_it_finish(monkeypatch, capsys):
     def ended(*args, **options):
         os.kill(os.getpid(), signal.SIGTERM)
-        kept(*args, **options)
+        original(*args, **options)
 
-    kept = saving.save
+    original = saving.save
     monkeypatch.setattr(saving, "save", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
     assert open_saved(Path("b.racwire"), recording=False).report == judged_here(Path(FIRST))
@@ -232,19 +232,19 @@ def test_a_recording_is_redacted_even_if_the_report_already_is(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--redaction-map", "m.json"], "--redaction-map has no effect without --redact; add --redact."),
         (["--redact", "--redaction-map", "no/such/file/m.json"], "m.json"),
         (["--redact", "--redaction-map", "damaged.json"], "damaged.json"),
     ],
 )
-def test_an_unusable_mapping_is_reported_before_anything_runs(words, told, monkeypatch, capsys):
+def test_an_unusable_mapping_is_reported_before_anything_runs(words, message, monkeypatch, capsys):
     Path("damaged.json").write_text("{")
     Path("no").write_text("a file, and no directory")
     monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     assert main(["save", "b.racwire", *words]) == ExitCode.USAGE
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not Path("b.racwire").exists()
 
 
@@ -265,23 +265,23 @@ def test_the_mapping_is_never_overwritten_or_used_as_evidence(words, places, mon
     recording(tmp_path / "a.rec").rename("a.rec")
     Path("sub").mkdir()
     (state / "racwire").mkdir()
-    kept = Path("m.json"), state / "racwire" / "redaction.json"
-    for path in kept:
+    mappings = Path("m.json"), state / "racwire" / "redaction.json"
+    for path in mappings:
         path.write_text("{}")
     Path("link.html").symlink_to("m.json")
     monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     assert main([word.format(state=state) for word in words] + ["--redact"]) == ExitCode.USAGE
     assert "is the file of the pseudonyms" in capsys.readouterr().err
-    assert [path.read_text() for path in kept] == ["{}", "{}"]
+    assert [path.read_text() for path in mappings] == ["{}", "{}"]
 
 
 def test_an_unwritable_path_is_reported_before_anything_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
     Path("link").symlink_to("/nowhere/b.racwire")
-    for name, told in ((str(tmp_path / "b"), f"you may not write to {tmp_path}"), ("link", "no directory /nowhere")):
+    for name, message in ((str(tmp_path / "b"), f"you may not write to {tmp_path}"), ("link", "no directory /nowhere")):
         assert main(["save", name]) == ExitCode.USAGE
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 def test_check_names_may_follow_an_option():

@@ -275,7 +275,9 @@ def test_a_file_of_an_older_version_opens_with_its_contents():
         assert report.findings[0].code == "IC-PATH-003"
 
 
-@pytest.mark.parametrize("make", [with_report, lambda path, data, **said: packed(path, {"report.json": data}, **said)])
+@pytest.mark.parametrize(
+    "make", [with_report, lambda path, data, **manifest: packed(path, {"report.json": data}, **manifest)]
+)
 @pytest.mark.parametrize(
     ("manifest", "report"),
     [({"format": "racwire-saved/3"}, b"{}"), ({}, b'{"schema": "racwire-report/2"}')],

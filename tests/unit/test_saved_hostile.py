@@ -41,9 +41,9 @@ def temporary(tmp_path_factory, monkeypatch):
 
 def refused(path: Path) -> str:
     """The sentence that it is refused with."""
-    with pytest.raises(SavedError) as told:
+    with pytest.raises(SavedError) as error:
         open_saved(path).close()
-    sentence = str(told.value)
+    sentence = str(error.value)
     assert str(path) in sentence
     assert sentence.endswith((".", "it.", "shows it."))
     assert "\n" not in sentence
@@ -59,12 +59,12 @@ def zipped(path: Path, members: list[tuple[zipfile.ZipInfo | str, bytes]]) -> Pa
 
 
 def manifest_of(members: dict[str, bytes]) -> bytes:
-    told = {"format": "racwire-saved/1", "members": {name: member(data) for name, data in members.items()}}
-    return json.dumps(told).encode()
+    manifest = {"format": "racwire-saved/1", "members": {name: member(data) for name, data in members.items()}}
+    return json.dumps(manifest).encode()
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "message"),
     [
         (lambda path: path.write_bytes(b""), "is no saved file"),
         (lambda path: path.write_bytes(b"PK"), "is no saved file"),
@@ -85,9 +85,9 @@ def manifest_of(members: dict[str, bytes]) -> bytes:
         (lambda path: path.write_text("{" * 100_000), "damaged"),
     ],
 )
-def test_a_file_that_is_not_a_saved_file_is_one_sentence(tmp_path, made, told):
+def test_a_file_that_is_not_a_saved_file_is_one_sentence(tmp_path, made, message):
     made(tmp_path / "x")
-    assert told in refused(tmp_path / "x")
+    assert message in refused(tmp_path / "x")
 
 
 def test_an_invalid_path_is_one_sentence():
@@ -167,8 +167,8 @@ def test_contents_that_differ_from_the_manifest_are_refused(tmp_path):
     whole = members_of(zipped_first(tmp_path / "first"))
     other = REPORT.replace(b"black hole", b"white hole")
     assert other != REPORT
-    told = json.loads(whole["manifest"])["members"]
-    assert "damaged" in refused(packed(tmp_path / "x", {"report.json": other}, members=told))
+    members = json.loads(whole["manifest"])["members"]
+    assert "damaged" in refused(packed(tmp_path / "x", {"report.json": other}, members=members))
 
 
 def test_a_member_that_inflates_beyond_the_limit_is_not_inflated(tmp_path, monkeypatch):
@@ -253,8 +253,8 @@ def test_the_directory_of_the_recording_is_always_removed(tmp_path, monkeypatch)
 
 
 def test_a_manifest_of_megabytes_of_numbers_is_refused(tmp_path):
-    told = {"report.json": {"bytes": 10**400, "sha256": ""}}
-    assert "damaged" in refused(packed(tmp_path / "x", {"report.json": REPORT}, members=told))
+    members = {"report.json": {"bytes": 10**400, "sha256": ""}}
+    assert "damaged" in refused(packed(tmp_path / "x", {"report.json": REPORT}, members=members))
 
 
 # --- SQLite files that lie -------------------------------------------------------------------------------------------
@@ -391,10 +391,10 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize(("report", "told"), LIES.values(), ids=LIES.keys())
-def test_an_invalid_report_is_one_sentence_in_a_saved_file_and_as_json(tmp_path, report, told):
-    assert told in refused(packed(tmp_path / "x", {"report.json": report}))
-    assert told in refused(with_report(tmp_path / "new", report))
+@pytest.mark.parametrize(("report", "message"), LIES.values(), ids=LIES.keys())
+def test_an_invalid_report_is_one_sentence_in_a_saved_file_and_as_json(tmp_path, report, message):
+    assert message in refused(packed(tmp_path / "x", {"report.json": report}))
+    assert message in refused(with_report(tmp_path / "new", report))
     (tmp_path / "y").write_bytes(b"{" + report if not report.startswith(b"{") else report)
     refused(tmp_path / "y")
 
@@ -409,16 +409,16 @@ def test_digits_in_outputs_are_not_numbers(tmp_path):
 
 
 def test_a_text_of_many_digits_is_checked_quickly(tmp_path, monkeypatch):
-    looked_at = []
-    counting = SimpleNamespace(finditer=lambda data: looked_at.append(len(data)) or ())
+    parsed = []
+    counting = SimpleNamespace(finditer=lambda data: parsed.append(len(data)) or ())
     monkeypatch.setattr(report_file, "_TEXT_OR_NUMBER", counting)
     (tmp_path / "x").write_bytes(REPORT.replace(b"eth1 ...", b"9" * 30) + b" " * 1_000_000)
     with open_saved(tmp_path / "x"):
-        assert max(looked_at) < len(REPORT)
+        assert max(parsed) < len(REPORT)
 
 
 @pytest.mark.parametrize(
-    ("where", "number", "told"),
+    ("where", "number", "message"),
     [
         ("cluster.nodes", 301, "301 nodes, and no report that racwire writes has more than 300"),
         ("cluster.networks", 101, "101 private networks"),
@@ -426,14 +426,14 @@ def test_a_text_of_many_digits_is_checked_quickly(tmp_path, monkeypatch):
         ("reruns", 10_001, "10,001 reruns"),
     ],
 )
-def test_more_items_than_any_cluster_has_are_refused(tmp_path, where, number, told):
+def test_more_items_than_any_cluster_has_are_refused(tmp_path, where, number, message):
     plain = json.loads(REPORT)
     *outer, name = where.split(".")
     holder = plain[outer[0]] if outer else plain
     one = {"check": "df-ping", "started_at": "", "duration_s": 1, "entries": 0} if name == "reruns" else holder[name][0]
     holder[name] = [one] * number
     (tmp_path / "x").write_text(json.dumps(plain))
-    assert told in refused(tmp_path / "x")
+    assert message in refused(tmp_path / "x")
 
 
 def test_an_endless_report_is_not_read_completely(tmp_path, monkeypatch):
@@ -499,8 +499,8 @@ def test_a_file_with_any_changed_bytes_is_refused_or_equal(damaged, changes):
 
 
 @given(st.binary(max_size=200), st.integers(0, len(WHOLE)), st.integers(0, 200))
-def test_a_file_with_insertions_or_deletions_is_refused_or_equal(damaged, put, place, taken):
-    damaged.write_bytes(WHOLE[:place] + put + WHOLE[place + taken :])
+def test_a_file_with_insertions_or_deletions_is_refused_or_equal(damaged, put, place, removed):
+    damaged.write_bytes(WHOLE[:place] + put + WHOLE[place + removed :])
     open_or_refuse(damaged)
 
 

@@ -162,8 +162,8 @@ async def test_thresholds_are_those_of_the_run_unless_others_are_named():
 
 
 def waiver(expires: str, **more: str) -> Settings:
-    given = {"code": "IC-PATH-003", "subject": "*", "reason": "known", "by": "Ann Lee", "status": "FAIL", **more}
-    return Settings(waivers=(Waiver(expires=date.fromisoformat(expires), **given),))
+    fields = {"code": "IC-PATH-003", "subject": "*", "reason": "known", "by": "Ann Lee", "status": "FAIL", **more}
+    return Settings(waivers=(Waiver(expires=date.fromisoformat(expires), **fields),))
 
 
 async def test_waivers_are_judged_on_the_day_of_the_run():

@@ -32,9 +32,9 @@ def test_no_representation_shows_a_secret_and_only_reveal_returns_it(words):
 
 @pytest.mark.parametrize("write", [pickle.dumps, json.dumps, msgspec.json.encode, msgspec.to_builtins])
 def test_a_secret_cannot_be_serialized(write):
-    with pytest.raises(TypeError) as told:
+    with pytest.raises(TypeError) as error:
         write(Secret("tiger-tiger"))
-    assert "tiger" not in str(told.value)
+    assert "tiger" not in str(error.value)
 
 
 def test_the_environment_variable_is_read_once():
@@ -50,10 +50,10 @@ def test_the_environment_variable_is_read_once():
 @pytest.mark.parametrize("text", [os.fsdecode(b"tig\xe9r"), "tiger\n"])
 def test_an_invalid_environment_variable_is_one_sentence_and_removed_too(text):
     environ = {PASSWORD_VARIABLE: text}
-    with pytest.raises(SecretError) as told:
+    with pytest.raises(SecretError) as error:
         take_from_environment(environ)
-    assert str(told.value).startswith(f"${PASSWORD_VARIABLE} ")
-    assert "tig" not in str(told.value)
+    assert str(error.value).startswith(f"${PASSWORD_VARIABLE} ")
+    assert "tig" not in str(error.value)
     assert environ == {}
 
 
@@ -88,9 +88,9 @@ def test_a_file_readable_by_others_is_refused_with_a_remedy(mode, tmp_path):
     file = tmp_path / "password"
     file.write_text("tiger\n")
     file.chmod(mode)
-    with pytest.raises(SecretError) as told:
+    with pytest.raises(SecretError) as error:
         read_password_file(str(file))
-    assert str(told.value) == (
+    assert str(error.value) == (
         f"The password file {file} has mode {mode:04o}, so other users may access it: run `chmod 0600` on it."
     )
 
@@ -110,9 +110,9 @@ def test_a_file_without_a_password_is_one_sentence_without_its_contents(content,
     file = tmp_path / "password"
     file.touch(0o600)
     file.write_bytes(content)
-    with pytest.raises(SecretError, match=why) as told:
+    with pytest.raises(SecretError, match=why) as error:
         read_password_file(str(file))
-    assert "tiger" not in str(told.value)
+    assert "tiger" not in str(error.value)
 
 
 def test_a_path_that_is_not_a_regular_file_is_refused(tmp_path):

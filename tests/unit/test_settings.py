@@ -45,9 +45,9 @@ def test_values_are_read_and_the_rest_are_defaults():
     ],
 )
 def test_an_error_is_reported_with_its_line_and_a_suggestion(text, sentence):
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as error:
         parse_settings(text, "s.toml")
-    assert str(told.value) == sentence
+    assert str(error.value) == sentence
 
 
 @pytest.mark.parametrize("text", ["x =", "[[", "\x00", "a = 1\na = 2", "x = " + "[" * 100_000, "x = " + "9" * 5_000])
@@ -103,9 +103,9 @@ def test_an_invalid_host_name_is_never_passed_to_ssh(peer):
 
 @pytest.mark.parametrize("peer", ["ann:SECRET@rac2", "ssh://ann:SECRET@rac2:22", "ann:SE CRET@rac2", "a:SECRET@b@rac2"])
 def test_a_password_for_a_peer_is_refused_and_not_repeated(peer):
-    with pytest.raises(SettingsError, match="one seems to contain a password; write only user and host") as told:
+    with pytest.raises(SettingsError, match="one seems to contain a password; write only user and host") as error:
         parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
-    assert "SECRET" not in str(told.value)
+    assert "SECRET" not in str(error.value)
 
 
 def test_peers_are_accepted_in_every_form_that_ssh_accepts():
@@ -154,10 +154,10 @@ def test_a_setting_name_of_two_sections_is_found_in_the_right_one(text, line, na
     ],
 )
 def test_a_password_in_a_setting_is_refused_and_not_repeated(setting, what):
-    with pytest.raises(SettingsError, match=what) as told:
+    with pytest.raises(SettingsError, match=what) as error:
         parse_settings(f"[database]\n{setting}\n", "s.toml")
-    assert "tiger" not in str(told.value)
-    assert "$RACWIRE_DB_PASSWORD" in str(told.value)
+    assert "tiger" not in str(error.value)
+    assert "$RACWIRE_DB_PASSWORD" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -269,9 +269,9 @@ def test_any_number_of_waivers_is_accepted():
     ],
 )
 def test_an_error_in_a_waiver_is_reported_with_its_line(text, sentence):
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as error:
         parse_settings(text, "s.toml")
-    assert str(told.value) == f"s.toml {sentence}"
+    assert str(error.value) == f"s.toml {sentence}"
 
 
 @pytest.mark.usefixtures("today")

@@ -178,15 +178,15 @@ def test_no_secret_of_any_file_is_in_the_recorded_output(setup, journal):
 
 
 def test_the_dry_run_names_each_tool_and_directory_of_the_program():
-    told = " ".join(read.how for read in SETUP.reads)
+    documented = " ".join(read.how for read in SETUP.reads)
     directories = {os.path.dirname(word) for word in shlex.split(SETUP.text.replace("\n", " ")) if word.endswith("/*")}
     for word in {*directories, "nmcli", "crsctl", "lldpctl", "systemctl", "/etc/sysconfig", "/etc/netplan"}:
-        assert word in told
+        assert word in documented
 
 
 def test_a_file_unreadable_for_this_user_does_not_count_as_missing(tree):
-    told = sections("##racwire processes\n2:b\n##racwire end 0\n##racwire rules\n\n##racwire end 0\n")
-    hidden = parse_setup("rac1", told)
+    parsed = sections("##racwire processes\n2:b\n##racwire end 0\n##racwire rules\n\n##racwire end 0\n")
+    hidden = parse_setup("rac1", parsed)
     assert isinstance(hidden.daemons, Unknown)
     assert "hidepid" in hidden.daemons.reason
     assert hidden.is_down is None

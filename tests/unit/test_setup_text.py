@@ -16,10 +16,10 @@ SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)
 
 def setup(**texts: str | Section) -> NodeSetup:
     """A setup of these sections; `_` stands for the blank in a section's name."""
-    told = {name: Section() for name in SECTIONS}
+    answers = {name: Section() for name in SECTIONS}
     for name, text in texts.items():
-        told[name.replace("_", " ")] = Section(text) if isinstance(text, str) else text
-    return parse_setup("rac1", told)
+        answers[name.replace("_", " ")] = Section(text) if isinstance(text, str) else text
+    return parse_setup("rac1", answers)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def test_autostart_comes_from_crsctl_or_from_its_file(config, files, autostart):
     ],
 )
 def test_the_reason_why_clusterware_did_not_answer_is_reported(answer, reason):
-    told = setup(services=answer, autostart=answer)
-    assert isinstance(told.services, Unknown)
-    assert isinstance(told.autostart, Unknown)
-    assert reason in told.services.reason
+    parsed = setup(services=answer, autostart=answer)
+    assert isinstance(parsed.services, Unknown)
+    assert isinstance(parsed.autostart, Unknown)
+    assert reason in parsed.services.reason
 
 
 def test_a_stack_that_is_down_is_a_valid_answer():
@@ -145,9 +145,9 @@ def test_the_switch_ports_of_the_neighbours_are_read():
     ],
 )
 def test_no_answer_of_lldpd_differs_from_no_neighbour(answer, reason):
-    told = parse_lldp(answer)
-    assert isinstance(told, Unknown)
-    assert reason in told.reason
+    neighbours = parse_lldp(answer)
+    assert isinstance(neighbours, Unknown)
+    assert reason in neighbours.reason
     assert parse_lldp(Section("")) == ()
 
 
@@ -252,5 +252,5 @@ texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
     )
 )
 @settings(max_examples=60, deadline=None)
-def test_any_answer_of_a_node_is_parsed(told):
-    assert isinstance(parse_setup("rac1", told), NodeSetup)
+def test_any_answer_of_a_node_is_parsed(answers):
+    assert isinstance(parse_setup("rac1", answers), NodeSetup)

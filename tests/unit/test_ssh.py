@@ -52,7 +52,7 @@ def test_names_that_look_like_options_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("stderr", "expected"),
     [
         (
             "grid@rac2: Permission denied (publickey,gssapi-keyex,password).",
@@ -87,8 +87,8 @@ def test_names_that_look_like_options_are_refused(name: str) -> None:
         ("", "ended with status 255 before the shell started: try"),
     ],
 )
-def test_each_error_of_ssh_becomes_one_sentence(said: str, expected: str) -> None:
-    sentence = ssh_failure("rac2", SshSettings(), 255, said)
+def test_each_error_of_ssh_becomes_one_sentence(stderr: str, expected: str) -> None:
+    sentence = ssh_failure("rac2", SshSettings(), 255, stderr)
     assert expected in sentence
     assert "rac2" in sentence
     assert "\n" not in sentence

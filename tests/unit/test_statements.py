@@ -189,9 +189,9 @@ def test_a_header_without_one_of_its_lines_is_refused(key: str):
 
 
 def test_evidence_is_found_for_all_instances_and_for_one():
-    asked = statements()["sysstat"]
-    assert asked.here().name != asked.name
-    assert asked.here().topic == asked.topic == "sql sysstat"
+    sysstat = statements()["sysstat"]
+    assert sysstat.here().name != sysstat.name
+    assert sysstat.here().topic == sysstat.topic == "sql sysstat"
 
 
 WORDS = [re.findall(r"'[^']*'|:?[\w$#.]+|<>|[<>]=|\S", statement.text) for statement in statements().values()]

@@ -69,13 +69,13 @@ async def start():
 
 async def until(feed, wanted, within_s=15):
     """Return the events up to the first one that meets the condition."""
-    told = []
+    events = []
     async with asyncio.timeout(within_s):
         async for event in feed.events():
-            told.append(event)
+            events.append(event)
             if wanted(event):
-                return told
-    raise AssertionError(f"the feed ended: {told}")
+                return events
+    raise AssertionError(f"the feed ended: {events}")
 
 
 def facts(*nodes, **more):
@@ -96,9 +96,9 @@ def gap_of(name):
 async def test_this_node_is_sampled_and_described_before_the_cluster_is_known(start):
     feed = start()
     name = feed._session.local_node
-    told = await until(feed, lambda event: isinstance(event, Links))
-    assert [link.name for link in told[-1].links].count("lo") == 1
-    assert {event.source for event in told} == {f"node {name}"}
+    events = await until(feed, lambda event: isinstance(event, Links))
+    assert [link.name for link in events[-1].links].count("lo") == 1
+    assert {event.source for event in events} == {f"node {name}"}
 
 
 async def test_samples_are_at_multiples_of_the_interval_on_a_monotonic_clock(start):
@@ -180,41 +180,41 @@ async def test_a_wait_ends_with_its_event_or_its_time(comes):
 async def test_clusterware_may_know_this_node_by_another_name(start):
     feed = start()
     feed.follow(facts(node(1)))
-    told = await until(feed, sample_of(HERE))
-    assert {event.source for event in told} == {"node rac1"}
+    events = await until(feed, sample_of(HERE))
+    assert {event.source for event in events} == {"node rac1"}
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
 
 
 def test_links_are_reported_with_their_network_and_again_only_after_changes():
-    told = []
-    book = LinkBook(told.append)
+    events = []
+    book = LinkBook(events.append)
     found = cluster(2)
     book.follow(found)
-    assert [links.node for links in told] == ["rac1", "rac2"]
-    assert {link.name: (link.network, link.mtu) for link in told[0].links} == {
+    assert [links.node for links in events] == ["rac1", "rac2"]
+    assert {link.name: (link.network, link.mtu) for link in events[0].links} == {
         "eth0": ("", 1500),
         "eth1": ("192.168.10.0/24", 9000),
         "eth2": ("192.168.11.0/24", 9000),
     }
     book.follow(found)
     book.know("rac2", node(2).interfaces)
-    assert len(told) == 2
+    assert len(events) == 2
     book.know("rac2", node(2, mtu=1500).interfaces)
-    assert [link.mtu for link in told[2].links] == [1500, 1500, 1500]
+    assert [link.mtu for link in events[2].links] == [1500, 1500, 1500]
     book.follow(found)
-    assert len(told) == 3, "older facts replaced what was read since"
+    assert len(events) == 3, "older facts replaced what was read since"
 
 
 def test_networks_found_later_are_reported():
-    told = []
-    book = LinkBook(told.append)
+    events = []
+    book = LinkBook(events.append)
     book.know("rac1", node(1).interfaces)
-    assert {link.network for link in told[0].links} == {""}
+    assert {link.network for link in events[0].links} == {""}
     found = networks.private_networks(clusterware(1), (), [node(1)])
     book.follow(facts(node(1), networks=found))
-    assert {link.network for link in told[1].links} == {"", "192.168.10.0/24", "192.168.11.0/24"}
+    assert {link.network for link in events[1].links} == {"", "192.168.10.0/24", "192.168.11.0/24"}
 
 
 # --- peers ------------------------------------------------------------------------------------------------------------
@@ -236,13 +236,13 @@ async def test_a_peer_with_two_names_is_reported_and_sampled_once(start, peers, 
     peers()
     feed = start()
     feed.follow(facts(node(1), UnreadNode("rac2", "it was down then"), UnreadNode("scan", "it was down then")))
-    told = await until(feed, lambda event: isinstance(event, Gap))
-    second = told[-1].source.removeprefix("node ")
+    events = await until(feed, lambda event: isinstance(event, Gap))
+    second = events[-1].source.removeprefix("node ")
     (first,) = {"rac2", "scan"} - {second}
-    assert told[-1].reason.startswith(f"{second} is another name of {first}")
+    assert events[-1].reason.startswith(f"{second} is another name of {first}")
     for _ in range(3):
-        told += await until(feed, sample_of(first))
-    assert not [event for event in told if sample_of(second)(event)]
+        events += await until(feed, sample_of(first))
+    assert not [event for event in events if sample_of(second)(event)]
 
 
 async def test_a_peer_that_refuses_or_dies_is_reported_and_retried(start, peers, tmp_path):
@@ -250,13 +250,13 @@ async def test_a_peer_that_refuses_or_dies_is_reported_and_retried(start, peers,
     peers(f"[ -e {tmp_path}/asked ] || {{ : > {tmp_path}/asked; echo '{refusal}' >&2; exit 255; }}\nexec sh")
     feed = start()
     feed.follow(facts(node(1), node(2)))
-    told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason.startswith("rac2 refused the ssh connection")
+    events = await until(feed, gap_of("node rac2"))
+    assert events[-1].reason.startswith("rac2 refused the ssh connection")
     await until(feed, sample_of("rac2"))
     shell = await feed._session.shell("rac2")
     shell._process.write(b"exit 3\n")
-    told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason == (
+    events = await until(feed, gap_of("node rac2"))
+    assert events[-1].reason == (
         "The connection to rac2 was lost (its shell ended with status 3); racwire connects again by itself."
     )
     await until(feed, sample_of("rac2"))
@@ -278,11 +278,11 @@ async def test_a_peer_that_hangs_is_a_gap_after_its_timeout_and_does_not_delay_o
     peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; exec sh")
     feed = start()
     feed.follow(facts(node(1), node(2), node(3)))
-    told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason == (
+    events = await until(feed, gap_of("node rac2"))
+    assert events[-1].reason == (
         "rac2 did not answer within 0.5 s, and racwire closed the connection: the node may hang. Try `ssh rac2 date`."
     )
-    assert len([event for event in told if sample_of("rac1")(event)]) >= 2
+    assert len([event for event in events if sample_of("rac1")(event)]) >= 2
 
 
 async def test_a_peer_with_an_unexpected_answer_is_a_gap_reported_once(start, peers, tmp_path):
@@ -290,10 +290,10 @@ async def test_a_peer_with_an_unexpected_answer_is_a_gap_reported_once(start, pe
     peers()
     feed = start()
     feed.follow(facts(node(1), node(2)))
-    told = await until(feed, gap_of("node rac2"))
+    events = await until(feed, gap_of("node rac2"))
     for _ in range(3):
-        told += await until(feed, sample_of("rac1"))
-    gaps = [event for event in told if gap_of("node rac2")(event)]
+        events += await until(feed, sample_of("rac1"))
+    gaps = [event for event in events if gap_of("node rac2")(event)]
     assert [gap.reason for gap in gaps] == [
         "The counters of rac2 could not be read: /proc/net/dev of the peer could not be parsed."
     ]
@@ -332,30 +332,30 @@ async def test_following_again_adds_new_sources_and_keeps_the_others(start, peer
 
 
 async def test_an_unavailable_database_is_a_gap_and_an_unrequested_one_is_not(start):
-    asked = Settings(database=DatabaseSettings(connect="nowhere:1521/prod"), traffic=SETTINGS.traffic)
-    feed = start(asked)
+    settings = Settings(database=DatabaseSettings(connect="nowhere:1521/prod"), traffic=SETTINGS.traffic)
+    feed = start(settings)
     feed.follow(facts(node(1), database=Unknown("No listener answers.")))
-    told = await until(feed, gap_of("database"))
-    assert told[-1].reason == "No listener answers."
+    events = await until(feed, gap_of("database"))
+    assert events[-1].reason == "No listener answers."
     feed = start()
     feed.follow(facts(node(1), database=NotAsked("No database connection is set.")))
-    told = await until(feed, sample_of("rac1"))
-    assert not [event for event in told if isinstance(event, Gap)]
+    events = await until(feed, sample_of("rac1"))
+    assert not [event for event in events if isinstance(event, Gap)]
 
 
 async def test_a_source_that_fails_is_reported_and_restarted(start, monkeypatch, caplog):
     broken = [ValueError("no such column")]
 
-    async def breaks(name, pace, tell):
+    async def breaks(name, pace, emit):
         if broken:
             raise broken.pop()
-        await this_node.sample_this_node(name, pace, tell)
+        await this_node.sample_this_node(name, pace, emit)
 
     monkeypatch.setattr(feed_module, "sample_this_node", breaks)
     feed = start()
     feed.follow(facts(node(1)))
-    told = await until(feed, sample_of("rac1"))
-    gaps = [event.reason for event in told if isinstance(event, Gap)]
+    events = await until(feed, sample_of("rac1"))
+    gaps = [event.reason for event in events if isinstance(event, Gap)]
     assert gaps == ["Sampling failed and starts again: ValueError: no such column."]
     assert "broke down" in caplog.text
 
@@ -392,7 +392,7 @@ def test_a_long_journal_keeps_the_newest_entries():
 
 
 async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(monkeypatch):
-    told = []
+    events = []
 
     async def nodes(session, cluster):
         assert cluster.clusterware == clusterware()
@@ -416,8 +416,8 @@ async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(mo
         if g.group in doings
     ]
     monkeypatch.setattr(feed, "GATHERERS", changed)
-    found = await find_cluster(Settings(), progress=told.append)
+    found = await find_cluster(Settings(), progress=events.append)
     assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
     assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")
     assert found.database == Unknown("Gathering the database took over 0 s and was stopped.")
-    assert told == ["reading the nodes"]
+    assert events == ["reading the nodes"]

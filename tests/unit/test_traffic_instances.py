@@ -72,8 +72,8 @@ async def test_the_counts_since_the_last_sample_are_returned_and_none_at_first()
     assert await sampling.take() == {}
     sampling.instances.grow(1, {"gc cr blocks received": 40})
     sampling.instances.change(2, messages={"gcs msgs received": 70_009, "ges msgs received": 7_000})
-    told = await sampling.take()
-    first, second = told["instance prod1"], told["instance prod2"]
+    samples = await sampling.take()
+    first, second = samples["instance prod1"], samples["instance prod2"]
     assert isinstance(first, InstanceSample)
     assert (first.number, first.host, first.left_out) == (1, "rac1", ())
     assert first.seconds > 0
@@ -86,9 +86,9 @@ async def test_an_instance_that_was_restarted_is_a_gap_and_continues_afterwards(
     sampling = Sampling()
     await sampling.take()
     sampling.instances.grow(2, {"gc cr blocks received": -9_000})
-    told = await sampling.take()
-    assert isinstance(told["instance prod1"], InstanceSample)
-    assert told["instance prod2"].reason.startswith("prod2 was restarted, or its counters were reset")
+    samples = await sampling.take()
+    assert isinstance(samples["instance prod1"], InstanceSample)
+    assert samples["instance prod2"].reason.startswith("prod2 was restarted, or its counters were reset")
     sampling.instances.grow(2, {"gc cr blocks received": 3})
     assert (await sampling.take())["instance prod2"].statistics["gc cr blocks received"] == 3
 
@@ -96,11 +96,11 @@ async def test_an_instance_that_was_restarted_is_a_gap_and_continues_afterwards(
 async def test_an_instance_that_stopped_is_a_gap_and_counts_only_after_its_return():
     sampling = Sampling()
     await sampling.take()
-    gone = sampling.instances.states_by_number.pop(2)
+    stopped = sampling.instances.states_by_number.pop(2)
     assert (await sampling.take())["instance prod2"].reason == (
         "prod2 did not answer GV$SYSSTAT: it is down, or hangs."
     )
-    sampling.instances.states_by_number[2] = gone
+    sampling.instances.states_by_number[2] = stopped
     assert "instance prod2" not in await sampling.take()
     assert isinstance((await sampling.take())["instance prod2"], InstanceSample)
 
@@ -108,8 +108,8 @@ async def test_an_instance_that_stopped_is_a_gap_and_counts_only_after_its_retur
 async def test_an_instance_that_joined_is_added_under_its_own_name():
     sampling = Sampling(2, facts=database(1))
     await sampling.take()
-    told = await sampling.take()
-    assert told["instance prod2"].host == "rac2"
+    samples = await sampling.take()
+    assert samples["instance prod2"].host == "rac2"
     assert sampling.straight.sent.count("instances") == 1, "the instances were listed more than once"
 
 
@@ -118,22 +118,22 @@ async def test_if_one_instance_hangs_the_connected_one_continues_and_all_are_ret
     sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
     sampling.instances.hangs = True
-    told = await sampling.take()
-    assert isinstance(told["instance prod1"], InstanceSample)
-    assert told["instance prod3"].reason == (
+    samples = await sampling.take()
+    assert isinstance(samples["instance prod1"], InstanceSample)
+    assert samples["instance prod3"].reason == (
         "prod3 could not be queried: GV$SYSSTAT did not answer in time: an instance hangs, or has no free parallel "
         "query process. While racwire takes samples, it queries GV$ again every 0.05 s."
     )
-    async for told in sampling.rounds():
-        assert isinstance(told["instance prod1"], InstanceSample)
-        assert isinstance(told["instance prod2"], Gap)
+    async for samples in sampling.rounds():
+        assert isinstance(samples["instance prod1"], InstanceSample)
+        assert isinstance(samples["instance prod2"], Gap)
         if sampling.instances.asked_all >= 5:
             break
     assert set(sampling.databases.wanted) == {all_instances.PURPOSE}, "all were asked where it holds up the samples"
     sampling.instances.hangs = False
-    async for told in sampling.rounds():
-        assert isinstance(told["instance prod1"], InstanceSample)
-        if isinstance(told.get("instance prod2"), InstanceSample):
+    async for samples in sampling.rounds():
+        assert isinstance(samples["instance prod1"], InstanceSample)
+        if isinstance(samples.get("instance prod2"), InstanceSample):
             break
     assert sampling.databases.forgotten == [all_instances.PURPOSE], "a session was kept that nobody needs"
 
@@ -145,8 +145,8 @@ async def test_a_database_that_never_answers_is_queried_less_and_less_often(monk
     sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.", hung_s=0.1)
     sampling.instances.hangs = True
     waits = []
-    async for told in sampling.rounds():
-        wait = told["instance prod2"].reason.rpartition(" every ")[2]
+    async for samples in sampling.rounds():
+        wait = samples["instance prod2"].reason.rpartition(" every ")[2]
         waits += [wait] if wait not in waits else []
         if len(waits) == 3:
             break
@@ -163,11 +163,11 @@ async def test_all_instances_are_not_queried_again_if_that_login_is_refused(monk
     sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.")
     sampling.databases.failures = [DatabaseError("Wrong password (ORA-01017).", ErrorKind.LOGIN, code=1017)]
     await sampling.take()
-    async for told in sampling.rounds():
-        assert isinstance(told["instance prod1"], InstanceSample)
-        if "does not query GV$ again" in told["instance prod2"].reason:
+    async for samples in sampling.rounds():
+        assert isinstance(samples["instance prod1"], InstanceSample)
+        if "does not query GV$ again" in samples["instance prod2"].reason:
             break
-    assert told["instance prod2"].reason == (
+    assert samples["instance prod2"].reason == (
         "prod2 could not be queried: GV$SYSSTAT did not answer in time. racwire does not query GV$ again: "
         f"Wrong password (ORA-01017). {all_instances.NOT_AGAIN}"
     )
@@ -182,16 +182,16 @@ async def test_a_missing_list_of_instances_removes_no_instance(monkeypatch):
     hang = partial(setattr, sampling.instances, "hangs")
     sampling.straight.before |= {"instances": lambda: hang(True), "sysstat": lambda: hang(False)}
     for _ in range(2):
-        told = await sampling.take()
-        assert [type(told[f"instance prod{n}"]) for n in (1, 2, 3)] == [InstanceSample] * 3
+        samples = await sampling.take()
+        assert [type(samples[f"instance prod{n}"]) for n in (1, 2, 3)] == [InstanceSample] * 3
 
 
 async def test_instances_never_queried_have_a_reason():
     alone = database(1, unasked=(UnaskedInstance(2, "prod2", "GV$INSTANCE did not answer in time."),))
     sampling = Sampling(why_alone=alone.why_alone, facts=alone)
-    told = await sampling.take()
-    assert told == {"instance prod2": told["instance prod2"]}
-    assert told["instance prod2"].reason == (
+    samples = await sampling.take()
+    assert samples == {"instance prod2": samples["instance prod2"]}
+    assert samples["instance prod2"].reason == (
         "prod2 could not be queried: GV$INSTANCE did not answer in time. While racwire takes samples, it queries "
         "GV$ again every 15 s."
     )
@@ -263,20 +263,20 @@ def test_pairs_are_queried_at_the_tick_nearest_to_their_own_interval(monkeypatch
 # --- connecting -------------------------------------------------------------------------------------------------------
 
 
-async def told_by(databases, wanted, facts=None):
+async def events_of(databases, wanted, facts=None):
     """Return the events until one meets the condition, or the source ends."""
-    told, enough = [], asyncio.Event()
+    events, enough = [], asyncio.Event()
 
-    def tell(event):
-        told.append(event)
+    def emit(event):
+        events.append(event)
         if wanted(event):
             enough.set()
 
-    work = asyncio.create_task(sample_instances(facts or database(2), databases, SETTINGS, Pace(1.0), tell))
+    work = asyncio.create_task(sample_instances(facts or database(2), databases, SETTINGS, Pace(1.0), emit))
     waiting = asyncio.create_task(enough.wait())
     try:
         await asyncio.wait([work, waiting], timeout=20, return_when=asyncio.FIRST_COMPLETED)
-        return told, work.done()
+        return events, work.done()
     finally:
         for task in (work, waiting):
             task.cancel()
@@ -294,22 +294,22 @@ async def test_a_refused_login_is_reported_and_never_retried(code, monkeypatch):
         raise DatabaseError(f"Refused (ORA-{code:05d}).", ErrorKind.LOGIN, code=code)
 
     monkeypatch.setattr("checks.sources.database.login.Login.session", session)
-    nobody = DatabaseSettings(connect="nowhere:1521/prod", user="RACWIRE")
-    connections = Connections(nobody, Secret(PASSWORD), Journal(), lambda: "rac1")
-    told, ended = await told_by(connections, lambda event: False)
+    unreachable = DatabaseSettings(connect="nowhere:1521/prod", user="RACWIRE")
+    connections = Connections(unreachable, Secret(PASSWORD), Journal(), lambda: "rac1")
+    events, ended = await events_of(connections, lambda event: False)
     assert ended
     assert len(attempts) == 1
-    assert {gap.source for gap in told} == {"database", "instance prod1", "instance prod2", "pairs"}
-    assert "racwire does not try again, so that the account is not locked" in told[0].reason
+    assert {gap.source for gap in events} == {"database", "instance prod1", "instance prod2", "pairs"}
+    assert "racwire does not try again, so that the account is not locked" in events[0].reason
 
 
 async def test_a_wrong_password_is_sent_to_the_database_once(monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     with serve(Witness()) as server:
         connections = Connections(settings(server), Secret("wrong"), Journal(), lambda: "rac1")
-        told, ended = await told_by(connections, lambda event: False)
+        events, ended = await events_of(connections, lambda event: False)
     assert ended
-    assert "ORA-01017" in told[0].reason
+    assert "ORA-01017" in events[0].reason
 
 
 async def test_a_dropped_connection_is_closed_and_the_next_one_is_new():
@@ -335,14 +335,14 @@ async def test_login_errors_unrelated_to_the_password_are_retried(monkeypatch):
     ]
     straight = StraightIn(practice(instances(2)))
     databases = Failing(failures, straight)
-    told, ended = await told_by(databases, lambda event: isinstance(event, InstanceSample))
+    events, ended = await events_of(databases, lambda event: isinstance(event, InstanceSample))
     assert not ended
-    assert [gap.reason for gap in told if gap.source == "database"] == [
+    assert [gap.reason for gap in events if gap.source == "database"] == [
         "It is in restricted session.",
         "No listener answers.",
     ]
     assert databases.forgotten == ["traffic", "traffic"]
-    assert isinstance(told[-1], InstanceSample)
+    assert isinstance(events[-1], InstanceSample)
 
 
 class Failing:
@@ -375,10 +375,10 @@ async def test_a_connection_lost_during_a_sample_is_reopened(monkeypatch):
 
     straight.before["sysstat"] = once
     databases = Failing([], straight)
-    told, _ = await told_by(databases, lambda event: isinstance(event, InstanceSample))
-    assert told[0] == Gap("database", told[0].at, "The connection was lost.")
+    events, _ = await events_of(databases, lambda event: isinstance(event, InstanceSample))
+    assert events[0] == Gap("database", events[0].at, "The connection was lost.")
     assert databases.forgotten == ["traffic"]
-    assert isinstance(told[-1], InstanceSample)
+    assert isinstance(events[-1], InstanceSample)
 
 
 async def test_if_the_connected_instance_hangs_only_that_one_is_named(monkeypatch):
@@ -396,8 +396,8 @@ async def test_if_the_connected_instance_hangs_only_that_one_is_named(monkeypatc
             raise hangs.pop()
 
     straight.before |= {"sysstat": hang, "sysstat (this instance)": once}
-    told, _ = await told_by(Failing([], straight), lambda event: isinstance(event, InstanceSample))
-    gaps = {gap.source: gap.reason for gap in told[:4]}
+    events, _ = await events_of(Failing([], straight), lambda event: isinstance(event, InstanceSample))
+    gaps = {gap.source: gap.reason for gap in events[:4]}
     assert gaps["instance prod1"] == gaps["database"]
     assert gaps["database"].startswith("prod1, to which racwire was connected, did not answer in time: it hangs")
     assert (
@@ -405,8 +405,8 @@ async def test_if_the_connected_instance_hangs_only_that_one_is_named(monkeypatc
         == "racwire was connected to prod1, which did not answer in time. racwire connects again."
     )
     assert states.asked_all == 1
-    assert told[-1].reason == (
+    assert events[-1].reason == (
         "prod2 could not be queried: prod1 did not answer in time, not even a query about itself only, "
         "and GV$ waits for every instance. While racwire takes samples, it queries GV$ again every 15 s."
     )
-    assert {event.instance for event in told if isinstance(event, InstanceSample)} == {"prod1"}
+    assert {event.instance for event in events if isinstance(event, InstanceSample)} == {"prod1"}

@@ -12,12 +12,12 @@ from tui.cli.main import main
 DATABASE = DatabaseSettings(connect="rac-scan:1521/prod", user="racwire")
 
 
-def told(settings: Settings | None = None) -> str:
+def dry_run(settings: Settings | None = None) -> str:
     return "\n".join(plan_samples(settings or Settings(), {}))
 
 
 def test_the_dry_run_has_this_node_and_its_peers_with_files_programs_and_interval() -> None:
-    text = told(Settings(traffic=TrafficSettings(interval_s=5)))
+    text = dry_run(Settings(traffic=TrafficSettings(interval_s=5)))
     for file in ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg"):
         assert file in text
     assert "netlink RTM_GETLINK" in text
@@ -27,7 +27,7 @@ def test_the_dry_run_has_this_node_and_its_peers_with_files_programs_and_interva
 
 
 def test_the_dry_run_has_every_statement_with_its_text_and_interval() -> None:
-    text = told(Settings(database=DATABASE, traffic=TrafficSettings(pairs_interval_s=20, database_timeout_s=3)))
+    text = dry_run(Settings(database=DATABASE, traffic=TrafficSettings(pairs_interval_s=20, database_timeout_s=3)))
     for name in ("sysstat", "dlm_misc", "cache_transfer", "instance_ping", "instances"):
         statement = statements()[name]
         assert f"{statement.topic}: {statement.purpose}" in text
@@ -38,8 +38,8 @@ def test_the_dry_run_has_every_statement_with_its_text_and_interval() -> None:
 
 
 def test_without_a_database_no_instance_is_queried() -> None:
-    assert "no statements on instances: no database is configured." in told()
-    assert "SELECT" not in told()
+    assert "no statements on instances: no database is configured." in dry_run()
+    assert "SELECT" not in dry_run()
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_without_a_database_no_instance_is_queried() -> None:
     ],
 )
 def test_the_dry_run_has_pings_with_rate_sizes_and_limit_and_the_probe_option(rate: int, words: str) -> None:
-    text = told(
+    text = dry_run(
         Settings(traffic=TrafficSettings(probes_per_second=rate), probe=ProbeSettings(max_packets_per_second=700))
     )
     assert "Packets: none without --probe" in text

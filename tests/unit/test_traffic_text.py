@@ -334,14 +334,14 @@ def test_cached_drawing_data_does_not_change_the_page(seed: int, pauses: list[fl
     noise = random.Random(seed)
     timeline = Timeline()
     timeline.add(cluster_events(5))
-    kept, places = TrackCursor(timeline), KnownNodes()
+    cached, places = TrackCursor(timeline), KnownNodes()
     at = BEGIN + 5
     for pause in pauses:
         at += pause
         timeline.add([node_sample("rac1", at, noise), instance_sample(1, "rac1", at, noise)])
         drawn = [
             page_of(shown.window, places, TrafficView(node="rac1"), DrawingStyle(80), 40).lines
-            for head in (kept, TrackCursor(timeline))
+            for head in (cached, TrackCursor(timeline))
             if (shown := head.read(places, None, [], 1.0, 40, 1.0))
         ]
         assert drawn[0] == drawn[1]

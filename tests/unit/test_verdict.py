@@ -58,7 +58,7 @@ def test_each_pair_of_series_has_its_verdict(
 
 
 @pytest.mark.parametrize(
-    ("what", "series", "ends", "expected", "says"),
+    ("what", "series", "ends", "expected", "note"),
     [
         ("own link", small(0), Ends(source_link_up=False, neighbour=NeighbourSign.SILENT), Verdict.UNREACHABLE, "rac1"),
         ("peer's link", small(0), Ends(peer_link_up=False), Verdict.UNREACHABLE, "eth2 on rac2 is down"),
@@ -93,11 +93,11 @@ def test_each_pair_of_series_has_its_verdict(
     ],
 )
 def test_each_unanswered_series_has_its_verdict(
-    what: str, series: PingSeries, ends: Ends, expected: Verdict, says: str
+    what: str, series: PingSeries, ends: Ends, expected: Verdict, note: str
 ) -> None:
     judgement = judge(PATH, series, None, ends)
     assert judgement.verdict is expected, what
-    assert says in judgement.reason
+    assert note in judgement.reason
 
 
 def test_two_networks_in_one_subnet_are_not_a_filter() -> None:
@@ -108,7 +108,7 @@ def test_two_networks_in_one_subnet_are_not_a_filter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "ends", "expected"),
+    ("reported", "ends", "expected"),
     [
         (1500, Ends(source_mtu=1500), Verdict.LOCAL_MTU),
         (1500, Ends(source_mtu=9000, route_mtu=1500), Verdict.LOCAL_MTU),
@@ -116,8 +116,10 @@ def test_two_networks_in_one_subnet_are_not_a_filter() -> None:
         (None, Ends(source_mtu=9000), Verdict.LOCAL_MTU),
     ],
 )
-def test_a_refusal_below_the_interface_mtu_came_from_a_router(told: int | None, ends: Ends, expected: Verdict) -> None:
-    refused = full(0, 20, refused_locally=20, local_mtu=told)
+def test_a_refusal_below_the_interface_mtu_came_from_a_router(
+    reported: int | None, ends: Ends, expected: Verdict
+) -> None:
+    refused = full(0, 20, refused_locally=20, local_mtu=reported)
     assert judge(PATH, small(20), refused, ends).verdict is expected
 
 

@@ -40,9 +40,9 @@ def waive(directory: Path, code: str, *options: str, report: Report | None = Non
     file = directory / "now.json"
     made = report or msgspec.structs.replace(report_of(cluster(2)), findings=(LOST, BOOT, OTHER))
     file.write_bytes(to_json(made))
-    given = {"--from": str(file), "--reason": "until the window", "--by": "Ann Lee", "--until": SOON}
-    given |= dict(zip(options[::2], options[1::2], strict=True))
-    return main(["waive", code, *(word for pair in given.items() for word in pair)])
+    given_options = {"--from": str(file), "--reason": "until the window", "--by": "Ann Lee", "--until": SOON}
+    given_options |= dict(zip(options[::2], options[1::2], strict=True))
+    return main(["waive", code, *(word for pair in given_options.items() for word in pair)])
 
 
 def test_the_command_prints_the_settings_and_says_where_they_belong(tmp_path, capsys, monkeypatch):
@@ -83,8 +83,8 @@ def test_numbers_in_a_subject_are_not_changed(tmp_path, capsys):
 
 def test_of_several_findings_one_must_be_chosen_or_all_with_a_star(tmp_path, capsys):
     assert waive(tmp_path, "IC-BOOT-002") == 64
-    told = capsys.readouterr().err
-    assert 'has 2 findings IC-BOOT-002; choose one by --subject: "eth1 rac1: 9000 -> 1500" and "eth2 rac2:' in told
+    stderr = capsys.readouterr().err
+    assert 'has 2 findings IC-BOOT-002; choose one by --subject: "eth1 rac1: 9000 -> 1500" and "eth2 rac2:' in stderr
     assert waive(tmp_path, "IC-BOOT-002", "--subject", "eth*") == 0
     out = capsys.readouterr().out
     assert 'subject = "eth*"' in out

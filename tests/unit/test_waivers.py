@@ -30,8 +30,8 @@ MAKERS = {"IC-BOOT-002": "boot-mtu", "IC-PATH-005": "df-ping"}
 
 
 def waiver(**more: object) -> Waiver:
-    given = {"code": "IC-BOOT-002", "subject": "eth2 rac1", "reason": "in January", "by": "Ann Lee"}
-    return msgspec.convert({**given, "expires": LAST_DAY, **more}, Waiver)
+    fields = {"code": "IC-BOOT-002", "subject": "eth2 rac1", "reason": "in January", "by": "Ann Lee"}
+    return msgspec.convert({**fields, "expires": LAST_DAY, **more}, Waiver)
 
 
 def finding(status: Status = Status.WARN, **more: object) -> Finding:
@@ -41,8 +41,8 @@ def finding(status: Status = Status.WARN, **more: object) -> Finding:
 
 def standing(waived: Waiver, *findings: Finding, on: date = TODAY) -> tuple[str, str]:
     """What became of the one waiver, and why."""
-    (told,) = apply(findings, [waived], on, MAKERS, known_codes)[1]
-    return told.standing, told.why
+    (result,) = apply(findings, [waived], on, MAKERS, known_codes)[1]
+    return result.standing, result.why
 
 
 def holds(waived: Waiver, found: Finding, on: date = TODAY) -> bool:
@@ -144,9 +144,9 @@ def test_a_star_matches_the_text_that_it_replaced(parts, between):
 def test_of_several_subjects_the_worse_one_is_named():
     every = waiver(subject="*")
     both = (finding(), finding(Status.FAIL, subject="eth2 rac2"))
-    marked, (told,) = apply(both, [every], TODAY, MAKERS, known_codes)
+    marked, (result,) = apply(both, [every], TODAY, MAKERS, known_codes)
     assert [bool(f.waived) for f in marked] == [True, False]
-    assert (told.standing, told.why) == ("lifted", "eth2 rac2: It was waived as WARN, and is FAIL now.")
+    assert (result.standing, result.why) == ("lifted", "eth2 rac2: It was waived as WARN, and is FAIL now.")
 
 
 def test_a_finding_that_another_waiver_covers_lifts_none():
@@ -248,12 +248,12 @@ def test_a_waived_problem_is_sorted_after_those_that_count():
     assert [f.subject for f in whole.findings] == ["eth3", "eth2", ""]
 
 
-@pytest.mark.parametrize(("again", "told", "code"), [(Status.FAIL, "in force", 0), (Status.PASS, "not needed", 0)])
-def test_a_rerun_check_has_its_waivers_checked_again(again, told, code):
+@pytest.mark.parametrize(("again", "result", "code"), [(Status.FAIL, "in force", 0), (Status.PASS, "not needed", 0)])
+def test_a_rerun_check_has_its_waivers_checked_again(again, result, code):
     whole, part = report_with(of_loss(), waiver()), report_with(of_loss(), waiver(), found=again)
     of_one = msgspec.structs.replace(part, findings=tuple(f for f in part.findings if f.check == "lossy"))
     after = merged(whole, of_one, "lossy", [])
-    assert [s.standing for s in after.waivers] == [told, "not checked"]
+    assert [s.standing for s in after.waivers] == [result, "not checked"]
     assert exit_code(after) == code
 
 
@@ -288,8 +288,8 @@ def test_a_built_in_check_has_an_extent_wherever_it_has_a_number():
             counters=counters(3, change("rac2", Ip_ReasmFails=9), change("rac3", Udp_RcvbufErrors=9)),
         )
     )
-    told = {f.check: f.extent for f in report.findings if f.status in (Status.FAIL, Status.WARN)}
-    assert told["df-ping"] == Magnitude(2, "paths")
-    assert told["gc-blocks-lost"] == Magnitude(0.2975, "% lost of the blocks sent")
-    assert all(told.values())
+    extents = {f.check: f.extent for f in report.findings if f.status in (Status.FAIL, Status.WARN)}
+    assert extents["df-ping"] == Magnitude(2, "paths")
+    assert extents["gc-blocks-lost"] == Magnitude(0.2975, "% lost of the blocks sent")
+    assert all(extents.values())
     assert all(f.extent is None for f in report_of(cluster(2)).findings if f.status is Status.PASS)

@@ -12,7 +12,7 @@ def ways(text):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "lost", "said"),
+    ("nodes", "lost", "expected"),
     [
         (NODES[:2], "rac1>rac2 rac2>rac1", "between rac1 and rac2, both ways"),
         (NODES[:2], "rac2>rac1", "from rac2 to rac1"),
@@ -28,8 +28,8 @@ def ways(text):
         (NODES, "rac1>rac2 rac2>rac1 rac3>rac4", "between rac1 and rac2, both ways; from rac3 to rac4"),
     ],
 )  # fmt: skip
-def test_paths_are_described_in_plain_words(nodes, lost, said):
-    assert between(ways(lost), nodes) == said
+def test_paths_are_described_in_plain_words(nodes, lost, expected):
+    assert between(ways(lost), nodes) == expected
 
 
 def test_paths_between_all_nodes_have_a_short_description():
