@@ -45,7 +45,7 @@ from tests.fixtures.databases import past_loss as loss_of_the_past
 from tests.fixtures.databases import transfers as transfers_of
 
 DIRECTORY = Path(__file__).parent
-NOT_ASKED = NotAsked("No database was named.")
+NOT_REQUESTED = NotAsked("No database was named.")
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -72,7 +72,7 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
 
     def changed(self, old: Interface | None) -> Interface:
         """Return the interface with the changes of the case."""
-        said = {
+        texts = {
             "name": self.renamed,
             "mtu": self.mtu,
             "kind": self.kind,
@@ -85,9 +85,9 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
         }
         if self.addresses is not None:
             split = [text.partition("/") for text in self.addresses]
-            said["addresses"] = tuple(Address(ip, int(prefix)) for ip, _, prefix in split)
+            texts["addresses"] = tuple(Address(ip, int(prefix)) for ip, _, prefix in split)
         base = old or interface(self.name, "")
-        return msgspec.structs.replace(base, **{key: value for key, value in said.items() if value is not None})
+        return msgspec.structs.replace(base, **{key: value for key, value in texts.items() if value is not None})
 
 
 class RouteOf(_Table, frozen=True, kw_only=True):
@@ -213,7 +213,7 @@ class Make(_Table, frozen=True, kw_only=True):
         nodes = [self._node(number) for number in range(1, self.nodes + 1)]
         built = cluster(nodes, self._clusterware())
         assert isinstance(built.networks, tuple)
-        built = with_paths(built, *(probe for said in self.path for probe in said.probes(built.networks)))
+        built = with_paths(built, *(probe for declared in self.path for probe in declared.probes(built.networks)))
         built = msgspec.structs.replace(
             built,
             setups=tuple(self._setup(setup) for setup in built.setups),
@@ -223,32 +223,32 @@ class Make(_Table, frozen=True, kw_only=True):
         return asked(
             built,
             counters=counters(self.nodes, *(self._counted(name) for name in self.counted)),
-            database=database(self.nodes, self.database) if self.database else NOT_ASKED,
-            activity=self._activity() if self.database else NOT_ASKED,
+            database=database(self.nodes, self.database) if self.database else NOT_REQUESTED,
+            activity=self._activity() if self.database else NOT_REQUESTED,
             history=history(
                 self.nodes,
                 [loss_of_the_past(loss.instance, loss.blocks, loss.last) for loss in self.past_loss],
                 devices=tuple(device(n, nic, self.mtu) for n in numbers for nic in ("eth1", "eth2")),
             )
             if self.database
-            else NOT_ASKED,
+            else NOT_REQUESTED,
         )
 
     def _node(self, number: int) -> Node | UnreadNode:
         built = node(number, self.mtu)
         if built.name in self.unread:
             return UnreadNode(built.name, self.unread[built.name])
-        for said in self.interface:
-            if built.name in _several(said.node):
-                new = said.changed(built.interface(said.name))
-                others = tuple(new if i.name == said.name else i for i in built.interfaces)
-                added = () if built.interface(said.name) else (new,)
+        for declared in self.interface:
+            if built.name in _several(declared.node):
+                new = declared.changed(built.interface(declared.name))
+                others = tuple(new if i.name == declared.name else i for i in built.interfaces)
+                added = () if built.interface(declared.name) else (new,)
                 built = msgspec.structs.replace(built, interfaces=(*others, *added))
         for route in self.route:
             if route.node == built.name:
                 new_route = Route(route.to, route.interface, route.gateway, route.mtu, route.mtu_locked)
-                kept = tuple(r for r in built.routes if r.destination != route.to)
-                built = msgspec.structs.replace(built, routes=(*kept, new_route))
+                remaining = tuple(r for r in built.routes if r.destination != route.to)
+                built = msgspec.structs.replace(built, routes=(*remaining, new_route))
         return msgspec.structs.replace(built, sysctls={**built.sysctls, **self.sysctl.get(built.name, {})})
 
     def _clusterware(self) -> Clusterware:
@@ -263,12 +263,12 @@ class Make(_Table, frozen=True, kw_only=True):
         return msgspec.structs.replace(facts, **changes)
 
     def _setup(self, setup: NodeSetup | UnreadNode) -> NodeSetup | UnreadNode:
-        said = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
-        if isinstance(setup, UnreadNode) or not said:
+        declared = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
+        if isinstance(setup, UnreadNode) or not declared:
             return setup
         assert isinstance(setup.kept, tuple)
-        entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in said.values()]
-        return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in said), *entries))
+        entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in declared.values()]
+        return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in declared), *entries))
 
     def _counted(self, name: str) -> CounterChange:
         flat = {f"{group}_{n}": value for group, values in self.counted[name].items() for n, value in values.items()}

@@ -37,8 +37,8 @@ def report_of(case: Case) -> Report:
 @pytest.mark.parametrize("case", fact_cases(), ids=lambda case: case.name)
 def test_a_case_is_judged_right(case: Case) -> None:
     report = report_of(case)
-    told = [f"{f.status} {f.code} {f.title}" for f in report.findings]
-    assert case.faults_of(report) == [], "\n".join(told)
+    shown = [f"{f.status} {f.code} {f.title}" for f in report.findings]
+    assert case.faults_of(report) == [], "\n".join(shown)
 
 
 def test_a_case_that_expects_too_little_too_much_or_the_wrong_thing_fails() -> None:

@@ -35,7 +35,7 @@ from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refus
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, running, shown, until
-from tests.unit.change_journals import STEPS, journal, looked, plan
+from tests.unit.change_journals import STEPS, journal, plan, verification
 from tui.console import app as app_module
 from tui.console import journal_watcher
 from tui.console.app import ConsoleApp
@@ -47,7 +47,7 @@ from tui.widgets.lines import Lines
 
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
 SWITCHED = Attested("switch", "Bob of the network team")
-FAILS, PASSES = looked(Status.PASS, Status.FAIL), looked(Status.PASS, Status.PASS)
+FAILS, PASSES = verification(Status.PASS, Status.FAIL), verification(Status.PASS, Status.PASS)
 
 
 @asynccontextmanager
@@ -96,10 +96,10 @@ def changes(tmp_path: Path) -> PaperChanges:
 
 
 async def test_without_a_change_the_screen_explains_and_n_plans_one(new_console: NewConsole, tmp_path: Path) -> None:
-    asked: list[int | None] = []
+    requests: list[int | None] = []
 
     def begins(target: int | None, accepted: tuple[Accepted, ...]) -> ChangeJournal:
-        asked.append(target)
+        requests.append(target)
         return journal(tmp_path / "changes")
 
     async with console(new_console, PaperChanges(tmp_path / "changes", begins=begins)) as pilot:
@@ -111,7 +111,7 @@ async def test_without_a_change_the_screen_explains_and_n_plans_one(new_console:
         assert "An MTU is a number of bytes" in shown(pilot, "ask-rule")
         await answer(pilot, "1500")
         await settled(pilot, "step 1 of 4", "change-top")
-        assert asked == [1500]
+        assert requests == [1500]
         assert "press a to attest" in rule(pilot) or "The change is open" in rule(pilot)
 
 
@@ -188,19 +188,19 @@ async def test_the_current_step_is_shown_in_full_and_the_others_as_lines(
 async def test_tab_marks_a_block_which_c_copies_and_shift_c_copies_all_as_comments(
     new_console: NewConsole, changes: PaperChanges, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "state" / "commands.txt"
+    written = tmp_path / "state" / "commands.txt"
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("tab", "c")
         await pilot.pause()
-        assert kept.read_text().splitlines()[:2] == [
+        assert written.read_text().splitlines()[:2] == [
             "# 2026-11-20-a: As root on rac2:",
             "ip link set dev eth1 mtu 9000",
         ]
         assert "also in" in rule(pilot) + shown(pilot, "change-top")
         await pilot.press("C")
         await pilot.pause()
-        assert all(line.startswith("#") for line in kept.read_text().splitlines())
+        assert all(line.startswith("#") for line in written.read_text().splitlines())
 
 
 async def test_the_copied_block_is_always_visible(
@@ -231,7 +231,7 @@ async def test_surprises_are_above_the_step_until_a_verification_passes(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set while Clusterware runs.", dangerous=True)
-    changes._finds[:] = [(danger, looked(Status.PASS, Status.FAIL)), (PASSES,)]
+    changes._finds[:] = [(danger, verification(Status.PASS, Status.FAIL)), (PASSES,)]
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("v")
@@ -263,8 +263,8 @@ async def test_v_verifies_the_gate_which_stays_visible_until_it_passes(
 async def test_during_a_verification_progress_and_results_are_shown_and_esc_cancels(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
-    kept = Finding(code="CH-MTU-001", check="kept-mtu", status=Status.PASS, title="It is kept.", nodes=("rac1",))
-    changes._found, changes._finds[:] = (kept,), [(PASSES,)]
+    passed = Finding(code="CH-MTU-001", check="kept-mtu", status=Status.PASS, title="It is kept.", nodes=("rac1",))
+    changes._found, changes._finds[:] = (passed,), [(PASSES,)]
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         assert changes.conduct is not None
@@ -367,10 +367,10 @@ async def test_keys_pressed_in_a_burst_go_to_the_right_widget(new_console: NewCo
         for key in ("x", *"A", "enter", *"reason 5 q", "enter", *"yes", "enter"):
             pilot.app.post_message(Key({" ": "space"}.get(key, key), key if len(key) == 1 else None))
         await settled(pilot, "abandoned", "change-top")
-        given_up = last(changes)
-        assert isinstance(given_up, Closed)
-        assert given_up.by.endswith("A")
-        assert given_up.reason == "reason 5 q"
+        abandoned = last(changes)
+        assert isinstance(abandoned, Closed)
+        assert abandoned.by.endswith("A")
+        assert abandoned.reason == "reason 5 q"
 
 
 async def test_a_cancelled_prompt_decides_nothing(new_console: NewConsole, changes: PaperChanges) -> None:
@@ -457,22 +457,22 @@ async def test_events_of_other_operators_appear_and_an_idle_journal_is_not_read(
     new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_watcher, "POLL_EVERY_S", 0.02)
-    looks: list[object] = []
+    calls: list[object] = []
     stamp = JournalWatcher._stamp
 
-    def look(watcher: JournalWatcher) -> tuple[object, ...]:
-        looks.append(watcher)
+    def count_call(watcher: JournalWatcher) -> tuple[object, ...]:
+        calls.append(watcher)
         return stamp(watcher)
 
-    monkeypatch.setattr(JournalWatcher, "_stamp", look)
-    told: list[object] = []
-    monkeypatch.setattr(ConsoleApp, "on_change_reported", _counting(told, ConsoleApp.on_change_reported))
+    monkeypatch.setattr(JournalWatcher, "_stamp", count_call)
+    messages: list[object] = []
+    monkeypatch.setattr(ConsoleApp, "on_change_reported", _counting(messages, ConsoleApp.on_change_reported))
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        await _some_more(pilot, looks)
-        before = len(told)
-        await _some_more(pilot, looks)
-        assert len(told) == before
+        await _some_more(pilot, calls)
+        before = len(messages)
+        await _some_more(pilot, calls)
+        assert len(messages) == before
         elsewhere = ChangeJournal.read(find(changes.directory)[0].path)
         elsewhere.append(Noted("set-mtu", "rac2 is done."), who="root@rac2", version="1")
         await settled(pilot, "root@rac2: rac2 is done.")
@@ -480,15 +480,15 @@ async def test_events_of_other_operators_appear_and_an_idle_journal_is_not_read(
         await until(pilot, lambda: not running(pilot, "change-watch"))
 
 
-async def _some_more(pilot: Pilot[None], looks: list[object]) -> None:
+async def _some_more(pilot: Pilot[None], calls: list[object]) -> None:
     """Wait until the journal has been read a few more times."""
-    enough = len(looks) + 5
-    await until(pilot, lambda: len(looks) >= enough)
+    enough = len(calls) + 5
+    await until(pilot, lambda: len(calls) >= enough)
 
 
-def _counting(told: list[object], handle: Any) -> Any:
+def _counting(messages: list[object], handle: Any) -> Any:
     def counted(app: ConsoleApp, message: object) -> None:
-        told.append(message)
+        messages.append(message)
         handle(app, message)
 
     return counted

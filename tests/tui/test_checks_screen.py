@@ -70,12 +70,12 @@ async def test_while_facts_are_gathered_results_are_shown_and_the_cursor_keeps_i
         assert "· df-ping" in shown(pilot, "list")
         assert "df-ping" not in chosen(pilot)
         await pilot.press("j", "j", "j")
-        kept = chosen(pilot)
-        assert kept == "IC-IFACE-001"
+        selected = chosen(pilot)
+        assert selected == "IC-IFACE-001"
         gate.open.set()
         await concluded(pilot)
         assert listed(pilot)[0].lstrip().startswith("F df-ping")
-        assert chosen(pilot) == kept
+        assert chosen(pilot) == selected
 
 
 async def test_until_the_operator_moves_the_worst_finding_is_selected(new_console: NewConsole) -> None:
@@ -133,8 +133,8 @@ async def test_enter_shows_the_evidence(new_console: NewConsole) -> None:
 
 
 async def test_a_second_run_marks_gone_and_new_findings(new_console: NewConsole) -> None:
-    mended_and_broken = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
-    app = new_console(lambda: engine(black_hole()), lambda: engine(mended_and_broken))
+    changed = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
+    app = new_console(lambda: engine(black_hole()), lambda: engine(changed))
     async with app.run_test() as pilot:
         await concluded(pilot)
         assert "new" not in shown(pilot, "lower-rule")
@@ -339,8 +339,8 @@ def waiving(*waivers: Waiver) -> Engine:
 
 
 def waiver(**more: object) -> Waiver:
-    given = {"code": "IC-PATH-003", "subject": "eth2: *", "reason": "the switch is replaced in January"}
-    return Waiver(**{**given, "by": "Ann Lee", "expires": date(9999, 12, 31), "status": "FAIL", **more})  # type: ignore[arg-type]
+    fields = {"code": "IC-PATH-003", "subject": "eth2: *", "reason": "the switch is replaced in January"}
+    return Waiver(**{**fields, "by": "Ann Lee", "expires": date(9999, 12, 31), "status": "FAIL", **more})  # type: ignore[arg-type]
 
 
 async def test_a_waived_finding_is_shown_separately(new_console: NewConsole) -> None:
@@ -382,8 +382,8 @@ async def test_waivers_that_do_not_apply_are_below_the_findings_and_scroll_into_
     ended = [waiver(code=f"IC-PATH-00{n}", subject="eth2: black hole", expires=date(2020, 1, n)) for n in range(1, 4)]
     async with new_console(lambda: waiving(*ended)).run_test(size=(60, 12)) as pilot:
         await concluded(pilot)
-        told = shown(pilot, "list").splitlines()
-        assert [line.split()[0] for line in told[-3:]] == ["expired:"] * 3
+        shown_lines = shown(pilot, "list").splitlines()
+        assert [line.split()[0] for line in shown_lines[-3:]] == ["expired:"] * 3
         lines = pilot.app.screen.query_one("#list", Lines)
         assert lines.below > 0
         await pilot.press("G")

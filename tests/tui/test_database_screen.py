@@ -52,7 +52,7 @@ def top(pilot: Pilot[None]) -> str:
     return text(pilot).splitlines()[page.above].strip()
 
 
-async def told(pilot: Pilot[None], words: str) -> None:
+async def shows(pilot: Pilot[None], words: str) -> None:
     """Wait until the screen contains this text; the live feed continues, so its work never ends."""
     await until(pilot, lambda: words in text(pilot))
 
@@ -170,9 +170,9 @@ async def test_while_the_instances_are_read_the_earlier_run_stays_visible(
         await gate.reached.wait()
         await pilot.press("4")
         await pilot.pause()
-        await told(pilot, "Being read")
+        await shows(pilot, "Being read")
         gate.open.set()
-        await told(pilot, "0 of 12,400")
+        await shows(pilot, "0 of 12,400")
         await pilot.press("r")
         await again.reached.wait()
         await pilot.pause()
@@ -180,7 +180,7 @@ async def test_while_the_instances_are_read_the_earlier_run_stays_visible(
         assert "0 of 12,400" in text(pilot)
         again.open.set()
         await concluded(pilot)
-        await told(pilot, "0 of 12,400")
+        await shows(pilot, "0 of 12,400")
 
 
 @pytest.mark.parametrize("instances", [2, 16])

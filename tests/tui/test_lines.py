@@ -108,8 +108,8 @@ class LinesApp(App[None]):
 def _style_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.style import Style
 
-    looks = {"fail": Style(color="red", bold=True), "accent": Style(color="blue")}
-    monkeypatch.setattr(Lines, "_style", lambda lines, role: looks.get(role, Style.null()))
+    styles = {"fail": Style(color="red", bold=True), "accent": Style(color="blue")}
+    monkeypatch.setattr(Lines, "_style", lambda lines, role: styles.get(role, Style.null()))
 
 
 async def update_from(before: Sequence[Line], after: Sequence[Line], *, can_move: bool = True) -> str:

@@ -19,7 +19,7 @@ from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import cluster_events
-from tests.unit.change_journals import journal, looked
+from tests.unit.change_journals import journal, verification
 
 Compare = Callable[..., bool]
 
@@ -69,7 +69,7 @@ def test_change(
     new_console: NewConsole, snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_of_changes, "now", lambda: "2026-11-20T18:02:31+01:00")
-    journal(tmp_path, Attested("agree", "Ann Lee"), Attested("switch", "Bob"), looked(Status.PASS, Status.FAIL))
+    journal(tmp_path, Attested("agree", "Ann Lee"), Attested("switch", "Bob"), verification(Status.PASS, Status.FAIL))
 
     async def change(pilot: Pilot[None]) -> None:
         await concluded(pilot)

@@ -27,7 +27,7 @@ from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown, write
-from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
+from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, other_user
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
@@ -224,7 +224,7 @@ async def test_hostile_names_in_a_saved_file_are_escaped(new_console: NewConsole
 
 def racwire(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*RACWIRE, *words], env=nobody(home), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        [*RACWIRE, *words], env=other_user(home), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
     )
 
 
@@ -232,7 +232,7 @@ async def test_in_a_terminal_the_console_opens_and_leaves_no_files(tmp_path: Pat
     path = await saved_file(tmp_path, asked(2), cluster_events(30))
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    terminal = Terminal({**nobody(tmp_path), "TMPDIR": str(scratch)}, [*RACWIRE, "open", str(path)])
+    terminal = Terminal({**other_user(tmp_path), "TMPDIR": str(scratch)}, [*RACWIRE, "open", str(path)])
     try:
         terminal.read_until(b"[1 Checks]")
         terminal.send(b"3")

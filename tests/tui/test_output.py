@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.terminal import PATIENCE_S, Terminal, nobody
+from tests.tui.terminal import PATIENCE_S, Terminal, other_user
 from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
 
@@ -99,7 +99,7 @@ def test_writes_to_a_lost_terminal_are_discarded_silently(line: Line) -> None:
 
 def test_a_console_whose_terminal_reads_nothing_is_ended_by_a_signal(tmp_path: Path) -> None:
     """After more changes than Textual's own writer queues before it stops the app."""
-    terminal = Terminal(nobody(tmp_path))
+    terminal = Terminal(other_user(tmp_path))
     terminal.read_until(b"1 Checks")
     held = os.open(f"/proc/{terminal.process.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)
     try:

@@ -132,15 +132,15 @@ async def test_a_click_selects_a_path_and_a_second_click_opens_it(new_console: N
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"), [("not asked for", "A recording contains only samples"), ("No ping.", "No ping.")]
+    ("reason", "message"), [("not asked for", "A recording contains only samples"), ("No ping.", "No ping.")]
 )
-async def test_without_probes_the_screen_shows_the_reason(new_console: NewConsole, reason: str, told: str) -> None:
+async def test_without_probes_the_screen_shows_the_reason(new_console: NewConsole, reason: str, message: str) -> None:
     facts = msgspec.structs.replace(healthy(), paths=Unknown(reason))
     async with new_console(lambda: JudgedRecording(header_of(facts), discover(), Settings())).run_test() as pilot:
         await paths_of(pilot)
         assert "not probed" in shown(pilot, "path-matrix")
         assert "0 of" not in shown(pilot, "path-matrix")
-        assert told in " ".join(shown(pilot, "path-foot").split())
+        assert message in " ".join(shown(pilot, "path-foot").split())
 
 
 async def test_sixteen_nodes_fit_24_lines_one_network_at_a_time(new_console: NewConsole) -> None:
@@ -216,21 +216,21 @@ async def test_during_the_first_run_the_screen_shows_what_it_waits_for(new_conso
 
 
 async def test_during_the_next_run_the_last_matrices_stay(new_console: NewConsole) -> None:
-    mended: Cluster = healthy()
-    gate = Gate(mended, "paths")
-    first, second = lambda: engine(black_hole()), lambda: engine(mended, paths=gate)
+    current: Cluster = healthy()
+    gate = Gate(current, "paths")
+    first, second = lambda: engine(black_hole()), lambda: engine(current, paths=gate)
     async with new_console(first, second).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         await pilot.press("p", "r")
         await gate.reached.wait()
         await pilot.pause()
         assert "1500 B" in shown(pilot, "path-matrix")
-        kept = cursor_line(pilot)
-        assert kept.startswith("rac2→rac3")
+        before = cursor_line(pilot)
+        assert before.startswith("rac2→rac3")
         gate.open.set()
         await concluded(pilot)
         assert "1500 B" not in shown(pilot, "path-matrix")
-        assert cursor_line(pilot).split(":")[0] == kept.split(":")[0]
+        assert cursor_line(pilot).split(":")[0] == before.split(":")[0]
 
 
 async def test_help_explains_its_keys_and_letters(new_console: NewConsole) -> None:

@@ -64,10 +64,10 @@ async def test_e_shows_the_contents_of_the_report_and_writes_no_file_yet(sick: C
         await pilot.press("e")
         await pilot.pause()
         assert "[6 Report]" in shown(pilot, "tabs")
-        said = shown(pilot, "report-says")
-        assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways." in said
-        assert "Every check has concluded." in said
-        assert "None yet: sampling starts when you open Traffic (3)." in said
+        contents = shown(pilot, "report-says")
+        assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways." in contents
+        assert "Every check has concluded." in contents
+        assert "None yet: sampling starts when you open Traffic (3)." in contents
         assert not list(here.glob("racwire-*"))  # noqa: ASYNC240 - a test waits for nothing else
 
 
@@ -109,10 +109,10 @@ async def test_an_existing_file_is_not_overwritten(sick: ConsoleApp, here: Path)
 async def test_with_an_unwritable_working_directory_the_state_directory_is_used(
     sick: ConsoleApp, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = here / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
+    removed = here / "gone"
+    removed.mkdir()
+    monkeypatch.chdir(removed)
+    removed.rmdir()
     async with sick.run_test() as pilot:
         await report_screen(pilot)
         assert f"~/state/{STEM}" in shown(pilot, "report-file")
@@ -130,15 +130,15 @@ async def test_a_full_disk_is_one_sentence_and_the_console_continues(
         await report_screen(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: "No space left" in shown(pilot, "report-done"))
-        told = "".join(shown(pilot, "report-done").split())
-        assert f"{here.name}/{STEM}.txtcouldnotbewritten" in told, "of the first place, not of the second"
+        result = "".join(shown(pilot, "report-done").split())
+        assert f"{here.name}/{STEM}.txtcouldnotbewritten" in result, "of the first place, not of the second"
         await pilot.press("1")
         assert checks_screen(pilot)
 
 
 async def test_the_progress_is_shown_above_the_keys(sick: ConsoleApp, monkeypatch: pytest.MonkeyPatch) -> None:
     """The report is made and then written; the screen announces each step first, as both can take a while."""
-    made, kept = threading.Event(), threading.Event()
+    made, finished = threading.Event(), threading.Event()
     json = FORMATS["json"]
 
     def slow(evidence: Evidence) -> bytes:
@@ -146,7 +146,7 @@ async def test_the_progress_is_shown_above_the_keys(sick: ConsoleApp, monkeypatc
         return json.write(evidence)
 
     def hang(path: Path, data: bytes, *, replace: bool) -> None:
-        kept.wait(20)
+        finished.wait(20)
         path.write_bytes(data)
 
     monkeypatch.setitem(FORMATS, "json", dataclasses.replace(json, write=slow))
@@ -159,12 +159,12 @@ async def test_the_progress_is_shown_above_the_keys(sick: ConsoleApp, monkeypatc
             made.set()
             await until(pilot, lambda: "B to ~/" in shown(pilot, "lower-rule"))
             assert re.search(rf"writing \d+ kB to ~/{STEM}.json", shown(pilot, "lower-rule"))
-            kept.set()
+            finished.set()
             await until(pilot, lambda: f"~/{STEM}.json, " in shown(pilot, "report-done"))
             assert "writing" not in shown(pilot, "lower-rule")
     finally:
         made.set()
-        kept.set()
+        finished.set()
 
 
 def held_up() -> tuple[asyncio.Event, Callable[[Session, Cluster], object]]:

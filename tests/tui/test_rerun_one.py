@@ -25,11 +25,11 @@ def engine_for(facts: Cluster, check: str, **instead: object) -> Engine:
 async def test_the_findings_of_the_check_are_replaced_and_everything_else_stays(new_console: NewConsole) -> None:
     wanted: list[str] = []
 
-    def mended(check: str) -> Engine:
+    def fixed(check: str) -> Engine:
         wanted.append(check)
         return engine_for(healthy(), check)
 
-    async with new_console(lambda: engine(black_hole()), mended).run_test(size=(120, 40)) as pilot:
+    async with new_console(lambda: engine(black_hole()), fixed).run_test(size=(120, 40)) as pilot:
         await concluded(pilot)
         before = listed(pilot)
         await pilot.press("R")
@@ -121,8 +121,8 @@ async def test_the_exported_report_contains_both_runs_and_says_so(
         await pilot.press("R")
         await concluded(pilot)
         await pilot.press("e")
-        told = msgspec.json.decode((await write(pilot, "json")).read_bytes())
-        assert [again["check"] for again in told["reruns"]] == ["df-ping"]
-        assert {f["check"] for f in told["findings"]} == {f.check for f in findings}
+        document = msgspec.json.decode((await write(pilot, "json")).read_bytes())
+        assert [again["check"] for again in document["reruns"]] == ["df-ping"]
+        assert {f["check"] for f in document["findings"]} == {f.check for f in findings}
         assert app.report is not None
         assert not [f for f in app.report.findings if f.code == "IC-PATH-003"]

@@ -78,7 +78,7 @@ async def test_digits_change_screens_and_each_keeps_its_position(
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         await pilot.press("j")
-        kept = chosen(pilot)
+        selected = chosen(pilot)
         await pilot.press("3")
         await pilot.pause()
         assert isinstance(pilot.app.screen, numbers)
@@ -86,7 +86,7 @@ async def test_digits_change_screens_and_each_keeps_its_position(
         assert "prodrac" in shown(pilot, "header")
         await pilot.press("1")
         await pilot.pause()
-        assert chosen(pilot) == kept
+        assert chosen(pilot) == selected
 
 
 async def test_the_feed_starts_with_the_first_screen_that_shows_it_and_the_header_says_so(

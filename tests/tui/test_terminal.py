@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, MADE_UP, PATIENCE_S, RACWIRE, Terminal, nobody
+from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, MADE_UP, PATIENCE_S, RACWIRE, Terminal, other_user
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """A user without any settings."""
-    return nobody(tmp_path)
+    return other_user(tmp_path)
 
 
 @pytest.fixture
@@ -133,9 +133,9 @@ def test_an_error_of_the_console_is_logged_and_the_console_continues(
         terminal.send(b"q")
         assert terminal.ended() in (3, 130)
         log = tmp_path / ".local" / "state" / "racwire" / "racwire.log"
-        said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
-        assert b"racwire: an internal error occurred while the console ran; the details are in" in said
-        assert b"Traceback" not in said
+        output = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
+        assert b"racwire: an internal error occurred while the console ran; the details are in" in output
+        assert b"Traceback" not in output
         assert "wheels" in log.read_text()
         assert log.stat().st_mode & 0o777 == 0o600
     finally:
@@ -151,9 +151,9 @@ def test_a_console_that_cannot_start_says_so_in_a_sentence(environment: dict[str
     terminal = Terminal(environment, [sys.executable, "-c", program])
     try:
         terminal.ended()
-        said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
-        assert b"racwire: the console failed; the details are in" in said
-        assert b"Traceback" not in said
+        output = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
+        assert b"racwire: the console failed; the details are in" in output
+        assert b"Traceback" not in output
         assert "wheels" in (tmp_path / ".local" / "state" / "racwire" / "racwire.log").read_text()
     finally:
         terminal.close()
@@ -161,11 +161,11 @@ def test_a_console_that_cannot_start_says_so_in_a_sentence(environment: dict[str
 
 def test_a_hanging_thread_does_not_block_the_end_of_the_console(environment: dict[str, str], tmp_path: Path) -> None:
     """For example a name lookup or a read from a dead file server: neither can be cancelled."""
-    begun = tmp_path / "begun"
+    started = tmp_path / "begun"
     program = (
         "import asyncio, pathlib, sys, threading\nimport checks.run.engine\n"
         "def hang():\n"
-        f"    pathlib.Path({str(begun)!r}).touch()\n"
+        f"    pathlib.Path({str(started)!r}).touch()\n"
         "    threading.Event().wait()\n"
         "class Hanging(checks.run.engine.Engine):\n"
         "    async def events(self):\n"
@@ -177,7 +177,7 @@ def test_a_hanging_thread_does_not_block_the_end_of_the_console(environment: dic
     terminal = Terminal(environment, [sys.executable, "-c", program])
     try:
         terminal.read_until(b"1 Checks")
-        while not begun.exists():
+        while not started.exists():
             terminal.read_until_quiet(0.05)
         os.write(terminal.master, b"q")
         assert terminal.ended() == 130

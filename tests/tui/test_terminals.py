@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.terminal import MADE_UP, Terminal, nobody
+from tests.tui.terminal import MADE_UP, Terminal, other_user
 
 Start = Callable[..., Terminal]
 
@@ -17,18 +17,18 @@ Start = Callable[..., Terminal]
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start a console on a made-up cluster, with some changes of the environment; wait until it is drawn."""
-    begun: list[Terminal] = []
+    started: list[Terminal] = []
 
     def start(*arguments: str, **otherwise: str) -> Terminal:
         command = [sys.executable, "-c", MADE_UP, *arguments]
-        terminal = Terminal({**nobody(tmp_path), **otherwise}, command)
-        begun.append(terminal)
+        terminal = Terminal({**other_user(tmp_path), **otherwise}, command)
+        started.append(terminal)
         terminal.read_until(b"more lines")
         terminal.seen += terminal.read_until_quiet(0.4)
         return terminal
 
     yield start
-    for terminal in begun:
+    for terminal in started:
         terminal.close()
 
 

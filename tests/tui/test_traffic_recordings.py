@@ -248,9 +248,9 @@ async def test_data_missing_from_a_recording_is_reported_and_no_run_is_offered(
 ) -> None:
     path = record(tmp_path / "a.rec", msgspec.structs.replace(facts, **HELD), cluster_events(5))
     async with replay(new_console, path) as on:
-        for key, part, told in (("2", "path-matrix", paths), ("4", "database-page", database)):
+        for key, part, expected in (("2", "path-matrix", paths), ("4", "database-page", database)):
             await on.press(key)
-            await on.until(lambda part=part, told=told: told in " ".join(shown(on.pilot, part).split()))  # type: ignore[misc]
+            await on.until(lambda part=part, expected=expected: expected in " ".join(shown(on.pilot, part).split()))  # type: ignore[misc]
             text = shown(on.pilot, part)
             assert "runs the checks again" not in " ".join(text.split())
             assert " yet" not in text

@@ -19,7 +19,7 @@ from checks.change.state import fold
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
-from tests.unit.change_journals import journal, looked, plan
+from tests.unit.change_journals import journal, plan, verification
 from tui.cli.change import change_context
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import status_lines
@@ -71,7 +71,7 @@ def test_help_explains_the_whole_procedure_on_two_screens_of_a_small_terminal(ca
         ((), "next: step 1, agree: `racwire change next --directory {}`."),
         ((AGREED, SWITCHED), "next: step 3, set MTU: `racwire change next --directory {}`."),
         (
-            (AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)),
+            (AGREED, SWITCHED, verification(Status.PASS, Status.FAIL)),
             "next: fix what the gate names, then `racwire change verify --directory {}`; "
             "`racwire change next --directory {}` shows the step.",
         ),
@@ -79,7 +79,7 @@ def test_help_explains_the_whole_procedure_on_two_screens_of_a_small_terminal(ca
             (
                 AGREED,
                 SWITCHED,
-                looked(Status.PASS, Status.PASS),
+                verification(Status.PASS, Status.PASS),
                 Attested("sign-off", "Ann"),
                 Closed("signed off", "Ann"),
             ),
@@ -100,7 +100,7 @@ def test_each_command_ends_with_the_next_command_to_type(racwire, changes, event
 
 def test_status_fits_80_columns(changes):
     surprise = Surprised(Surprise.REBOOTED, "rac2", "rac2 was booted at 18:02 and came back with eth1 at 1500.")
-    change = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), surprise).change
+    change = journal(changes, AGREED, SWITCHED, verification(Status.PASS, Status.FAIL), surprise).change
     text = shown(status_lines(change, 80, path="/shared/prodrac-2026-11-20-a.change"))
     assert all(len(line) <= 80 for line in text.splitlines())
     assert text.splitlines()[0] == "Change 2026-11-20-a of prodrac  MTU 1500 → 9000  2 nodes  step 3 of 4"
@@ -184,7 +184,7 @@ def test_the_whole_plan_is_shown_before_any_step_is_done(racwire, changes):
 
 
 def test_attesting_the_last_step_signs_off(racwire, changes):
-    opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.PASS))
+    opened = journal(changes, AGREED, SWITCHED, verification(Status.PASS, Status.PASS))
     code, _, stderr = racwire("attest", "--by", "Ann Lee")
     assert code == ExitCode.PASS
     assert "the change 2026-11-20-a has ended: signed off by Ann Lee." in stderr
@@ -192,7 +192,7 @@ def test_attesting_the_last_step_signs_off(racwire, changes):
 
 
 def test_a_change_without_its_last_line_is_closed_by_repeating_the_command(racwire, changes):
-    opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS), Attested("sign-off", "Ann Lee"))
+    opened = journal(changes, AGREED, SWITCHED, verification(Status.PASS), Attested("sign-off", "Ann Lee"))
     assert racwire("attest", "--by", "Ann Lee")[0] == ExitCode.PASS
     assert ChangeJournal.read(opened.path).change.outcome == "signed off"
 
@@ -245,7 +245,7 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_is_allowed(
     racwire, changes, monkeypatch, statuses, code, word
 ):
     journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(looked(*statuses)))
+    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(verification(*statuses)))
     found, out, stderr = racwire("verify")
     assert found == code
     assert out.startswith("Step 3 of 4: set MTU\nGate, checked ")
@@ -258,11 +258,11 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_is_allowed(
 def test_commands_in_gate_results_can_be_typed_and_notes_stay_unchanged(racwire, changes, monkeypatch):
     note = Noted("set-mtu", "Then I typed `racwire change verify`.")
     journal(changes, AGREED, SWITCHED, note)
-    look = looked(Status.FAIL)
+    failed = verification(Status.FAIL)
     again = ("Run what this step has:", "racwire change next --node rac1", "Then look again:", "racwire change verify")
-    result = msgspec.structs.replace(look.results[0], next=again)
+    result = msgspec.structs.replace(failed.results[0], next=again)
     monkeypatch.setattr(
-        change_context, "ChangeSession", conduct_that_sees(msgspec.structs.replace(look, results=(result,)))
+        change_context, "ChangeSession", conduct_that_sees(msgspec.structs.replace(failed, results=(result,)))
     )
     for words in (("verify",), ("status",)):
         _, out, _ = racwire(*words)
@@ -283,7 +283,7 @@ def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):
 def test_surprises_come_first_and_a_danger_is_marked(racwire, changes, monkeypatch):
     journal(changes, AGREED, SWITCHED)
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
-    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(danger, looked(Status.FAIL)))
+    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(danger, verification(Status.FAIL)))
     _, out, _ = racwire("verify", "--format", "json")
     document = json.loads(out)
     assert [surprise["sentence"] for surprise in document["surprises"]] == [danger.sentence]
@@ -343,14 +343,14 @@ MEASURED = {"IC ping 8K rac1 → rac2": "0.35 ms", "packets per block": BeforeAf
 def whole(changes) -> ChangeReport:
     """A change with many events."""
     accepted = (Accepted("IC-UDP-002", "Datagrams were thrown away", "Known since May, CHG-4000."),)
-    baseline = looked(Status.PASS, figures={"IC ping 8K rac1 → rac2": "0.61 ms"})
+    baseline = verification(Status.PASS, figures={"IC ping 8K rac1 → rac2": "0.61 ms"})
     return report_of(
         journal(
             changes,
             AGREED,
             SWITCHED,
             Noted("set-mtu", "rac2 took long to answer."),
-            looked(Status.PASS, Status.FAIL, rac2_mtu=1500),
+            verification(Status.PASS, Status.FAIL, rac2_mtu=1500),
             Overridden("set-mtu", "Ann Lee", "rac2 is rebuilt tomorrow anyway."),
             Reopened("set-mtu", "eth1 of rac2 is 1500 again."),
             msgspec.structs.replace(baseline, figures=MEASURED),
@@ -398,7 +398,7 @@ def test_a_report_of_a_rolled_back_change_has_both_plans(changes):
             AGREED,
             SWITCHED,
             RolledBack(back, "Ann Lee", "The switch of the second room has no 9216."),
-            looked(Status.PASS, Status.PASS, rac2_mtu=1500),
+            verification(Status.PASS, Status.PASS, rac2_mtu=1500),
             Attested("sign-off", "Ann Lee"),
             Closed("rolled back", "Ann Lee"),
         ).change

@@ -17,7 +17,7 @@ from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.sources.nodes.shell import Shell, ShellError
 from tests.fixtures.clusters import cluster
-from tests.unit.change_journals import LOOK, WHO
+from tests.unit.change_journals import OBSERVED, WHO
 from tests.unit.change_support import plan
 
 
@@ -64,7 +64,7 @@ def gathered(tmp_path: Path, *checks: str) -> tuple[Changing, Nodes]:
 
 
 def test_every_verification_requests_journals_of_peers_and_reports_refusals(tmp_path: Path) -> None:
-    ChangeJournal.open_new(tmp_path, plan(), LOOK, who=WHO, version="1.2.3")
+    ChangeJournal.open_new(tmp_path, plan(), OBSERVED, who=WHO, version="1.2.3")
     found, nodes = gathered(tmp_path)
     assert list(found.copies) == ["rac2"]
     assert [(copy.node, Path(copy.path).parent) for copy in found.copies["rac2"]] == [("rac2", tmp_path)]

@@ -7,15 +7,15 @@ from checks.change.change_events import RolledBack
 from checks.change.change_plan import ChangeKind, PlannedDatabase
 from checks.model.facts import FragileMtu, Keeper, Unknown, UnreadNode
 from checks.model.finding import Status
-from tests.unit.change_gate_support import commands, found, said, sentence
+from tests.unit.change_gate_support import commands, found, gate_results, sentence
 from tests.unit.change_support import (
     HOME,
     NODES,
     after,
     bond,
+    boot_config,
     cluster,
     down,
-    kept,
     layer,
     nic,
     passed,
@@ -31,9 +31,9 @@ UNREAD = UnreadNode("rac3", "rac3 could not be read: ssh asked for a password.")
 
 
 def test_no_process_may_run_before_an_mtu_is_set():
-    assert said("stack-down", down()) == dict.fromkeys(NODES, "PASS down")
+    assert gate_results("stack-down", down()) == dict.fromkeys(NODES, "PASS down")
     up = cluster(rac3=UNREAD)
-    assert said("stack-down", up) == {
+    assert gate_results("stack-down", up) == {
         "rac1": "FAIL +ASM1 and 4 more run",
         "rac2": "FAIL +ASM2 and 4 more run",
         "rac3": "UNKNOWN not known",
@@ -47,14 +47,14 @@ def test_no_process_may_run_before_an_mtu_is_set():
 
 def test_an_instance_started_by_hand_counts_as_running():
     now = down(rac2=setup("rac2", runs=False, instances=("prod2",)))
-    assert said("stack-down", now)["rac2"] == "FAIL prod2 runs"
+    assert gate_results("stack-down", now)["rac2"] == "FAIL prod2 runs"
     assert sentence("stack-down", now, "rac2") == "prod2 runs on rac2."
     assert "Stop by hand" in found("stack-down", now)[1].next[-1].text
 
 
 def test_a_running_process_is_reported_even_if_the_rest_is_unknown():
     half = setup("rac2", runs=False, daemons=("ohasd.bin",), instances=Unknown("Not as this user."))
-    assert said("stack-down", down(rac2=half))["rac2"] == "FAIL ohasd.bin runs"
+    assert gate_results("stack-down", down(rac2=half))["rac2"] == "FAIL ohasd.bin runs"
     silent = setup("rac2", runs=False, instances=Unknown("Not as this user."))
     assert sentence("stack-down", down(rac2=silent), "rac2") == "What runs on rac2 is not known: not as this user."
 
@@ -62,24 +62,24 @@ def test_a_running_process_is_reported_even_if_the_rest_is_unknown():
 def test_clusterware_is_up_when_all_its_services_are():
     services = (*cluster().setup("rac1").services[:3], "CRS-4534: Cannot communicate with Event Manager")
     now = cluster(rac2=setup("rac2", services=services), rac3=setup("rac3", services=(), runs=False))
-    assert said("stack-up", now) == {"rac1": "PASS up", "rac2": "FAIL not up", "rac3": "FAIL not up"}
+    assert gate_results("stack-up", now) == {"rac1": "PASS up", "rac2": "FAIL not up", "rac3": "FAIL not up"}
     assert "Cannot communicate with Event Manager" in sentence("stack-up", now, "rac2")
 
 
 def test_without_an_answer_of_crsctl_the_processes_show_that_clusterware_is_down():
     unknown = Unknown("crsctl may not be run as this user.")
     now = cluster(rac2=setup("rac2", runs=False, services=unknown), rac3=setup("rac3", services=unknown))
-    assert said("stack-up", now) == {"rac1": "PASS up", "rac2": "FAIL not up", "rac3": "UNKNOWN not known"}
+    assert gate_results("stack-up", now) == {"rac1": "PASS up", "rac2": "FAIL not up", "rac3": "UNKNOWN not known"}
 
 
 def test_autostart_is_off_for_the_change_and_on_after_it():
     now = cluster(rac2=setup("rac2", autostart=False), rac3=setup("rac3", autostart=Unknown("Not as this user.")))
-    assert said("autostart-off", now) == {
+    assert gate_results("autostart-off", now) == {
         "rac1": "FAIL starts at boot",
         "rac2": "PASS no autostart",
         "rac3": "UNKNOWN not known",
     }
-    assert said("autostart-on", now) == {
+    assert gate_results("autostart-on", now) == {
         "rac1": "PASS autostart",
         "rac2": "FAIL no autostart",
         "rac3": "UNKNOWN not known",
@@ -89,7 +89,7 @@ def test_autostart_is_off_for_the_change_and_on_after_it():
 
 def test_each_database_must_run_on_the_nodes_where_it_ran_before():
     moved = cluster(rac1=setup("rac1", instances=("+ASM1", "prod2")), rac2=setup("rac2", instances=("+ASM2",)))
-    assert said("instances-up", moved) == {
+    assert gate_results("instances-up", moved) == {
         "rac1": "PASS 1 instance",
         "rac2": "FAIL prod2 missing",
         "rac3": "PASS none planned",
@@ -99,9 +99,9 @@ def test_each_database_must_run_on_the_nodes_where_it_ran_before():
 def test_an_instance_that_clusterware_moved_or_renumbered_is_not_missing():
     one = plan(databases=(PlannedDatabase(name="one", instances={"rac1": "one_2"}),))
     moved = cluster(rac1=setup("rac1", instances=("+ASM1",)), rac3=setup("rac3", instances=("+ASM3", "one_1")))
-    assert said("instances-up", moved, until("other-nodes", opened=one))["rac1"] == "PASS 1 instance"
+    assert gate_results("instances-up", moved, until("other-nodes", opened=one))["rac1"] == "PASS 1 instance"
     without = cluster(rac1=setup("rac1", instances=("+ASM1", "other1")))
-    assert said("instances-up", without, until("other-nodes", opened=one))["rac1"] == "FAIL one_2 missing"
+    assert gate_results("instances-up", without, until("other-nodes", opened=one))["rac1"] == "FAIL one_2 missing"
 
 
 # --- the MTU now ------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_an_instance_that_clusterware_moved_or_renumbered_is_not_missing():
 
 def test_every_layer_must_have_the_planned_mtu():
     now = down(9000, rac2=1500, rac3=UNREAD)
-    assert said("running-mtu", now) == {"rac1": "PASS 9000", "rac2": "FAIL 1500", "rac3": "UNKNOWN not known"}
+    assert gate_results("running-mtu", now) == {"rac1": "PASS 9000", "rac2": "FAIL 1500", "rac3": "UNKNOWN not known"}
     assert commands("running-mtu", now, "rac2")[0] == "ip link set dev eth1 mtu 9000"
 
 
@@ -121,7 +121,7 @@ def test_a_configured_mtu_that_is_not_active_is_reported():
 
 def test_an_interface_that_does_not_exist_has_no_mtu():
     without = msgspec.structs.replace(nic("rac2", 9000), interfaces=())
-    assert said("running-mtu", down(9000, rac2=without))["rac2"] == "FAIL eth1 missing"
+    assert gate_results("running-mtu", down(9000, rac2=without))["rac2"] == "FAIL eth1 missing"
 
 
 def test_layers_are_raised_from_the_bottom_and_lowered_from_the_top():
@@ -145,7 +145,7 @@ def test_layers_are_raised_from_the_bottom_and_lowered_from_the_top():
 
 def test_a_live_change_is_called_dangerous_with_the_command_that_reverts_it():
     now = cluster(1500, rac2=9000)
-    assert said("mtu-untouched", now)["rac2"] == "FAIL DANGER: 9000"
+    assert gate_results("mtu-untouched", now)["rac2"] == "FAIL DANGER: 9000"
     text = sentence("mtu-untouched", now, "rac2")
     assert text.startswith(
         "DANGER: eth1 of rac2 is at MTU 9000 while Clusterware runs on rac1, rac2 and rac3; the MTU was 1500."
@@ -159,23 +159,23 @@ def test_a_bond_raised_under_a_private_vlan_is_reported_as_info():
     early = tuple(msgspec.structs.replace(i, mtu=1500 if i.kind == "vlan" else 9000) for i in bond("rac1"))
     now = cluster(1500, rac1=msgspec.structs.replace(nic("rac1", 1500), interfaces=early))
     of = until("baseline", opened=plan(layers=layers, nodes=("rac1",)))
-    assert said("mtu-untouched", now, of)["rac1"] == "INFO 9000"
+    assert gate_results("mtu-untouched", now, of)["rac1"] == "INFO 9000"
     assert "still have their old MTU" in sentence("mtu-untouched", now, "rac1", of)
 
 
 def test_one_running_node_makes_danger_and_an_unread_node_makes_unknown():
     one = down(1500, rac2=9000, rac3=setup("rac3"))
-    assert said("mtu-untouched", one)["rac2"] == "FAIL DANGER: 9000"
+    assert gate_results("mtu-untouched", one)["rac2"] == "FAIL DANGER: 9000"
     doubt = down(1500, rac2=9000, rac3_setup=UNREAD)
-    assert said("mtu-untouched", doubt)["rac2"] == "UNKNOWN 9000"
+    assert gate_results("mtu-untouched", doubt)["rac2"] == "UNKNOWN 9000"
     early = down(1500, rac2=9000)
-    assert said("mtu-untouched", early)["rac2"] == "INFO 9000"
-    assert said("mtu-untouched", early)["rac1"] == "PASS 1500"
+    assert gate_results("mtu-untouched", early)["rac2"] == "INFO 9000"
+    assert gate_results("mtu-untouched", early)["rac1"] == "PASS 1500"
 
 
 def test_a_stack_that_runs_while_mtus_are_set_must_be_stopped_first():
     now = down(9000, rac2=1500, rac3=setup("rac3", mtu=9000))
-    assert said("running-mtu", now)["rac2"] == "FAIL DANGER: 1500"
+    assert gate_results("running-mtu", now)["rac2"] == "FAIL DANGER: 1500"
     assert commands("running-mtu", now, "rac2") == [f"{HOME}/bin/crsctl stop crs -f"]
 
 
@@ -193,7 +193,7 @@ def test_the_boot_configuration_must_have_the_running_mtu():
         rac2=setup("rac2", runs=False, mtu=None),
         rac3=setup("rac3", runs=False, mtu=1500),
     )
-    assert said("kept-mtu", now) == {
+    assert gate_results("kept-mtu", now) == {
         "rac1": "PASS 9000 at boot",
         "rac2": "FAIL not set at boot",
         "rac3": "FAIL 1500 at boot",
@@ -208,13 +208,13 @@ def test_the_boot_configuration_must_have_the_running_mtu():
     ("differing", "text"),
     [
         ({"kept": Unknown("NetworkManager's files may be read by root only.")}, "UNKNOWN not known"),
-        ({"kept": (kept(None),), "keepers": ()}, "FAIL not set at boot"),
+        ({"kept": (boot_config(None),), "keepers": ()}, "FAIL not set at boot"),
         ({"kept": (), "keepers": (Keeper.UNKNOWN,)}, "UNKNOWN not known"),
         ({"kept": (), "keepers": (Keeper.IFCFG,)}, "FAIL not set at boot"),
     ],
 )
 def test_an_unknown_boot_configuration_is_neither_a_pass_nor_a_failure(differing, text):
-    assert said("kept-mtu", down(9000, rac2=setup("rac2", runs=False, **differing)))["rac2"] == text
+    assert gate_results("kept-mtu", down(9000, rac2=setup("rac2", runs=False, **differing)))["rac2"] == text
 
 
 def test_a_user_who_cannot_read_the_files_is_advised_to_verify_as_root():
@@ -233,8 +233,8 @@ def test_a_member_takes_the_mtu_of_its_bond_and_a_vlan_that_of_its_parent():
     node = msgspec.structs.replace(nic("rac1", 9000), interfaces=bond("rac1"))
 
     def gate(*files: tuple[str, int | None]) -> str:
-        own = setup("rac1", runs=False, kept=tuple(kept(mtu, name) for name, mtu in files))
-        return said("kept-mtu", down(9000, rac1_node=node, rac1_setup=own), of)["rac1"]
+        own = setup("rac1", runs=False, kept=tuple(boot_config(mtu, name) for name, mtu in files))
+        return gate_results("kept-mtu", down(9000, rac1_node=node, rac1_setup=own), of)["rac1"]
 
     assert gate(("bond1", 9000), ("eth4", None), ("bond1.200", None)) == "PASS 9000 at boot"
     assert gate(("bond1", None), ("eth4", None), ("bond1.200", None)) == "FAIL not set at boot"
@@ -266,7 +266,7 @@ def test_a_script_for_another_interface_does_not_affect_the_change():
 def test_the_default_mtu_needs_no_file():
     lowering = plan(kind=ChangeKind.LOWER, layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES))
     now = down(1500, rac2=setup("rac2", runs=False, mtu=None), rac3=setup("rac3", runs=False, mtu=9000))
-    assert said("kept-mtu", now, until("set-mtu", opened=lowering)) == {
+    assert gate_results("kept-mtu", now, until("set-mtu", opened=lowering)) == {
         "rac1": "PASS 1500 at boot",
         "rac2": "PASS 1500 at boot",
         "rac3": "FAIL 9000 at boot",
@@ -278,7 +278,10 @@ def test_a_rollback_requires_the_boot_configuration_from_before_the_change():
     layers = tuple(layer(node, mtu_before=1500, mtu_after=9000, kept_before=None) for node in NODES)
     back = plan(kind=ChangeKind.ROLLBACK, layers=layers, steps=plan().steps[3:])
     of = after(until("set-mtu"), RolledBack(back, "A. Lee", "a good reason"))
-    assert said("kept-mtu", down(9000, rac2=setup("rac2", runs=False, mtu=None)), of)["rac2"] == "PASS 9000 at boot"
+    assert (
+        gate_results("kept-mtu", down(9000, rac2=setup("rac2", runs=False, mtu=None)), of)["rac2"]
+        == "PASS 9000 at boot"
+    )
 
 
 # --- a boot -----------------------------------------------------------------------------------------------------------
@@ -291,8 +294,8 @@ def booted(node: str) -> object:
 
 
 def test_one_boot_proves_all_nodes_with_the_same_network_service():
-    assert said("rebooted", down(9000), SET) == dict.fromkeys(NODES, "FAIL not booted")
-    assert said("rebooted", down(9000, rac2=booted("rac2")), SET) == {
+    assert gate_results("rebooted", down(9000), SET) == dict.fromkeys(NODES, "FAIL not booted")
+    assert gate_results("rebooted", down(9000, rac2=booted("rac2")), SET) == {
         "rac1": "INFO as rac2",
         "rac2": "PASS booted",
         "rac3": "INFO as rac2",
@@ -304,13 +307,13 @@ def test_a_node_with_another_network_service_needs_its_own_boot():
     mixed = plan(layers=layers)
     of = after(until("set-mtu", down(9000), mixed), passed("set-mtu", down(9000)))
     now = down(9000, rac2=booted("rac2"))
-    assert said("rebooted", now, of)["rac3"] == "FAIL not booted"
+    assert gate_results("rebooted", now, of)["rac3"] == "FAIL not booted"
     assert "systemd-networkd" in sentence("rebooted", now, "rac3", of)
 
 
 def test_a_node_that_booted_with_another_mtu_is_reported():
     now = down(9000, rac2_setup=booted("rac2"), rac2=1500)
-    assert said("rebooted", now, SET)["rac2"] == "FAIL came back at 1500"
+    assert gate_results("rebooted", now, SET)["rac2"] == "FAIL came back at 1500"
     assert sentence("rebooted", now, "rac2", SET) == (
         "rac2 was booted and came back with eth1 at MTU 1500: the boot configuration does not set the planned MTU."
     )
@@ -318,4 +321,4 @@ def test_a_node_that_booted_with_another_mtu_is_reported():
 
 def test_a_boot_before_the_mtu_was_set_proves_nothing():
     late = after(until("set-mtu", down()), passed("set-mtu", down(9000, rac2=booted("rac2"))))
-    assert said("rebooted", down(9000, rac2=booted("rac2")), late)["rac2"] == "FAIL not booted"
+    assert gate_results("rebooted", down(9000, rac2=booted("rac2")), late)["rac2"] == "FAIL not booted"

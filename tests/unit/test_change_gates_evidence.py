@@ -36,8 +36,8 @@ from checks.model.finding import Finding, Status
 from checks.run.check_discovery import discover
 from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import activity, asked, database, own_activity, pings
-from tests.unit.change_gate_support import found, said, sentence
-from tests.unit.change_support import NODES, cluster, down, layer, looked, nic, plan, setup, until
+from tests.unit.change_gate_support import found, gate_results, sentence
+from tests.unit.change_support import NODES, cluster, down, layer, nic, plan, setup, until, verification_events
 
 # --- the paths --------------------------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ def with_series(now: Cluster, *series: PingSeries) -> Cluster:
     ],
 )
 def test_a_packet_one_byte_too_large_must_be_refused_by_the_kernel_of_the_sender(series, text):
-    gate = said("one-byte-more", with_series(down(9000), *series), until("prove-paths"))
+    gate = gate_results("one-byte-more", with_series(down(9000), *series), until("prove-paths"))
     assert gate == {"rac1": text, "rac2": "PASS 9001 refused", "rac3": "PASS 9001 refused"}
 
 
@@ -71,7 +71,7 @@ def test_every_ordered_pair_on_every_network_must_be_probed():
     assert isinstance(now.paths, tuple)
     one_way = tuple(p for p in now.paths if (p.from_node, p.to_node) != ("rac3", "rac1"))
     now = msgspec.structs.replace(now, paths=one_way)
-    gate = said("one-byte-more", now, until("prove-paths"))
+    gate = gate_results("one-byte-more", now, until("prove-paths"))
     assert gate == {"rac1": "PASS 9001 refused", "rac2": "PASS 9001 refused", "rac3": "UNKNOWN 1 path not tested"}
 
 
@@ -84,11 +84,11 @@ def counters(**counts: int) -> Cluster:
 
 
 def test_a_node_that_drops_packets_during_the_probe_does_not_pass():
-    assert said("quiet-counters", counters())["rac1"] == "PASS nothing lost"
+    assert gate_results("quiet-counters", counters())["rac1"] == "PASS nothing lost"
     loud = counters(ReasmFails=7)
-    assert said("quiet-counters", loud)["rac1"] == "FAIL 7 lost"
+    assert gate_results("quiet-counters", loud)["rac1"] == "FAIL 7 lost"
     assert sentence("quiet-counters", loud, "rac1") == "In 5 s rac1 counted 7 failed reassemblies."
-    assert said("quiet-counters", loud)["rac2"] == "UNKNOWN not known"
+    assert gate_results("quiet-counters", loud)["rac2"] == "UNKNOWN not known"
 
 
 # --- what was saved and recorded --------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ BACKUP_MISSING: dict[str, FileSeen | Unknown] = {
     ],
 )
 def test_every_node_must_have_its_own_backup_newer_than_the_plan(more, text):
-    assert said("backups-made", saved(**more))["rac2"] == text
+    assert gate_results("backups-made", saved(**more))["rac2"] == text
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_every_node_must_have_its_own_backup_newer_than_the_plan(more, text):
 )
 def test_the_registry_must_have_a_backup_that_ocrconfig_lists(backup, text):
     now = msgspec.structs.replace(saved(), managed=Managed((), backup))
-    assert said("backups-made", now)[""] == text
+    assert gate_results("backups-made", now)[""] == text
 
 
 AT_1500 = {node: {"eth1": (1500,)} for node in NODES}
@@ -223,7 +223,7 @@ def test_no_user_may_be_logged_in_over_a_network_that_is_about_to_be_changed():
         rac2=setup("rac2", clients_by=("10.0.0.2", "192.168.10.2")), rac1=setup("rac1", clients_by=("10.0.0.1",))
     )
     now = msgspec.structs.replace(now, changing=Changing(addresses={"rac3": ("192.168.10.3",), "rac1": ("10.0.0.1",)}))
-    assert said("ssh-apart", now) == {
+    assert gate_results("ssh-apart", now) == {
         "rac1": "PASS apart",
         "rac2": "FAIL ssh on 192.168.10.2",
         "rac3": "FAIL is 192.168.10.3",
@@ -240,7 +240,7 @@ def copied(of: Change, **more: object) -> dict[str, str]:
     }
     copy = JournalCopy(**{**facts, **more})  # type: ignore[arg-type]
     now = msgspec.structs.replace(cluster(), changing=Changing(copies={"rac2": (copy,), "rac3": ()}))
-    return said("only-journal", now, of)
+    return gate_results("only-journal", now, of)
 
 
 def test_a_journal_on_another_node_must_be_a_copy_that_is_not_longer():
@@ -262,7 +262,9 @@ def test_oifcfg_has_the_same_networks_afterwards():
         "eth1  192.168.10.0  global  cluster_interconnect",
         "eth2 192.168.11.0 global cluster_interconnect",
     )))  # fmt: skip
-    assert said("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=facts), of) == {"": "PASS unchanged"}
+    assert gate_results("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=facts), of) == {
+        "": "PASS unchanged"
+    }
     assert not isinstance(facts.configuration, Unknown)
     moved = ConfiguredInterface("eth9", "192.168.10.0", "global", ("cluster_interconnect",))
     configuration = msgspec.structs.replace(
@@ -273,12 +275,12 @@ def test_oifcfg_has_the_same_networks_afterwards():
     assert finding.status is Status.FAIL
     assert "`eth1  192.168.10.0" not in finding.title
     assert "`eth1 192.168.10.0 global cluster_interconnect` was removed" in finding.title
-    assert said("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=Unknown("It is down.")), of) == {
-        "": "UNKNOWN not known"
-    }
+    assert gate_results(
+        "oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=Unknown("It is down.")), of
+    ) == {"": "UNKNOWN not known"}
     unasked = until("sign-off", opened=plan(interconnects=()))
     known = msgspec.structs.replace(cluster(), clusterware=facts)
-    assert said("oifcfg-unchanged", known, unasked) == {"": "INFO not compared"}
+    assert gate_results("oifcfg-unchanged", known, unasked) == {"": "INFO not compared"}
 
 
 @pytest.mark.parametrize(
@@ -295,12 +297,12 @@ def test_a_node_added_or_removed_since_the_plan_is_detected(members, text):
         cluster(), clusterware=facts, changing=Changing(before=NoRecording("/changes/before.rec"))
     )
     of = until("baseline")
-    assert said("members-unchanged", now, of) == {"": text}
-    results = [r for event in looked(of, now) if isinstance(event, Verified) for r in event.results]
+    assert gate_results("members-unchanged", now, of) == {"": text}
+    results = [r for event in verification_events(of, now) if isinstance(event, Verified) for r in event.results]
     seen = [r.status.value for r in results if r.check == "members-unchanged"]
     assert seen == ([] if text.startswith("PASS") else ["FAIL"])  # watched until Clusterware is stopped
     asleep = msgspec.structs.replace(now, clusterware=Unknown("It is down."))
-    assert said("members-unchanged", asleep, of) == {"": "UNKNOWN not known"}
+    assert gate_results("members-unchanged", asleep, of) == {"": "UNKNOWN not known"}
 
 
 @pytest.mark.parametrize(
@@ -318,7 +320,7 @@ def test_a_switch_must_announce_large_enough_frames(frame, vlan, text):
     of = until("set-mtu", opened=plan(layers=layers, nodes=("rac1",)))
     neighbour = LldpNeighbour("eth1", "sw1", port="Eth1/1", max_frame_bytes=frame)
     now = cluster(rac1=setup("rac1", lldp=(neighbour, LldpNeighbour("eth0", "sw1", max_frame_bytes=1518))))
-    assert said("switch-frames", now, of) == {"rac1": text}
+    assert gate_results("switch-frames", now, of) == {"rac1": text}
 
 
 # --- built-in checks as gates -----------------------------------------------------------------------------------------
@@ -447,7 +449,7 @@ _FACTS = st.builds(
     cluster,
     st.sampled_from([1500, 9000]),
     runs=st.booleans(),
-    keeps=st.sampled_from([None, 1500, 9000]),
+    boot_mtu=st.sampled_from([None, 1500, 9000]),
     rac2=st.sampled_from([UnreadNode("rac2", "Gone."), 1500, nic("rac2", 576)]),
     rac3_setup=st.sampled_from(
         [UnreadNode("rac3", "Gone."), setup("rac3", autostart=Unknown("x"), kept=Unknown("x"), lldp=())]

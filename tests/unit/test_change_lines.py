@@ -32,7 +32,7 @@ from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change, fold
 from checks.model.finding import Status
-from tests.unit.change_journals import LOOK, WHO, looked, plan
+from tests.unit.change_journals import OBSERVED, WHO, plan, verification
 from tui.console.change_state import ChangeState, JournalsRead, Refused, Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines, standing_alarms
@@ -55,7 +55,7 @@ REBOOTED = Surprised(Surprise.REBOOTED, "rac2", "rac2 was booted at 18:02.")
 
 def change(*events: AnyEvent, of: Plan | None = None) -> Change:
     """A change with these events, a minute apart."""
-    all_events = (Opened(of or plan(), LOOK), *events)
+    all_events = (Opened(of or plan(), OBSERVED), *events)
     return fold(
         JournalLine(number=n, at=f"2026-11-20T18:{n:02}:31+01:00", who=WHO, racwire="1", after="", event=event)
         for n, event in enumerate(all_events, 1)
@@ -105,7 +105,12 @@ def test_the_steps_around_the_current_one_fit_any_width_and_name_the_neighbours(
 
 
 def test_an_overridden_step_is_marked_among_the_completed_steps():
-    past = (AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), Overridden("set-mtu", "Ann", "rac2 is being replaced."))
+    past = (
+        AGREED,
+        SWITCHED,
+        verification(Status.PASS, Status.FAIL),
+        Overridden("set-mtu", "Ann", "rac2 is being replaced."),
+    )
     now = change(*past)
     assert "! 3 set MTU" in text([behind_line(now, now.current, 80)])
     assert "✓ 2 switch" in text([behind_line(now, now.current, 80)])
@@ -151,7 +156,7 @@ def test_an_alarm_is_shown_until_a_verification_shows_that_it_is_over(
 
 
 def test_an_alarm_is_removed_after_a_verification_without_another_surprise():
-    passed = looked(Status.PASS, Status.PASS)
+    passed = verification(Status.PASS, Status.PASS)
     assert standing_alarms(change(REBOOTED, passed)) == (REBOOTED,)
     assert standing_alarms(change(REBOOTED, passed, passed)) == ()
 
@@ -193,7 +198,7 @@ def test_an_unverified_gate_says_how_to_verify():
 
 
 def test_a_gate_lists_each_check_and_node_with_sign_and_text_and_what_is_missing():
-    gate = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)))
+    gate = gate_of(change(AGREED, SWITCHED, verification(Status.PASS, Status.FAIL)))
     assert "checked 18:04:31 by oracle@rac1: not passed" in gate
     assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in gate
     assert "waiting for rac2: eth1 of rac2 would come up at 1500." in gate
@@ -216,7 +221,7 @@ def test_commands_that_have_a_key_on_this_screen_are_shown_as_keys(steps: tuple[
 
 
 def test_an_unknown_result_is_a_question_mark_and_does_not_pass():
-    gate = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.UNKNOWN)))
+    gate = gate_of(change(AGREED, SWITCHED, verification(Status.PASS, Status.UNKNOWN)))
     assert "rac2 ? not read" in gate
     assert "could not tell" in gate
 
@@ -224,7 +229,7 @@ def test_an_unknown_result_is_a_question_mark_and_does_not_pass():
 def test_nodes_with_the_same_result_share_a_line():
     statuses = [Status.PASS] * 16
     statuses[4] = Status.FAIL
-    now = change(AGREED, SWITCHED, looked(*statuses), of=many_nodes(16))
+    now = change(AGREED, SWITCHED, verification(*statuses), of=many_nodes(16))
     gate = " ".join(gate_of(now).split())
     assert "kept-mtu ✗ 1500: rac5 ✓ 9000 kept: rac1 rac2 rac3 rac4 rac6 rac7" in gate
     assert all(len(line) <= 80 for line in gate_of(now).splitlines())
@@ -235,7 +240,7 @@ def many_nodes(count: int) -> Plan:
 
 
 def test_of_many_missing_nodes_the_first_are_listed_and_the_details_have_all():
-    now = change(AGREED, SWITCHED, looked(*[Status.FAIL] * 9), of=many_nodes(9))
+    now = change(AGREED, SWITCHED, verification(*[Status.FAIL] * 9), of=many_nodes(9))
     assert "and 5 more: Enter shows all." in gate_of(now)
     step = now.plan.step("set-mtu")
     assert text(detail_lines(now, step, 80)).count("would come up at 1500") == 9
@@ -249,7 +254,7 @@ def test_gates_of_earlier_steps_are_shown_separately():
         GateResult(check="df-ping", status=Status.PASS, text="8972 B pass"),
         GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac2"),
     )
-    now = change(AGREED, SWITCHED, looked(Status.PASS), Verified("paths", False, results), of=of)
+    now = change(AGREED, SWITCHED, verification(Status.PASS), Verified("paths", False, results), of=of)
     gate = gate_of(now)
     assert gate.index("df-ping") < gate.index("Conditions that must also hold:") < gate.index("kept-mtu")
 
@@ -289,11 +294,11 @@ def test_attestations_overrides_notes_and_reopening_are_shown_at_their_step_with
     assert "✓ Ann Lee, 2026-11-20 18:02: CHG-4711" in shown
     assert "Notes    2026-11-20 18:03 oracle@rac1: Window 22:00 to 24:00." in shown
     past = Overridden("set-mtu", "Ann", "rac2 is being replaced.")
-    now = change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), past)
+    now = change(AGREED, SWITCHED, verification(Status.PASS, Status.FAIL), past)
     shown = words(step_page(now, now.plan.step("set-mtu"), 0, Work(), 80).lines)
     assert "! 3 set MTU overridden without proof" in shown
     assert "! Ann overrode the gate at 2026-11-20 18:05: rac2 is being replaced." in shown
-    now = change(AGREED, SWITCHED, looked(Status.PASS), Reopened("set-mtu", "rac2 came back at 1500."))
+    now = change(AGREED, SWITCHED, verification(Status.PASS), Reopened("set-mtu", "rac2 came back at 1500."))
     assert "Again    this step must be done again: rac2 came back at 1500." in page(now)
 
 
@@ -302,8 +307,8 @@ def test_attestations_overrides_notes_and_reopening_are_shown_at_their_step_with
     [
         ((), "do this, then press a to attest"),
         ((AGREED, SWITCHED), "do this, then v checks the gate"),
-        ((AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)), "waiting for rac2; v checks again"),
-        ((AGREED, SWITCHED, looked(Status.PASS)), "Enter signs the change off"),
+        ((AGREED, SWITCHED, verification(Status.PASS, Status.FAIL)), "waiting for rac2; v checks again"),
+        ((AGREED, SWITCHED, verification(Status.PASS)), "Enter signs the change off"),
         ((Closed("abandoned", "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
     ],
 )
@@ -414,7 +419,7 @@ def wrong(question: ChangeQuestion, name: str) -> Callable[[str], str]:
 
 
 def test_an_override_needs_a_name_a_reason_and_a_confirmation():
-    now = change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL))
+    now = change(AGREED, SWITCHED, verification(Status.PASS, Status.FAIL))
     question = ask_override(now, now.plan.step("set-mtu"))
     assert wrong(question, "Name")("") != ""
     assert wrong(question, "Reason")("because") != ""

@@ -23,7 +23,7 @@ from checks.run.events import RunFinished
 from checks.run.gathering import CHANGING, GATHERERS
 from checks.sources.nodes.shell import Shell, ShellError
 from tests.fixtures.change_plans import to_change
-from tests.unit.change_journals import LOOK, WHO
+from tests.unit.change_journals import OBSERVED, WHO
 from tests.unit.change_support import plan
 
 
@@ -81,7 +81,7 @@ async def test_a_damaged_journal_of_the_cluster_may_be_of_an_open_change(setting
 
 
 async def test_copies_are_requested_from_peers_and_refusals_reported(tmp_path: Path):
-    ChangeJournal.open_new(tmp_path, plan(), LOOK, who=WHO, version="1.2.3")
+    ChangeJournal.open_new(tmp_path, plan(), OBSERVED, who=WHO, version="1.2.3")
     shells = []
 
     async def shell(node: str) -> Shell:

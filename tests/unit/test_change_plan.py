@@ -151,8 +151,8 @@ def test_a_public_vlan_on_a_raised_bond_gets_its_present_mtu_for_the_next_boot()
     """A VLAN that is made at boot gets the MTU of its parent."""
     blocks = [b for b in plan_for(to_change([stacked(1), node(2, 1500)])).step("set-mtu").commands if b.node == "rac1"]
     assert blocks[1].lines == ("nmcli connection modify bond0.10 802-3-ethernet.mtu 1500",)
-    said = plan_for(to_change([stacked(1), node(2, 1500)], mtus={"bond0.10": 1500}))
-    assert not any("bond0.10" in line for line in lines_of(said, "set-mtu") if "bond0.100" not in line)
+    plan = plan_for(to_change([stacked(1), node(2, 1500)], mtus={"bond0.10": 1500}))
+    assert not any("bond0.10" in line for line in lines_of(plan, "set-mtu") if "bond0.100" not in line)
 
 
 def test_lowering_leaves_a_bond_with_other_interfaces_at_the_larger_mtu():
@@ -286,15 +286,15 @@ def test_the_state_for_later_comparison_is_recorded():
         "eth2  192.168.11.0  global  cluster_interconnect",
     )
     assert plan.boot_ids == {"rac1": "boot-rac1", "rac2": "boot-rac2"}
-    look = look_of(to_change(), plan)
-    assert look.mtus["rac2"] == {"eth1": 1500, "eth2": 1500}
-    assert look.running == {"rac1": True, "rac2": True}
+    observed = look_of(to_change(), plan)
+    assert observed.mtus["rac2"] == {"eth1": 1500, "eth2": 1500}
+    assert observed.running == {"rac1": True, "rac2": True}
 
 
 def test_an_unread_value_is_left_out_of_an_observed_state():
     seen = with_setup(to_change(), "rac2", daemons=Unknown("no"), boot_id=Unknown("no"))
-    look = look_of(seen, plan_for(to_change()))
-    assert set(look.running) == set(look.boot_ids) == {"rac1"}
+    observed = look_of(seen, plan_for(to_change()))
+    assert set(observed.running) == set(observed.boot_ids) == {"rac1"}
 
 
 def test_ids_are_the_date_and_the_first_free_letters():

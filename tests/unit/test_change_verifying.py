@@ -31,7 +31,19 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
 from checks.run.events import CheckConcluded, GatherProgress, RunFinished
 from checks.run.gathering import GATHERERS
-from tests.unit.change_support import NODES, STEPS, SUBNET, after, cluster, down, layer, looked, plan, setup, until
+from tests.unit.change_support import (
+    NODES,
+    STEPS,
+    SUBNET,
+    after,
+    cluster,
+    down,
+    layer,
+    plan,
+    setup,
+    until,
+    verification_events,
+)
 
 
 def verified(events: tuple[AnyEvent, ...]) -> Verified:
@@ -62,7 +74,7 @@ def booted(node: str, **more: object) -> object:
 
 
 def test_a_step_passes_when_every_node_does_and_the_observed_state_is_recorded():
-    (event,) = looked(until("set-mtu", down()), down(9000))
+    (event,) = verification_events(until("set-mtu", down()), down(9000))
     assert event == verified((event,))
     assert event.passed
     assert [(r.node, r.check, r.text) for r in event.results] == [
@@ -75,7 +87,7 @@ def test_a_step_passes_when_every_node_does_and_the_observed_state_is_recorded()
 
 def test_a_forgotten_node_is_named_and_the_others_pass():
     forgotten = down(9000, rac3=1500, rac3_setup=setup("rac3", runs=False, mtu=1500))
-    events = looked(until("set-mtu", down()), forgotten)
+    events = verification_events(until("set-mtu", down()), forgotten)
     assert not verified(events).passed
     assert not_held(events) == [("running-mtu", "rac3"), ("kept-mtu", "rac3")]
     assert reopened(events) == []
@@ -84,20 +96,22 @@ def test_a_forgotten_node_is_named_and_the_others_pass():
 def test_a_gate_concerns_only_its_own_nodes():
     of = until("first-node", down(9000))
     one_up = down(9000, rac1=setup("rac1", mtu=9000, autostart=False))
-    assert verified(looked(of, one_up)).passed
-    assert not_held(looked(of, down(9000))) == [("stack-up", "rac1")]
-    two_up = msgspec.structs.replace(one_up, setups=(*cluster(9000, keeps=9000).setups[:2], one_up.setups[2]))
-    assert ("stack-down", "rac2") in not_held(looked(of, two_up))
+    assert verified(verification_events(of, one_up)).passed
+    assert not_held(verification_events(of, down(9000))) == [("stack-up", "rac1")]
+    two_up = msgspec.structs.replace(one_up, setups=(*cluster(9000, boot_mtu=9000).setups[:2], one_up.setups[2]))
+    assert ("stack-down", "rac2") in not_held(verification_events(of, two_up))
 
 
 def test_earlier_gates_are_reported_only_if_they_no_longer_hold():
-    assert {r.check for r in verified(looked(until("survives-boot", down(9000)), down(9000))).results} == {"rebooted"}
+    assert {r.check for r in verified(verification_events(until("survives-boot", down(9000)), down(9000))).results} == {
+        "rebooted"
+    }
 
 
 def test_a_gate_unknown_to_this_version_does_not_pass():
     step = msgspec.structs.replace(STEPS[1], gates=(Gate("from-the-future"),))
     of = until("baseline", opened=plan(steps=(STEPS[0], step, STEPS[-1])))
-    event = verified(looked(of, cluster()))
+    event = verified(verification_events(of, cluster()))
     assert not event.passed
     assert event.results[0].status is Status.UNKNOWN
     assert "newer" in event.results[0].next[0]
@@ -123,11 +137,11 @@ def test_a_built_in_check_reports_the_paths_together_and_single_nodes():
 
 
 def test_an_unchanged_cluster_has_no_surprises():
-    assert surprised(looked(until("survives-boot", down(9000)), down(9000))) == []
+    assert surprised(verification_events(until("survives-boot", down(9000)), down(9000))) == []
 
 
 def test_an_expected_boot_is_reported_without_an_alarm():
-    events = looked(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
+    events = verification_events(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
     assert (
         sentences_of(events) == "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
@@ -137,7 +151,7 @@ def test_an_expected_boot_is_reported_without_an_alarm():
 
 def test_a_node_that_boots_with_the_old_mtu_reopens_the_step_that_sets_it():
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=1500, rac2_setup=booted("rac2")))
+    events = verification_events(of, down(9000, rac2=1500, rac2_setup=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
     assert sentences_of(events) == (
         "rac2 was booted at 19:30 and came back with eth1 at MTU 1500: the boot configuration does not set the "
@@ -153,9 +167,9 @@ def test_a_missing_boot_configuration_that_was_overridden_is_found_at_the_boot()
     """The override is for the file. The running MTU was verified, and a boot that loses it reverts the change."""
     not_persistent = down(9000, rac2=setup("rac2", runs=False, mtu=None))
     of = until("set-mtu", down())
-    of = after(of, *looked(of, not_persistent), Overridden("set-mtu", "A. Lee", "The file comes later."))
+    of = after(of, *verification_events(of, not_persistent), Overridden("set-mtu", "A. Lee", "The file comes later."))
     lost = down(9000, rac2=1500, rac2_setup=setup("rac2", runs=False, mtu=None, boot="second"))
-    events = looked(of, lost)
+    events = verification_events(of, lost)
     assert "came back with eth1 at MTU 1500: the boot configuration does not set the planned MTU" in sentences_of(
         events
     )
@@ -164,7 +178,7 @@ def test_a_missing_boot_configuration_that_was_overridden_is_found_at_the_boot()
 
 def test_a_reverted_mtu_is_detected_and_every_path_must_be_proved_again():
     of = until("first-node", down(9000))
-    events = looked(of, down(9000, rac2=1500))
+    events = verification_events(of, down(9000, rac2=1500))
     assert surprised(events) == [(Surprise.MTU_LOST, "rac2", False)]
     assert sentences_of(events) == "eth1 of rac2 was changed from MTU 9000 to 1500; the plan is MTU 9000."
     assert reopened(events) == ["set-mtu", "prove-paths"]
@@ -173,13 +187,13 @@ def test_a_reverted_mtu_is_detected_and_every_path_must_be_proved_again():
 def test_a_surprise_is_reported_once():
     of = until("first-node", down(9000))
     lost = down(9000, rac2=1500)
-    of = after(of, *looked(of, lost))
-    assert surprised(looked(of, lost)) == []
+    of = after(of, *verification_events(of, lost))
+    assert surprised(verification_events(of, lost)) == []
 
 
 @pytest.mark.parametrize("step", ["baseline", "stack-down"])
 def test_a_live_change_is_dangerous_at_any_step(step):
-    events = looked(until(step, cluster()), with_nothing_more(cluster(1500, rac2=9000)))
+    events = verification_events(until(step, cluster()), with_nothing_more(cluster(1500, rac2=9000)))
     assert surprised(events) == [(Surprise.LIVE_CHANGE, "rac2", True)]
     assert "changed from MTU 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in sentences_of(events)
     assert ("mtu-untouched", "rac2") in not_held(events)
@@ -192,8 +206,8 @@ def with_nothing_more(now: Cluster) -> Cluster:
 
 def test_a_reverted_live_change_is_reported_without_an_alarm():
     of = until("baseline", cluster())
-    of = after(of, *looked(of, with_nothing_more(cluster(1500, rac2=9000))))
-    events = looked(of, with_nothing_more(cluster()))
+    of = after(of, *verification_events(of, with_nothing_more(cluster(1500, rac2=9000))))
+    events = verification_events(of, with_nothing_more(cluster()))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
     assert sentences_of(events).endswith("the MTU is right again.")
 
@@ -206,44 +220,44 @@ def test_on_a_rollback_without_mtu_steps_the_earlier_mtu_is_expected():
         layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES),
     )
     of = after(until("baseline", cluster(1500, rac2=9000)), RolledBack(back, "A. Lee", "Somebody began without us."))
-    events = looked(of, with_nothing_more(cluster(1500, rac2=9000)))
+    events = verification_events(of, with_nothing_more(cluster(1500, rac2=9000)))
     wrong = next(result for result in verified(events).results if result.check == "running-mtu" and not result.holds)
     assert "ip link set dev eth1 mtu 1500" in wrong.next
     assert not any("stop crs" in line for line in wrong.next)
-    assert surprised(looked(of, with_nothing_more(cluster(1500)))) == [(Surprise.OTHER, "rac2", False)]
+    assert surprised(verification_events(of, with_nothing_more(cluster(1500)))) == [(Surprise.OTHER, "rac2", False)]
 
 
 def test_an_mtu_lost_while_nodes_start_does_not_require_stopping_all_nodes():
-    up = cluster(9000, keeps=9000)
+    up = cluster(9000, boot_mtu=9000)
     of = until("other-nodes", up)
-    of = after(of, *looked(of, with_nothing_more(cluster(9000, keeps=9000, rac3=1500))))
+    of = after(of, *verification_events(of, with_nothing_more(cluster(9000, boot_mtu=9000, rac3=1500))))
     assert of.current
     assert of.current.id == "set-mtu"
-    assert reopened(looked(of, with_nothing_more(up))) == []
-    assert verified(looked(of, with_nothing_more(up))).passed
+    assert reopened(verification_events(of, with_nothing_more(up))) == []
+    assert verified(verification_events(of, with_nothing_more(up))).passed
 
 
 def test_setting_mtus_while_nothing_runs_is_expected_at_its_step():
-    assert surprised(looked(until("set-mtu", down()), down(9000, rac2=1500))) == []
+    assert surprised(verification_events(until("set-mtu", down()), down(9000, rac2=1500))) == []
 
 
 def test_a_stack_started_too_early_must_be_stopped_again():
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=setup("rac2", mtu=9000, autostart=False)))
+    events = verification_events(of, down(9000, rac2=setup("rac2", mtu=9000, autostart=False)))
     assert surprised(events) == [(Surprise.STACK_STARTED, "rac2", False)]
     assert reopened(events) == ["stack-down"]
 
 
 def test_a_stack_started_while_mtus_differ_is_dangerous():
-    of = after(until("set-mtu", down()), *looked(until("set-mtu", down()), down(9000, rac2=1500)))
-    events = looked(of, down(9000, rac2=1500, rac3=setup("rac3", mtu=9000, autostart=False)))
+    of = after(until("set-mtu", down()), *verification_events(until("set-mtu", down()), down(9000, rac2=1500)))
+    events = verification_events(of, down(9000, rac2=1500, rac3=setup("rac3", mtu=9000, autostart=False)))
     assert (Surprise.STACK_STARTED, "rac3", True) in surprised(events)
     assert "Stop Clusterware at once" in sentences_of(events)
 
 
 def test_other_gates_that_no_longer_hold_are_reported_with_their_own_sentence():
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, autostart=True)))
+    events = verification_events(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, autostart=True)))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
     assert sentences_of(events) == "Clusterware would start when rac2 boots: its autostart is enabled."
     assert reopened(events) == ["stack-down"]
@@ -252,7 +266,7 @@ def test_other_gates_that_no_longer_hold_are_reported_with_their_own_sentence():
 def test_an_unknown_result_revokes_no_proof_and_passes_no_gate():
     unread = UnreadNode("rac2", "rac2 could not be read: it is being booted.")
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=unread, rac2_setup=unread))
+    events = verification_events(of, down(9000, rac2=unread, rac2_setup=unread))
     assert surprised(events) == []
     assert reopened(events) == []
     assert not verified(events).passed
@@ -260,32 +274,32 @@ def test_an_unknown_result_revokes_no_proof_and_passes_no_gate():
 
 
 def test_a_running_cluster_with_a_restored_mtu_need_not_be_stopped():
-    up = cluster(9000, keeps=9000)
+    up = cluster(9000, boot_mtu=9000)
     of = until("sign-off", up)
-    of = after(of, *looked(of, cluster(9000, keeps=9000, rac2=1500)))
+    of = after(of, *verification_events(of, cluster(9000, boot_mtu=9000, rac2=1500)))
     assert of.current
     assert of.current.id == "set-mtu"
     assert [gate.check for gate in looked_at(of, of.current)] == ["running-mtu", "kept-mtu"]
-    assert verified(looked(of, up)).passed
+    assert verified(verification_events(of, up)).passed
 
 
 def test_an_mtu_lost_before_the_sign_off_is_found_by_the_last_verification():
     last = msgspec.structs.replace(STEPS[-1], gates=(Gate("running-mtu"),))
-    of = until("sign-off", cluster(9000, keeps=9000), plan(steps=(*STEPS[:-1], last)))
-    lost = looked(of, cluster(9000, keeps=9000, rac2=1500))
+    of = until("sign-off", cluster(9000, boot_mtu=9000), plan(steps=(*STEPS[:-1], last)))
+    lost = verification_events(of, cluster(9000, boot_mtu=9000, rac2=1500))
     assert not verified(lost).passed
     assert reopened(lost)[0] == "set-mtu"
-    assert verified(looked(of, cluster(9000, keeps=9000))).passed
+    assert verified(verification_events(of, cluster(9000, boot_mtu=9000))).passed
 
 
 def test_on_a_rollback_a_boot_is_reported_and_an_mtu_in_progress_is_no_surprise():
     layers = tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES)
     back = plan(kind=ChangeKind.ROLLBACK, layers=layers, steps=(*STEPS[2:4], STEPS[-1]))
     of = after(until("survives-boot", down(9000)), RolledBack(back, "A. Lee", "a good reason"))
-    assert verified(looked(of, down(9000))).passed
-    of = after(of, *looked(of, down(9000)))
-    assert surprised(looked(of, down(9000, rac1=1500))) == []
-    assert surprised(looked(of, down(1500, rac1=booted("rac1")))) == [(Surprise.REBOOTED, "rac1", False)]
+    assert verified(verification_events(of, down(9000))).passed
+    of = after(of, *verification_events(of, down(9000)))
+    assert surprised(verification_events(of, down(9000, rac1=1500))) == []
+    assert surprised(verification_events(of, down(1500, rac1=booted("rac1")))) == [(Surprise.REBOOTED, "rac1", False)]
 
 
 def test_live_changes_are_detected_only_until_everything_is_stopped():
@@ -391,8 +405,8 @@ async def test_with_the_stack_down_neither_clusterware_nor_the_database_is_queri
 
 
 async def test_a_step_without_a_gate_still_detects_boots(engine):
-    engine(msgspec.structs.replace(cluster(9000, rac2=setup("rac2", mtu=9000, boot="second"), keeps=9000)))
-    of = until("sign-off", cluster(9000, keeps=9000))
+    engine(msgspec.structs.replace(cluster(9000, rac2=setup("rac2", mtu=9000, boot="second"), boot_mtu=9000)))
+    of = until("sign-off", cluster(9000, boot_mtu=9000))
     concluded = (await every(Verification(of, Settings(), node="rac1")))[-1]
     assert isinstance(concluded, Concluded)
     assert surprised(concluded.events) == [(Surprise.REBOOTED, "rac2", False)]

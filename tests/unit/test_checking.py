@@ -105,9 +105,9 @@ async def test_a_recording_that_is_long_enough_ends_with_the_checks(tmp_path):
 async def test_a_recording_continues_after_the_checks_for_the_requested_time(tmp_path):
     feed = FakeFeed(*SAMPLES)
     recording = short(tmp_path, feed, at_least_s=3600)
-    told = Awaited()
-    checking = asyncio.create_task(check(engine(), told, recording))
-    await told.all.wait()
+    progress = Awaited()
+    checking = asyncio.create_task(check(engine(), progress, recording))
+    await progress.all.wait()
     assert not checking.done()
     os.kill(os.getpid(), signal.SIGINT)
     report = await checking
@@ -121,10 +121,10 @@ async def test_a_recording_continues_after_the_checks_for_the_requested_time(tmp
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_an_interrupt_ends_the_checks_with_partial_results_and_the_recording_is_complete(tmp_path, number):
     feed = FakeFeed(*SAMPLES)
-    told = Awaited()
+    progress = Awaited()
     running = engine(hangs="nodes", ids=("interfaces", "clusterware"))
-    checking = asyncio.create_task(check(running, told, short(tmp_path, feed, at_least_s=3600)))
-    await told.first.wait()
+    checking = asyncio.create_task(check(running, progress, short(tmp_path, feed, at_least_s=3600)))
+    await progress.first.wait()
     os.kill(os.getpid(), number)
     report = await checking
     assert report.interrupted
@@ -174,11 +174,11 @@ async def test_a_disk_that_takes_no_recording_is_reported_and_does_not_affect_th
 
 
 async def test_a_recording_that_fails_after_the_checks_is_not_waited_for(tmp_path):
-    told = Awaited()
+    progress = Awaited()
     feed = FakeFeed()
     recording = short(tmp_path, feed, at_least_s=3600)
-    checking = asyncio.create_task(check(engine(), told, recording))
-    await told.all.wait()
+    checking = asyncio.create_task(check(engine(), progress, recording))
+    await progress.all.wait()
     recording._fail("The disk is full.")
     assert (await checking).count(Status.PASS)
 
@@ -186,20 +186,20 @@ async def test_a_recording_that_fails_after_the_checks_is_not_waited_for(tmp_pat
 async def test_one_line_shows_the_progress_of_both(tmp_path, monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    told = Progress(True)
-    await check(engine(), told, short(tmp_path, FakeFeed(*SAMPLES), at_least_s=0.01))
+    progress = Progress(True)
+    await check(engine(), progress, short(tmp_path, FakeFeed(*SAMPLES), at_least_s=0.01))
     lines = screen.getvalue().split("\r\x1b[K")
     assert any(line.endswith("3 of 3 checks concluded, recording 0 of 0 s") for line in lines)
     assert max(map(len, lines)) <= 78
-    told.clear()
+    progress.clear()
     assert screen.getvalue().endswith("\r\x1b[K")
 
 
 async def test_hostile_names_do_not_reach_the_terminal_in_that_line(monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    told = Progress(True)
-    told.alongside("recording \x1b]0;owned\x07")
+    progress = Progress(True)
+    progress.alongside("recording \x1b]0;owned\x07")
     assert screen.getvalue() == "\r\x1b[Krecording \\x1b]0;owned\\x07"
 
 

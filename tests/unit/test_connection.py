@@ -65,9 +65,9 @@ def ended(name: str) -> bool:
     return not found[0].is_alive()
 
 
-async def refused(asking) -> DatabaseError:
+async def refused(query_call) -> DatabaseError:
     with pytest.raises(DatabaseError) as error:
-        await asking
+        await query_call
     return error.value
 
 

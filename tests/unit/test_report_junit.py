@@ -208,13 +208,13 @@ def test_each_waiver_is_listed_with_its_status():
     waivers = (
         waiver("IC-PATH-003", "df-ping", "lifted", "It is worse: 40 %."),
         waiver("IC-MTU-002", "interfaces", "in force", ""),
-        waiver("IC-BOOT-002", "boot-mtu", "not checked", "Nobody looked."),
+        waiver("IC-BOOT-002", "boot-mtu", "not checked", "The check did not run."),
     )
     report = of(finding(Status.PASS), finding(Status.PASS, check="interfaces"), waivers=waivers)
     of_path, of_interfaces = map(properties, parsed(report))
     waived = "until 2027-01-31 by Ann Lee: Mended in January."
     assert of_path["waiver IC-PATH-003 eth2 rac1"] == f"lifted, {waived} It is worse: 40 %."
-    assert of_path["waiver IC-BOOT-002 eth2 rac1"] == f"not checked, {waived} Nobody looked."
+    assert of_path["waiver IC-BOOT-002 eth2 rac1"] == f"not checked, {waived} The check did not run."
     assert of_interfaces["waiver IC-MTU-002 eth2 rac1"] == f"in force, {waived}"
     assert "waiver IC-BOOT-002 eth2 rac1" not in of_interfaces
 
