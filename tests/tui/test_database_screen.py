@@ -113,7 +113,7 @@ async def test_live_samples_replace_the_figures_of_the_run(new_console: NewConso
         await settled(pilot)
         assert "Instances  live, 1 s to " in text(pilot)
         assert row(pilot, "prod2")[1:5] == ["400", "?", "3.00", "F"]
-        feed.tell(sample(2, NOON + 1), Gap("instance prod1", NOON + 1, "prod1 does not answer."))
+        feed.emit(sample(2, NOON + 1), Gap("instance prod1", NOON + 1, "prod1 does not answer."))
         await settled(pilot)
         assert row(pilot, "prod2")[3] == "0"
         assert " ".join(row(pilot, "prod1")) == "prod1 ? rac1: prod1 does not answer."
@@ -125,7 +125,7 @@ async def test_the_scroll_position_stays_when_samples_arrive(new_console: NewCon
         await database_of(pilot)
         await pilot.press("n", "n")
         before = top(pilot)
-        feed.tell(*(sample(n) for n in range(1, 17)))
+        feed.emit(*(sample(n) for n in range(1, 17)))
         await settled(pilot)
         assert row(pilot, "prod7")[1] == "400"
         assert top(pilot) == before
@@ -138,7 +138,7 @@ async def test_samples_of_nodes_do_not_redraw_the_screen(new_console: NewConsole
         await settled(pilot)
         screen = pilot.app.screen
         assert isinstance(screen, DatabaseScreen)
-        feed.tell(NodeSample("rac1", NOON, 1.0))
+        feed.emit(NodeSample("rac1", NOON, 1.0))
         await until(pilot, lambda: "node rac1" in screen.state.timeline.sources())
         assert screen.is_settled
 

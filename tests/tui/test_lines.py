@@ -86,7 +86,7 @@ class LinesApp(App[None]):
         super().__init__()
         self.shown = CellScreen(lines, can_move=can_move)
         self.updates: list[str] = []
-        self.heard: list[tuple[str, int, int]] = []
+        self.received: list[tuple[str, int, int]] = []
 
     def on_mount(self) -> None:
         self.push_screen(self.shown)
@@ -98,7 +98,7 @@ class LinesApp(App[None]):
 
     @on(Lines.Clicked)
     def hear(self, message: Lines.Clicked) -> None:
-        self.heard.append((message.lines.id or "", message.line, message.column))
+        self.received.append((message.lines.id or "", message.line, message.column))
 
     def body(self) -> Lines:
         return self.screen.query_one("#body", Lines)
@@ -180,7 +180,7 @@ async def test_a_click_reports_line_and_column() -> None:
         app.body().scroll_by(4)
         await pilot.click("#body", offset=(1, 0))
         await pilot.pause()
-        assert app.heard == [("body", 2, 7), ("body", 4, 1)]
+        assert app.received == [("body", 2, 7), ("body", 4, 1)]
 
 
 async def test_the_wheel_scrolls() -> None:

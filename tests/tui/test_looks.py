@@ -50,7 +50,7 @@ def test_traffic(new_console: NewConsole, snap_compare: Compare) -> None:
     async def traffic(pilot: Pilot[None]) -> None:
         await concluded(pilot)
         await pilot.press("3")
-        await Console(pilot, feed).tell(*cluster_events(60, 3))
+        await Console(pilot, feed).emit(*cluster_events(60, 3))
 
     app = new_console(lambda: engine(black_hole(), UNCHANGING), new_feed=lambda: feed)
     assert snap_compare(app, terminal_size=(80, 24), run_before=traffic)

@@ -256,7 +256,7 @@ async def test_the_saved_file_has_the_samples_so_far(new_console: NewConsole) ->
         await report_screen(pilot)
         await pilot.press("3")
         events = list(cluster_events(5))
-        await Console(pilot, feed).tell(*events)
+        await Console(pilot, feed).emit(*events)
         await pilot.press("6")
         await until(pilot, lambda: "Of 2 nodes and 2 instances, from " in shown(pilot, "report-says"))
         path = await write(pilot, SAVED)

@@ -197,7 +197,7 @@ async def test_an_error_in_drawing_samples_is_logged_once_and_the_rest_continues
         await concluded(pilot)
         await pilot.press("3")
         for at in range(5):
-            feed.tell(Gap("node rac1", float(at), "away"))
+            feed.emit(Gap("node rac1", float(at), "away"))
             await pilot.pause()
         assert app.faults.count >= 5
         assert caplog.text.count("Traceback") == 1

@@ -58,7 +58,7 @@ async def test_samples_are_recorded_until_the_recording_is_stopped(new_console: 
     async with console(new_console, cluster_events(3)) as on:
         await on.press("w")
         await on.until(lambda: "Recording to" in on.below)
-        await on.tell(*(node_sample("rac1", BEGIN + second, NOISE) for second in (4, 5)))
+        await on.emit(*(node_sample("rac1", BEGIN + second, NOISE) for second in (4, 5)))
         await on.press("left")
         await on.until(lambda: "recording to racwire-" in on.below)
         await on.press("w")
@@ -78,7 +78,7 @@ async def test_a_recording_begins_with_the_current_problems(new_console: NewCons
     async with console(new_console, [*cluster_events(3), *away]) as on:
         await on.press("w")
         await on.until(lambda: "Recording to" in on.below)
-        await on.tell(node_sample("rac1", BEGIN + 5, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 5, NOISE))
         await on.press("w")
         await on.until(lambda: "Recorded to" in on.below)
     with closing(Recording.open(only_recording(tmp_path))) as recording:
@@ -117,7 +117,7 @@ async def test_a_disk_that_hangs_ends_the_recording_and_sampling_continues(
         try:
             await on.press("w")
             await on.until(hangs.is_set)
-            await on.tell(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
+            await on.emit(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
             await on.until(lambda: "The disk hangs: the recording racwire-" in on.below)
             assert " rec" not in shown(on.pilot, "header")
             assert "FAILED  212/s" in on.body
@@ -129,7 +129,7 @@ async def test_quitting_ends_a_recording_completely(new_console: NewConsole, tmp
     async with console(new_console, cluster_events(3)) as on:
         await on.press("w")
         await on.until(lambda: "Recording to" in on.below)
-        await on.tell(node_sample("rac1", BEGIN + 4, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 4, NOISE))
         await on.press("q")
     recording = Recording.open(only_recording(tmp_path))
     assert recording.span() == (BEGIN + 4, BEGIN + 4)
@@ -144,7 +144,7 @@ async def test_a_recording_that_cannot_be_written_says_so_and_sampling_continues
     async with console(new_console, cluster_events(3)) as on:
         await on.press("w")
         await on.until(lambda: "x.rec" in on.below and "ecording to" not in on.below)
-        await on.tell(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
+        await on.emit(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
         assert "FAILED  212/s" in on.body
 
 

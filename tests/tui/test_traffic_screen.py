@@ -45,7 +45,7 @@ async def test_before_the_first_sample_the_screen_waits(new_console: NewConsole)
 async def test_a_new_sample_changes_values_and_not_the_layout(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         before = on.body
-        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        await on.emit(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
         assert "FAILED  212/s" in on.body
         assert [line[:6] for line in on.body.splitlines()] == [line[:6] for line in before.splitlines()]
 
@@ -116,7 +116,7 @@ async def test_a_pause_stays_while_sampling_continues(new_console: NewConsole) -
         await on.press("space")
         assert "paused at" in on.rule
         before = on.body
-        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        await on.emit(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
         assert on.body == before
         await on.press("n", "N")
         assert on.body == before
@@ -130,7 +130,7 @@ async def test_a_pause_may_be_longer_than_the_timeline(new_console: NewConsole) 
         await on.press("space")
         before = on.body
         on.pilot.app.state.timeline = Timeline()  # type: ignore[attr-defined]
-        await on.tell(*(node_sample("rac1", BEGIN + second, NOISE) for second in range(6, 320)))
+        await on.emit(*(node_sample("rac1", BEGIN + second, NOISE) for second in range(6, 320)))
         await on.press("n", "N")
         assert on.body == before
 
@@ -196,29 +196,29 @@ async def test_graphs_are_moved_only_on_a_terminal_that_supports_it(
     monkeypatch.setattr(CellCompositor, "render_update", watched)
     async with console(new_console, cluster_events(60), (120, 40)) as on:
         for second in range(61, 66):
-            await on.tell(node_sample("rac1", BEGIN + second, NOISE))
+            await on.emit(node_sample("rac1", BEGIN + second, NOISE))
     assert bool(moved) is can
 
 
 async def test_peaks_can_be_reset(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
-        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
-        await on.tell(node_sample("rac1", BEGIN + 7, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        await on.emit(node_sample("rac1", BEGIN + 7, NOISE))
         assert on.row("FAILED").rstrip().endswith("212/s")
         await on.press("x")
-        await on.tell(node_sample("rac1", BEGIN + 8, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 8, NOISE))
         assert not on.row("FAILED").rstrip().endswith("212/s")
 
 
 async def test_a_source_that_fails_is_marked_in_its_place_and_returns(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
-        await on.tell(Gap("instance prod1", BEGIN + 6, "The database does not answer."))
+        await on.emit(Gap("instance prod1", BEGIN + 6, "The database does not answer."))
         assert "The database does not answer." in on.row("prod1")
         assert "?" not in on.row("eth1")
-        await on.tell(Gap("node rac1", BEGIN + 6, "/proc could not be read."))
+        await on.emit(Gap("node rac1", BEGIN + 6, "/proc could not be read."))
         assert "rac1: /proc could not be read." in on.body
         assert "?" in on.row("eth1")
-        await on.tell(node_sample("rac1", BEGIN + 7, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 7, NOISE))
         assert "?" not in on.row("eth1")
 
 

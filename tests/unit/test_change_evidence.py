@@ -29,7 +29,7 @@ class Nodes:
 
     def __init__(self) -> None:
         self.journal = Journal()
-        self.told: list[tuple[str, int, int]] = []
+        self.progress_reports: list[tuple[str, int, int]] = []
         self._shells: list[Shell] = []
 
     async def shell(self, node: str) -> Shell:
@@ -39,7 +39,7 @@ class Nodes:
         return self._shells[-1]
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
-        self.told.append((text, done, total))
+        self.progress_reports.append((text, done, total))
 
     async def close(self) -> None:
         for shell in self._shells:
@@ -70,8 +70,8 @@ def test_every_verification_requests_journals_of_peers_and_reports_refusals(tmp_
     assert [(copy.node, Path(copy.path).parent) for copy in found.copies["rac2"]] == [("rac2", tmp_path)]
     assert list(found.unasked) == ["rac3"]
     assert "ssh was refused" in found.unasked["rac3"].reason
-    assert sorted(done for _, done, _ in nodes.told) == [1, 2]
-    assert {total for _, _, total in nodes.told} == {2}
+    assert sorted(done for _, done, _ in nodes.progress_reports) == [1, 2]
+    assert {total for _, _, total in nodes.progress_reports} == {2}
     assert (found.backups, found.registries, found.addresses) == ({}, {}, {})
     assert all(isinstance(part, Unknown) for part in (found.before, found.after, found.compared))
 
@@ -82,7 +82,7 @@ def test_backups_are_searched_on_every_node(tmp_path: Path) -> None:
     for files in found.backups.values():
         assert list(files) == list(backup_paths("2026-11-20-a"))
         assert all(isinstance(seen, Unknown) for seen in files.values())
-    assert {total for _, _, total in nodes.told} == {3}
+    assert {total for _, _, total in nodes.progress_reports} == {3}
 
 
 def test_missing_recordings_are_reported(tmp_path: Path) -> None:

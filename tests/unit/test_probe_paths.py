@@ -73,7 +73,7 @@ class FakeSession:
         self.without = without
         self.shells: dict[str, FakeShell] = {}
         self.answered = answered
-        self.told: list[str] = []
+        self.progress_reports: list[str] = []
 
     async def shell(self, node: str) -> Shell:
         if node in self.without:
@@ -81,7 +81,7 @@ class FakeSession:
         return self.shells.setdefault(node, FakeShell(node, self.answered))
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
-        self.told.append(f"{group} {done}/{total}")
+        self.progress_reports.append(f"{group} {done}/{total}")
 
 
 def by_pair(probes: Sequence[PathProbe]) -> dict[tuple[str, str], PathProbe]:
@@ -93,7 +93,7 @@ async def test_every_ordered_pair_is_probed_and_recorded_once() -> None:
     probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session)
     assert len(probes) == 6
     assert {p.verdict for p in probes} == {Verdict.PASSES}
-    assert session.told[-1] == "paths 6/6"
+    assert session.progress_reports[-1] == "paths 6/6"
     entries = session.journal.entries
     assert sorted(e.topic for e in entries) == sorted(f"path {p.network} {p.from_node} {p.to_node}" for p in probes)
     assert "ping -n -M do -s 8972" in entries[0].action

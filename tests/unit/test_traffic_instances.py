@@ -43,21 +43,23 @@ class Sampling:
         self.instances = instances(count)
         self.straight = StraightIn(practice(self.instances, granted=granted), **straight)
         self.names = Names(facts or database(count))
-        self.told = []
+        self.events = []
         self.databases = Failing([], replace(self.straight, limit_s=hung_s) if hung_s else self.straight)
         self.everyone = AllInstances(self.databases, ("sysstat", "dlm_misc"), SETTINGS.database_timeout_s)
-        self.sampler = InstanceSampler(self.straight, self.names, SETTINGS, self.told.append, self.everyone, why_alone)
+        self.sampler = InstanceSampler(
+            self.straight, self.names, SETTINGS, self.events.append, self.everyone, why_alone
+        )
 
     async def take(self):
         """Return the events of one more round, by source."""
-        self.told.clear()
+        self.events.clear()
         await self.sampler.take()
-        return {event.source: event for event in self.told}
+        return {event.source: event for event in self.events}
 
     async def take_pairs(self):
-        self.told.clear()
+        self.events.clear()
         await self.sampler.pairs.take(self.sampler._views)
-        return self.told
+        return self.events
 
     async def rounds(self):
         """Yield the events of many rounds."""

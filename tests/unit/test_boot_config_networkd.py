@@ -5,7 +5,7 @@ import pytest
 from checks.model.facts import Keeper, Unknown
 from checks.sources.nodes.boot_config.device import Device
 from checks.sources.nodes.boot_config.networkd import link_file_mtus, networkd_mtus
-from tests.unit.kept_support import BOND, ETH1, ETH2, file
+from tests.unit.boot_config_support import BOND, ETH1, ETH2, file
 
 ETC, RUN, USR = (f"/{place}/systemd/network" for place in ("etc", "run", "usr/lib"))
 DEVICES = (ETH1, ETH2, BOND, Device("lo", kind="loopback"))

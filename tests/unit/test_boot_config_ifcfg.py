@@ -5,7 +5,7 @@ import pytest
 from checks.model.facts import Keeper, Unknown
 from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
 from checks.sources.nodes.boot_config.wicked import wicked_mtus
-from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
+from tests.unit.boot_config_support import BOND, ETH1, ETH2, IB, file
 
 SCRIPTS = "/etc/sysconfig/network-scripts"
 

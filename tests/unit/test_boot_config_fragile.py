@@ -4,7 +4,7 @@ import pytest
 
 from checks.model.facts import FragileMtu
 from checks.sources.nodes.boot_config.fragile import parse_fragile
-from tests.unit.kept_support import file
+from tests.unit.boot_config_support import file
 
 
 @pytest.mark.parametrize(

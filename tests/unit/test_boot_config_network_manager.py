@@ -5,7 +5,7 @@ import pytest
 from checks.model.facts import Keeper, Unknown
 from checks.sources.nodes.boot_config.ifcfg import connections
 from checks.sources.nodes.boot_config.network_manager import network_manager_mtus, parse_details, parse_listed
-from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
+from tests.unit.boot_config_support import BOND, ETH1, ETH2, IB, file
 
 ETC = "/etc/NetworkManager/system-connections"
 KEYFILE = """\
