@@ -48,7 +48,7 @@ def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
             cluster.down()
 
 
-def test_six_packets_for_a_block_at_mtu_1500_and_one_at_9000(recordings, tmp_path, capsys):
+def test_a_block_takes_six_packets_at_mtu_1500_and_one_at_9000(recordings, tmp_path, capsys):
     picture = tmp_path / "mtu.svg"
     # A real comparison has stretches of ten samples and more; these few seconds are for the test's sake.
     code = main(["compare", *recordings, "--stretch", "1s", "--format", "json", "--svg", str(picture)])

@@ -110,12 +110,12 @@ def assert_says_who_lost(report: Report, receivers: set[str]) -> None:
 @pytest.mark.parametrize(
     "practice", [pytest.param((3, 9000), marks=pytest.mark.beyond_sample), (3, 1500)], indirect=True
 )
-def test_a_healthy_database_passes_everything_and_loses_none_of_its_blocks(cluster: Practice) -> None:
+def test_a_healthy_database_passes_all_checks_and_loses_no_block(cluster: Practice) -> None:
     assert_healthy(cluster.check())
 
 
 @pytest.mark.parametrize("practice", [(2, 9000)], indirect=True)
-def test_network_and_database_are_asked_together_and_the_run_says_how_far_it_is(cluster: Practice) -> None:
+def test_network_and_database_are_read_concurrently_with_progress(cluster: Practice) -> None:
     report, progress = check_on_a_terminal(cluster)
     assert_healthy(report)
     # The database is reached for before the first packet is sent, and sampled again when all paths are under way.
@@ -190,7 +190,7 @@ def broken(cluster: Practice, faults: Iterable[str], interval_s: int, *words: st
 
 @pytest.mark.case
 @pytest.mark.parametrize(("practice", "case"), parameters(database=True), indirect=["practice"])
-def test_a_case_is_judged_right_within_one_interval(cluster: Practice, case: Case) -> None:
+def test_a_case_has_exactly_its_expected_findings_within_one_interval(cluster: Practice, case: Case) -> None:
     assert case.make.lab is not None
     report = broken(cluster, case.make.lab, case.make.interval_s, *case.make.checks)
     told = [(f.code, f.title) for f in report.findings]
@@ -215,7 +215,7 @@ def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
     assert [name for name in ("prac1", "prac2", "prac3") if name in judged.title] in (["prac1"], ["prac3"])
 
 
-def test_blocks_that_12_1_only_counts_as_lost_are_no_fault(cluster: Practice) -> None:
+def test_blocks_that_12_1_counts_as_lost_by_mistake_are_not_a_fault(cluster: Practice) -> None:
     report = broken(cluster, ["false-lost-12.1"], 2)
     assert problems(report) == {}, [(f.code, f.title, f.why) for f in report.findings]
     findings = with_code(report, "IC-LOST-006")
@@ -223,7 +223,7 @@ def test_blocks_that_12_1_only_counts_as_lost_are_no_fault(cluster: Practice) ->
     assert {f.status for f in findings} == {Status.INFO}
 
 
-def test_lost_fragments_are_told_as_lost_blocks_failed_reassemblies_and_the_mtu_in_one(cluster: Practice) -> None:
+def test_lost_fragments_lost_blocks_and_the_mtu_are_in_one_finding(cluster: Practice) -> None:
     report = broken(cluster, ["drop-fragments"], 5)
     found = problems(report)
     assert {key[1] for key in found} - BY_A_LOSS == {"IC-LOST-002", "IC-REASM-002"}

@@ -91,7 +91,7 @@ def test_a_healthy_network_loses_nothing(jumbo: Lab) -> None:
     assert all(sent == received > 0 for sent, received in counts.values())
 
 
-def test_a_switch_without_jumbo_frames_loses_what_is_as_large_as_a_block(jumbo: Lab) -> None:
+def test_a_switch_without_jumbo_frames_loses_block_size_packets(jumbo: Lab) -> None:
     counts = measure(jumbo.break_("switch-mtu"))
     jumbo.mend()
     assert counts[2, 8328][0] > 0 == counts[2, 8328][1]

@@ -116,7 +116,7 @@ def nodes() -> tuple[Node, Node]:
     return msgspec.json.decode(done.stdout, type=tuple[Node, Node])
 
 
-def test_both_ways_give_the_same_facts(nodes: tuple[Node, Node]) -> None:
+def test_both_ways_of_reading_a_node_give_the_same_facts(nodes: tuple[Node, Node]) -> None:
     by_netlink, by_sh = nodes
     _assert_same_facts(by_netlink, by_sh)
     assert {(n.ip, n.interface, n.mac_address) for n in by_netlink.neighbours} == {
@@ -156,7 +156,7 @@ def _assert_same_facts(by_netlink: Node, by_sh: Node) -> None:
     assert _counter_names(by_netlink) == _counter_names(by_sh)
 
 
-def test_the_facts_are_those_that_were_set(nodes: tuple[Node, Node]) -> None:
+def test_the_facts_are_those_that_were_configured(nodes: tuple[Node, Node]) -> None:
     node = nodes[0]
     eth1, eth2, bridge = node.interface("eth1"), node.interface("eth2"), node.interface("br0")
     assert eth1 is not None

@@ -160,7 +160,7 @@ EACH_WAY = pytest.mark.parametrize("given", ["environment", "file", "prompt"])
 @pytest.mark.parametrize(
     ("given", "form"), [("environment", "json"), ("file", "json"), ("prompt", "json"), ("prompt", "text")]
 )
-def test_a_check_shows_and_writes_it_nowhere(
+def test_a_check_shows_and_writes_the_password_nowhere(
     given: str, form: str, run: Callable[..., Run], password: str, tmp_path: Path
 ) -> None:
     report = tmp_path / "home" / "report"
@@ -172,7 +172,7 @@ def test_a_check_shows_and_writes_it_nowhere(
 
 
 @EACH_WAY
-def test_the_console_shows_and_writes_it_nowhere_not_even_in_the_log_of_a_fault_of_its_own(
+def test_the_console_shows_and_writes_the_password_nowhere_even_in_its_error_log(
     given: str, run: Callable[..., Run], password: str, tmp_path: Path
 ) -> None:
     one = run(given, sys.executable, "-c", FAULTY)
@@ -186,7 +186,7 @@ def test_the_console_shows_and_writes_it_nowhere_not_even_in_the_log_of_a_fault_
     assert_nowhere(one, password, tmp_path / "home")
 
 
-def test_what_the_lab_leaves_running_does_not_hold_a_password_of_its_caller(tmp_path: Path) -> None:
+def test_processes_of_the_lab_have_no_password_of_their_caller(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "dir"):
         environment = {**os.environ, PASSWORD_VARIABLE: f"secret-{tmp_path}"}
         subprocess.run([*RACWIRE, "lab", "up", "--no-database"], env=environment, check=True, capture_output=True)

@@ -21,7 +21,7 @@ def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
     made.end()
 
 
-def test_to_jumbo_frames_killed_at_every_step_and_resumed_on_any_node(rehearsal):
+def test_a_change_to_jumbo_frames_can_be_killed_at_every_step_and_resumed_on_any_node(rehearsal):
     rehearsal.begin(9000)
     done = []
     while current := rehearsal.current:

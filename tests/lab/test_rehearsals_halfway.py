@@ -46,7 +46,7 @@ def rehearsal(cluster: Rehearsal) -> Iterator[Rehearsal]:
         cluster.inside(node, [f"{grid}/bin/crsctl disable crs"])
 
 
-def test_an_mtu_that_no_file_keeps_is_seen_at_once_and_gone_past_it_is_seen_at_the_boot(rehearsal):
+def test_an_mtu_in_no_file_is_found_at_once_and_after_an_override_at_the_boot(rehearsal):
     step = rehearsal.step()
     rehearsal.operate(step, nodes=("rac1",))
     rehearsal.inside("rac2", ["ip link set eth1 mtu 9000", "ip link set eth2 mtu 9000"])
@@ -86,7 +86,7 @@ def test_a_forgotten_switch_port_is_found_before_clusterware_starts(rehearsal):
     assert rehearsal.verify()["passed"]
 
 
-def test_a_port_that_drops_one_direction_only_is_found_too(rehearsal):
+def test_a_port_that_drops_one_direction_is_found_too(rehearsal):
     rehearsal.walk("prove-paths")
     rehearsal.outside(["racwire lab break switch-mtu-one-way"])
     verified = rehearsal.verify()
@@ -94,7 +94,7 @@ def test_a_port_that_drops_one_direction_only_is_found_too(rehearsal):
     assert any("from rac1 to rac2; they arrive in the other direction" in waited for waited in waiting(verified))
 
 
-def test_what_somebody_else_undoes_is_seen_at_the_next_look_and_its_step_is_opened_again(rehearsal):
+def test_a_reverted_mtu_is_found_by_the_next_verification_and_reopens_its_step(rehearsal):
     rehearsal.operate(rehearsal.step())
     rehearsal.prove(rehearsal.step())
     rehearsal.inside("rac2", ["ip link set eth1 mtu 1500"])
@@ -108,7 +108,7 @@ def test_what_somebody_else_undoes_is_seen_at_the_next_look_and_its_step_is_open
     assert rehearsal.current == "stack-down"
 
 
-def test_the_way_back_from_the_middle_proves_that_all_is_as_it_was(rehearsal):
+def test_a_rollback_from_the_middle_proves_the_initial_state(rehearsal):
     rehearsal.operate(rehearsal.step(), nodes=("rac1",))
     shown = rehearsal.change("rollback")
     assert shown.code == 0

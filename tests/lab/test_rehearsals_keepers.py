@@ -27,7 +27,7 @@ def rehearsal(tmp_path) -> Iterator[Rehearsal]:
     made.end()
 
 
-def test_what_is_printed_for_keyfile_ifcfg_and_networkd_outlasts_a_boot_and_so_does_the_way_back(rehearsal):
+def test_printed_commands_of_each_network_service_and_their_rollback_survive_a_boot(rehearsal):
     was = {node: kept(rehearsal, node) for node in FILES}
     rehearsal.begin(9000)
     rehearsal.prove(rehearsal.step())

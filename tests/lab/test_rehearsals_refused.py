@@ -26,7 +26,7 @@ def rehearsal(cluster: Rehearsal) -> Iterator[Rehearsal]:
     cluster.forget_change()
 
 
-def test_a_sick_cluster_is_refused_by_the_name_of_what_ails_it(rehearsal):
+def test_a_faulty_cluster_is_refused_with_the_name_of_the_fault(rehearsal):
     rehearsal.outside(["racwire lab break link-down"])
     try:
         said = rehearsal.change("new", "--to", "9000")
@@ -39,7 +39,7 @@ def test_a_sick_cluster_is_refused_by_the_name_of_what_ails_it(rehearsal):
     assert not list(rehearsal.changes.glob("*.change"))
 
 
-def test_a_cluster_in_the_midst_of_an_upgrade_is_refused_and_no_reason_helps(rehearsal):
+def test_a_cluster_during_an_upgrade_is_refused_and_cannot_be_accepted(rehearsal):
     crsctl = rehearsal.directory / "nodes" / "rac1" / "grid" / "bin" / "crsctl"
     normal = crsctl.read_text()
     crsctl.write_text(normal.replace("[NORMAL]", "[ROLLING PATCH]"))
@@ -52,7 +52,7 @@ def test_a_cluster_in_the_midst_of_an_upgrade_is_refused_and_no_reason_helps(reh
     assert "ROLLING PATCH" in said.out
 
 
-def test_a_live_change_is_called_dangerous_at_the_next_look_whatever_the_step(rehearsal):
+def test_a_live_change_is_called_dangerous_by_the_next_verification_at_any_step(rehearsal):
     rehearsal.begin(9000)
     rehearsal.attest(rehearsal.step())
     rehearsal.inside("rac2", ["ip link set dev eth1 mtu 9000"])
@@ -71,7 +71,7 @@ def test_a_live_change_is_called_dangerous_at_the_next_look_whatever_the_step(re
     assert not any("mtu-untouched" in waited for waited in waiting(rehearsal.verify()))
 
 
-def test_one_change_is_open_at_a_time_also_where_the_nodes_share_no_directory(rehearsal):
+def test_only_one_change_is_open_at_a_time_even_without_a_shared_directory(rehearsal):
     own = ("--directory", "/var/tmp/changes")
     assert rehearsal.change(*own, "new", "--to", "9000").code == 0
     refused = {node: rehearsal.change(*own, "new", node=node) for node in rehearsal.nodes}

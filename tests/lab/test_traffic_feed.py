@@ -196,9 +196,7 @@ def alone(quiet: racwire_lab.Lab) -> Iterator[Running]:
         assert_left_in_order(feed.close())
 
 
-def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(
-    quiet: racwire_lab.Lab, alone: Running
-) -> None:
+def test_the_counters_of_this_node_match_nstat_ip_and_proc_exactly(quiet: racwire_lab.Lab, alone: Running) -> None:
     begin, before = quiet_tick(quiet, alone, "rac1")
     traffic(quiet)
     end, after = quiet_tick(quiet, alone, "rac1")
@@ -214,7 +212,7 @@ def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(
     assert len(samples) >= 2
 
 
-def test_an_mtu_that_changes_is_told_at_once(quiet: racwire_lab.Lab, alone: Running) -> None:
+def test_an_mtu_change_is_reported_at_once(quiet: racwire_lab.Lab, alone: Running) -> None:
     """The kernel reports it at once, without a timeout."""
     alone.wait("links", node="rac1")
     place = alone.count
@@ -226,7 +224,7 @@ def test_an_mtu_that_changes_is_told_at_once(quiet: racwire_lab.Lab, alone: Runn
         run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1500")
 
 
-def test_what_a_peer_counts_is_what_its_tools_count_to_the_packet(quiet: racwire_lab.Lab) -> None:
+def test_the_counters_of_a_peer_match_its_tools_exactly(quiet: racwire_lab.Lab) -> None:
     """All counts except those of the public network, which racwire uses itself."""
     with running(quiet) as feed:
         feed.wait("node", node="rac2")
@@ -269,7 +267,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.La
         yield racwire_lab.up(nodes=2, mtu=1500)
 
 
-def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_taken_up_again(
+def test_an_unreachable_peer_and_a_restarted_instance_are_reported_and_sampled_again(
     cluster: racwire_lab.Lab,
 ) -> None:
     """Both at once; the other sources continue, and no count ever falls."""
@@ -307,7 +305,7 @@ def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_t
         assert_left_in_order(feed.close())
 
 
-def test_an_instance_that_hangs_is_a_gap_the_connected_one_goes_on_and_leaving_waits_for_nothing(
+def test_an_instance_that_hangs_is_a_gap_and_stopping_waits_for_nothing(
     cluster: racwire_lab.Lab,
 ) -> None:
     with running(cluster, "here", database_timeout_s=1) as feed:
@@ -325,7 +323,7 @@ def test_an_instance_that_hangs_is_a_gap_the_connected_one_goes_on_and_leaving_w
             cluster.mend()
 
 
-def test_leaving_while_a_peer_and_the_database_hang_waits_for_neither(cluster: racwire_lab.Lab) -> None:
+def test_stopping_while_a_peer_and_the_database_hang_waits_for_neither(cluster: racwire_lab.Lab) -> None:
     with running(cluster, "here", database_timeout_s=60) as feed:
         feed.wait("instance", instance="prac2")
         feed.wait("node", node="rac2")

@@ -38,7 +38,7 @@ def mtus(cluster: Lab, node: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("node", PERSIST)
-def test_what_is_read_of_its_files_is_what_a_node_comes_up_with(cluster: Lab, node: str) -> None:
+def test_the_files_of_a_node_are_read_as_the_mtus_after_its_boot(cluster: Lab, node: str) -> None:
     keeper, persist = PERSIST[node]
     assert run(cluster, node, "sh", "-c", f"{persist}; ip link set eth2 mtu 1500").returncode == 0
     before = setup(cluster, node)
@@ -52,7 +52,7 @@ def test_what_is_read_of_its_files_is_what_a_node_comes_up_with(cluster: Lab, no
     assert setup(cluster, node).boot_id != before.boot_id
 
 
-def test_whether_clusterware_runs_and_starts_at_boot_is_read_from_the_node(cluster: Lab) -> None:
+def test_clusterware_and_its_autostart_are_read_from_the_node(cluster: Lab) -> None:
     # A node that was rebooted may still be starting Clusterware.
     until(lambda: grid(cluster, "rac1", "crsctl", "check", "crs").returncode == 0)
     assert grid(cluster, "rac1", "crsctl", "disable", "crs").returncode == 0

@@ -46,7 +46,7 @@ def told(server: int) -> tuple[dict[str, Any], Truth]:
     return json.loads(output), truth
 
 
-def test_a_year_is_summed_up_in_the_database(told: tuple[dict[str, Any], Truth]) -> None:
+def test_a_year_is_aggregated_in_the_database(told: tuple[dict[str, Any], Truth]) -> None:
     seen, truth = told
     history = msgspec.convert(seen["history"], History)
     assert history.instances == truth.instances()
@@ -60,7 +60,7 @@ def test_a_year_is_summed_up_in_the_database(told: tuple[dict[str, Any], Truth])
     assert history.periods == truth.periods(3 * 86400)
 
 
-def test_all_of_it_comes_in_what_three_round_trips_carry(told: tuple[dict[str, Any], Truth]) -> None:
+def test_all_rows_arrive_in_three_round_trips(told: tuple[dict[str, Any], Truth]) -> None:
     seen, _ = told
     assert set(seen["rows"]) >= {"awr_sysstat", "awr_periods", "awr_losses", "awr_cache_transfer", "awr_devices"}
     assert all(rows < ROWS_IN_A_ROUND_TRIP for rows in seen["rows"].values()), seen["rows"]

@@ -75,7 +75,7 @@ def test_ssh_between_nodes(tmp_path: Path) -> None:
             assert (done.stdout, done.returncode) == (f"{peer}\n{cluster.directory}/home\n", 7)
 
 
-def test_stand_in_for_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replacement_for_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssh_configuration, "find_sshd", lambda: None)
     with lab_directory(tmp_path / "lab"):
         cluster = up(database=False)
@@ -134,7 +134,7 @@ up(progress=lambda said: "Starting" in said and os.kill(os.getpid(), signal.SIGK
         assert_healthy(up(database=False))
 
 
-def test_somebody_elses_files_are_left_alone(tmp_path: Path) -> None:
+def test_files_of_other_programs_are_not_changed(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("x")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RACWIRE_LAB_DIR", str(tmp_path))
@@ -147,7 +147,7 @@ def test_somebody_elses_files_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "x"
 
 
-def test_what_cannot_be_remembered_is_not_broken(tmp_path: Path) -> None:
+def test_a_fault_that_cannot_be_stored_is_not_made(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab") as directory:
         cluster = up(database=False)
         (directory / "state.json.new").symlink_to("/dev/full")
@@ -197,7 +197,7 @@ class TestEntering:
         assert run(cluster, "rac1", "no-such-command").returncode == 127
 
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
-    def test_the_command_ends_with_what_entered(self, cluster: Lab, number: signal.Signals) -> None:
+    def test_the_command_ends_with_the_entering_process(self, cluster: Lab, number: signal.Signals) -> None:
         mark = f"3{number:03d}.{os.getpid()}"
         with subprocess.Popen(cluster.enter("rac1", ["sleep", mark])) as process:
             until(lambda: f"sleep {mark} " in processes_of(Path(mark)), "the command does not start")
@@ -205,7 +205,7 @@ class TestEntering:
             assert process.wait(PATIENCE_S) == -number
         until(lambda: processes_of(Path(mark)) == [], "the command outlives what entered")
 
-    def test_the_caller_may_handle_the_interrupt(self, cluster: Lab) -> None:
+    def test_the_caller_may_handle_an_interrupt(self, cluster: Lab) -> None:
         script = "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"
         process = subprocess.Popen(
             cluster.enter("rac1", ["sh", "-c", script]), stdout=subprocess.PIPE, text=True, start_new_session=True

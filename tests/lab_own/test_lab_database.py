@@ -98,7 +98,7 @@ def test_every_node_shows_the_process_of_its_instance(client: Client) -> None:
         assert f"ora_pmon_prac{number}" in names
 
 
-def test_its_settings_lead_to_it_and_the_password_is_nowhere_else(client: Client) -> None:
+def test_its_settings_connect_to_it_and_the_password_is_nowhere_else(client: Client) -> None:
     environment = client.cluster.environment("rac1")
     database = load_settings(None, environment).database
     assert (database.connect, database.user) == (client.access.connect, "RACWIRE")
@@ -247,7 +247,7 @@ def test_peer_down_takes_its_instance_out(client: Client) -> None:
         other.close()
 
 
-def test_jumbo_blocks_travel_whole_and_vanish_in_a_small_switch(tmp_path: Path) -> None:
+def test_jumbo_blocks_arrive_whole_and_are_lost_in_a_small_switch(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab"):
         cluster = up()
         client = Client(cluster)

@@ -55,7 +55,7 @@ def test_node_mtu(cluster: Lab) -> None:
     assert ping(cluster, "rac1", TO_RAC2, SMALL) == ""
 
 
-def test_switch_mtu_drops_in_silence_both_ways(cluster: Lab) -> None:
+def test_switch_mtu_drops_silently_in_both_directions(cluster: Lab) -> None:
     cluster.break_("switch-mtu", "2", "eth2")
     for node, address in (("rac1", TO_RAC2), ("rac2", TO_RAC1)):
         assert ping(cluster, node, address, SMALL) == ""
@@ -82,7 +82,7 @@ def test_switch_mtu_stops_tcp_too(cluster: Lab) -> None:
     assert "TimeoutError" in said.stderr
 
 
-def test_switch_mtu_one_way(cluster: Lab) -> None:
+def test_switch_mtu_in_one_direction(cluster: Lab) -> None:
     cluster.break_("switch-mtu-one-way")
     before = echoes_received(cluster, "rac1"), echoes_received(cluster, "rac2")
     assert ping(cluster, "rac2", TO_RAC1, LARGE) != ""  # its answer is large too
@@ -178,7 +178,7 @@ def test_duplicate_subnet(cluster: Lab) -> None:
     assert "192.168.11" not in run(cluster, "rac1", "ip", "route").stdout
 
 
-def test_several_at_one_place_mended_in_another_order(cluster: Lab) -> None:
+def test_several_faults_at_one_place_are_fixed_in_another_order(cluster: Lab) -> None:
     for fault in ("node-mtu", "names-differ", "switch-mtu", "loss", "routed", "node-mtu", "duplicate-subnet"):
         broken = cluster.break_(fault)
     assert len(broken.faults) == 6
@@ -204,7 +204,7 @@ def test_all_at_once(cluster: Lab) -> None:
     assert len(cluster.mend().faults) == 0
 
 
-def test_every_wrong_place_is_one_sentence(cluster: Lab) -> None:
+def test_every_invalid_place_is_one_sentence(cluster: Lab) -> None:
     for arguments in (("nonsense",), ("loss", "rac1"), ("no-ssh", None, "2"), ("node-mtu", "rac9"), ("node-mtu", "x")):
         with pytest.raises(LabError, match=r"^[A-Z][^\n]*\.$"):
             cluster.break_(*arguments)

@@ -79,7 +79,7 @@ def test_times(expression: str, expected: Any):
     assert value(expression, {name: moment for name, moment in binds.items() if f":{name}" in expression}) == expected
 
 
-def test_sysdate_is_now_without_fractions_and_a_date():
+def test_sysdate_is_the_present_date_without_fractions():
     before = datetime.now().replace(microsecond=0)
     described = result(DATABASE, "SELECT SYSDATE AS d, SYSTIMESTAMP AS t FROM dual")
     ((date, stamp),) = described.rows
