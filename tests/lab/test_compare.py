@@ -37,8 +37,8 @@ def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
         for each in running:
             each.send_signal(signal.SIGINT)
         for each in running:
-            _, said = each.communicate(timeout=PATIENCE_S)
-            assert each.returncode == 0, said
+            _, stderr = each.communicate(timeout=PATIENCE_S)
+            assert each.returncode == 0, stderr
         yield str(files[0]), str(files[1])
     finally:
         for each in running:

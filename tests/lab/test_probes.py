@@ -56,10 +56,10 @@ Break = Callable[..., Paths]
 
 def probe(rac1: Operator) -> Paths:
     """Probe all paths from rac1; by network, from and to."""
-    said = rac1.run(PROBE)
-    assert said.code == 0, said.err
-    print(said.err)
-    paths = msgspec.json.decode(said.out, type=tuple[PathProbe, ...])
+    result = rac1.run(PROBE)
+    assert result.code == 0, result.err
+    print(result.err)
+    paths = msgspec.json.decode(result.out, type=tuple[PathProbe, ...])
     return {(p.network, p.from_node, p.to_node): p for p in paths}
 
 

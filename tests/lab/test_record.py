@@ -38,10 +38,10 @@ def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_p
     running = record(practice, path, "--label", "mtu9000", "--probe")
     until_it_holds(path, "node rac1", "node rac2", "instance prac1", "instance prac2", "latency ")
     running.send_signal(signal.SIGINT)
-    printed, said = running.communicate(timeout=PATIENCE_S)
-    assert (running.returncode, printed) == (ExitCode.PASS, ""), said
-    assert "sampling rac1 and rac2." in said
-    assert "pings a second" in said
+    printed, stderr = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, printed) == (ExitCode.PASS, ""), stderr
+    assert "sampling rac1 and rac2." in stderr
+    assert "pings a second" in stderr
     recording = Recording.open(path)
     events = list(recording.events())
     assert {e.node for e in events if isinstance(e, NodeSample)} == {"rac1", "rac2"}

@@ -29,7 +29,7 @@ def test_a_change_to_jumbo_frames_can_be_killed_at_every_step_and_resumed_on_any
         step = rehearsal.step()
         rehearsal.operate(step)
         if "its gate" in step["waits_for"]:
-            look_killed_twice(rehearsal, step, rehearsal.nodes[len(done) % 2])
+            verify_killed_twice(rehearsal, step, rehearsal.nodes[len(done) % 2])
         rehearsal.attest(step)
     assert done == [
         *("agree", "baseline", "backups", "console-access", "switch", "stack-down", "set-mtu", "survives-boot"),
@@ -47,7 +47,7 @@ def test_a_change_to_jumbo_frames_can_be_killed_at_every_step_and_resumed_on_any
     assert all(value.startswith("0 of ") for value in measured["gc blocks lost prac1"])
 
 
-def look_killed_twice(rehearsal: Rehearsal, step: dict[str, Any], node: str) -> None:
+def verify_killed_twice(rehearsal: Rehearsal, step: dict[str, Any], node: str) -> None:
     """A verification killed while it runs leaves no trace; one killed after its result has saved the result."""
     lines = journal_lines(rehearsal)
     assert rehearsal.change("verify", node=node, kill="verifying").code == -9

@@ -38,10 +38,10 @@ def test_several_checks_at_once_do_not_affect_each_other(practice: racwire_lab.L
 
 
 def test_a_working_directory_that_was_removed_is_named(practice: racwire_lab.Lab, tmp_path: Path) -> None:
-    gone = tmp_path / "gone"
-    run = start(before=f"mkdir {gone}; cd {gone}; rmdir {gone};")
-    said = run.communicate(timeout=60)[1]
-    assert (run.returncode, said) == (
+    removed = tmp_path / "gone"
+    run = start(before=f"mkdir {removed}; cd {removed}; rmdir {removed};")
+    stderr = run.communicate(timeout=60)[1]
+    assert (run.returncode, stderr) == (
         ExitCode.USAGE,
         "racwire: The current directory no longer exists; change to another one.\n",
     )
@@ -51,8 +51,8 @@ def test_a_peer_with_two_names_is_reported_and_not_probed_against_itself(practic
     if practice.remote_shell != "ssh":
         pytest.skip("THE SECOND NAME OF A PEER WAS NOT TESTED: there is no sshd on this machine")
     run = start("df-ping", "--peer", "rac2", "--peer", "ssh://rac2:22", "--network", "192.168.10.0/24")
-    said, error = run.communicate(timeout=60)
-    assert "is another name of rac2" in " ".join(said.split())
+    output, error = run.communicate(timeout=60)
+    assert "is another name of rac2" in " ".join(output.split())
     assert (run.returncode, error) == (ExitCode.COULD_NOT_TELL, "")
 
 

@@ -114,9 +114,9 @@ def test_a_run_ended_early_is_saved_with_its_results(
         assert running.poll() is None
         time.sleep(0.05)
     os.killpg(running.pid, signal.SIGINT)
-    printed, said = running.communicate(timeout=20)
-    assert (running.returncode, printed) == (ExitCode.INTERRUPTED, ""), said
-    assert "Interrupted: the file contains the findings up to then" in said
+    printed, stderr = running.communicate(timeout=20)
+    assert (running.returncode, printed) == (ExitCode.INTERRUPTED, ""), stderr
+    assert "Interrupted: the file contains the findings up to then" in stderr
     with open_saved(path) as opened:
         assert opened.report.interrupted
         assert {f.code for f in opened.report.findings if f.check == "gc-blocks-lost"} == {"RW-ENGINE-004"}

@@ -58,7 +58,7 @@ def figure(lines: list[str], title: str, label: str) -> str:
 
 def assert_shows(feed: Running, cluster: racwire_lab.Lab, fault: str, node: str, title: str, label: str) -> None:
     """A value of 0 is above 0 in one of the two whole intervals after the fault."""
-    for _ in range(60):  # what another test has broken is mended, and still seen for a while on a busy machine
+    for _ in range(60):  # a fault of another test is fixed, and still visible for a while on a busy machine
         if not figure(page(feed, node), title, label):
             break
         feed.wait("node", feed.count, node=node)

@@ -44,11 +44,11 @@ def test_the_files_of_a_node_are_read_as_the_mtus_after_its_boot(cluster: Lab, n
     before = setup(cluster, node)
     assert before.keepers == (keeper,)
     # No file sets an MTU for eth0: then it is 1500.
-    told = {kept.interface: (kept.mtu or 1500, kept.keeper) for kept in before.kept}
-    assert told == {"eth0": (1500, keeper), "eth1": (4000, keeper), "eth2": (9000, keeper)}
+    boot_mtus = {boot.interface: (boot.mtu or 1500, boot.keeper) for boot in before.kept}
+    assert boot_mtus == {"eth0": (1500, keeper), "eth1": (4000, keeper), "eth2": (9000, keeper)}
     assert mtus(cluster, node) == {"eth0": 1500, "eth1": 9000, "eth2": 1500}
     cluster.reboot(node)
-    assert mtus(cluster, node) == {nic: mtu for nic, (mtu, _) in told.items()}
+    assert mtus(cluster, node) == {nic: mtu for nic, (mtu, _) in boot_mtus.items()}
     assert setup(cluster, node).boot_id != before.boot_id
 
 

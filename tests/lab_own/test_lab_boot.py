@@ -130,14 +130,14 @@ def test_networkmanager_restores_only_an_mtu_that_it_has_set_itself(cluster: Lab
         "nmcli connection modify eth1 802-3-ethernet.mtu 0; nmcli connection up eth1; cat /sys/class/net/eth1/mtu;"
         "ip link set eth1 mtu 3000; nmcli connection up eth1; cat /sys/class/net/eth1/mtu"
     )
-    said = run(cluster, "rac1", "sh", "-c", script).stdout.splitlines()
-    assert [line for line in said if line.isdigit()] == ["1500", "3000"]
+    output = run(cluster, "rac1", "sh", "-c", script).stdout.splitlines()
+    assert [line for line in output if line.isdigit()] == ["1500", "3000"]
 
 
 def test_an_edited_keyfile_applies_once_networkmanager_has_read_it(cluster: Lab) -> None:
     file = "/etc/NetworkManager/system-connections/eth1.nmconnection"
-    told = "nmcli -g 802-3-ethernet.mtu connection show eth1"
-    script = f"sed -i s/mtu=9000/mtu=4000/ {file}; {told}; nmcli connection reload; {told}"
+    command = "nmcli -g 802-3-ethernet.mtu connection show eth1"
+    script = f"sed -i s/mtu=9000/mtu=4000/ {file}; {command}; nmcli connection reload; {command}"
     assert run(cluster, "rac1", "sh", "-c", script).stdout == "9000\n4000\n"
     cluster.reboot("rac1")
     assert mtu(cluster, "rac1") == 4000

@@ -34,7 +34,7 @@ HOLDER, NETWORK = 2, 1
 LATE = STATUS_TIMEOUT_S + 0.01
 
 
-class Asking:
+class Requester:
     """One instance's requests, with a clock that the test sets."""
 
     def __init__(self) -> None:
@@ -62,68 +62,68 @@ class Asking:
 
 
 @pytest.fixture
-def asking() -> Asking:
-    return Asking()
+def requester() -> Requester:
+    return Requester()
 
 
-def test_a_received_block_is_counted_with_its_time_without_the_delay_of_the_holder(asking: Asking) -> None:
-    request = asking.begin()
-    asking.requests.arrived(request.number, 1, request.requested_ns + 250_000, waited_ns=100_000)
-    assert asking.received() == 1
-    assert asking.counters.events["gc cr block 2-way"].time_us == 150
-    assert asking.counters.transfers[HOLDER].as_document()["cr_block_time"] == 150
-    assert asking.later() == []
-    assert asking.lost() == 0
+def test_a_received_block_is_counted_with_its_time_without_the_delay_of_the_holder(requester: Requester) -> None:
+    request = requester.begin()
+    requester.requests.arrived(request.number, 1, request.requested_ns + 250_000, waited_ns=100_000)
+    assert requester.received() == 1
+    assert requester.counters.events["gc cr block 2-way"].time_us == 150
+    assert requester.counters.transfers[HOLDER].as_document()["cr_block_time"] == 150
+    assert requester.later() == []
+    assert requester.lost() == 0
 
 
-def test_a_block_sent_and_never_received_is_lost_and_requested_again(asking: Asking) -> None:
-    request = asking.begin(4)
-    asking.requests.arrived(request.number, 0b0001, asking.ns(), 0)
-    assert asking.later() == [request]
-    asking.requests.answered(request.number, 0b1111, asking.now)
-    assert asking.lost() == 0
-    assert asking.later() == []
-    assert asking.lost() == asking.counters.transfers[HOLDER].lost == 3
-    assert asking.counters.events["gc cr block lost"].waits == 3
-    assert list(asking.requests.again) == [(HOLDER, Block.CR, 3)]
+def test_a_block_sent_and_never_received_is_lost_and_requested_again(requester: Requester) -> None:
+    request = requester.begin(4)
+    requester.requests.arrived(request.number, 0b0001, requester.ns(), 0)
+    assert requester.later() == [request]
+    requester.requests.answered(request.number, 0b1111, requester.now)
+    assert requester.lost() == 0
+    assert requester.later() == []
+    assert requester.lost() == requester.counters.transfers[HOLDER].lost == 3
+    assert requester.counters.events["gc cr block lost"].waits == 3
+    assert list(requester.requests.again) == [(HOLDER, Block.CR, 3)]
 
 
-def test_a_block_waiting_in_the_socket_is_not_lost(asking: Asking) -> None:
-    request = asking.begin()
-    asking.later()
-    asking.requests.answered(request.number, 1, asking.now)
-    asking.requests.arrived(request.number, 1, request.requested_ns + 1000, 0)
-    asking.later()
-    assert (asking.lost(), asking.received()) == (0, 1)
+def test_a_block_waiting_in_the_socket_is_not_lost(requester: Requester) -> None:
+    request = requester.begin()
+    requester.later()
+    requester.requests.answered(request.number, 1, requester.now)
+    requester.requests.arrived(request.number, 1, request.requested_ns + 1000, 0)
+    requester.later()
+    assert (requester.lost(), requester.received()) == (0, 1)
 
 
-def test_a_lost_request_counts_nothing_and_is_sent_again(asking: Asking) -> None:
-    request = asking.begin(2, Block.CURRENT)
-    asking.later()
-    asking.requests.answered(request.number, 0, asking.now)
-    asking.later()
-    assert (asking.lost(), asking.received()) == (0, 0)
-    assert list(asking.requests.again) == [(HOLDER, Block.CURRENT, 2)]
+def test_a_lost_request_counts_nothing_and_is_sent_again(requester: Requester) -> None:
+    request = requester.begin(2, Block.CURRENT)
+    requester.later()
+    requester.requests.answered(request.number, 0, requester.now)
+    requester.later()
+    assert (requester.lost(), requester.received()) == (0, 0)
+    assert list(requester.requests.again) == [(HOLDER, Block.CURRENT, 2)]
 
 
-def test_a_holder_that_never_answers_counts_nothing_and_is_skipped_until_it_answers(asking: Asking) -> None:
-    first = asking.begin()
-    queried = [request for _ in range(MAX_QUERIES + 3) for request in asking.later()]
+def test_a_holder_that_never_answers_counts_nothing_and_is_skipped_until_it_answers(requester: Requester) -> None:
+    first = requester.begin()
+    queried = [request for _ in range(MAX_QUERIES + 3) for request in requester.later()]
     assert queried == [first] * MAX_QUERIES
-    assert asking.lost() == 0
-    assert asking.requests.room(NETWORK, HOLDER) == 0
-    asking.requests.answer_from(HOLDER, NETWORK)
-    assert asking.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
+    assert requester.lost() == 0
+    assert requester.requests.room(NETWORK, HOLDER) == 0
+    requester.requests.answer_from(HOLDER, NETWORK)
+    assert requester.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
 
 
-def test_the_bytes_on_a_network_never_exceed_its_buffer(asking: Asking) -> None:
-    asking.begin(6)
-    assert asking.requests.room(NETWORK, HOLDER) == 0  # one request at a time
-    assert asking.requests.room(NETWORK, 3) == WINDOW_BLOCKS - 6
-    assert asking.requests.room(2, HOLDER) == WINDOW_BLOCKS
-    asking.requests.drop_networks({NETWORK})
-    assert asking.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
-    assert asking.lost() == 0
+def test_the_bytes_on_a_network_never_exceed_its_buffer(requester: Requester) -> None:
+    requester.begin(6)
+    assert requester.requests.room(NETWORK, HOLDER) == 0  # one request at a time
+    assert requester.requests.room(NETWORK, 3) == WINDOW_BLOCKS - 6
+    assert requester.requests.room(2, HOLDER) == WINDOW_BLOCKS
+    requester.requests.drop_networks({NETWORK})
+    assert requester.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
+    assert requester.lost() == 0
 
 
 @given(
@@ -137,26 +137,26 @@ def test_the_bytes_on_a_network_never_exceed_its_buffer(asking: Asking) -> None:
     )
 )
 def test_every_requested_block_is_received_lost_missing_or_requested_again(steps: list[tuple[str, int]]) -> None:
-    asking = Asking()
+    requester = Requester()
     request: BlockRequest | None = None
-    asked = unanswered = 0
+    requested = unanswered = 0
     for step, value in steps:
-        if step == "begin" and asking.requests.room(NETWORK, HOLDER) >= value:
-            request = asking.begin(value)
-            asked += value
+        if step == "begin" and requester.requests.room(NETWORK, HOLDER) >= value:
+            request = requester.begin(value)
+            requested += value
         elif step == "arrived" and request:
-            asking.requests.arrived(request.number, 1 << value, asking.ns(), 0)
+            requester.requests.arrived(request.number, 1 << value, requester.ns(), 0)
         elif step == "answered" and request:
-            asking.requests.answered(request.number, value, asking.now)
+            requester.requests.answered(request.number, value, requester.now)
         elif step == "later":
-            asking.later(value)
-            if request and (HOLDER, NETWORK) in asking.requests.silent:
+            requester.later(value)
+            if request and (HOLDER, NETWORK) in requester.requests.silent:
                 unanswered += request.missing.bit_count()
-                asking.requests.answer_from(HOLDER, NETWORK)
-    open_blocks = request.missing.bit_count() if request and asking.requests.room(NETWORK, HOLDER) == 0 else 0
-    again = sum(count for _, _, count in asking.requests.again)
-    assert asked == asking.received() + again + unanswered + open_blocks
-    assert asking.lost() <= again
+                requester.requests.answer_from(HOLDER, NETWORK)
+    open_blocks = request.missing.bit_count() if request and requester.requests.room(NETWORK, HOLDER) == 0 else 0
+    again = sum(count for _, _, count in requester.requests.again)
+    assert requested == requester.received() + again + unanswered + open_blocks
+    assert requester.lost() <= again
 
 
 BYTES, LONG = st.integers(0, 255), st.integers(0, 2**63)

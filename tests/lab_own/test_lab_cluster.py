@@ -224,7 +224,7 @@ class TestEntering:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="ORDINARY USERS WERE NOT TESTED: only root can become one")
 def test_rootless(tmp_path_factory: pytest.TempPathFactory) -> None:
-    nobody = 65534
+    other_uid = 65534
     # A copy, and the system's Python: the user may not be able to read ours.
     python = "/usr/bin/python3"
     probe = "import sys; sys.exit(sys.version_info < (3, 11))"
@@ -240,7 +240,7 @@ def test_rootless(tmp_path_factory: pytest.TempPathFactory) -> None:
             Path(racwire_lab.__file__).parent, source / "racwire_lab", ignore=shutil.ignore_patterns("__pycache__")
         )
         for path in (source, *source.rglob("*")):
-            os.chown(path, nobody, nobody)
+            os.chown(path, other_uid, other_uid)
         script = """
 import subprocess, sys
 import racwire_lab as lab
@@ -275,8 +275,8 @@ finally:
             text=True,
             check=False,
             cwd=source,
-            user=nobody,
-            group=nobody,
+            user=other_uid,
+            group=other_uid,
             extra_groups=[],
             env={
                 "PATH": os.environ["PATH"],
@@ -288,12 +288,12 @@ finally:
         if "let ordinary users make namespaces" in done.stderr:
             pytest.skip(f"ORDINARY USERS WERE NOT TESTED: {done.stderr.splitlines()[-1]}")
         assert done.returncode == 0, done.stderr
-        database, *said = done.stdout.splitlines()
+        database, *output = done.stdout.splitlines()
         assert database == "2" or (not installed and database == "no database")
-        assert said[:2] == ["0", "rac2"]
-        assert said[-1] == "True"
+        assert output[:2] == ["0", "rac2"]
+        assert output[-1] == "True"
         if ssh_configuration.find_sshd():
-            assert said[2:4] == [str(nobody), "ssh"]
+            assert output[2:4] == [str(other_uid), "ssh"]
         assert not (source / "lab").exists()
     finally:
         shutil.rmtree(source)

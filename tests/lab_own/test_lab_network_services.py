@@ -135,7 +135,7 @@ class TestModifying:
         assert keyfile.parse(text) == {"connection": {"id": "x"}, "ethernet": {"mtu": "9000"}}
 
     @pytest.mark.parametrize(
-        ("words", "said"),
+        ("words", "message"),
         [
             (["802-3-ethernet.foo", "1"], "invalid property 'foo': 'foo' not among [port, speed, duplex, "),
             (["foo.bar", "1"], "invalid or not allowed setting 'foo': 'foo' not among [connection, 802-3-ethernet (e"),
@@ -146,10 +146,10 @@ class TestModifying:
             (["802-3-ethernet.mtu"], "value for '802-3-ethernet.mtu' is missing."),
         ],
     )
-    def test_errors_of_nmcli_are_shown_unchanged(self, words: list[str], said: str) -> None:
+    def test_errors_of_nmcli_are_shown_unchanged(self, words: list[str], message: str) -> None:
         with pytest.raises(nmcli_output.RefusalError) as refused:
             nmcli_changes.modified(self.KEYFILE, words)
-        assert str(refused.value).startswith(said)
+        assert str(refused.value).startswith(message)
         assert refused.value.code == 2
 
 

@@ -64,9 +64,9 @@ def cluster(practice: Practice) -> Iterator[Lab]:
 
 @pytest.fixture
 def client(cluster: Lab) -> Iterator[Client]:
-    asking = Client(cluster)
-    yield asking
-    asking.close()
+    client = Client(cluster)
+    yield client
+    client.close()
 
 
 def running_lab() -> Lab:
@@ -138,7 +138,7 @@ class TestWhereItIsDown:
         crsctl(lab, "rac1", "start crs")
 
     @pytest.mark.parametrize(
-        ("command", "said"),
+        ("command", "lines"),
         [
             ("crsctl check crs", [NO_OHASD]),
             ("crsctl check cluster -all", [NO_OHASD, "CRS-4000: Command Check failed, or completed with errors."]),
@@ -166,9 +166,9 @@ class TestWhereItIsDown:
             ),
         ],
     )
-    def test_the_tools_of_a_stopped_node_refuse(self, cluster: Lab, command: str, said: list[str]) -> None:
+    def test_the_tools_of_a_stopped_node_refuse(self, cluster: Lab, command: str, lines: list[str]) -> None:
         done = grid(cluster, "rac1", *command.split())
-        assert (done.stdout.splitlines(), done.stderr, done.returncode) == (said, "", 1)
+        assert (done.stdout.splitlines(), done.stderr, done.returncode) == (lines, "", 1)
 
     def test_racwire_reports_the_stopped_node(self, practice: Practice, cluster: Lab) -> None:
         report = practice.check("clusterware", "interfaces")
@@ -202,10 +202,10 @@ def test_the_whole_cluster_is_stopped_and_started_from_one_node(cluster: Lab) ->
 def test_autostart_is_stored_in_the_files_of_the_node(cluster: Lab) -> None:
     disabled = "CRS-4621: Oracle High Availability Services autostart is disabled.\n"
     enabled = "CRS-4622: Oracle High Availability Services autostart is enabled.\n"
-    kept = "/etc/oracle/scls_scr/rac2/root/ohasdstr"
+    file = "/etc/oracle/scls_scr/rac2/root/ohasdstr"
     assert crsctl(cluster, "rac2", "config crs") == enabled
     assert crsctl(cluster, "rac2", "disable crs") == crsctl(cluster, "rac2", "config crs") == disabled
-    assert run(cluster, "rac2", "cat", kept).stdout == "disable\n"
+    assert run(cluster, "rac2", "cat", file).stdout == "disable\n"
     assert crsctl(cluster, "rac1", "config crs") == enabled
     assert crsctl(cluster, "rac2", "enable crs") == enabled
 
@@ -290,12 +290,12 @@ def test_backups_of_the_registries_are_listed(cluster: Lab) -> None:
         return grid(cluster, "rac1", "ocrconfig", *words).stdout
 
     assert "PROT-25: Manual backups for the Oracle Cluster Registry are not available\n" in ocrconfig("-showbackup")
-    taken = ocrconfig("-manualbackup")
-    node, day, moment, file, _ = taken.split()
+    created = ocrconfig("-manualbackup")
+    node, day, moment, file, _ = created.split()
     assert (node, file.partition("backup_")[0]) == ("rac1", "+DATA:/practice/OCRBACKUP/")
     assert f"{day}{moment}".replace("/", "").replace(":", "") in file.replace("_", "")
-    assert ocrconfig("-showbackup", "manual") == taken
-    assert grid(cluster, "rac2", "ocrconfig", "-showbackup", "manual").stdout == taken, "it is the cluster's"
+    assert ocrconfig("-showbackup", "manual") == created
+    assert grid(cluster, "rac2", "ocrconfig", "-showbackup", "manual").stdout == created, "it is the cluster's"
 
     assert "PROTL-25" in ocrconfig("-local", "-showbackup")
     local = ocrconfig("-local", "-manualbackup")

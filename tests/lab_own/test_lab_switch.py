@@ -74,9 +74,9 @@ def test_the_switch_has_the_mtu_from_before_the_change(cluster: Lab, capfd: pyte
         "rac2-eth2  MTU 1500 bytes  to eth2 of rac2",
     ]
     assert racwire("status") == 0
-    said = capfd.readouterr().out
-    assert "Switch     MTU 1500 bytes at every port\n" in said
-    assert "Stack      running on every node\n" in said
+    output = capfd.readouterr().out
+    assert "Switch     MTU 1500 bytes at every port\n" in output
+    assert "Stack      running on every node\n" in output
     assert passes(cluster, 1500)
     change = load_settings(None, cluster.environment("rac1")).change
     assert change.directory == f"{cluster.directory}/changes", "a rehearsal leaves no journal behind"
@@ -138,9 +138,9 @@ def test_an_impossible_request_is_one_sentence(
     cluster: Lab, words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert racwire("switch", *words) == 64
-    said = capfd.readouterr().err.splitlines()
-    assert len(said) == 1
-    assert said[0].endswith(".")
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].endswith(".")
 
 
 def test_the_switch_is_unreachable_from_a_node(

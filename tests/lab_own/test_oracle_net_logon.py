@@ -47,13 +47,13 @@ def test_either_verifier_authenticates_a_user(kind: str) -> None:
 
 
 def test_an_unknown_user_and_a_wrong_password_get_the_same_error(server: OracleServer) -> None:
-    told = []
+    events = []
     for user, password in (("scott", "wrong"), ("nobody", PASSWORD)):
         with pytest.raises(oracledb.Error) as error:
             connect(server, user=user, password=password)
-        told.append(str(error.value))
-    assert told[0] == told[1]
-    assert "ORA-01017" in told[0]
+        events.append(str(error.value))
+    assert events[0] == events[1]
+    assert "ORA-01017" in events[0]
 
 
 def test_sysdba_requires_the_privilege(server: OracleServer) -> None:
@@ -119,5 +119,5 @@ def test_no_password_is_logged_or_stored(
     caplog.set_level(logging.DEBUG)
     with connect(server) as connection:
         connection.cursor().execute("select * from numbered")
-        kept = repr([server.callers, vars(server), database.statements, threading.enumerate()])
-    assert PASSWORD not in caplog.text + kept
+        stored = repr([server.callers, vars(server), database.statements, threading.enumerate()])
+    assert PASSWORD not in caplog.text + stored

@@ -40,7 +40,7 @@ def test_a_keyfile_has_its_mtu():
 @pytest.mark.parametrize(
     ("text", "interface", "mtu"),
     [
-        # Before 1.0, and in files that nobody touched since.
+        # Before 1.0, and in files unchanged since then.
         ("[connection]\ntype=802-3-ethernet\ninterface-name=eth1\n[802-3-ethernet]\nmtu=8900", "eth1", 8900),
         ("[connection]\ntype=ethernet\n[ethernet]\nmac-address=52:54:00:A1:00:02\nmtu=9000", "eth2", 9000),
         (

@@ -172,7 +172,7 @@ async def test_a_cancelled_run_returns_its_results() -> None:
 
     run = PathRun([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True))
     task = asyncio.create_task(run.run())
-    while by_pair(run.results())["rac1", "rac2"].verdict is not Verdict.PASSES:  # noqa: ASYNC110 - no event tells it
+    while by_pair(run.results())["rac1", "rac2"].verdict is not Verdict.PASSES:  # noqa: ASYNC110 - no event announces it
         await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

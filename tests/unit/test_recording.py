@@ -220,7 +220,7 @@ def test_a_recording_killed_at_any_moment_has_all_but_the_last_write(tmp_path):
         running.stdout.close()
         running.wait(10)
         events = read(path)
-        assert len(events) in (len(output), len(output) + 1)  # one may have been written and not told yet
+        assert len(events) in (len(output), len(output) + 1)  # one may have been written and not acknowledged yet
         assert [event.at for event in events] == [float(n + 1) for n in range(len(events))]
 
 

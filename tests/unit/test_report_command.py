@@ -131,7 +131,7 @@ def test_every_format_is_the_same_on_stdout_and_in_a_file(name, tmp_path, capfdb
     assert main(["report", "--from", FIRST, "-o", str(path)]) == ExitCode.FAILURES
     assert f"the report is in {path}." in capfdbinary.readouterr().err.decode()
     assert printed
-    assert len(path.read_bytes()) == pytest.approx(len(printed), abs=20)  # the age that it tells goes on
+    assert len(path.read_bytes()) == pytest.approx(len(printed), abs=20)  # the age in it grows
     assert path.stat().st_mode & 0o777 == 0o600
 
 

@@ -29,7 +29,7 @@ FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
 
 @pytest.fixture(autouse=True)
 def places(tmp_path_factory, monkeypatch):
-    """The working directory, where state is kept, and where temporary files go, which must be gone at the end."""
+    """The working directory, the state directory and the temporary directory, which must be empty at the end."""
     here, state, temporary = (tmp_path_factory.mktemp(name) for name in ("here", "state", "temporary"))
     monkeypatch.chdir(here)
     monkeypatch.setenv("XDG_STATE_HOME", str(state))

@@ -109,7 +109,7 @@ def ssh_config(tmp_path: Path) -> Path:
         "PermitRootLogin yes\nPasswordAuthentication no\nPidFile none\n"
     )
     server = f"{sshd} -i -f {tmp_path}/sshd_config"
-    if os.geteuid() == 0 and not Path("/run/sshd").is_dir():  # root's sshd insists on it: it gets one that nobody sees
+    if os.geteuid() == 0 and not Path("/run/sshd").is_dir():  # root's sshd requires it: make a private one
         server = f"unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd && exec {server}'"
     config = tmp_path / "ssh_config"
     config.write_text(

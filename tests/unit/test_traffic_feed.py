@@ -110,7 +110,7 @@ async def test_samples_are_at_multiples_of_the_interval_on_a_monotonic_clock(sta
         if len(samples) == 4:
             break
     assert all(sample.seconds > 0 for sample in samples)
-    # Three intervals of 0.1 s, of which the first may have begun late; in a burst they would take next to nothing.
+    # Three intervals of 0.1 s, of which the first may have started late; a burst would take almost no time.
     assert sum(sample.seconds for sample in samples[1:]) > 0.2, "ticks were caught up in a burst"
 
 
