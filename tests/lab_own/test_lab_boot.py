@@ -219,7 +219,7 @@ def test_concurrent_reboots_and_network_changes_do_not_mix(cluster: Lab) -> None
     assert again.state.nodes == cluster.state.nodes
 
 
-class TestTheMachineItself:
+class TestHost:
     def test_a_node_cannot_reboot_the_kernel_of_the_host(self, cluster: Lab) -> None:
         """Request a harmless value: only a kernel that would reboot this namespace alone rejects it."""
         ctrl_alt_del_on = 0x89ABCDEF

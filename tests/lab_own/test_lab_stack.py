@@ -126,7 +126,7 @@ def test_a_node_is_stopped_and_started(practice: Practice, cluster: Lab, client:
     assert {"ocssd.bin", "crsd.bin", "ora_pmon_prac2", "asm_pmon_+ASM2"} <= programs(cluster, "rac2")
 
 
-class TestWhereItIsDown:
+class TestStoppedNode:
     """On the first node, from which racwire looks, Clusterware is stopped."""
 
     @pytest.fixture(scope="class")

@@ -453,7 +453,7 @@ async def test_the_rollback_is_shown_before_it_starts(new_console: NewConsole, c
 # --- others, and other terminals --------------------------------------------------------------------------------------
 
 
-async def test_events_of_other_operators_appear_and_an_idle_journal_is_not_read(
+async def test_events_of_other_operators_appear_and_without_them_no_message_is_sent(
     new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_watcher, "POLL_EVERY_S", 0.02)

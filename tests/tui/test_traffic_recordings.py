@@ -72,7 +72,7 @@ async def test_samples_are_recorded_until_the_recording_is_stopped(new_console: 
     recording.close()
 
 
-async def test_a_recording_begins_with_the_current_problems(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_a_recording_begins_with_the_current_gaps(new_console: NewConsole, tmp_path: Path) -> None:
     """The feed reports a gap once; a recording that starts during the gap must also contain it with its reason."""
     away = [Gap("node rac2", BEGIN + 4, "rac2 is away."), Gap("database", BEGIN + 2, "The listener was away.")]
     async with console(new_console, [*cluster_events(3), *away]) as on:

@@ -278,7 +278,7 @@ async def test_a_mounted_standby_is_read():
     assert [a.instance for a in activity.instances if a == activity.of(a.instance)] == [1, 2]
 
 
-async def test_an_interconnect_without_a_public_flag_has_no_public_flag():
+async def test_an_interconnect_without_a_public_flag_is_read():
     source = instances(1)
     source.change(1, interconnects=[Interconnect("eth1:1", "169.254.10.1", "", "")])
     database = await read_database(StraightIn(practice(source)).databases(), quiet)

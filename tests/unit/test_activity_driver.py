@@ -112,7 +112,7 @@ async def test_a_database_that_is_not_there_is_unknown():
 
 
 def settings_without_listener():
-    class Nobody:
+    class NoListener:
         dsn = "127.0.0.1:1/prod"
 
-    return settings(Nobody())
+    return settings(NoListener())

@@ -245,7 +245,7 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_is_allowed(
     racwire, changes, monkeypatch, statuses, code, word
 ):
     journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(verification(*statuses)))
+    monkeypatch.setattr(change_context, "ChangeSession", session_that_reports(verification(*statuses)))
     found, out, stderr = racwire("verify")
     assert found == code
     assert out.startswith("Step 3 of 4: set MTU\nGate, checked ")
@@ -262,7 +262,7 @@ def test_commands_in_gate_results_can_be_typed_and_notes_stay_unchanged(racwire,
     again = ("Run what this step has:", "racwire change next --node rac1", "Then look again:", "racwire change verify")
     result = msgspec.structs.replace(failed.results[0], next=again)
     monkeypatch.setattr(
-        change_context, "ChangeSession", conduct_that_sees(msgspec.structs.replace(failed, results=(result,)))
+        change_context, "ChangeSession", session_that_reports(msgspec.structs.replace(failed, results=(result,)))
     )
     for words in (("verify",), ("status",)):
         _, out, _ = racwire(*words)
@@ -283,7 +283,7 @@ def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):
 def test_surprises_come_first_and_a_danger_is_marked(racwire, changes, monkeypatch):
     journal(changes, AGREED, SWITCHED)
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
-    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(danger, verification(Status.FAIL)))
+    monkeypatch.setattr(change_context, "ChangeSession", session_that_reports(danger, verification(Status.FAIL)))
     _, out, _ = racwire("verify", "--format", "json")
     document = json.loads(out)
     assert [surprise["sentence"] for surprise in document["surprises"]] == [danger.sentence]
@@ -294,7 +294,7 @@ def test_surprises_come_first_and_a_danger_is_marked(racwire, changes, monkeypat
 
 def test_an_interrupted_verification_writes_nothing(racwire, changes, monkeypatch):
     opened = journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_context, "ChangeSession", ConductInterrupted)
+    monkeypatch.setattr(change_context, "ChangeSession", InterruptedSession)
     code, out, stderr = racwire("verify")
     assert (code, out, stderr) == (
         ExitCode.INTERRUPTED,
@@ -304,16 +304,16 @@ def test_an_interrupted_verification_writes_nothing(racwire, changes, monkeypatc
     assert len(ChangeJournal.read(opened.path).change.lines) == 3
 
 
-def conduct_that_sees(*events):
+def session_that_reports(*events):
     """A session whose verification has this result, which it writes as the real one does."""
 
-    class Seeing(ChangeSession):
+    class ReportingSession(ChangeSession):
         async def verify(self):
             for event in events:
                 self._journal.append(event, who="oracle@rac1", version="0.1.0")
             yield change_context_concluded(events)
 
-    return Seeing
+    return ReportingSession
 
 
 def change_context_concluded(events):
@@ -322,7 +322,7 @@ def change_context_concluded(events):
     return Concluded(events, None)
 
 
-class ConductInterrupted(ChangeSession):
+class InterruptedSession(ChangeSession):
     """A session that is interrupted by Ctrl-C during its verification."""
 
     async def verify(self):

@@ -302,7 +302,7 @@ def test_on_a_rollback_a_boot_is_reported_and_an_mtu_in_progress_is_no_surprise(
     assert surprised(verification_events(of, down(1500, rac1=booted("rac1")))) == [(Surprise.REBOOTED, "rac1", False)]
 
 
-def test_live_changes_are_detected_only_until_everything_is_stopped():
+def test_a_live_change_is_watched_for_only_until_everything_is_stopped():
     assert [gate.check for gate in watched(*_at("agree"))] == [
         "only-journal",
         "mtu-untouched",

@@ -153,7 +153,7 @@ def test_any_text_is_parsed_without_an_error(text: str) -> None:
     explain_failure("tool", CommandOutput(1, text, ""), ToolUser("me", "grid", True))
 
 
-class TestWhyAToolFailed:
+class TestFailureReasons:
     GRID = ToolUser("grid", "grid", is_outsider=False)
     MONITOR = ToolUser("monitor", "grid", is_outsider=True)
 

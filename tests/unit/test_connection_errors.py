@@ -106,7 +106,7 @@ async def test_each_error_of_a_login_has_its_message(code, kind, words, server):
     assert "\n" not in str(error)
 
 
-async def test_a_user_without_sysdba_is_told_about_the_privilege(server):
+async def test_a_user_without_sysdba_gets_a_message_about_the_privilege(server):
     error = await error_of(settings(server, sysdba=True))
     assert "as SYSDBA" in str(error)
 
@@ -231,7 +231,7 @@ async def test_a_feature_that_needs_missing_libraries_names_the_setting(more, wh
     )
 
 
-async def test_a_database_too_old_for_thin_mode_is_connected_in_thick_mode():
+async def test_a_database_too_old_for_thin_mode_asks_for_the_client_libraries():
     if find_libraries(DatabaseSettings()) is not None:
         pytest.skip("Oracle's client libraries are installed here")
     with serve(Witness(), profile=RELEASES["11.2"]) as server:

@@ -53,7 +53,7 @@ def node(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-class TestWhichPlaceWins:
+class TestPriority:
     def test_the_setting_has_priority_over_the_environment(self, node: Place) -> None:
         node.setting = node.home("told")
         node.environ["GRID_HOME"] = node.setting
@@ -104,7 +104,7 @@ class TestWhichPlaceWins:
         assert node.find() == GridHome(home, "inventory", ME)
 
 
-class TestWhatIsStale:
+class TestStaleHomes:
     def test_a_home_named_by_the_operator_is_used_and_flagged_when_the_cluster_runs_from_another(
         self, node: Place
     ) -> None:
@@ -136,7 +136,7 @@ class TestWhatIsStale:
         assert [stale.path for stale in found.stale] == ["/in/a/container"]
 
 
-class TestWhatCannotBeUsed:
+class TestUnusableHomes:
     def test_no_home_in_any_source(self, node: Place) -> None:
         found = node.find()
         assert isinstance(found, Unknown)
@@ -183,7 +183,7 @@ class TestFiles:
     def test_only_asm_lines_of_oratab_count(self) -> None:
         assert parse_asm_homes("+ASM:/a:N\n+ASM2:/b\n#+ASM3:/c:N\n+APX1:/d:N\n+ASM1::N\n*:/e:N\n") == ("/a", "/b")
 
-    def test_inventory_homes_that_are_marked_and_not_removed(self) -> None:
+    def test_only_grid_homes_that_are_not_removed_count_in_the_inventory(self) -> None:
         text = """<?xml version="1.0"?><!-- <HOME LOC="/comment" CRS="true"/> -->
             <HOME NAME="a" LOC="/old" TYPE="O" CRS="true" REMOVED="T"/>
             <HOME NAME="b" LOC="/db" TYPE="O"/>

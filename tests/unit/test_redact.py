@@ -166,7 +166,7 @@ def test_any_report_keeps_its_structure_and_gets_the_same_pseudonyms_again(repor
     assert Redactor(Pseudonyms(pseudonyms.kept())).report(original) == once
 
 
-def test_a_database_has_one_pseudonym_with_a_number_not_its_own(redacted: Report) -> None:
+def test_a_database_id_is_replaced_by_one_number_everywhere(redacted: Report) -> None:
     database = redacted.cluster.database
     assert isinstance(database, Database)
 

@@ -135,7 +135,7 @@ def test_left_out_saved_redacted_and_rerun_are_mentioned():
     )
 
 
-def test_unqueried_instances_are_the_first_doubt():
+def test_unqueried_instances_are_the_headline_before_other_doubts():
     """This doubt is the headline, or the first sentence when a failure is the headline."""
     doubt = "PROD does not answer for all its instances; racwire could query only prod3."
     hung = tuple(UnaskedInstance(n, f"prod{n}", "GV$INSTANCE did not answer in time.") for n in (1, 2))

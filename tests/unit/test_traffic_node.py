@@ -194,7 +194,7 @@ def test_the_growth_of_an_interface_is_exact(start, growth):
     assert counts.tx_carrier == growth[14]
 
 
-def test_a_32_bit_byte_counter_that_wraps_is_corrected():
+def test_a_32_bit_byte_counter_that_wraps_is_counted_correctly():
     before = plus(ETH1, rx_bytes=WRAP - 2000)
     after = plus(ETH1, rx_bytes=-600, rx_packets=1)
     counts = between(reading(eth1=before), reading(eth1=after)).interfaces["eth1"]
