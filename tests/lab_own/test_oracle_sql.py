@@ -103,9 +103,9 @@ def test_an_empty_text_is_null():
     ],
 )
 def test_a_view_has_the_columns_of_the_version(version: str, columns: set[str]):
-    told = result(engine(version), "SELECT * FROM v$current_block_server").columns
+    found_columns = result(engine(version), "SELECT * FROM v$current_block_server").columns
     some = {"PINUNDER", "PIN0", "PIN1", "PINOVER", "WRITE1", "CON_ID"}
-    assert {column.name for column in told} & some == columns
+    assert {column.name for column in found_columns} & some == columns
 
 
 def test_the_transport_of_an_interconnect_exists_from_26ai_on():

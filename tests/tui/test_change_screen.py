@@ -31,7 +31,7 @@ from checks.change.obstacles import Obstacle
 from checks.change.state import Change
 from checks.model.finding import Finding, Status
 from checks.run.events import Event
-from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refuses, settled
+from tests.tui.change_driving import PaperChanges, PaperSession, in_sight, refuses, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, running, shown, until
@@ -267,8 +267,8 @@ async def test_during_a_verification_progress_and_results_are_shown_and_esc_canc
     changes._found, changes._finds[:] = (passed,), [(PASSES,)]
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        assert changes.conduct is not None
-        changes.conduct.gate.clear()
+        assert changes.session is not None
+        changes.session.gate.clear()
         await pilot.press("v")
         await settled(pilot, "read rac2 1 of 2", "lower-rule")
         await settled(pilot, "rac1 ✓")
@@ -276,7 +276,7 @@ async def test_during_a_verification_progress_and_results_are_shown_and_esc_canc
         assert isinstance(pilot.app.screen, ChangeScreen)
         await pilot.press("escape")
         await settled(pilot, "Cancelled; nothing was written.", "lower-rule")
-        assert changes.conduct.closed
+        assert changes.session.closed
         assert len(written(changes).lines) == 3
 
 
@@ -295,7 +295,7 @@ async def test_enter_shows_all_results_of_the_gate(new_console: NewConsole, chan
 
 
 async def test_quitting_does_not_wait_for_a_verification(new_console: NewConsole, changes: PaperChanges) -> None:
-    class Stubborn(PaperConduct):
+    class Stubborn(PaperSession):
         async def verify(self) -> AsyncGenerator[Event, None]:
             while True:
                 try:
@@ -308,8 +308,8 @@ async def test_quitting_does_not_wait_for_a_verification(new_console: NewConsole
     let_go = asyncio.Event()
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        assert changes.conduct is not None
-        changes.conduct.__class__ = Stubborn
+        assert changes.session is not None
+        changes.session.__class__ = Stubborn
         await pilot.press("v")
         await pilot.pause()
         loop = asyncio.get_running_loop()

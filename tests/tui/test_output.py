@@ -66,10 +66,10 @@ def test_a_terminal_that_reads_nothing_does_not_block_and_is_redrawn_when_it_con
         line.output.write("x" * 100)
     assert not line.caught_up.is_set()
     line.go_on()
-    reader = threading.Thread(target=line.read, args=(b"anew",), daemon=True)
+    reader = threading.Thread(target=line.read, args=(b"again",), daemon=True)
     reader.start()
     assert line.caught_up.wait(10)
-    line.output.write("anew")
+    line.output.write("again")
     assert line.output.end(10)
     reader.join(10)  # else it might read on from what by then is another file
     assert not reader.is_alive()

@@ -161,7 +161,7 @@ def test_a_console_that_cannot_start_says_so_in_a_sentence(environment: dict[str
 
 def test_a_hanging_thread_does_not_block_the_end_of_the_console(environment: dict[str, str], tmp_path: Path) -> None:
     """For example a name lookup or a read from a dead file server: neither can be cancelled."""
-    started = tmp_path / "begun"
+    started = tmp_path / "started"
     program = (
         "import asyncio, pathlib, sys, threading\nimport checks.run.engine\n"
         "def hang():\n"

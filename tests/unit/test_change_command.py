@@ -86,7 +86,7 @@ def test_help_explains_the_whole_procedure_on_two_screens_of_a_small_terminal(ca
             "next: `racwire change report -o change.md --directory {}` writes the report of the change.",
         ),
     ],
-    ids=["just begun", "two steps on", "a gate that does not pass", "over"],
+    ids=["opened", "two steps done", "a failed gate", "closed"],
 )
 def test_each_command_ends_with_the_next_command_to_type(racwire, changes, events, hint):
     journal(changes, *events)

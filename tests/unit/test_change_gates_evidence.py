@@ -312,7 +312,7 @@ def test_a_node_added_or_removed_since_the_plan_is_detected(members, text):
         (9018, False, "PASS 9018 announced"),
         (9018, True, "FAIL 9018 announced"),
         (1518, False, "FAIL 1518 announced"),
-        (Unknown("not told"), False, "INFO not announced"),
+        (Unknown("not reported"), False, "INFO not announced"),
     ],
 )
 def test_a_switch_must_announce_large_enough_frames(frame, vlan, text):

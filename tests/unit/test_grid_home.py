@@ -55,7 +55,7 @@ def node(tmp_path: Path) -> Place:
 
 class TestPriority:
     def test_the_setting_has_priority_over_the_environment(self, node: Place) -> None:
-        node.setting = node.home("told")
+        node.setting = node.home("configured")
         node.environ["GRID_HOME"] = node.setting
         assert node.find() == GridHome(node.setting, "settings", ME)
 
@@ -108,7 +108,7 @@ class TestStaleHomes:
     def test_a_home_named_by_the_operator_is_used_and_flagged_when_the_cluster_runs_from_another(
         self, node: Place
     ) -> None:
-        node.setting, running = node.home("told"), node.home("running")
+        node.setting, running = node.home("configured"), node.home("running")
         node.run_from(running)
         stale = StaleHome(node.setting, "settings", f"ocssd.bin runs from {running}")
         assert node.find() == GridHome(node.setting, "settings", ME, (stale,))

@@ -97,7 +97,7 @@ async def test_pings_without_answers_allow_others_to_run(monkeypatch: pytest.Mon
     shell = FakeShell(none_answered, takes_s=0.2)
     (series,) = await pinger(shell).ping([Request(56, 20)], timeout_s=0.3)
     assert (series.sent, series.received) == (20, 0)
-    assert shell.most_running == 6, "all but the first, which told that nothing is heard"
+    assert shell.most_running == 6, "all but the first, which showed that nothing answers"
 
 
 async def test_a_refused_size_is_not_retried() -> None:

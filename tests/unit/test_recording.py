@@ -98,7 +98,7 @@ def test_windows_are_exact_and_all_events_sorted_with_any_clock(tmp_path, writes
 def test_a_day_of_a_busy_cluster_is_under_60_megabytes(tmp_path):
     """Eight interfaces at 25 Gbit/s and two instances at 20,000 blocks a second, every second."""
     seconds = 600
-    first_size = recorded(tmp_path / "begun.rec", *busy(1)).stat().st_size
+    first_size = recorded(tmp_path / "first.rec", *busy(1)).stat().st_size
     size = recorded(tmp_path / "busy.rec", *busy(seconds)).stat().st_size
     assert (size - first_size) / seconds * DAY_S + first_size < 60e6
 

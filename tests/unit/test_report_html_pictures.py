@@ -34,7 +34,7 @@ from tests.unit.recording_support import BEGIN, busy, header
 
 def drawn(*values: float | None, look: str = "area", top: float = 10.0) -> list[str]:
     """The paths of a strip, without its floor."""
-    made = strip("rac1 eth1", (Curve(values, look),), top, "title", "told")  # type: ignore[arg-type]
+    made = strip("rac1 eth1", (Curve(values, look),), top, "title", "caption")  # type: ignore[arg-type]
     return re.findall(r'd="([^"]+)"', made.picture)[:-1]
 
 
@@ -44,19 +44,19 @@ def test_a_curve_is_drawn_as_steps():
 
 
 def test_a_gap_ends_one_line_starts_another_and_is_marked():
-    made = strip("rac1", (Curve((1.0, None, None, 2.0), "line"),), 2.0, "title", "told")
+    made = strip("rac1", (Curve((1.0, None, None, 2.0), "line"),), 2.0, "title", "caption")
     assert re.findall(r'd="(M[^"]+)" class="line"', made.picture) == ["M0,51h1", "M3,2h1"]
     assert '<rect x="1" y="0" width="2" height="100" class="gap"/>' in made.picture
 
 
 def test_a_point_with_a_value_in_one_of_two_curves_is_not_a_gap():
-    made = strip("rac1", (Curve((1.0, None), "area"), Curve((1.0, 1.0), "line")), 1.0, "title", "told")
+    made = strip("rac1", (Curve((1.0, None), "area"), Curve((1.0, 1.0), "line")), 1.0, "title", "caption")
     assert "gap" not in made.picture
 
 
 def test_the_smallest_loss_is_visible():
     assert drawn(1e-9, look="bars") == ["M0,100V96h1V100Z"]
-    assert 'width="0.4"' in bar("prod1", 1, 1e9, "title", "told").picture
+    assert 'width="0.4"' in bar("prod1", 1, 1e9, "title", "caption").picture
 
 
 def test_a_picture_has_a_text_alternative():

@@ -123,7 +123,7 @@ def waiver(standing: str) -> WaiverStanding:
     return WaiverStanding(
         code="IC-BOOT-002",
         subject="eth2 rac1",
-        reason="mended in January",
+        reason="fixed in January",
         by="Ann Lee",
         expires="2026-10-31",
         standing=standing,

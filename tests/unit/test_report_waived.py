@@ -13,7 +13,7 @@ from checks.model.report import Report, WaiverStanding
 from tests.fixtures.reports import black_hole, report_of
 from tui.cli.text_report import text_report
 
-WAIVED = Waived("mended in the January window", "Ann Lee", "2027-01-31")
+WAIVED = Waived("fixed in the January window", "Ann Lee", "2027-01-31")
 
 
 class Terminal(io.StringIO):
@@ -38,7 +38,7 @@ def ended(standing: str, why: str = "") -> WaiverStanding:
     return WaiverStanding(
         code="IC-BOOT-002",
         subject="eth2 rac1",
-        reason="mended in January",
+        reason="fixed in January",
         by="Ann Lee",
         expires="2026-10-31",
         standing=standing,
@@ -53,7 +53,7 @@ WORSE = Finding(code="IC-BOOT-002", check="boot-mtu", status=Status.WARN, title=
 def test_a_waived_finding_keeps_its_status_and_shows_who_until_when_and_why():
     text = words(with_waived())
     assert "FAIL IC-PATH-003 df-ping WAIVED Jumbo frames vanish on 192.168.11.0/24" in text
-    assert "Waived until 2027-01-31 by Ann Lee: mended in the January window" in text
+    assert "Waived until 2027-01-31 by Ann Lee: fixed in the January window" in text
 
 
 def test_a_waived_finding_is_counted_separately_and_listed_briefly_at_the_end():

@@ -199,7 +199,7 @@ WAIVER = """\
 [[waivers]]
 code = "IC-BOOT-002"
 subject = "eth2 rac1"
-reason = "mended in January"
+reason = "fixed in January"
 by = "Ann Lee"
 expires = 2027-01-31
 """
@@ -256,7 +256,7 @@ def test_any_number_of_waivers_is_accepted():
             "line 2: 'code': 'boot-mtu' is not the code of a finding; write it as IC-PATH-003.",
         ),
         (
-            WAIVER.replace("mended in January", " "),
+            WAIVER.replace("fixed in January", " "),
             "line 4: 'reason': it is empty or contains control characters; write a short text.",
         ),
         (

@@ -224,7 +224,7 @@ async def test_pairs_count_lost_blocks_by_sender_and_pings():
     (sample,) = await sampling.take_pairs()
     assert isinstance(sample, PairsSample)
     assert BlockTransfer(1, 2, 0, 0, 3) in sample.transfers
-    assert [(ping.instance, ping.target) for ping in sample.pings] == [(1, 2)], "a pair that fell was told"
+    assert [(ping.instance, ping.target) for ping in sample.pings] == [(1, 2)], "a pair that fell was returned"
     assert sample.unread == {}
 
 

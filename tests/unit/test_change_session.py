@@ -48,103 +48,103 @@ def journal(settings) -> ChangeJournal:
 
 
 @pytest.fixture
-def conduct(journal, settings) -> ChangeSession:
+def session(journal, settings) -> ChangeSession:
     return ChangeSession(journal, settings, node="rac1")
 
 
-def elsewhere(conduct: ChangeSession, *events: object) -> None:
+def elsewhere(session: ChangeSession, *events: object) -> None:
     """Another operator writes to the journal, at another terminal."""
-    ChangeJournal.read(conduct.path).extend(events, **WHO)  # type: ignore[arg-type]
+    ChangeJournal.read(session.path).extend(events, **WHO)  # type: ignore[arg-type]
 
 
-def events_of(conduct: ChangeSession) -> list[object]:
-    return [line.event for line in ChangeJournal.read(conduct.path).change.lines[1:]]
+def events_of(session: ChangeSession) -> list[object]:
+    return [line.event for line in ChangeJournal.read(session.path).change.lines[1:]]
 
 
-def id_of(conduct: ChangeSession) -> str:
-    return conduct.change.current.id if conduct.change.current else ""
+def id_of(session: ChangeSession) -> str:
+    return session.change.current.id if session.change.current else ""
 
 
 # --- what people decide -----------------------------------------------------------------------------------------------
 
 
-def test_a_decision_is_on_disk_with_the_login_of_the_operator(conduct, monkeypatch):
+def test_a_decision_is_on_disk_with_the_login_of_the_operator(session, monkeypatch):
     monkeypatch.setattr("getpass.getuser", lambda: "oracle")
-    line = conduct.attest("A. Lee", "CHG-4711")
+    line = session.attest("A. Lee", "CHG-4711")
     assert line.who == "oracle@rac1"
-    assert events_of(conduct) == [Attested("agree", "A. Lee", "CHG-4711")]
-    conduct.note("waiting for the load")
-    assert events_of(conduct)[-1] == Noted("baseline", "waiting for the load")
+    assert events_of(session) == [Attested("agree", "A. Lee", "CHG-4711")]
+    session.note("waiting for the load")
+    assert events_of(session)[-1] == Noted("baseline", "waiting for the load")
 
 
-def test_a_change_runs_from_its_first_step_to_its_last(conduct):
-    conduct.attest("A. Lee")
+def test_a_change_runs_from_its_first_step_to_its_last(session):
+    session.attest("A. Lee")
     with pytest.raises(ChangeError, match="was not verified yet"):
-        conduct.override("A. Lee", "there is no load tonight")
-    elsewhere(conduct, Verified("baseline", False, ()))
-    conduct.override("A. Lee", "there is no load tonight")
-    elsewhere(conduct, *(passed(step.id) for step in plan().steps[2:-1]))
-    conduct.refresh()
-    conduct.attest("A. Lee")
-    assert conduct.change.current is None
+        session.override("A. Lee", "there is no load tonight")
+    elsewhere(session, Verified("baseline", False, ()))
+    session.override("A. Lee", "there is no load tonight")
+    elsewhere(session, *(passed(step.id) for step in plan().steps[2:-1]))
+    session.refresh()
+    session.attest("A. Lee")
+    assert session.change.current is None
     with pytest.raises(ChangeError, match="can only be closed"):
-        conduct.attest("A. Lee")
-    conduct.close("A. Lee")
-    assert events_of(conduct)[-1] == Closed("signed off", "A. Lee")
-    for late in (lambda: conduct.attest("A. Lee"), lambda: conduct.note("late"), lambda: conduct.close("A. Lee")):
+        session.attest("A. Lee")
+    session.close("A. Lee")
+    assert events_of(session)[-1] == Closed("signed off", "A. Lee")
+    for late in (lambda: session.attest("A. Lee"), lambda: session.note("late"), lambda: session.close("A. Lee")):
         with pytest.raises(ChangeError, match="is closed: signed off"):
             late()
 
 
-def test_after_a_write_of_another_operator_the_decision_is_checked_again(conduct):
-    elsewhere(conduct, Noted("agree", "the network team agrees"))
-    conduct.attest("A. Lee")
-    assert [type(event) for event in events_of(conduct)] == [Noted, Attested]
+def test_after_a_write_of_another_operator_the_decision_is_checked_again(session):
+    elsewhere(session, Noted("agree", "the network team agrees"))
+    session.attest("A. Lee")
+    assert [type(event) for event in events_of(session)] == [Noted, Attested]
 
 
-def test_a_decision_for_a_step_is_never_applied_to_the_next_step(conduct):
+def test_a_decision_for_a_step_is_never_applied_to_the_next_step(session):
     """Another operator attested the same step a moment before."""
-    elsewhere(conduct, AGREED)
+    elsewhere(session, AGREED)
     with pytest.raises(ChangeError, match="Step agree is done"):
-        conduct.attest("B. Kim")
-    assert events_of(conduct) == [AGREED]
-    assert id_of(conduct) == "baseline"
+        session.attest("B. Kim")
+    assert events_of(session) == [AGREED]
+    assert id_of(session) == "baseline"
 
 
-def test_an_override_applies_to_the_gate_that_was_shown(conduct):
-    conduct.attest("A. Lee")
-    elsewhere(conduct, Verified("baseline", False, ()))
-    conduct.refresh()
-    elsewhere(conduct, passed("baseline"), Verified("stack-down", False, ()))
+def test_an_override_applies_to_the_gate_that_was_shown(session):
+    session.attest("A. Lee")
+    elsewhere(session, Verified("baseline", False, ()))
+    session.refresh()
+    elsewhere(session, passed("baseline"), Verified("stack-down", False, ()))
     with pytest.raises(ChangeError, match="Step baseline is done"):
-        conduct.override("A. Lee", "there is no load tonight")
-    assert not any(isinstance(event, Overridden) for event in events_of(conduct))
+        session.override("A. Lee", "there is no load tonight")
+    assert not any(isinstance(event, Overridden) for event in events_of(session))
 
 
-def test_events_of_other_operators_are_read_when_there_are_any(conduct):
-    assert not conduct.refresh()
-    elsewhere(conduct, AGREED)
-    assert conduct.refresh()
-    assert id_of(conduct) == "baseline"
-    assert not conduct.refresh()
-    conduct.path.unlink()
+def test_events_of_other_operators_are_read_when_there_are_any(session):
+    assert not session.refresh()
+    elsewhere(session, AGREED)
+    assert session.refresh()
+    assert id_of(session) == "baseline"
+    assert not session.refresh()
+    session.path.unlink()
     with pytest.raises(ChangeJournalError, match="There is no journal"):
-        conduct.refresh()
+        session.refresh()
 
 
-def test_the_rollback_can_be_shown_before_it_starts(conduct):
-    conduct.attest("A. Lee")
-    back = conduct.way_back()
-    assert [type(event) for event in events_of(conduct)] == [Attested]
-    conduct.roll_back("A. Lee", "the window is over")
-    (rollback,) = [event for event in events_of(conduct) if isinstance(event, RolledBack)]
+def test_the_rollback_can_be_shown_before_it_starts(session):
+    session.attest("A. Lee")
+    back = session.way_back()
+    assert [type(event) for event in events_of(session)] == [Attested]
+    session.roll_back("A. Lee", "the window is over")
+    (rollback,) = [event for event in events_of(session) if isinstance(event, RolledBack)]
     assert [step.id for step in rollback.plan.steps] == [step.id for step in back.steps]
-    assert conduct.change.is_way_back
+    assert session.change.is_way_back
 
 
-def test_a_change_without_completed_steps_can_be_abandoned(conduct):
-    conduct.abandon("A. Lee", "the window was cancelled")
-    assert conduct.change.outcome == "abandoned"
+def test_a_change_without_completed_steps_can_be_abandoned(session):
+    session.abandon("A. Lee", "the window was cancelled")
+    assert session.change.outcome == "abandoned"
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
@@ -171,56 +171,56 @@ def seen(monkeypatch):
     return answers
 
 
-async def verify(conduct: ChangeSession) -> Concluded:
-    async with aclosing(conduct.verify()) as events:
+async def verify(session: ChangeSession) -> Concluded:
+    async with aclosing(session.verify()) as events:
         *_, last = [event async for event in events]
     assert isinstance(last, Concluded)
     return last
 
 
-def at(conduct: ChangeSession, step: str) -> None:
+def at(session: ChangeSession, step: str) -> None:
     """Advance the change to that step."""
-    elsewhere(conduct, *(line.event for line in until(step, down()).lines[1:]))
+    elsewhere(session, *(line.event for line in until(step, down()).lines[1:]))
 
 
-async def test_the_result_of_a_verification_is_written_when_it_ends(conduct, seen):
-    at(conduct, "set-mtu")
+async def test_the_result_of_a_verification_is_written_when_it_ends(session, seen):
+    at(session, "set-mtu")
     seen(down(9000))
-    concluded = await verify(conduct)
-    assert events_of(conduct)[-1:] == list(concluded.events)
-    assert id_of(conduct) == "survives-boot"
+    concluded = await verify(session)
+    assert events_of(session)[-1:] == list(concluded.events)
+    assert id_of(session) == "survives-boot"
 
 
-async def test_a_cancelled_verification_writes_nothing(conduct, seen):
-    at(conduct, "set-mtu")
+async def test_a_cancelled_verification_writes_nothing(session, seen):
+    at(session, "set-mtu")
     seen(down(9000))
-    before = conduct.path.read_bytes()
-    async with aclosing(conduct.verify()) as events:
+    before = session.path.read_bytes()
+    async with aclosing(session.verify()) as events:
         async for _ in events:
             break
-    assert conduct.path.read_bytes() == before
+    assert session.path.read_bytes() == before
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_note_written_during_a_verification_does_not_discard_it(conduct, seen):
-    at(conduct, "set-mtu")
-    seen(down(9000), meanwhile=lambda: elsewhere(conduct, Noted("set-mtu", "rac3 is slow")))
-    await verify(conduct)
-    assert [type(event) for event in events_of(conduct)[-2:]] == [Noted, Verified]
+async def test_a_note_written_during_a_verification_does_not_discard_it(session, seen):
+    at(session, "set-mtu")
+    seen(down(9000), meanwhile=lambda: elsewhere(session, Noted("set-mtu", "rac3 is slow")))
+    await verify(session)
+    assert [type(event) for event in events_of(session)[-2:]] == [Noted, Verified]
 
 
-async def test_a_verification_of_a_step_that_was_done_meanwhile_is_discarded(conduct, seen):
-    at(conduct, "set-mtu")
-    seen(down(9000), meanwhile=lambda: elsewhere(conduct, passed("set-mtu", down(9000))))
+async def test_a_verification_of_a_step_that_was_done_meanwhile_is_discarded(session, seen):
+    at(session, "set-mtu")
+    seen(down(9000), meanwhile=lambda: elsewhere(session, passed("set-mtu", down(9000))))
     with pytest.raises(ChangeError, match="Another process finished step set-mtu during the verification"):
-        await verify(conduct)
-    assert id_of(conduct) == "survives-boot"
+        await verify(session)
+    assert id_of(session) == "survives-boot"
 
 
-async def test_a_closed_change_is_not_verified(conduct):
-    conduct.abandon("A. Lee", "the window was cancelled")
+async def test_a_closed_change_is_not_verified(session):
+    session.abandon("A. Lee", "the window was cancelled")
     with pytest.raises(ChangeError, match="is closed: abandoned"):
-        await verify(conduct)
+        await verify(session)
 
 
 # --- where the journals lie -------------------------------------------------------------------------------------------
@@ -292,14 +292,14 @@ async def test_nothing_is_checked_on_a_node_of_an_open_change(settings):
 # --- copies on other nodes --------------------------------------------------------------------------------------------
 
 
-def test_a_copy_is_identified_by_its_start_and_described_by_its_last_whole_line(conduct):
-    conduct.attest("A. Lee")
-    data = conduct.path.read_text()
+def test_a_copy_is_identified_by_its_start_and_described_by_its_last_whole_line(session):
+    session.attest("A. Lee")
+    data = session.path.read_text()
     copy = parse_copy("rac2", "/x", f"{data[:400]}\n" + "\n".join(data.splitlines()[-2:]) + '\n{"number":3,"at":"2026')
     assert (copy.lines, copy.outcome) == (2, "")
     assert data.startswith(copy.begins)
-    conduct.abandon("A. Lee", "the window was cancelled")
-    closed = parse_copy("rac2", "/x", "{\n" + conduct.path.read_text().splitlines()[-1])
+    session.abandon("A. Lee", "the window was cancelled")
+    closed = parse_copy("rac2", "/x", "{\n" + session.path.read_text().splitlines()[-1])
     assert (closed.lines, closed.outcome) == (3, "abandoned")
     assert isinstance(parse_copy("rac2", "/x", "").lines, Unknown)
 
@@ -312,10 +312,10 @@ def test_only_names_of_journals_are_requested(tmp_path):
     assert listed_names(listing, tmp_path) == [f"prodrac-2026-11-20-{letter}.change" for letter in "abc"]
 
 
-async def test_copies_are_found_and_a_missing_directory_has_none(conduct, tmp_path):
-    directory = conduct.path.parent
+async def test_copies_are_found_and_a_missing_directory_has_none(session, tmp_path):
+    directory = session.path.parent
     (directory / "prodrac-2026-11-19-a.change").write_text("torn")
-    (directory / "testrac-2026-11-20-a.change").write_bytes(conduct.path.read_bytes())
+    (directory / "testrac-2026-11-20-a.change").write_bytes(session.path.read_bytes())
     shell = await Shell.open_local("rac2")
     try:
         found = await other_copies(shell, Journal(), directory, "prodrac", 5)
@@ -324,8 +324,8 @@ async def test_copies_are_found_and_a_missing_directory_has_none(conduct, tmp_pa
         await shell.close()
     assert none == ()
     torn, own = found
-    assert (own.path, own.lines, own.outcome) == (str(conduct.path), 1, "")
-    assert conduct.path.read_text().startswith(own.begins)
+    assert (own.path, own.lines, own.outcome) == (str(session.path), 1, "")
+    assert session.path.read_text().startswith(own.begins)
     assert isinstance(torn.lines, Unknown)
 
 
