@@ -18,7 +18,7 @@ CHECKS = tuple(discover().checks)
 
 
 def report_of(case: Case) -> Report:
-    """What a run says of the case."""
+    """Return the report of a run on the case."""
     built = case.make.cluster()
     settings = Settings()
     thresholds = msgspec.structs.replace(settings.thresholds, **case.make.thresholds)

@@ -203,7 +203,7 @@ def changes(to: Path) -> None:
     run("lab", "down")
 
 
-# --- the answers of that version --------------------------------------------------------------------------------------
+# --- the outcomes of that version -------------------------------------------------------------------------------------
 
 
 def called(argv: list[str]) -> tuple[int, str]:

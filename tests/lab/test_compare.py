@@ -24,7 +24,7 @@ EVERYTHING = ("node rac1", "node rac2", "instance prac1", "instance prac2", "lat
 
 @pytest.fixture
 def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """A cluster at MTU 1500 and another at 9000, recorded at the same time with all that can be recorded."""
+    """A cluster at MTU 1500 and another at 9000, recorded at the same time with every source."""
     clusters = []
     running = []
     try:

@@ -153,7 +153,7 @@ def assert_healthy(report: Report) -> None:
 
 
 def check_on_a_terminal(cluster: Practice) -> tuple[Report, str]:
-    """The report, and what its stderr, a terminal, showed meanwhile."""
+    """The report, and the output on its stderr, which is a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "tui", "check", "--lab", "--format", "json"],

@@ -1,4 +1,4 @@
-"""The commands of the pages that need a practice cluster print what stands below them."""
+"""The commands of the pages that need a practice cluster print the output on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The practice database grants its user what `racwire grants` asks for, and nothing else."""
+"""The practice database grants its user the privileges that `racwire grants` prints, and nothing else."""
 
 from checks.sources.database.statements import statements
 from racwire_lab.database.instance_server import granted_objects

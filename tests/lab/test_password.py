@@ -51,7 +51,7 @@ def password(cluster: Lab) -> str:
 
 
 class Run:
-    """racwire on a terminal of its own on the first node, in a home of its own, and all that it shows."""
+    """racwire on its own terminal and in its own home on the first node, with its output."""
 
     def __init__(self, cluster: Lab, home: Path, password: str, source: str, *command: str) -> None:
         self._password = password

@@ -1,4 +1,4 @@
-"""What is refused, and what is called dangerous, while the cluster still runs: rehearsed on a practice cluster."""
+"""Refused and dangerous changes while the cluster still runs: rehearsed on a practice cluster."""
 
 from __future__ import annotations
 

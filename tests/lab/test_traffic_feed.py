@@ -256,7 +256,7 @@ def private_tick(cluster: racwire_lab.Lab, feed: Running) -> tuple[int, dict[str
     raise AssertionError("the private networks were never quiet")
 
 
-# --- what breaks ------------------------------------------------------------------------------------------------------
+# --- failures ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What racwire reads of a practice node's setup is what the node is, and what it becomes at its next boot."""
+"""The setup that racwire reads from a practice node matches the node now and after its next boot."""
 
 from __future__ import annotations
 

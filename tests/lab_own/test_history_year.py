@@ -37,7 +37,7 @@ def server() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def result(server: int) -> tuple[dict[str, Any], Truth]:
-    """Return the result of a process with racwire's modules only; compute the truth meanwhile."""
+    """Return the result of a process with racwire's modules only; compute the expected values at the same time."""
     command = [sys.executable, "-m", "tests.lab_own.history_year", "read", str(server)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         truth = Truth(history_year.plan(), history_year.DAYS)

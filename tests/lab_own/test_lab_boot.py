@@ -53,7 +53,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def cluster(running: Lab) -> Iterator[Lab]:
-    """The cluster; afterwards its nodes' files are again what they were."""
+    """The cluster; its nodes' files are restored afterwards."""
     etc = {node: running.directory / "nodes" / node / "etc" for node in running.nodes}
     before = {node: {path: path.read_bytes() for path in etc[node].glob("*/*/*eth*")} for node in running.nodes}
     yield running
@@ -80,7 +80,7 @@ def boot_id(cluster: Lab, node: str) -> str:
 
 
 def without_haip(cluster: Lab, node: str) -> str:
-    """A node's network but for what Clusterware adds, which may not come up in a broken one."""
+    """A node's network without the addresses of Clusterware, which may not start on a broken network."""
     return "\n".join(line for line in settings(cluster, node).splitlines() if "169.254." not in line)
 
 

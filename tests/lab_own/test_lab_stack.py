@@ -50,7 +50,7 @@ def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
 
 @pytest.fixture
 def cluster(practice: Practice) -> Iterator[Lab]:
-    """The cluster with everything running, as it is again afterwards."""
+    """The running cluster; it runs again afterwards."""
     running = running_lab()
     yield running
     running.mend().set_port_mtu("all", 9216)
@@ -105,7 +105,7 @@ def test_a_node_is_stopped_and_started(practice: Practice, cluster: Lab, client:
     assert stopped[-2].startswith("CRS-2793: ")
     assert stopped[-1] == "CRS-4133: Oracle High Availability Services has been stopped."
 
-    # When crsctl comes back, nothing of it is left on the node, and the others know.
+    # When crsctl returns, no process of the stack is left on the node, and the other nodes know.
     assert not any(name.endswith((".bin", "_prac2")) or "asm_" in name for name in programs(cluster, "rac2"))
     assert haips(cluster, "rac2") == []
     assert grid(cluster, "rac1", "olsnodes", "-s").stdout == "rac1\tActive\nrac2\tInactive\n"
@@ -223,7 +223,7 @@ def test_a_stopped_database_stays_down_until_it_is_started(practice: Practice, c
     assert srvctl("stop", "-d", "prac", "-o", "immediate") == ""
     assert srvctl("status", "-d", "prac") == running.replace("is running", "is not running")
     assert "PRCC-1016 : prac was already stopped" in srvctl("stop", "-d", "prac")
-    # Somebody listens, for no database.
+    # A listener runs, for no database.
     until(lambda: "ORA-12514" in titles(practice.check("gc-blocks-lost")))
 
     crsctl(cluster, "rac2", "stop crs")
@@ -254,7 +254,7 @@ def test_a_node_joins_only_if_full_size_packets_pass(cluster: Lab) -> None:
         cluster, "rac2", "stat res -t -init"
     )
     assert grid(cluster, "rac1", "olsnodes", "-s").stdout == "rac1\tActive\nrac2\tInactive\n"
-    # What has become of it is ended only by force.
+    # The remaining processes end only with -f.
     assert "CRS-2796" in crsctl(cluster, "rac2", "stop crs")
     assert "CRS-4133" in crsctl(cluster, "rac2", "stop crs -f")
 

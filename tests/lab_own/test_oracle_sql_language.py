@@ -16,7 +16,7 @@ DAY = datetime(2026, 1, 15)
 
 
 def value(expression: str, binds: dict[str, Any] | None = None) -> Any:
-    """What an expression gives."""
+    """Return the value of an expression."""
     ((found,),) = ask(DATABASE, f"SELECT {expression} AS x FROM dual", binds)
     return found
 

@@ -322,7 +322,7 @@ async def test_quitting_does_not_wait_for_a_verification(new_console: NewConsole
     assert waited < 2 * app_module.STOP_WITHIN_S
 
 
-# --- what people decide -----------------------------------------------------------------------------------------------
+# --- decisions --------------------------------------------------------------------------------------------------------
 
 
 async def test_attesting_shows_the_statement_and_asks_for_a_name(new_console: NewConsole, tmp_path: Path) -> None:
@@ -450,7 +450,7 @@ async def test_the_rollback_is_shown_before_it_starts(new_console: NewConsole, c
         assert written(changes).is_way_back
 
 
-# --- others, and other terminals --------------------------------------------------------------------------------------
+# --- other operators and terminals ------------------------------------------------------------------------------------
 
 
 async def test_events_of_other_operators_appear_and_without_them_no_message_is_sent(

@@ -160,7 +160,7 @@ def path_clusters(draw):
     return Case(msgspec.structs.replace(built, paths=tuple(found)))
 
 
-# --- what a screen says -----------------------------------------------------------------------------------------------
+# --- texts of the screens ---------------------------------------------------------------------------------------------
 
 
 def section(built, title, live=None):
@@ -314,7 +314,7 @@ def test_every_report_gives_each_finding_the_status_of_the_check(case):
         assert f"{finding.status:<8}{finding.code}" in text or (finding.status is Status.UNKNOWN and folded)
 
 
-# --- where the two once could part ------------------------------------------------------------------------------------
+# --- earlier disagreements --------------------------------------------------------------------------------------------
 
 
 def false_count():

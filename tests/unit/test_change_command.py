@@ -1,4 +1,4 @@
-"""`racwire change` without the full screen: what it prints where, its exit codes, and its report."""
+"""`racwire change` without the full screen: its output, its exit codes and its report."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def shown(lines: Iterable[Line]) -> str:
     return plain(lines)
 
 
-# --- what it teaches --------------------------------------------------------------------------------------------------
+# --- help -------------------------------------------------------------------------------------------------------------
 
 
 def test_help_explains_the_whole_procedure_on_two_screens_of_a_small_terminal(capsys):
@@ -95,7 +95,7 @@ def test_each_command_ends_with_the_next_command_to_type(racwire, changes, event
     assert stderr.splitlines()[-1] == f"racwire: {hint.replace('{}', str(changes))}"
 
 
-# --- where it stands --------------------------------------------------------------------------------------------------
+# --- status -----------------------------------------------------------------------------------------------------------
 
 
 def test_status_fits_80_columns(changes):
@@ -143,7 +143,7 @@ def test_the_list_names_every_change_and_every_unreadable_file(racwire, changes)
     assert "prodrac-broken.change is damaged" in out
 
 
-# --- what to do -------------------------------------------------------------------------------------------------------
+# --- the next step ----------------------------------------------------------------------------------------------------
 
 
 def test_next_shows_the_step_with_commands_ready_to_copy(racwire, changes):
@@ -229,7 +229,7 @@ def test_without_a_change_the_message_names_the_command_that_opens_one(racwire):
     assert len(stderr.splitlines()) == 1
 
 
-# --- looking at a gate ------------------------------------------------------------------------------------------------
+# --- verifying a gate -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from tests.unit.change_support import (
 UNREAD = UnreadNode("rac3", "rac3 could not be read: ssh asked for a password.")
 
 
-# --- what runs --------------------------------------------------------------------------------------------------------
+# --- running processes ------------------------------------------------------------------------------------------------
 
 
 def test_no_process_may_run_before_an_mtu_is_set():

@@ -91,7 +91,7 @@ def test_a_node_that_drops_packets_during_the_probe_does_not_pass():
     assert gate_results("quiet-counters", loud)["rac2"] == "UNKNOWN not known"
 
 
-# --- what was saved and recorded --------------------------------------------------------------------------------------
+# --- backups and recordings -------------------------------------------------------------------------------------------
 
 
 def saved(**more: object) -> Cluster:
@@ -215,7 +215,7 @@ def test_a_worse_critical_metric_stops_the_change_and_other_metrics_are_reported
     assert recorded("comparison", compared=compared) == texts
 
 
-# --- who gets where ---------------------------------------------------------------------------------------------------
+# --- paths and permissions --------------------------------------------------------------------------------------------
 
 
 def test_no_user_may_be_logged_in_over_a_network_that_is_about_to_be_changed():
@@ -252,7 +252,7 @@ def test_a_journal_on_another_node_must_be_a_copy_that_is_not_longer():
     assert copied(of, lines=Unknown("torn")) == {"": "PASS only journal"}
 
 
-# --- what is configured -----------------------------------------------------------------------------------------------
+# --- configuration ----------------------------------------------------------------------------------------------------
 
 
 def test_oifcfg_has_the_same_networks_afterwards():

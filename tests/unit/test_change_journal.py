@@ -145,7 +145,7 @@ def test_a_directory_that_cannot_be_created_is_reported_with_the_reason(tmp_path
         opened(tmp_path / "file" / "changes")
 
 
-# --- two that write ---------------------------------------------------------------------------------------------------
+# --- concurrent writers -----------------------------------------------------------------------------------------------
 
 
 def test_a_write_after_another_process_wrote_is_refused(journal):
@@ -190,7 +190,7 @@ def test_a_journal_that_became_shorter_is_not_appended_to(journal):
         journal.append(NOTE, **WHO)
 
 
-# --- what a crash leaves ----------------------------------------------------------------------------------------------
+# --- after a crash ----------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -258,7 +258,7 @@ def test_a_full_disk_is_reported_and_keeps_the_earlier_contents(journal):
     assert notes(journal.path) == [NOTE.text]
 
 
-# --- what was done to it by hand --------------------------------------------------------------------------------------
+# --- manual edits -----------------------------------------------------------------------------------------------------
 
 
 def spoilt(journal: ChangeJournal, change) -> str:
@@ -318,7 +318,7 @@ def test_any_bytes_are_a_journal_or_an_error_of_one_sentence(tmp_path_factory, d
         ChangeJournal.read(path)
 
 
-# --- what lies in the directory ---------------------------------------------------------------------------------------
+# --- files in the directory -------------------------------------------------------------------------------------------
 
 
 def test_hostile_files_in_the_directory_are_listed_with_their_error_and_do_not_block(tmp_path):

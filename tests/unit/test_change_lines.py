@@ -123,7 +123,7 @@ def test_every_sign_has_a_distinct_ascii_form():
     assert drawn.replace("?", "", 1) == "v!>.vvvxx>~"  # one sign is a question mark by itself
 
 
-# --- what came as a surprise ------------------------------------------------------------------------------------------
+# --- surprises --------------------------------------------------------------------------------------------------------
 
 
 def test_a_danger_comes_first_and_is_named():

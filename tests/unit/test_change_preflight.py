@@ -1,4 +1,4 @@
-"""The obstacles to a change: the name of each, what to do, and whether an operator may accept it with a reason."""
+"""The obstacles to a change: the name and the remedy of each, and whether an operator may accept it with a reason."""
 
 import re
 from pathlib import Path

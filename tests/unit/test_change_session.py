@@ -65,7 +65,7 @@ def id_of(session: ChangeSession) -> str:
     return session.change.current.id if session.change.current else ""
 
 
-# --- what people decide -----------------------------------------------------------------------------------------------
+# --- decisions --------------------------------------------------------------------------------------------------------
 
 
 def test_a_decision_is_on_disk_with_the_login_of_the_operator(session, monkeypatch):
@@ -147,7 +147,7 @@ def test_a_change_without_completed_steps_can_be_abandoned(session):
     assert session.change.outcome == "abandoned"
 
 
-# --- looking ----------------------------------------------------------------------------------------------------------
+# --- verifying --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_after_the_last_step_nothing_is_current_and_the_change_is_open_until_it_
     assert not after(done, Closed("signed off", "A. Lee")).is_open
 
 
-# --- what must still hold ---------------------------------------------------------------------------------------------
+# --- gates that must still hold ---------------------------------------------------------------------------------------
 
 
 def held(of: Change) -> list[tuple[str, tuple[str, ...]]]:
@@ -119,7 +119,7 @@ def test_a_gate_that_held_until_a_completed_step_need_not_hold_again():
     assert held(lost) == []
 
 
-# --- the way back -----------------------------------------------------------------------------------------------------
+# --- rollback ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_rollback_follows_its_own_plan_and_keeps_the_steps_of_the_first_plan():
@@ -131,7 +131,7 @@ def test_a_rollback_follows_its_own_plan_and_keeps_the_steps_of_the_first_plan()
     assert back.opened.kind is ChangeKind.RAISE
 
 
-# --- what makes no sense ----------------------------------------------------------------------------------------------
+# --- contradictory lines ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_incompletely_read_transfers_are_noted():
     assert "the senders are not known in full: Some counts fell." in lost(asked(2, activity=part)).seen
 
 
-# --- since when -------------------------------------------------------------------------------------------------------
+# --- the start --------------------------------------------------------------------------------------------------------
 
 
 def test_history_has_the_start_the_amount_and_the_trend_of_the_losses():
@@ -191,7 +191,7 @@ def test_gaps_of_the_history_are_listed_with_it(losses, restarts, missing, expec
     assert not any("7 restarts" in line for line in seen)
 
 
-# --- what is not what it seems ----------------------------------------------------------------------------------------
+# --- misleading counts ------------------------------------------------------------------------------------------------
 
 
 def test_a_loss_stays_a_warning_if_counters_could_not_be_read():

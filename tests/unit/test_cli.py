@@ -204,7 +204,7 @@ def test_closed_streams_change_neither_the_exit_code_nor_the_other_stream(comman
     without_stderr = by_shell(f"racwire {command} 2>&-")
     assert (without_stdout.returncode, without_stderr.returncode) == (whole.returncode,) * 2
     assert (without_stdout.stdout, without_stdout.stderr) == ("", "")
-    assert without_stderr.stdout.splitlines()[-1] == whole.stdout.splitlines()[-1]  # all of it, to the end
+    assert without_stderr.stdout.splitlines()[-1] == whole.stdout.splitlines()[-1]  # read the whole output
 
 
 def test_a_report_that_does_not_fit_on_stdout_goes_to_stderr():

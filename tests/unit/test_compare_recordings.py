@@ -70,7 +70,7 @@ def test_a_node_gets_the_blocks_of_its_instance_with_any_domain():
     assert set(values(run_of(FakeRecording(events)), "packets per block received")) == {6.0}
 
 
-# --- stretches --------------------------------------------------------------------------------------------------------
+# --- intervals --------------------------------------------------------------------------------------------------------
 
 
 def test_an_interval_divides_sums_and_not_the_ratios_of_seconds():
@@ -149,7 +149,7 @@ def test_the_start_of_a_recording_can_be_skipped():
     assert min(values(skipped, "blocks received")) > 2 * min(values(whole, "blocks received"))
 
 
-# --- what is not known ------------------------------------------------------------------------------------------------
+# --- unknown values ---------------------------------------------------------------------------------------------------
 
 
 def test_an_interval_with_too_few_samples_is_left_out_and_reported():

@@ -325,7 +325,7 @@ def test_a_change_of_a_third_is_found_in_five_minutes():
         assert "CR receive time" in {m.name for m in compared(*runs).having(ComparisonVerdict.BETTER)}, seed
 
 
-# --- as data and in words ---------------------------------------------------------------------------------------------
+# --- as data and as text ----------------------------------------------------------------------------------------------
 
 
 def test_json_keeps_every_value_and_can_be_read_back():

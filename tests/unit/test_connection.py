@@ -71,7 +71,7 @@ async def refused(query_call) -> DatabaseError:
     return error.value
 
 
-# --- what the database sees -------------------------------------------------------------------------------------------
+# --- the session in the database --------------------------------------------------------------------------------------
 
 
 async def test_the_session_is_named_and_read_only_and_each_statement_is_its_action(server, connect):
@@ -156,7 +156,7 @@ def test_every_statement_of_racwire_is_a_query_here_and_for_all_instances():
         assert reads_only(statement.here().text), statement.name
 
 
-# --- what hangs, and what is lost -------------------------------------------------------------------------------------
+# --- hanging and lost sessions ----------------------------------------------------------------------------------------
 
 
 async def test_a_statement_that_takes_too_long_is_cancelled_and_the_session_continues(server, connect, witness):

@@ -1,4 +1,4 @@
-"""The pages for people: their commands print what stands below them, or at least parse, and their links lead somewhere.
+"""The pages for people: their commands print the output on the page, or at least parse, and their links have a target.
 
 Commands of the practice cluster run in `tests/lab/test_docs_commands.py`.
 """
@@ -49,7 +49,7 @@ def test_every_command_with_output_shows_some_of_it(page: str) -> None:
 
 
 def racwire_lines(block: Block) -> Iterator[tuple[int, list[str]]]:
-    """The arguments of each racwire command of a shell block, up to what the shell makes of the rest."""
+    """The arguments of each racwire command of a shell block, without the part that the shell interprets."""
     for number, line in enumerate("\n".join(block.lines).replace("\\\n", " ").splitlines(), block.line):
         words = shlex.shlex(line, posix=True, punctuation_chars=True)
         words.whitespace_split = True
@@ -62,7 +62,7 @@ def racwire_lines(block: Block) -> Iterator[tuple[int, list[str]]]:
 
 
 def fault_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What racwire's parser has against these arguments; empty where it takes them."""
+    """Return the error of racwire's parser for these arguments; empty if it accepts them."""
     try:
         args, unknown = build_parser(words).parse_known_args(words)
     except SystemExit as end:

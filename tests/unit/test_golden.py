@@ -1,4 +1,4 @@
-"""Files that racwire 0.1.0 wrote open, and mean what they meant to it: saved files, recordings, change journals,
+"""Files that racwire 0.1.0 wrote open with the same results: saved files, recordings, change journals,
 settings, redaction maps, JSON reports. tests/golden/README.md explains the files and the recorded answers."""
 
 import json

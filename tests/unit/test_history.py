@@ -129,7 +129,7 @@ def test_a_loss_is_dated_from_its_present_series_on_and_has_its_pair(faulty: His
     (loss,) = week.losses
     assert loss.instance == 2
     assert loss.first_begin.startswith(f"{ends[29]:%Y-%m-%dT%H}")
-    # Snapshot 150 is missing on prod2: the loss that began after it shows in the interval from 149 to 151.
+    # Snapshot 150 is missing on prod2: the loss that started after it shows in the interval from 149 to 151.
     assert loss.since_begin.startswith(f"{ends[149]:%Y-%m-%dT%H}")
     assert loss.intervals_with_loss == 4 + 90
     assert isinstance(week.transfers, tuple)

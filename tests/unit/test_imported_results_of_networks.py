@@ -1,4 +1,4 @@
-"""Results of iperf3 and sadf for the network: each interval, and a report of what they cannot measure."""
+"""Results of iperf3 and sadf for the network: each interval, and a note of values that they cannot measure."""
 
 from __future__ import annotations
 

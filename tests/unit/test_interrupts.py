@@ -183,7 +183,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def test_a_recording_whose_disk_does_not_answer_is_ended(tmp_path):
-    """The first interrupt is enough: the report lists what was not written by then."""
+    """The first interrupt is enough: the report lists the files not written by then."""
     running = subprocess.Popen(
         [sys.executable, "-P", "-c", STUCK_RECORDING, "record", str(tmp_path / "a.rec")],
         text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -148,7 +148,7 @@ def test_the_metadata_is_valid(both: tuple[Built, Built]) -> None:
     for one in both:
         metadata = one.metadata()
         named = metadata.get_all("Classifier", [])
-        # `Private ::` is no classifier: an index refuses it, which is what it is for.
+        # `Private ::` is no classifier: a package index refuses it, which is its purpose.
         assert {
             name for name in named if not name.startswith("Private ::")
         } <= classifiers - deprecated_classifiers.keys()

@@ -1,5 +1,4 @@
-"""racwire runs nothing that could change a node: what it refuses, in every spelling, and that no refused command
-starts."""
+"""racwire runs nothing that could change a node: it refuses such a command in every spelling, and never starts it."""
 
 import dataclasses
 import os

@@ -246,7 +246,7 @@ def test_invalid_rows_are_refused_or_parsed_but_never_crash(data, event):
 
 
 def test_the_format_stays_that_of_existing_recordings():
-    """These bytes were written once, by schema 2: they must be read for ever. A change here needs a new schema."""
+    """These bytes were written once, by schema 2: they must always be readable. A change here needs a new schema."""
     event = samples.NodeSample(
         "rac1", 1789000000.123, 1.0,
         {"eth1": samples.InterfaceCounts(rx_bytes=300, tx_carrier=1)}, {"Ip.ReasmFails": 2, "Ip.FragOKs": 0},

@@ -32,7 +32,7 @@ any_name = st.from_regex(rf"[{LETTERS}][{LETTERS}0-9]{{0,11}}(-[{LETTERS}0-9]{{1
 
 
 def of_nodes(*names: str) -> Report:
-    """A report of nodes with these names, and what a tool might print of them."""
+    """A report of nodes with these names, and with possible output of tools about them."""
     built = cluster(len(names))
     data = msgspec.json.encode(built)
     for number, name in enumerate(names, 1):

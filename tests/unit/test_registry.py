@@ -1,4 +1,4 @@
-"""The registry of what is read: readers use each entry, and whatever a run puts in its journal is registered."""
+"""The registry of reads: readers use each entry, and every journal entry of a run is registered."""
 
 import ast
 import shlex
@@ -57,7 +57,7 @@ def test_every_topic_is_listed_once_with_its_own_name() -> None:
 
 
 def test_every_topic_has_a_reader() -> None:
-    """Entries of packets are declared for the dry run; their topic is what the sender's journal says."""
+    """Entries of packets are declared for the dry run; their topic is that of the sender's journal."""
     packets = {"path pings", "latency pings", "database login", "recordings", "node addresses"}
     entries = {name.rpartition(".")[2]: source for name, source in DECLARED.items() if source.name not in packets}
     assert [name for name in entries if name not in used_names()] == []

@@ -1,4 +1,4 @@
-"""The program for peers, and what is made of its answer."""
+"""The program for peers, and the facts from its answer."""
 
 import shutil
 import subprocess

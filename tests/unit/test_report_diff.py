@@ -1,4 +1,4 @@
-"""What got better and worse between two reports: which findings are the same, and what became of each."""
+"""Improvements and deteriorations between two reports: equal findings, and the change of each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def extent(value: float, unit: str = "% lost") -> Magnitude:
 
 
 def change(before: list[Finding], after: list[Finding]) -> DiffKind:
-    """The one thing that changed."""
+    """Return the only change."""
     (result,) = [c for c in finding_changes(before, after) if c.change not in (DiffKind.SAME, DiffKind.NO_PROBLEM)]
     return result
 

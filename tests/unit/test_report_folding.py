@@ -21,7 +21,7 @@ DATABASE_CHECKS = [check for check in discover().checks if {"database", "activit
 
 
 def report_with(**facts) -> Report:
-    """What the built-in checks of the database say where nothing else is known than this."""
+    """Return the findings of the built-in checks of the database if only these facts are known."""
 
     def giving(group):
         async def gather(session, cluster: Cluster):

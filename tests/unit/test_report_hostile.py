@@ -1,4 +1,4 @@
-"""A report in which every text is hostile is harmless in every format, and what it says arrives as data."""
+"""A report in which every text is hostile is harmless in every format, and its texts arrive as data."""
 
 import html
 import json
@@ -46,7 +46,7 @@ def without_blanks(text: str) -> str:
 
 
 def titles() -> list[str]:
-    """What each problem says, as it is to be seen: long ones are cut in some formats."""
+    """The visible text of each problem; some formats truncate long ones."""
     return [
         without_blanks(sanitize(re.sub(r"[ \t\n]+", " ", f.title)))[:200]
         for f in REPORT.findings

@@ -189,7 +189,7 @@ def test_saved_interrupted_and_redacted_reports_are_marked_at_the_top():
     assert "df-ping was run again at 2026-11-20 14:30:00 +01:00" in page.text("journal")
 
 
-# --- what was read ----------------------------------------------------------------------------------------------------
+# --- outputs ----------------------------------------------------------------------------------------------------------
 
 
 def with_journal(*entries: Entry) -> Report:

@@ -1,4 +1,4 @@
-"""The pictures of the page: what was sampled, thinned out without losing a peak; a gap is a gap and never 0."""
+"""The pictures of the page: samples, reduced without losing a peak; a gap is a gap and never 0."""
 
 import math
 import re

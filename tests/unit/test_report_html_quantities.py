@@ -1,4 +1,4 @@
-"""Figures with their units, as the page writes them: what is more than nothing is never 0, what is none is `?`."""
+"""Figures with their units, as the page writes them: a positive value is never 0, a missing value is `?`."""
 
 import math
 

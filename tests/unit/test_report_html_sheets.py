@@ -1,4 +1,4 @@
-"""The plain tables of the HTML report: what the network team and the DBA look up there."""
+"""The plain tables of the HTML report: for the network team and the DBA."""
 
 import msgspec
 

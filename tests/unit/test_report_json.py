@@ -101,7 +101,7 @@ def test_fields_of_a_later_version_are_ignored():
     for part in ("findings", "journal"):
         later[part] = added_to(later[part])
     later["cluster"]["nodes"] = added_to(later["cluster"]["nodes"])
-    for node in later["cluster"]["nodes"]:  # what stands here is by name of counters and of kernel settings
+    for node in later["cluster"]["nodes"]:  # these mappings are by name of counters and of kernel settings
         node["counters"] = json.loads(OLDER.read_bytes())["cluster"]["nodes"][0]["counters"]
         node.pop("sysctls", None)
     later["added_later"] = 1

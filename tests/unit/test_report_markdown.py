@@ -1,4 +1,4 @@
-"""The report as Markdown for a ticket, rendered as a tracker would, to see that it says what it means."""
+"""The report as Markdown for a ticket, rendered as a tracker would, to compare the visible text."""
 
 import re
 from itertools import pairwise
@@ -31,7 +31,7 @@ def parsed(markdown: str) -> list[Token]:
 
 
 def texts(markdown: str) -> list[str]:
-    """What each piece of running text reads as, when nothing in it was obeyed."""
+    """The visible text of each inline token, without markup."""
     pieces = [token.children or [] for token in parsed(markdown) if token.type == "inline"]
     assert {child.type for piece in pieces for child in piece} <= PLAIN
     return ["".join(child.content for child in piece).strip() for piece in pieces]

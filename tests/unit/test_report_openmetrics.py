@@ -1,4 +1,4 @@
-"""The report as metrics: accepted by the parsers of both formats, and true to what is known."""
+"""The report as metrics: accepted by the parsers of both formats, and equal to the facts."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a report says in plain sentences."""
+"""The plain sentences of a report."""
 
 from datetime import datetime
 

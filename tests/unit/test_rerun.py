@@ -1,4 +1,4 @@
-"""One check run again: what its report changes in the report of all, and what stays."""
+"""One check run again: the parts of the full report that it replaces, and those that stay."""
 
 from __future__ import annotations
 

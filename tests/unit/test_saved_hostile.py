@@ -158,7 +158,7 @@ def test_a_size_that_is_too_small_is_refused(tmp_path, local, central):
 @pytest.mark.parametrize(("local", "central"), [(22, 24), (18, 20)], ids=["inflated", "packed"])
 @pytest.mark.parametrize("size", [2**31, 2**32 - 2])
 def test_a_size_that_is_too_large_is_ignored(tmp_path, local, central, size):
-    """What is in it ends by itself, and is proved to be what was written."""
+    """The compressed data ends by itself, and its checksum proves it."""
     with open_saved(patched(zipped_first(tmp_path / "first"), b"report.json", local, central, "<L", size)) as opened:
         assert replace(opened.report, saved_at="") == report_of(black_hole())
 
@@ -257,7 +257,7 @@ def test_a_manifest_of_megabytes_of_numbers_is_refused(tmp_path):
     assert "damaged" in refused(packed(tmp_path / "x", {"report.json": REPORT}, members=members))
 
 
-# --- SQLite files that lie -------------------------------------------------------------------------------------------
+# --- misleading SQLite files -----------------------------------------------------------------------------------------
 
 
 def changed(path: Path, *statements: str) -> Path:
@@ -366,7 +366,7 @@ def new_whole(tmp_path_factory):
         return path.read_bytes(), list(opened.recording.events())
 
 
-# --- reports that lie ------------------------------------------------------------------------------------------------
+# --- misleading reports ----------------------------------------------------------------------------------------------
 
 
 def with_settings(value: str) -> bytes:
@@ -464,7 +464,7 @@ def test_a_report_of_only_hostile_texts_is_escaped(tmp_path, capsys):
 
 
 def open_or_refuse(path: Path) -> bool:
-    """Whether it opened; then with all that it was saved with."""
+    """Whether the file opens; if it does, all its contents must be those that were saved."""
     try:
         opened = open_saved(path)
     except SavedError:

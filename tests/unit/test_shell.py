@@ -1,4 +1,4 @@
-"""The held shell: what runs in it, what comes back, and that nothing hangs or is left behind."""
+"""The shell of a session: its commands, their output, and that no command hangs or is left behind."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""The feed as a whole: who is sampled when, what a source that hangs, lies or breaks costs the others, and leaving."""
+"""The feed as a whole: the times of samples, sources that hang, fail or give wrong answers, and stopping."""
 
 import asyncio
 import dataclasses
@@ -388,7 +388,7 @@ def test_a_long_journal_keeps_the_newest_entries():
     assert [entry.action for entry in journal.entries] == ["SELECT 7", "SELECT 8", "SELECT 9"]
 
 
-# --- what is followed -------------------------------------------------------------------------------------------------
+# --- the followed sources ---------------------------------------------------------------------------------------------
 
 
 async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(monkeypatch):

@@ -1,4 +1,4 @@
-"""The Traffic screen of the past: where the interval was changed meanwhile, and the pings of a recording."""
+"""The Traffic screen of an earlier time: a changed interval, and the pings of a recording."""
 
 from __future__ import annotations
 

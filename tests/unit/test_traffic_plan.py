@@ -1,5 +1,4 @@
-"""The part of `racwire plan` about live samples: what is read, queried and sent, how often, and that pings need
---probe."""
+"""The part of `racwire plan` about live samples: reads, queries, packets and their intervals; pings need --probe."""
 
 import pytest
 

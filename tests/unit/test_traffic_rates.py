@@ -1,4 +1,4 @@
-"""Rates of what a recording can hold: any figures at all."""
+"""Rates of any values that a recording can contain."""
 
 from __future__ import annotations
 

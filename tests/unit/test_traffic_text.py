@@ -152,7 +152,7 @@ def test_a_link_that_is_down_is_marked() -> None:
     assert roles(shown, "down") == {"fail"}
 
 
-# --- what is not known ------------------------------------------------------------------------------------------------
+# --- unknown values ---------------------------------------------------------------------------------------------------
 
 
 def test_a_missing_counter_is_a_question_mark() -> None:
@@ -197,7 +197,7 @@ def test_before_the_first_sample_the_page_says_that_it_waits() -> None:
     assert "Waiting for the first samples." in plain(page([]).lines)
 
 
-# --- alone, and all nodes ---------------------------------------------------------------------------------------------
+# --- one interface, and all nodes -------------------------------------------------------------------------------------
 
 
 def test_the_page_of_an_interface_shows_all_its_counters() -> None:
@@ -305,7 +305,7 @@ def test_of_several_samples_in_one_point_the_worst_is_shown() -> None:
     assert "█" in next(line for line in lines if "FAILED" in line)
 
 
-# --- what is worked out once ------------------------------------------------------------------------------------------
+# --- cached values ----------------------------------------------------------------------------------------------------
 
 
 def test_a_receive_time_counted_as_0_is_not_shown_as_0() -> None:

@@ -76,7 +76,7 @@ class Hit(NamedTuple):
 
 
 def hits_in(text: str, where: str = "") -> Iterator[Hit]:
-    """The old words of a text, with what stands around each."""
+    """The old words of a text, with the text around each."""
     plain = " ".join(_OF_PROGRAMS.sub("…", text).split())
     if _HEADINGS.fullmatch(plain):
         yield Hit(where, plain, plain)

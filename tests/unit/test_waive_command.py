@@ -1,4 +1,4 @@
-"""`racwire waive`: a waiver for the settings file, made of what a report found."""
+"""`racwire waive`: a waiver for the settings file, made from a finding of a report."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OTHER = msgspec.structs.replace(BOOT, subject="eth2 rac2: 9000 -> 1500", nodes=(
 
 
 def waive(directory: Path, code: str, *options: str, report: Report | None = None) -> int:
-    """Waive what that report holds."""
+    """Waive a finding of that report."""
     file = directory / "now.json"
     made = report or msgspec.structs.replace(report_of(cluster(2)), findings=(LOST, BOOT, OTHER))
     file.write_bytes(to_json(made))

@@ -1,4 +1,4 @@
-"""Waivers: what they cover, when they end by themselves, and that nothing is hidden by them."""
+"""Waivers: the findings that they cover, when they end by themselves, and that they hide nothing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def finding(status: Status = Status.WARN, **more: object) -> Finding:
 
 
 def standing(waived: Waiver, *findings: Finding, on: date = TODAY) -> tuple[str, str]:
-    """What became of the one waiver, and why."""
+    """Return the status of the only waiver, and the reason."""
     (result,) = apply(findings, [waived], on, MAKERS, known_codes)[1]
     return result.standing, result.why
 
