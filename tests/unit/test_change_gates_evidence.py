@@ -215,7 +215,7 @@ def test_a_worse_critical_metric_stops_the_change_and_other_metrics_are_reported
     assert recorded("comparison", compared=compared) == texts
 
 
-# --- paths and permissions --------------------------------------------------------------------------------------------
+# --- logins -----------------------------------------------------------------------------------------------------------
 
 
 def test_no_user_may_be_logged_in_over_a_network_that_is_about_to_be_changed():

@@ -143,7 +143,7 @@ def test_autocorrelation_is_never_negative_and_0_without_values(one, other):
     assert dependence_of([], [1.0]) == 0
 
 
-# --- the extent -------------------------------------------------------------------------------------------------------
+# --- the shift --------------------------------------------------------------------------------------------------------
 
 
 def test_the_shift_is_found_within_its_interval():
