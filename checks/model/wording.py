@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-Way = tuple[str, str]
+NodePair = tuple[str, str]
 """A direction: from a node, to a node."""
 
 
@@ -43,25 +43,25 @@ def all_nodes(number: int) -> str:
     return {1: "this one node", 2: "both nodes"}.get(number, f"all {number} nodes")
 
 
-def hub(ways: Collection[Way], nodes: Collection[str]) -> str:
+def hub(pairs: Collection[NodePair], nodes: Collection[str]) -> str:
     """Return the one node at which every direction starts or ends; empty where there is none, or under three nodes."""
-    if len(nodes) < 3 or not ways:
+    if len(nodes) < 3 or not pairs:
         return ""
-    shared = set.intersection(*({*way} for way in ways))
+    shared = set.intersection(*({*pair} for pair in pairs))
     return shared.pop() if len(shared) == 1 else ""
 
 
-def between(ways: Collection[Way], nodes: Collection[str], complete: bool = True) -> str:
+def between(pairs: Collection[NodePair], nodes: Collection[str], complete: bool = True) -> str:
     """Return the text for directions: "between rac1 and rac2, both ways"; "from every other node to rac3"; ...
 
     `complete` says whether these are all nodes of the cluster; otherwise "every other node" becomes "every other node
     probed".
     """
-    chosen, probed = set(ways), "" if complete else " probed"
+    chosen, probed = set(pairs), "" if complete else " probed"
     every = {(a, b) for a in nodes for b in nodes if a != b}
     if len(nodes) > 2 and chosen == every:
         return f"between all nodes{probed}, both ways"
-    among = [n for n in nodes if any(n in way for way in chosen)]
+    among = [n for n in nodes if any(n in pair for pair in chosen)]
     if len(among) > 2 and chosen == {(a, b) for a in among for b in among if a != b}:
         return f"between {listed(among)}, both ways"
     centre = hub(chosen, nodes)
@@ -77,7 +77,7 @@ def between(ways: Collection[Way], nodes: Collection[str], complete: bool = True
         if not to:
             return f"from {centre} to {all_peers or listed(peers)}"
     for node in nodes:
-        own = {way for way in chosen if node in way}
+        own = {pair for pair in chosen if node in pair}
         if len(nodes) > 3 and len(own) == 2 * (len(nodes) - 1):
             return f"{between(own, nodes, complete)}; {between(chosen - own, nodes, complete)}"
     both = [(a, b) for a in nodes for b in nodes if a < b and {(a, b), (b, a)} <= chosen]

@@ -12,8 +12,13 @@ from checks.model.wording import counted, listed, span
 from checks.plugins.shared.fragments import fragmenting
 from checks.plugins.shared.grouping import named
 from checks.plugins.shared.instance_pairs import pairs_table
-from checks.plugins.shared.instance_words import as_container_sees, milliseconds, sql, unseen_findings
-from checks.plugins.shared.path_words import at_most
+from checks.plugins.shared.instance_text import (
+    milliseconds,
+    statement_topics,
+    unknown_instance_findings,
+    with_container_note,
+)
+from checks.plugins.shared.path_text import first_lines
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.instance_pings import (
     enough_pings,
@@ -69,7 +74,7 @@ def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     it is. Where small pings are answered and no ping of 8 KB is, large packets vanish between the two instances.
     """
     if isinstance(cluster.activity, Activity):
-        yield from as_container_sees(cluster, _findings(cluster, cluster.activity))
+        yield from with_container_note(cluster, _findings(cluster, cluster.activity))
 
 
 def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
@@ -80,7 +85,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             subject="not known",
             seen=(activity.pings.reason,),
             next=[Remedy("Fix the cause named above.", ("racwire grants",))],
-            evidence=sql(cluster, _STATEMENT),
+            evidence=statement_topics(cluster, _STATEMENT),
         )
         return
     pings = tuple(p for p in activity.pings if p.instance != p.target)
@@ -102,14 +107,14 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     if not enough and len(reporting) != 0:
         yield _few(cluster, activity, pings, table)
     silent = [*unseen(cluster), *_without_pings(activity, reporting)]
-    yield from unseen_findings(cluster, NOT_KNOWN, "The ping time of {}", silent, (_STATEMENT,))
+    yield from unknown_instance_findings(cluster, NOT_KNOWN, "The ping time of {}", silent, (_STATEMENT,))
     if not pings and not silent:
         yield FEW.finding(
             Status.INFO,
             "There is no other instance to ping.",
             subject="one instance",
             data={"pairs": 0},
-            evidence=sql(cluster, _STATEMENT),
+            evidence=statement_topics(cluster, _STATEMENT),
         )
 
 
@@ -138,7 +143,7 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
                 f"root on {named(_nodes(cluster, slow), 'node') or 'both nodes'}",
             ),
         ],
-        evidence=sql(cluster, _STATEMENT),
+        evidence=statement_topics(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, slow),
         extent=(worst_ms(worst), "ms on average"),
@@ -185,7 +190,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
             ),
             *([_PLAN_JUMBO] if cut else []),
         ],
-        evidence=sql(cluster, _STATEMENT),
+        evidence=statement_topics(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, larger),
         extent=(size_ratio(worst), "times as long"),
@@ -211,7 +216,7 @@ def _large_missing(
         seen=_lines(cluster, missing),
         expected=("As many answers to 8 KB as to 500 bytes",),
         next=[Remedy("Check whether full-size packets pass between the nodes.", ("racwire check df-ping",))],
-        evidence=sql(cluster, _STATEMENT),
+        evidence=statement_topics(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, missing),
         extent=(len(missing), "pairs"),
@@ -233,7 +238,7 @@ def _quick(
             *([f"{counted(others, 'pair')} with too few pings for a verdict"] if others else []),
             *([f"not all pairs are known: {unread}"] if (unread := activity.why_unread(_GV)) else []),
         ),
-        evidence=sql(cluster, _STATEMENT),
+        evidence=statement_topics(cluster, _STATEMENT),
         table=table,
     )
 
@@ -250,7 +255,7 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
             f"{enough_pings(cluster.thresholds)} or more pings for each pair; an instance sends one every few seconds",
         ),
         next=[Remedy("Use a longer interval.", ("racwire check instance-ping --interval 60",))],
-        evidence=sql(cluster, _STATEMENT),
+        evidence=statement_topics(cluster, _STATEMENT),
         table=table,
     )
 
@@ -286,7 +291,7 @@ def _line(cluster: Cluster, ping: InstancePing) -> str:
 
 def _lines(cluster: Cluster, pings: Sequence[InstancePing]) -> tuple[str, ...]:
     worst = sorted(pings, key=lambda p: (-worst_ms(p), p.instance, p.target))
-    return at_most([_line(cluster, p) for p in worst], "pair like these")
+    return first_lines([_line(cluster, p) for p in worst], "pair like these")
 
 
 def _table(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing]) -> Table | None:

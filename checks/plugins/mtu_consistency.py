@@ -10,7 +10,7 @@ from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below, subnet_of
 from checks.model.wording import counted, listed
-from checks.plugins.shared.path_words import short_name
+from checks.plugins.shared.path_text import short_name
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 

@@ -8,11 +8,11 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, span
-from checks.plugins.shared.counter_words import TOPIC, nodes_not_known
+from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_finding
 from checks.plugins.shared.engineered import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.instance_words import percent
+from checks.plugins.shared.instance_text import percent
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, reassembly_status, sysctl, without_counts
 
@@ -69,7 +69,7 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
     reported = {c.node for c in failing}
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
     if unknown:
-        yield nodes_not_known(cluster, NOT_KNOWN, "Whether {} can reassemble fragments", unknown, "reassembly")
+        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether {} can reassemble fragments", unknown, "reassembly")
     if not counts and not unknown:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
 

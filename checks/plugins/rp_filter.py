@@ -9,7 +9,7 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Node, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.counter_words import TOPIC, most_a_second, nodes_not_known
+from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 
@@ -61,7 +61,7 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
         )
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
     if unknown:
-        yield nodes_not_known(cluster, NOT_KNOWN, "Whether rp_filter drops packets on {}", unknown, "rp-filter")
+        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether rp_filter drops packets on {}", unknown, "rp-filter")
     if not counts and not unknown:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
 
@@ -115,7 +115,7 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
         ],
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
-        extent=most_a_second([f.counts for f in same], lambda c: c.reverse_path, "packets"),
+        extent=highest_rate([f.counts for f in same], lambda c: c.reverse_path, "packets"),
     )
 
 

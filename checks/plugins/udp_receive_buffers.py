@@ -8,7 +8,7 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, span
-from checks.plugins.shared.counter_words import TOPIC, most_a_second, nodes_not_known
+from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
 from checks.plugins.shared.engineered import beside_udp
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
@@ -80,7 +80,7 @@ def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:
         yield _none_dropped(cluster, fine)
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in bad}
     if unknown:
-        yield nodes_not_known(cluster, NOT_KNOWN, "Whether {} drops datagrams", unknown, "udp-receive-buffers")
+        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether {} drops datagrams", unknown, "udp-receive-buffers")
     if not counts and not unknown:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
 
@@ -129,7 +129,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             ],
             evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
             nodes=nodes,
-            extent=most_a_second(same, lambda c: c.overflowed + c.no_memory, "datagrams"),
+            extent=highest_rate(same, lambda c: c.overflowed + c.no_memory, "datagrams"),
         )
 
 
@@ -165,7 +165,7 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
             ],
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
-            extent=most_a_second(counts, lambda c: c.bad_checksums, "datagrams"),
+            extent=highest_rate(counts, lambda c: c.bad_checksums, "datagrams"),
         )
 
 
@@ -200,7 +200,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
             ],
             evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
             nodes=nodes,
-            extent=most_a_second(counts, lambda c: c.backlog_dropped, "packets"),
+            extent=highest_rate(counts, lambda c: c.backlog_dropped, "packets"),
         )
 
 
@@ -222,7 +222,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
             next=[Remedy("Find the sockets that count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
-            extent=most_a_second(counts, lambda c: c.other_errors, "datagrams"),
+            extent=highest_rate(counts, lambda c: c.other_errors, "datagrams"),
         )
 
 

@@ -22,9 +22,9 @@ _EASY = re.compile(
     rf"(?://)?(?P<hosts>[\w.,:;\[\]$#-]+?)(?::(?P<port>\d+))?/(?P<service>{_NAME})?(?::\w+)?(?:/(?P<instance>{_NAME}))?"
 )
 
-_TOLD = tuple(
-    (kind, sign, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
-    for kind, sign, pattern in (
+_PATTERNS = tuple(
+    (kind, marker, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    for kind, marker, pattern in (
         ("user", "/home/", r"/home/(?:users/)?([\w.-]{0,63}\w)"),
         ("user", "/users/", r"/users/([\w.-]{0,63}\w)"),
         ("user", "id=", r"\b[ug]id=\d{1,10}\(([^()\s]{1,64})\)"),
@@ -44,17 +44,19 @@ _TOLD = tuple(
         ("domain", "domain", r"^domain\s+([\w-]{1,63}(?:\.[\w-]{1,63})+)"),
     )
 )
-"""Kind, a lower-case text without which no search is needed, and the pattern. A name has as many characters as
-its kind allows: so no text, however made, takes long to search."""
+"""The kind of name, a marker, and a pattern. A text without the marker, which is in lower case, needs no search. A
+pattern limits the length of a name to the maximum of its kind, so that the search of any text is fast."""
 
 
-def in_connect_string(text: str, alone: str = "service") -> Iterator[tuple[str, str]]:
-    """The hosts, services and instances of EZConnect (`//scan:1521/prod`), of a descriptor, or of an alias, which is
-    one of the kind `alone`."""
+def names_in_connect_string(text: str, alias_kind: str = "service") -> Iterator[tuple[str, str]]:
+    """Yield the hosts, services and instances of EZConnect (`//scan:1521/prod`) or of a descriptor, each with its kind.
+
+    Any other text is an alias, which is a name of the kind `alias_kind`.
+    """
     if not text:
         return
     if "(" in text:
-        yield from in_descriptor(text)
+        yield from names_in_descriptor(text)
         return
     parts = _EASY.fullmatch(text.partition("?")[0].rpartition("tcps:")[2].rpartition("tcp:")[2])
     hosts = parts["hosts"] if parts else re.sub(r":\d+$", "", text) if re.search(r":\d+$", text) else ""
@@ -64,21 +66,24 @@ def in_connect_string(text: str, alone: str = "service") -> Iterator[tuple[str, 
         yield "service", parts["service"] or ""
         yield "instance", parts["instance"] or ""
     elif not hosts:
-        yield alone, text
+        yield alias_kind, text
 
 
-def in_descriptor(text: str) -> Iterator[tuple[str, str]]:
-    """Of `(DESCRIPTION=(ADDRESS=(HOST=...)...)(CONNECT_DATA=(SERVICE_NAME=...)))`, at any place of the text."""
+def names_in_descriptor(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names in descriptors such as `(DESCRIPTION=(ADDRESS=(HOST=...)...)(CONNECT_DATA=(SERVICE_NAME=...)))`.
+
+    A descriptor can be at any place in the text.
+    """
     for found in _IN_DESCRIPTOR.finditer(text):
         yield _KINDS[found[1].lower()], found[2]
 
 
-def values_in(text: str) -> Iterator[tuple[str, str]]:
-    """The names of known kinds in a text: processes, resources, home directories, answers of lldpd."""
+def names_in_text(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names in the output of a tool, each with its kind: in processes, resources, home directories, LLDP."""
     if "(" in text and "=" in text:
-        yield from in_descriptor(text)
+        yield from names_in_descriptor(text)
     lower = text.lower()
-    for kind, sign, pattern in _TOLD:
-        if sign in lower:
+    for kind, marker, pattern in _PATTERNS:
+        if marker in lower:
             for found in pattern.finditer(text):
                 yield kind, found[1]

@@ -1,4 +1,4 @@
-"""Learn all names before any is replaced, so that a name has the same pseudonym everywhere."""
+"""Learn all names before any name is replaced, so that a name has the same pseudonym everywhere."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import msgspec
 
 from checks.model import facts, report
 from checks.model.facts import IPAddress, IPNetwork
-from checks.redact.connect_text import values_in
+from checks.redact.connect_text import names_in_text
 from checks.redact.fields import Treatment
 from checks.redact.names import key_of
-from checks.redact.originals import Identity, Named, names_in, names_in_settings, names_of
+from checks.redact.originals import Identity, Named, names_in_facts, names_in_identity, names_in_settings
 from checks.redact.walk import structs, texts
-from checks.redact.well_known import VOCABULARY, stays
+from checks.redact.well_known import VOCABULARY, is_well_known
 from checks.traffic import recording
 from checks.traffic.recording_shapes import Shape, shape_of
 from checks.traffic.samples import Event, InstanceSample, LatencySample, NodeSample, PairsSample
@@ -25,120 +25,127 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _QUAD = re.compile(r"(?<!\d)(?<!\d\.)(\d{1,3}(?:\.\d{1,3}){3})(/\d{1,2}(?!\d))?(?!\d)(?!\.\d)")
 _V6_SUBNET = re.compile(r"(?<![\w:.])[0-9a-fA-F:]{2,39}/\d{1,3}(?!\d)")
 _DOTTED = re.compile(r"(?<![\w-])[\w-]{1,63}(?:\.[\w-]{1,63}){1,126}(?![\w-])")
-"""A name with its domain: labels of at most 63 characters (RFC 1035), so that no word takes long to search."""
+"""A name with its domain: labels of at most 63 characters (RFC 1035), so that the search of any word is fast."""
 _HARDWARE = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5,}", re.IGNORECASE)
 _IPOIB = re.compile(r"[0-9a-f]{40}")
 """Flags and queue pair, then the port's GID, which is an IPv6 address (RFC 4391)."""
-_TOLD_APART = 10_000_000
-"""Of eight digits, as nearly all DBIDs are: a smaller number may count anything."""
-_IN_DOMAINS = frozenset({"host", "switch", "service"})
-"""Kinds of names that a domain may follow."""
+_SMALLEST_DATABASE_ID = 10_000_000
+"""A number of eight digits. Nearly every DBID is at least as large; a smaller number can be any count."""
+_WITH_DOMAIN = frozenset({"host", "switch", "service"})
+"""Kinds of names that a domain can follow."""
 _FIRST = ("domain", "cluster", "database", "host", "instance", "service")
-"""Kinds of names that other names contain: a name of two kinds counts as the first of them."""
-_OF_COUNTRIES = re.compile(r"(?:com?|org|net|gov|ac|edu)\.[a-z]{2}")
-_NO_DOMAINS = frozenset(
+"""Kinds of names that other names contain. A name of two kinds gets the kind that is first in this list."""
+_COUNTRY_DOMAIN = re.compile(r"(?:com?|org|net|gov|ac|edu)\.[a-z]{2}")
+_NOT_DOMAINS = frozenset(
     {"asm", "bak", "bin", "cfg", "conf", "db", "gz", "json", "lock", "log", "lsnr", "old", "ora", "pid", "py", "sh"}
     | {"svc", "trc", "trm", "txt", "vip", "xml", "zip"}
 )
-"""How names of files and of Clusterware's resources end, which no domain does."""
+"""Endings of files and of Clusterware resources, which are not domains."""
 _SHORTEST_TEXT = 3
-"""Characters that it takes for an output to name anything."""
+"""Characters. A shorter text contains no name."""
 
 
 @dataclass
-class Learnt:
-    """The names that identify a site or a person, and the words that distinguish them from others."""
+class LearnedNames:
+    """The names and addresses that identify a site or a person, and other words that look like names."""
 
     names: dict[str, str] = field(default_factory=dict)
-    """Each name (`key_of`) with its kind, in the order found."""
+    """The kind of each name, by `key_of` the name, in the order of discovery."""
     networks: set[IPNetwork] = field(default_factory=set)
     addresses: dict[IPAddress, None] = field(default_factory=dict)
-    """Those of the facts: they are looked for in other spellings too."""
+    """The addresses in facts. racwire searches for their other spellings too."""
     macs: dict[str, None] = field(default_factory=dict)
-    """The same of MAC addresses: twelve digits each."""
+    """The MAC addresses in facts: twelve digits each."""
     database_ids: dict[str, None] = field(default_factory=dict)
-    """DBIDs that are long enough to differ from other numbers in a text."""
+    """The DBIDs that are large enough to differ from other numbers in a text."""
     originals: set[IPAddress] = field(default_factory=set)
-    """All that look like an address."""
+    """All texts that look like an IPv4 address."""
     versions: set[str] = field(default_factory=set)
     vocabulary: set[str] = field(default_factory=set)
-    """Words that the facts need: names of counters, states, interfaces."""
-    told: dict[str, None] = field(default_factory=dict)
-    """Texts of samples, which are replaced when they are read: their names need pseudonyms before that."""
+    """Words of facts that are not names of the site: counters, states, interfaces."""
+    sample_texts: dict[str, None] = field(default_factory=dict)
+    """The texts of samples. A sample is replaced when it is read, and its names need pseudonyms before that."""
     _read: set[str] = field(default_factory=set)
     _words: set[str] = field(default_factory=set)
     _dotted: set[str] = field(default_factory=set)
-    """Words with a dot in them."""
+    """Words with a dot."""
     _shapes: set[Shape] = field(default_factory=set)
 
-    def identity(self, identity: Identity) -> None:
-        """The identity of the operator."""
-        self._take(names_of(identity))
+    def learn_identity(self, identity: Identity) -> None:
+        """Learn the names of the operator's identity."""
+        self._add(names_in_identity(identity))
 
-    def struct(self, whole: msgspec.Struct) -> None:
-        """A report or a recording's header, with all within."""
+    def learn_struct(self, whole: msgspec.Struct) -> None:
+        """Learn the names in a report, a sample or a recording's header, with all structs in it."""
         parts = list(structs(whole))
-        self._take(names_in(parts))
+        self._add(names_in_facts(parts))
         for part in parts:
-            self._facts(part)
+            self._learn_facts(part)
             if isinstance(part, (report.Report, recording.Header)):
-                self._take(names_in_settings(part.settings))
+                self._add(names_in_settings(part.settings))
         for treatment, text in texts(whole):
-            self._text(treatment, text)
+            self._learn_text(treatment, text)
 
-    def event(self, event: Event) -> None:
-        """A sample, gap or change of interfaces; one like others of the same source has no more names."""
+    def learn_event(self, event: Event) -> None:
+        """Learn the names in a sample, a gap or a change of interfaces.
+
+        A sample with the shape of an earlier one has no new names.
+        """
         if isinstance(event, (NodeSample, InstanceSample, LatencySample)):
             shape = shape_of(event)
             if shape in self._shapes:
                 return
             self._shapes.add(shape)
         if not isinstance(event, PairsSample) or event.unread:
-            self.struct(event)
-            self.told.update(dict.fromkeys(text for treatment, text in texts(event) if treatment is Treatment.REPLACE))
+            self.learn_struct(event)
+            self.sample_texts.update(
+                dict.fromkeys(text for treatment, text in texts(event) if treatment is Treatment.REPLACE)
+            )
 
-    def in_order(self) -> list[tuple[str, str]]:
-        """The names with their kinds: those that others may be made of first."""
+    def sorted_names(self) -> list[tuple[str, str]]:
+        """Return the names with their kinds; first the kinds of names that other names contain."""
         return sorted(self.names.items(), key=lambda pair: _rank(pair[1]))
 
-    def from_domains(self) -> None:
-        """Domains after hosts that are known, and hosts in domains that are known, where only raw outputs name them:
-        looked for when all has been read."""
+    def learn_domains(self) -> None:
+        """Learn the domains after known hosts, and the hosts in known domains, that only raw outputs contain.
+
+        Call this method after all others.
+        """
         dotted = sorted({name for word in self._dotted for name in _DOTTED.findall(word)})
-        hosts = {name for name, kind in self.names.items() if kind in _IN_DOMAINS}
+        hosts = {name for name, kind in self.names.items() if kind in _WITH_DOMAIN}
         for host, _, rest in (name.partition(".") for name in dotted):
-            if key_of(host) in hosts and "." in rest and rest.rpartition(".")[2].lower() not in _NO_DOMAINS:
-                self._take([("domain", rest)])
-        self._take([("domain", _of_site(name)) for name, kind in self.names.items() if kind == "domain"])
+            if key_of(host) in hosts and "." in rest and rest.rpartition(".")[2].lower() not in _NOT_DOMAINS:
+                self._add([("domain", rest)])
+        self._add([("domain", _domain_of_site(name)) for name, kind in self.names.items() if kind == "domain"])
         domains = {name for name, kind in self.names.items() if kind == "domain"}
         for name in (name for name in dotted if key_of(name) not in domains):
             host, _, rest = name.partition(".")
-            if any(key_of(ending) in domains for ending in _endings(rest)):
-                self._take([("domain", rest), ("host", host)])
+            if any(key_of(ending) in domains for ending in _parent_domains(rest)):
+                self._add([("domain", rest), ("host", host)])
 
-    def _take(self, named: Iterable[Named]) -> None:
+    def _add(self, named: Iterable[Named]) -> None:
         for kind, name in named:
             bare = name.strip()
-            if kind in _IN_DOMAINS and "." in bare and not _is_address(bare):
+            if kind in _WITH_DOMAIN and "." in bare and not _is_address(bare):
                 bare, _, domain = bare.rstrip(".").partition(".")
-                self._take([("domain", domain)])
-            if not re.search(r"[^\W\d_]", bare) or stays(kind, bare) or _is_address(bare):
+                self._add([("domain", domain)])
+            if not re.search(r"[^\W\d_]", bare) or is_well_known(kind, bare) or _is_address(bare):
                 continue
             if kind == "domain" and bare.lower() in VOCABULARY:
                 continue
             known = self.names.get(key_of(bare), kind)
             self.names[key_of(bare)] = min(known, kind, key=_rank)
 
-    def _facts(self, part: msgspec.Struct) -> None:
-        """Addresses, versions and DBIDs as facts have them: for sure."""
-        if isinstance(part, (facts.Database, facts.History)) and part.dbid >= _TOLD_APART:
+    def _learn_facts(self, part: msgspec.Struct) -> None:
+        """Learn the addresses, versions and DBIDs of a fact."""
+        if isinstance(part, (facts.Database, facts.History)) and part.dbid >= _SMALLEST_DATABASE_ID:
             self.database_ids[str(part.dbid)] = None
         match part:
             case facts.Address():
-                self._subnet(f"{part.ip}/{part.prefix_length}")
-                self._address(part.ip)
+                self._learn_subnet(f"{part.ip}/{part.prefix_length}")
+                self._learn_address(part.ip)
             case facts.Port():
-                self._address(part.ip)
+                self._learn_address(part.ip)
             case facts.Interface() | facts.Neighbour():
                 digits = re.sub(r"[:-]", "", part.mac_address).lower()
                 if re.fullmatch(r"[0-9a-f]{12}", digits):
@@ -146,15 +153,15 @@ class Learnt:
                 elif _IPOIB.fullmatch(digits):
                     self.addresses[ipaddress.IPv6Address(bytes.fromhex(digits[8:]))] = None
             case facts.ListedInterface() if part.prefix_length is not None:
-                self._subnet(f"{part.subnet}/{part.prefix_length}")
+                self._learn_subnet(f"{part.subnet}/{part.prefix_length}")
             case facts.ConfiguredInterface() | facts.PrivateNetwork():
-                self._subnet(part.subnet)
+                self._learn_subnet(part.subnet)
             case facts.Instance() | facts.Database() | facts.ActiveVersion():
-                self.versions |= set(_beginnings(part.version))
+                self.versions |= set(_prefixes(part.version))
             case report.Report():
                 self.versions |= set(part.versions.values())
 
-    def _text(self, treatment: Treatment, text: str) -> None:
+    def _learn_text(self, treatment: Treatment, text: str) -> None:
         if treatment is not Treatment.REPLACE:
             self.vocabulary.update(word.lower() for word in _LETTERS.findall(text))
             self.vocabulary.add(text.lower())
@@ -162,36 +169,36 @@ class Learnt:
         if text in self._read or len(text) < _SHORTEST_TEXT:
             return
         self._read.add(text)
-        self._take(values_in(text))
+        self._add(names_in_text(text))
         for word in set(text.split()) - self._words:
-            self._word(word)
+            self._learn_word(word)
 
-    def _word(self, word: str) -> None:
+    def _learn_word(self, word: str) -> None:
         self._words.add(word)
         if "." in word and _LETTERS.search(word):
             self._dotted.add(word)
         if word.count(".") > 2:
             for found in _QUAD.finditer(word):
-                self._quad(found[1], found[2])
+                self._learn_quad(found[1], found[2])
         if ":" in word and "/" in word:
             for found in _V6_SUBNET.finditer(word):
-                self._subnet(found[0])
+                self._learn_subnet(found[0])
 
-    def _quad(self, quad: str, length: str | None) -> None:
+    def _learn_quad(self, quad: str, length: str | None) -> None:
         if length:
-            self._subnet(quad + length)
+            self._learn_subnet(quad + length)
         try:
             self.originals.add(ipaddress.ip_address(quad))
         except ValueError:
             return
 
-    def _address(self, text: str) -> None:
+    def _learn_address(self, text: str) -> None:
         try:
             self.addresses[ipaddress.ip_address(text)] = None
         except ValueError:
             return
 
-    def _subnet(self, text: str) -> None:
+    def _learn_subnet(self, text: str) -> None:
         try:
             network = ipaddress.ip_network(text, strict=False)
         except ValueError:
@@ -200,24 +207,24 @@ class Learnt:
             self.networks.add(network)
 
 
-def _beginnings(version: str) -> Iterator[str]:
-    """A version of five numbers stands with four of them too."""
+def _prefixes(version: str) -> Iterator[str]:
+    """Yield the version and its shorter forms: a text can contain a version of five numbers with four of them."""
     parts = version.split(".")
     yield from (".".join(parts[:n]) for n in range(1, len(parts) + 1))
 
 
-def _endings(domain: str) -> Iterator[str]:
-    """The name and all its domains."""
+def _parent_domains(domain: str) -> Iterator[str]:
+    """Return the domain and all its parent domains."""
     parts = domain.split(".")
     return (".".join(parts[n:]) for n in range(len(parts)))
 
 
-def _of_site(domain: str) -> str:
-    """The domain that all of a site's hosts are in, as far as it is known: `example.com` of `corp.example.com`."""
+def _domain_of_site(domain: str) -> str:
+    """Return the domain of the whole site: `example.com` for `corp.example.com`."""
     parts = domain.lower().split(".")
     for n in range(2, len(parts) + 1):
         last = ".".join(parts[-n:])
-        if not _OF_COUNTRIES.fullmatch(last):
+        if not _COUNTRY_DOMAIN.fullmatch(last):
             return last
     return domain
 
@@ -227,7 +234,7 @@ def _rank(kind: str) -> int:
 
 
 def _is_address(text: str) -> bool:
-    """Of the network, or of hardware."""
+    """Whether the text is an IP address or a hardware address."""
     if _HARDWARE.fullmatch(text):
         return True
     try:

@@ -1,4 +1,4 @@
-"""The file of the mapping: used by one run at a time, written whole or not at all, readable only by the operator."""
+"""The mapping file: one run uses it at a time, racwire writes it as a whole, and only the operator can read it."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from pathlib import Path
 
 import msgspec
 
-from checks.redact.blocks import RedactionError
+from checks.redact.network_pseudonyms import RedactionError
 from checks.redact.pseudonyms import SCHEMA, MappingFile, Pseudonyms
 from checks.whole_files import OutputError, write_whole
 
 WAIT_S = 60.0
-"""For another run that has the mapping in use: for as long as it takes it to replace all names."""
-_LOOK_EACH_S = 0.05
+"""Seconds to wait for another run that has locked the mapping: enough to replace all names."""
+_RETRY_S = 0.05
 _LARGEST = 64_000_000
-"""Bytes: a thousand clusters have less."""
+"""Bytes. The mapping of a thousand clusters is smaller."""
 
 
 @contextmanager
-def held(path: Path) -> Iterator[Pseudonyms]:
-    """The pseudonyms of a file, locked for this run until the end of the block, which writes the added ones.
+def open_mapping(path: Path) -> Iterator[Pseudonyms]:
+    """Lock the mapping file, and return its pseudonyms. The end of the block writes the new ones and releases the lock.
 
     If the block fails, the file is unchanged. Raises RedactionError where the file cannot be read or another run has
-    it, and OutputError where it cannot be written.
+    locked it, and OutputError where it cannot be written.
     """
-    with _alone(path):
+    with _locked(path):
         before = _read(path)
         try:
             pseudonyms = Pseudonyms(before)
         except ValueError as error:
             raise _damaged(path, str(error)) from None
         yield pseudonyms
-        after = pseudonyms.kept()
+        after = pseudonyms.mapping()
         if after != before or path.stat().st_mode & 0o077:
             write_whole(path, _as_json(after), replace=True)
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock of the file. The lock file remains in its directory: without it two runs could start."""
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of the file. The lock file is never deleted, because then two runs could each lock their own."""
     lock = path.with_name(f"{path.name}.lock")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "that is no file name"
-        raise OutputError(f"{path} could not be written: {why}; name another with --redaction-map FILE.") from None
+        why = error.strerror if isinstance(error, OSError) else "the path is not a file name"
+        raise OutputError(f"{path} could not be written: {why}; specify another with --redaction-map FILE.") from None
     try:
         _wait_for(handle, path)
         yield
@@ -65,43 +65,45 @@ def _wait_for(handle: int, path: Path) -> None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > until:
-                raise RedactionError(f"Another racwire has {path} in use for over {WAIT_S:.0f} s; try again.") from None
-            time.sleep(_LOOK_EACH_S)
+                raise RedactionError(
+                    f"Another run of racwire has used {path} for over {WAIT_S:.0f} s; try again."
+                ) from None
+            time.sleep(_RETRY_S)
         else:
             return
 
 
 def _read(path: Path) -> MappingFile | None:
-    """The stored mapping; None where the file does not exist yet."""
+    """Return the stored mapping; None where the file does not exist yet."""
     try:
         if not path.exists():
             return None
         if not path.is_file():
-            raise RedactionError(f"{path} is no file; name another with --redaction-map FILE.")
+            raise RedactionError(f"{path} is not a regular file; specify another with --redaction-map FILE.")
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)
     except OSError as error:
         raise RedactionError(
-            f"{path} could not be read: {error.strerror}; name another with --redaction-map FILE."
+            f"{path} could not be read: {error.strerror}; specify another with --redaction-map FILE."
         ) from None
     try:
-        kept = msgspec.json.decode(data, type=MappingFile)
+        mapping = msgspec.json.decode(data, type=MappingFile)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise _damaged(path, str(error)) from None
-    if kept.schema != SCHEMA:
+    if mapping.schema != SCHEMA:
         raise RedactionError(
-            f"{path} was written by another racwire ({kept.schema}; this one reads {SCHEMA}): name another with "
-            "--redaction-map FILE."
+            f"Another version of racwire wrote {path} ({mapping.schema}; this one reads {SCHEMA}): specify another "
+            "with --redaction-map FILE."
         )
-    return kept
+    return mapping
 
 
-def _as_json(kept: MappingFile) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n"
+def _as_json(mapping: MappingFile) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(mapping), indent=2) + b"\n"
 
 
 def _damaged(path: Path, why: str) -> RedactionError:
     return RedactionError(
-        f"{path} is no mapping of pseudonyms, or is damaged ({why}): mend it, or name another with --redaction-map "
-        "FILE. It was left as it is."
+        f"{path} is not a mapping of pseudonyms, or is damaged ({why}): fix it, or specify another with "
+        "--redaction-map FILE. racwire did not change it."
     )

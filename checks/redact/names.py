@@ -1,4 +1,4 @@
-"""Replace names everywhere, also within other names that contain them."""
+"""Replace names everywhere, also in other names that contain them."""
 
 from __future__ import annotations
 
@@ -12,53 +12,54 @@ from urllib.parse import quote
 from checks.redact.well_known import INTERFACE_NAME, VOCABULARY, is_in_vocabulary
 
 
-class Reach(Enum):
-    """How far a name is looked for."""
+class MatchScope(Enum):
+    """Where an occurrence of a name counts as the name."""
 
     ANYWHERE = 1
-    """Within words as well: `prodrac` in `ora.prodrac.db` and in `xprodracx`."""
-    BETWEEN_LETTERS = 2
+    """Also as part of a word: `prodrac` in `ora.prodrac.db` and in `xprodracx`."""
+    NOT_NEXT_TO_LETTER = 2
     """Where no letter is next to the name: `prod` in `PROD_1` and `ora_pmon_prod1`, not in `product`."""
-    WORD = 3
+    WHOLE_WORD = 3
     """As a separate word: `up`, `node`, `a`."""
 
 
 _SHORTEST_ANYWHERE = 5
 _SHORTEST_WITH_DIGIT = 3
-_ADDED = (
+_ADDITION = (
     r"(?:[-_]?\d++"
     r"|[-_](?:vip|priv|pub|scan|ib|ic|asm|hb|mgmt|adm|admin|ilom|ilo|idrac|bmc|oob|svc|cdb|db|tns|lsnr)\d*+)"
 )
-_MADE_OF = re.compile(rf"{_ADDED}++")
+_ADDITIONS = re.compile(rf"{_ADDITION}++")
 
 
 def key_of(name: str) -> str:
-    """A name as it is known by: in lower case, where that is the same name to a search that ignores case."""
+    """Return the key of a name: in lower case, where a search that ignores case finds the same name."""
     return name.lower() if re.fullmatch(re.escape(name.lower()), name, re.IGNORECASE) else name
 
 
-def reach_of(name: str, vocabulary: Iterable[str] = ()) -> Reach:
-    """How far to search for a name without damage to other words. `vocabulary` has the words of the report."""
+def match_scope_of(name: str, vocabulary: Iterable[str] = ()) -> MatchScope:
+    """Return where to search for a name without damage to other words. `vocabulary` has the words of the report."""
     bare = key_of(name)
     if bare in VOCABULARY or bare in vocabulary or INTERFACE_NAME.fullmatch(bare) or len(bare) < _SHORTEST_WITH_DIGIT:
-        return Reach.WORD
+        return MatchScope.WHOLE_WORD
     if is_in_vocabulary(bare):
-        return Reach.BETWEEN_LETTERS
+        return MatchScope.NOT_NEXT_TO_LETTER
     shortest = _SHORTEST_WITH_DIGIT if re.search(r"[^a-z]", bare) else _SHORTEST_ANYWHERE
-    return Reach.ANYWHERE if len(bare) >= shortest else Reach.BETWEEN_LETTERS
+    return MatchScope.ANYWHERE if len(bare) >= shortest else MatchScope.NOT_NEXT_TO_LETTER
 
 
 def is_derived(name: str, known: Iterable[str], vocabulary: Iterable[str] = ()) -> bool:
     """Whether a name is a known name with a usual addition: `rac1-vip`, `prod1` of `prod`.
 
-    Such a name needs no pseudonym of its own."""
+    Such a name needs no pseudonym of its own.
+    """
     bare = key_of(name)
     return any(
         len(other) < len(bare)
         and bare.startswith(other)
-        and _MADE_OF.fullmatch(bare, len(other))
+        and _ADDITIONS.fullmatch(bare, len(other))
         and not (other[-1].isdigit() and bare[len(other)].isdigit())
-        and reach_of(other, vocabulary) is not Reach.WORD
+        and match_scope_of(other, vocabulary) is not MatchScope.WHOLE_WORD
         for other in known
     )
 
@@ -67,59 +68,61 @@ class NamePseudonyms:
     """Replace a fixed set of names."""
 
     def __init__(self, pseudonyms: Mapping[str, str], vocabulary: Iterable[str] = ()) -> None:
-        """`pseudonyms`: by `key_of` the name."""
+        """`pseudonyms` has the pseudonym of each name, by `key_of` the name."""
         words = frozenset(vocabulary)
         self.pseudonyms = pseudonyms
         self._by_form: dict[str, str] = {}
-        parts, far = [], []
+        parts, anywhere = [], []
         for name, pseudonym in sorted(pseudonyms.items(), key=lambda pair: (-len(pair[0]), pair[0])):
-            reach = reach_of(name, words)
+            scope = match_scope_of(name, words)
             for form in _forms(name):
                 self._by_form.setdefault(form.lower(), pseudonym)
-                pattern = _pattern(form, reach)
+                pattern = _pattern(form, scope)
                 parts.append(pattern)
-                if reach is Reach.ANYWHERE:
-                    far.append(pattern)
+                if scope is MatchScope.ANYWHERE:
+                    anywhere.append(pattern)
         self._folded = {form.casefold(): pseudonym for form, pseudonym in self._by_form.items()}
-        self._signs = tuple(sorted(self._folded, key=len))
+        self._search_texts = tuple(sorted(self._folded, key=len))
         self.pattern = "|".join(parts) or r"(?!)"
-        """For use in a larger one; to be compiled with IGNORECASE."""
+        """A regular expression for use in a larger one. Compile it with IGNORECASE."""
         self._everywhere = re.compile(self.pattern, re.IGNORECASE)
-        self._within = re.compile("|".join(far) or r"(?!)", re.IGNORECASE)
+        self._anywhere = re.compile("|".join(anywhere) or r"(?!)", re.IGNORECASE)
 
-    def may_be_in(self, text: str) -> bool:
-        """Whether it is worth a search: of all words of long outputs, nearly none has a name in it."""
+    def may_occur_in(self, text: str) -> bool:
+        """Whether a search can find a name. This test is fast, and nearly all words of long outputs contain no name."""
         folded = text.casefold()
-        return any(sign in folded for sign in self._signs)
+        return any(name in folded for name in self._search_texts)
 
     def replaced(self, text: str) -> str:
-        """The text with every name replaced."""
+        """Return the text with every name replaced."""
         return self._everywhere.sub(self.replace, text)
 
-    def replaced_within(self, word: str) -> str:
-        """A word that must stay what it is for the checks, such as the name of an interface: only such names are
-        replaced that can be meant."""
-        return self._within.sub(self.replace, word)
+    def replaced_in_interface(self, name: str) -> str:
+        """Return the name of an interface, with only the names replaced that count at any place.
+
+        The checks need the rest of the name to recognise the kind of interface.
+        """
+        return self._anywhere.sub(self.replace, name)
 
     def replace(self, found: re.Match[str]) -> str:
-        """The pseudonym of a found name, in the same case."""
+        """Return the pseudonym of a found name, in the same case."""
         text = found[0]
         pseudonym = self._by_form.get(text.lower()) or self._folded.get(text.casefold(), "name")
         return _in_case_of(text, pseudonym)
 
 
 def _forms(name: str) -> set[str]:
-    """A name as it is, and as HTML, JSON and web addresses have it."""
+    """Return the name itself, and its form in HTML, in JSON and in web addresses."""
     return {name, html.escape(name), json.dumps(name)[1:-1], quote(name, safe="", errors="surrogatepass")}
 
 
-def _pattern(name: str, reach: Reach) -> str:
+def _pattern(name: str, scope: MatchScope) -> str:
     text = re.escape(name)
     before, after = "", ""
-    match reach:
-        case Reach.WORD:
+    match scope:
+        case MatchScope.WHOLE_WORD:
             return rf"(?<!\w){text}(?!\w)"
-        case Reach.BETWEEN_LETTERS:
+        case MatchScope.NOT_NEXT_TO_LETTER:
             before, after = r"(?<![^\W\d_])", r"(?![^\W\d_])"
     if name[0].isdigit():
         before += r"(?<!\d)"
@@ -129,9 +132,9 @@ def _pattern(name: str, reach: Reach) -> str:
 
 
 def _in_case_of(text: str, pseudonym: str) -> str:
-    letters = [sign for sign in text if sign.isalpha()]
-    if len(letters) > 1 and all(sign.isupper() for sign in letters):
+    letters = [char for char in text if char.isalpha()]
+    if len(letters) > 1 and all(char.isupper() for char in letters):
         return pseudonym.upper()
-    if letters and letters[0].isupper() and not any(sign.isupper() for sign in letters[1:]) and text[0].isupper():
+    if letters and letters[0].isupper() and not any(char.isupper() for char in letters[1:]) and text[0].isupper():
         return pseudonym.capitalize()
     return pseudonym

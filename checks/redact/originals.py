@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from checks.model import facts, finding, journal, report
-from checks.redact.connect_text import in_connect_string
-from checks.redact.well_known import VOCABULARY, is_directory_of_anyone
+from checks.redact.connect_text import names_in_connect_string
+from checks.redact.well_known import VOCABULARY, is_well_known_directory
 from checks.traffic import recording, samples
 
 Named = tuple[str, str]
-"""A kind of name and a name."""
+"""The kind of a name, and the name."""
 
-_PORT_OF_ANY_SWITCH = re.compile(r"(?i)[a-z]{0,20}[ -]?\d+(?:[/.:]\d+){0,4}|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}|")
+_GENERIC_SWITCH_PORT = re.compile(r"(?i)[a-z]{0,20}[ -]?\d+(?:[/.:]\d+){0,4}|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}|")
 _PERSON_WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
 _PATHS = frozenset({"grid_home", "config_file", "password_file", "oracle_home", "tns_admin", "wallet", "directory"})
 _PARAMETERS = {
@@ -33,7 +33,7 @@ _PARAMETERS = {
 
 @dataclass(frozen=True)
 class Identity:
-    """The operator and this machine, which a live report can name although no fact does."""
+    """The operator and this machine. A live report can contain their names in the outputs of programs."""
 
     logins: tuple[str, ...] = ()
     """The user's name, and the name before `sudo` or `su`."""
@@ -43,27 +43,27 @@ class Identity:
     """This machine's name, with its domain where it has one."""
 
 
-def names_of(identity: Identity) -> Iterator[Named]:
+def names_in_identity(identity: Identity) -> Iterator[Named]:
     """Yield the names of the operator's identity."""
     yield from (("user", login) for login in identity.logins)
     directory = identity.home.rstrip("/").rpartition("/")[2]
-    if not is_directory_of_anyone(directory):
+    if not is_well_known_directory(directory):
         yield "user", directory
     yield from _host(identity.host)
 
 
-def names_in(parts: Iterable[msgspec.Struct]) -> Iterator[Named]:
-    """Of all of these structs, each by itself."""
+def names_in_facts(parts: Iterable[msgspec.Struct]) -> Iterator[Named]:
+    """Yield the names in facts, findings and samples. `parts` has each struct, also those in other structs."""
     for part in parts:
         yield from _clusterware(part)
         yield from _database(part)
         yield from _nodes(part)
-        yield from _told(part)
-        yield from _sampled(part)
+        yield from _report(part)
+        yield from _samples(part)
 
 
 def names_in_settings(settings: Mapping[str, Any]) -> Iterator[Named]:
-    """Of the settings in use, as plain data."""
+    """Yield the names in the settings, which are plain data."""
     for section in (s for s in settings.values() if isinstance(s, Mapping)):
         for key, value in section.items():
             if isinstance(value, str) and key in _PATHS:
@@ -74,7 +74,7 @@ def names_in_settings(settings: Mapping[str, Any]) -> Iterator[Named]:
     yield "user", str(ssh.get("user", ""))
     yield "user", str(database.get("user", ""))
     yield "instance", str(database.get("oracle_sid", ""))
-    yield from in_connect_string(str(database.get("connect", "")))
+    yield from names_in_connect_string(str(database.get("connect", "")))
     for waiver in _items(settings.get("waivers")):
         if isinstance(waiver, Mapping):
             yield from _person(str(waiver.get("by", "")))
@@ -87,7 +87,7 @@ def _section(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _items(value: object) -> Iterable[object]:
-    """Of a list; of anything else, which a file made by others may have there, nothing."""
+    """Return the items of a list; nothing for any other value, which a damaged file can have."""
     return value if isinstance(value, (list, tuple)) else ()
 
 
@@ -120,7 +120,7 @@ def _database(part: msgspec.Struct) -> Iterator[Named]:
             yield "database", part.name
             yield "database", part.container
             yield "user", part.user
-            yield from in_connect_string(part.reached)
+            yield from names_in_connect_string(part.reached)
         case facts.Instance() | facts.InstanceHistory():
             yield "instance", part.name
             yield from _host(part.host)
@@ -129,7 +129,7 @@ def _database(part: msgspec.Struct) -> Iterator[Named]:
         case facts.Parameter() if part.name in _PARAMETERS:
             kind = _PARAMETERS[part.name]
             if kind == "listener":
-                yield from in_connect_string(part.value, alone="listener")
+                yield from names_in_connect_string(part.value, alias_kind="listener")
             else:
                 yield from ((kind, value.strip()) for value in part.value.split(","))
 
@@ -147,7 +147,7 @@ def _nodes(part: msgspec.Struct) -> Iterator[Named]:
                 yield from (("instance", name) for name in part.instances)
         case facts.LldpNeighbour():
             yield "switch", part.switch
-            if not _PORT_OF_ANY_SWITCH.fullmatch(part.port):
+            if not _GENERIC_SWITCH_PORT.fullmatch(part.port):
                 yield "port", part.port
         case facts.Port() | facts.CounterChange() | facts.OcrBackup() | facts.JournalCopy():
             yield from _host(part.node)
@@ -159,7 +159,7 @@ def _nodes(part: msgspec.Struct) -> Iterator[Named]:
                 yield from _host(node)
 
 
-def _told(part: msgspec.Struct) -> Iterator[Named]:
+def _report(part: msgspec.Struct) -> Iterator[Named]:
     match part:
         case finding.Finding():
             for node in part.nodes:
@@ -170,7 +170,7 @@ def _told(part: msgspec.Struct) -> Iterator[Named]:
             yield from _person(part.by)
 
 
-def _sampled(part: msgspec.Struct) -> Iterator[Named]:
+def _samples(part: msgspec.Struct) -> Iterator[Named]:
     match part:
         case recording.Header():
             yield "label", part.label
@@ -188,14 +188,14 @@ def _host(name: str | facts.Unknown) -> Iterator[Named]:
 
 
 def _peer(peer: str) -> Iterator[Named]:
-    """A node as ssh reaches it: `user@host`, `ssh://user@host:port`, or a name."""
+    """Yield the names in an ssh destination: `user@host`, `ssh://user@host:port`, or a name."""
     user, _, host = peer.removeprefix("ssh://").rpartition("@")
     yield "user", user
     yield from _host(host if host.count(":") > 1 else host.partition(":")[0])
 
 
 def _person(by: str) -> Iterator[Named]:
-    """A responsible person: the whole text, and each name in it."""
+    """Yield the whole name of a person, and each of its parts."""
     yield "person", by
     for word in _PERSON_WORD.findall(by):
         if word.istitle() and word.casefold() not in VOCABULARY:
@@ -203,12 +203,12 @@ def _person(by: str) -> Iterator[Named]:
 
 
 def _directories(path: str) -> Iterator[Named]:
-    """The parts of a path that a person chose."""
+    """Yield the parts of a path that a person chose."""
     parts = [part for part in path.split("/") if part]
     for before, part in zip(["", *parts], parts, strict=False):
         if before == "home":
             yield "user", part
-        elif not is_directory_of_anyone(part):
+        elif not is_well_known_directory(part):
             yield "directory", part
 
 

@@ -1,4 +1,4 @@
-"""The mapping: which pseudonym stands for which name, network, address and MAC address. The same one stays the same."""
+"""The mapping: the pseudonym of each name, network, address and MAC address, the same in every report."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import msgspec
 
 from checks.model.facts import IPAddress, IPNetwork
-from checks.redact.blocks import Blocks, RedactionError
 from checks.redact.names import key_of
+from checks.redact.network_pseudonyms import NetworkPseudonyms, RedactionError
 
 SCHEMA = "racwire-redaction/1"
 _ABOUT = (
-    "What the pseudonyms in redacted reports stand for. Keep it to yourself. Of an address that is not listed, the "
-    "network is replaced and the number after it stays."
+    "The names and addresses that the pseudonyms in redacted reports replace. Keep this file private. In an address "
+    "that is not listed, racwire replaced the network; the host number is the same."
 )
 _KINDS = {
     "host": ("host", "machine", "computer"),
@@ -34,71 +34,79 @@ _KINDS = {
     "mail": ("mail", "letter"),
     "key": ("key", "print"),
 }
-"""The prefix of a pseudonym of each kind; the next word where an original is, or is part of, the first."""
+"""The first word of the pseudonyms of each kind; the second word where an original is, or is part of, the first."""
 _TWELVE_DIGITS = re.compile(r"[0-9a-f]{12}")
 _DATABASE_ID = re.compile(r"[0-9]{10}")
 _FIRST_DATABASE_ID = 1_000_000_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORT = 2
-"""Originals of so few characters are kept out of pseudonyms as words only: letters occur in any."""
+"""Originals of at most this length are excluded from pseudonyms only as whole words: any text contains such letters."""
 
 
 class MappingFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The stored mapping, readable for racwire and for people."""
+    """The stored mapping, which racwire and people can read."""
 
     schema: str = SCHEMA
     about: str = _ABOUT
     names: dict[str, dict[str, str]] = {}
-    """By kind: original to pseudonym, both in lower case."""
+    """By kind of name: the pseudonym of each original, both in lower case."""
     networks: dict[str, str] = {}
     addresses: dict[str, str] = {}
     mac_addresses: dict[str, str] = {}
     identifiers: dict[str, str] = {}
-    """Upper parts of the second half of an IPv6 address, and keys of hardware, in hexadecimal."""
+    """Upper parts of interface identifiers of IPv6 addresses, and hardware keys, in hexadecimal."""
     database_ids: dict[str, str] = {}
     retired: dict[str, str] = {}
-    """Replaced pseudonyms with their originals: earlier reports still use them."""
+    """The original of each pseudonym that is no longer used: earlier reports contain it."""
 
 
 class Pseudonyms:
-    """Assign pseudonyms, and store them."""
+    """Return the pseudonym of each original, and assign a new one where it has none yet."""
 
-    def __init__(self, kept: MappingFile | None = None) -> None:
+    def __init__(self, mapping: MappingFile | None = None) -> None:
         """Restore a stored mapping. Raises ValueError where it contradicts itself."""
-        kept = kept or MappingFile()
-        self._names = {kind: dict(names) for kind, names in kept.names.items()}
-        self._of = {original: pseudonym for names in kept.names.values() for original, pseudonym in names.items()}
-        self._macs = _Numbers(kept.mac_addresses, lambda n: f"02{n:010x}")
-        self._identifiers = _Numbers(kept.identifiers, lambda n: f"2{n:011x}")
-        self._database_ids = _Numbers(kept.database_ids, lambda n: str(_FIRST_DATABASE_ID + n))
-        self._retired = dict(kept.retired)
-        self._originals: set[str] = set(self._of)
-        self._addresses = {_address(a): _address(b) for a, b in kept.addresses.items()}
-        self._blocks = {version: Blocks(version, self._addresses) for version in (4, 6)}
-        for table in (self._of, kept.mac_addresses, kept.identifiers, kept.database_ids, kept.networks):
+        mapping = mapping or MappingFile()
+        self._names = {kind: dict(names) for kind, names in mapping.names.items()}
+        self._by_original = {
+            original: pseudonym for names in mapping.names.values() for original, pseudonym in names.items()
+        }
+        self._macs = _NumberPseudonyms(mapping.mac_addresses, lambda n: f"02{n:010x}")
+        self._identifiers = _NumberPseudonyms(mapping.identifiers, lambda n: f"2{n:011x}")
+        self._database_ids = _NumberPseudonyms(mapping.database_ids, lambda n: str(_FIRST_DATABASE_ID + n))
+        self._retired = dict(mapping.retired)
+        self._originals: set[str] = set(self._by_original)
+        self._addresses = {_address(a): _address(b) for a, b in mapping.addresses.items()}
+        self._networks = {version: NetworkPseudonyms(version, self._addresses) for version in (4, 6)}
+        for table in (
+            self._by_original,
+            mapping.mac_addresses,
+            mapping.identifiers,
+            mapping.database_ids,
+            mapping.networks,
+        ):
             if len(set(table.values())) < len(table):
-                raise ValueError("one pseudonym stands for two things")
-        for number in (*kept.mac_addresses.values(), *kept.identifiers.values()):
+                raise ValueError("two originals have the same pseudonym")
+        for number in (*mapping.mac_addresses.values(), *mapping.identifiers.values()):
             if not _TWELVE_DIGITS.fullmatch(number):
-                raise ValueError(f"{number} is no number of twelve hexadecimal digits")
-        for number in kept.database_ids.values():
+                raise ValueError(f"{number} is not a number of twelve hexadecimal digits")
+        for number in mapping.database_ids.values():
             if not _DATABASE_ID.fullmatch(number):
-                raise ValueError(f"{number} is no number of a database")
+                raise ValueError(f"{number} is not a DBID")
         if any(a.version != b.version for a, b in self._addresses.items()):
-            raise ValueError("an IPv4 address stands for an IPv6 address")
-        pairs = [(ipaddress.ip_network(a), ipaddress.ip_network(b)) for a, b in kept.networks.items()]
-        for version, blocks in self._blocks.items():
-            blocks.load((a, b) for a, b in pairs if a.version == b.version == version)
+            raise ValueError("the pseudonym of an address is of another IP version")
+        pairs = [(ipaddress.ip_network(a), ipaddress.ip_network(b)) for a, b in mapping.networks.items()]
+        for version, networks in self._networks.items():
+            networks.load((a, b) for a, b in pairs if a.version == b.version == version)
 
-    def kept(self) -> MappingFile:
-        """The mapping to store."""
+    def mapping(self) -> MappingFile:
+        """Return the mapping to store."""
         retired = dict(self._retired)
-        for blocks in self._blocks.values():
-            retired |= {str(image): str(network) for network, image in blocks.moved}
+        for networks in self._networks.values():
+            retired |= {str(old): str(network) for network, old in networks.retired}
         return MappingFile(
             names={kind: names for kind, names in self._names.items() if names},
-            networks={str(a): str(b) for blocks in self._blocks.values() for a, b in blocks.pairs()},
-            addresses={str(a): str(self._again(a, b)) for a, b in sorted(self._addresses.items(), key=_in_order)},
+            networks={str(a): str(b) for networks in self._networks.values() for a, b in networks.pairs()},
+            addresses={str(a): str(self._current(a, b)) for a, b in sorted(self._addresses.items(), key=_by_address)},
             mac_addresses=self._macs.table,
             identifiers=self._identifiers.table,
             database_ids=self._database_ids.table,
@@ -107,67 +115,76 @@ class Pseudonyms:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """All names that have a pseudonym, in lower case."""
-        return self._of
+        """The pseudonym of each name, by `key_of` the name."""
+        return self._by_original
 
     def avoid(self, originals: Iterable[str]) -> None:
-        """No pseudonym may be one of these, or have one in it: those that do are given up."""
+        """Use no pseudonym that is or contains one of these originals; retire the pseudonyms that do."""
         self._originals |= {key_of(original) for original in originals}
         for names in self._names.values():
             for original, pseudonym in list(names.items()):
-                if self._confuses(pseudonym):
+                if self._conflicts(pseudonym):
                     self._retired[pseudonym] = original
-                    del names[original], self._of[original]
+                    del names[original], self._by_original[original]
 
     def name(self, kind: str, original: str) -> str:
-        """The pseudonym of a name, whatever its case; one that is known as another kind keeps that pseudonym."""
+        """Return the pseudonym of a name in any case. A name that is known as another kind has that pseudonym.
+
+        Raises RedactionError where no pseudonym is free.
+        """
         key = key_of(original)
-        if key not in self._of:
-            taken = {*self._of.values(), *self._retired}
-            pseudonym = next(p for p in _candidates(kind) if p not in taken and not self._confuses(p))
-            self._of[key] = pseudonym
+        if key not in self._by_original:
+            taken = {*self._by_original.values(), *self._retired}
+            pseudonym = next(p for p in _candidates(kind) if p not in taken and not self._conflicts(p))
+            self._by_original[key] = pseudonym
             self._names.setdefault(kind, {})[key] = pseudonym
-        return self._of[key]
+        return self._by_original[key]
 
     def mac(self, original: str) -> str:
-        """The pseudonym of a MAC address, both as twelve lower-case digits: a locally administered one."""
+        """Return the pseudonym of a MAC address, a locally administered address; both as twelve lower-case digits."""
         return self._macs.of(original)
 
     def identifier(self, original: int) -> int:
-        """A number of 48 bits for another one: the upper part of the second half of an IPv6 address, a key."""
+        """Return the pseudonym of a number of 48 bits: the upper part of an IPv6 interface identifier, or a key."""
         return int(self._identifiers.of(f"{original:012x}"), 16)
 
     def database_id(self, original: str) -> str:
-        """The pseudonym of a DBID, both in decimal digits: ten of them."""
+        """Return the pseudonym of a DBID: ten decimal digits."""
         return self._database_ids.of(original)
 
-    def learn(self, network: IPNetwork) -> None:
-        """Subnets stay subnets where they are known before the addresses in them."""
-        self._blocks[network.version].learn(network)
+    def add_network(self, network: IPNetwork) -> None:
+        """Assign a pseudonym to a network. Add networks before their addresses, so that subnets stay subnets.
+
+        Raises RedactionError where no pseudonym is free.
+        """
+        self._networks[network.version].add(network)
 
     def avoid_addresses(self, originals: Iterable[IPAddress]) -> None:
-        """No image assigned from now on holds one of these."""
+        """Assign no further pseudonym to a network that contains one of these originals."""
         for address in originals:
-            self._blocks[address.version].avoid(address)
+            self._networks[address.version].avoid(address)
 
     def is_known(self, address: IPAddress) -> bool:
-        """Whether the address is in a known network."""
-        return self._blocks[address.version].is_known(int(address))
+        """Whether the leaf network of the address has a pseudonym."""
+        return self._networks[address.version].is_known(int(address))
 
     def network(self, address: IPAddress) -> int:
-        """What the smallest network becomes that the address lies in: the upper 24 bits of IPv4, 64 of IPv6."""
-        return self._blocks[address.version].image(int(address))
+        """Return the pseudonym of the leaf network of an address (/24 of IPv4, /64 of IPv6); the host bits are 0.
 
-    def tell(self, original: IPAddress, pseudonym: IPAddress) -> None:
-        """Add an address to the list for readers of the mapping."""
+        Raises RedactionError where no pseudonym is free.
+        """
+        return self._networks[address.version].pseudonym(int(address))
+
+    def list_address(self, original: IPAddress, pseudonym: IPAddress) -> None:
+        """Add an address to the mapping, for the people who read it."""
         self._addresses[original] = pseudonym
 
-    def _again(self, original: IPAddress, pseudonym: IPAddress) -> IPAddress:
-        """As `pseudonym` is by now: its network may have been given another one."""
-        below = 0xFF if original.version == 4 else 0xFFFF_FFFF_FFFF_FFFF
-        return type(original)(self.network(original) | int(pseudonym) & below)
+    def _current(self, original: IPAddress, pseudonym: IPAddress) -> IPAddress:
+        """Return the current pseudonym of an address: its network can have another pseudonym now."""
+        host_bits = 0xFF if original.version == 4 else 0xFFFF_FFFF_FFFF_FFFF
+        return type(original)(self.network(original) | int(pseudonym) & host_bits)
 
-    def _confuses(self, pseudonym: str) -> bool:
+    def _conflicts(self, pseudonym: str) -> bool:
         words = set(pseudonym.split("_"))
         return any(
             original in words or original == pseudonym or (len(original) > _SHORT and original in pseudonym)
@@ -179,36 +196,36 @@ def _candidates(kind: str) -> Iterator[str]:
     words = (*_KINDS.get(kind, ()), "name", "thing", "xx", "yy", "zz", "qq")
     for word in words:
         for number in range(2000):
-            yield f"{word}_{_in_letters(number)}"
-    raise RedactionError(f"There are too many names of a {kind} to find pseudonyms for.")
+            yield f"{word}_{_as_letters(number)}"
+    raise RedactionError(f"There are too many names of the kind {kind}: no pseudonym is free.")
 
 
-def _in_letters(number: int) -> str:
-    """a, b, ... z, aa, ab, ...: no digits, as many names are made of another one and a digit."""
+def _as_letters(number: int) -> str:
+    """Return a, b, ... z, aa, ab, ...: without digits, because many names are another name and a digit."""
     text = ""
     number += 1
     while number:
-        number, place = divmod(number - 1, len(_LETTERS))
-        text = _LETTERS[place] + text
+        number, index = divmod(number - 1, len(_LETTERS))
+        text = _LETTERS[index] + text
     return text
 
 
-class _Numbers:
-    """Pseudonyms that are numbers, assigned one after the other."""
+class _NumberPseudonyms:
+    """Pseudonyms that are numbers, in ascending order."""
 
-    def __init__(self, table: dict[str, str], made: Callable[[int], str]) -> None:
+    def __init__(self, table: dict[str, str], make: Callable[[int], str]) -> None:
         self.table = dict(table)
-        self._made = made
-        self._given = set(table.values())
+        self._make = make
+        self._used = set(table.values())
         self._next = 1
 
     def of(self, original: str) -> str:
-        """The pseudonym of a number; a free one where it has none yet."""
+        """Return the pseudonym of a number; a new one where it has none yet."""
         if original not in self.table:
-            while (made := self._made(self._next)) in self._given or made in self.table:
+            while (pseudonym := self._make(self._next)) in self._used or pseudonym in self.table:
                 self._next += 1
-            self._given.add(made)
-            self.table[original] = made
+            self._used.add(pseudonym)
+            self.table[original] = pseudonym
         return self.table[original]
 
 
@@ -216,5 +233,5 @@ def _address(text: str) -> IPAddress:
     return ipaddress.ip_address(text)
 
 
-def _in_order(pair: tuple[IPAddress, IPAddress]) -> tuple[int, int]:
+def _by_address(pair: tuple[IPAddress, IPAddress]) -> tuple[int, int]:
     return pair[0].version, int(pair[0])

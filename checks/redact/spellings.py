@@ -1,9 +1,12 @@
-"""Known addresses in spellings that look like something else: as parts of names (`ip-10-20-0-1`, `192_168_10_1`), with
-a port as tcpdump writes it (`192.168.10.1.1521`), in the numbers of SNMP, and in plain digits as the kernel has them in
-/proc/net (`0A14000A`, and 32 digits for IPv6).
+"""Replace addresses in unusual spellings.
 
-Versions, counters and checksums look the same: so but for a port after it, only such an address is replaced that the
-report names in a plain form too, or that lies in one of its subnets or of the private ones that look like no version.
+- as part of a name: `ip-10-20-0-1`, `192_168_10_1`
+- with a port, as tcpdump writes it: `192.168.10.1.1521`
+- in an object identifier of SNMP
+- in hexadecimal digits as in /proc/net: `0A14000A`, and 32 digits for IPv6
+
+Versions, counters and checksums can look the same. So such an address is replaced only if a port follows it, if the
+report has it in the usual form too, or if it is in a subnet of the report, in 192.168.0.0/16 or in 172.16.0.0/12.
 """
 
 from __future__ import annotations
@@ -22,43 +25,46 @@ _DIGITS = re.compile(
     r"(?<![0-9A-Z])(?:0x)?([0-9A-F]{32}|[0-9A-F]{16}|[0-9A-F]{8})(?![0-9A-Z]|:[0-9A-F]{4}(?!\w))", re.IGNORECASE
 )
 _LARGEST_SUBNET = {4: 16, 6: 48}
-"""Prefix length: in a larger network, such as 10.0.0.0/8, lie versions and dates too."""
-_NO_VERSIONS = (ipaddress.ip_network("192.168.0.0/16"), ipaddress.ip_network("172.16.0.0/12"))
+"""Prefix length. A larger network, such as 10.0.0.0/8, contains numbers that look like versions and dates."""
+_PRIVATE = (ipaddress.ip_network("192.168.0.0/16"), ipaddress.ip_network("172.16.0.0/12"))
 _LINK_LOCAL = ipaddress.IPv6Network("fe80::/64")
 
 
 class Spellings:
-    """Replace the addresses in a text that are in no plain form."""
+    """Replace the addresses in a text that are not in the usual form."""
 
     def __init__(
         self,
         addresses: Addresses,
         known: Collection[IPAddress] = (),
-        told: Collection[IPAddress] = (),
+        in_texts: Collection[IPAddress] = (),
         networks: Collection[IPNetwork] = (),
     ) -> None:
-        """`known` are the addresses of the facts, `told` the plain addresses of a text, `networks` the subnets."""
+        """`known` has the addresses of facts, `in_texts` those that texts have in the usual form."""
         self._addresses = addresses
-        self._subnets = [*_NO_VERSIONS, *(n for n in networks if n.prefixlen >= _LARGEST_SUBNET[n.version])]
-        self._told = frozenset(told)
-        """Four numbers and dots may be a version, and as digits would be a small number."""
-        self._known = {*known, *(n.network_address for n in self._subnets), *filter(self._is_in_subnet, told)}
+        self._subnets = [*_PRIVATE, *(n for n in networks if n.prefixlen >= _LARGEST_SUBNET[n.version])]
+        self._in_texts = frozenset(in_texts)
+        """Some may be versions. Their hexadecimal form would look like a small number, and is not replaced."""
+        self._known = {*known, *(n.network_address for n in self._subnets), *filter(self._is_in_subnet, in_texts)}
         self._identifiers = {address.packed[8:] for address in known if address.version == 6}
 
     def replaced(self, text: str) -> str:
-        """The text with every such address replaced."""
-        return self._without_quads(_DIGITS.sub(self._digits, text))
+        """Return the text with every such address replaced.
 
-    def _without_quads(self, text: str) -> str:
-        """Four numbers can start at any place in a row of numbers."""
+        Raises RedactionError where no pseudonym is free.
+        """
+        return self._replace_quads(_DIGITS.sub(self._digits, text))
+
+    def _replace_quads(self, text: str) -> str:
+        """Replace addresses of four decimal numbers, which can start at any place in a row of numbers."""
         pieces: list[str] = []
-        at = begin = 0
-        while found := _QUAD.search(text, begin):
-            begin = found.end(1)
-            sign, quad = found[2], ".".join(found.group(1, 3, 4, 5))
-            if self._is_meant(quad) or (sign == "." and self._has_port(found)):
-                pieces += (text[at : found.start()], self._addresses.ip4_text(quad).replace(".", sign))
-                at = begin = found.end()
+        at = start = 0
+        while found := _QUAD.search(text, start):
+            start = found.end(1)
+            separator, quad = found[2], ".".join(found.group(1, 3, 4, 5))
+            if self._is_known(quad) or (separator == "." and self._has_port(found)):
+                pieces += (text[at : found.start()], self._addresses.ip4_text(quad).replace(".", separator))
+                at = start = found.end()
         return "".join((*pieces, text[at:]))
 
     @staticmethod
@@ -75,7 +81,7 @@ class Spellings:
     def _replaced_bytes(self, data: bytes) -> bytes:
         match len(data):
             case 4:
-                for order in (1, -1):  # as it is written, and as /proc/net/route has it
+                for order in (1, -1):  # in network byte order, and in that of /proc/net/route
                     address = ipaddress.IPv4Address(data[::order])
                     if address in self._known:
                         return ipaddress.IPv4Address(self._addresses.ip4_text(str(address))).packed[::order]
@@ -83,13 +89,13 @@ class Spellings:
                 return self._addresses.ip(ipaddress.IPv6Address(_LINK_LOCAL[0].packed[:8] + data)).packed[8:]
             case 16:
                 whole = ipaddress.IPv6Address(data)
-                if self._is_meant(str(whole)) or whole in _LINK_LOCAL or data[11:13] == b"\xff\xfe":
+                if self._is_known(str(whole)) or whole in _LINK_LOCAL or data[11:13] == b"\xff\xfe":
                     return self._addresses.ip(whole).packed
         return data
 
-    def _is_meant(self, text: str) -> bool:
+    def _is_known(self, text: str) -> bool:
         address = ipaddress.ip_address(text)
-        return address in self._known or address in self._told or self._is_in_subnet(address)
+        return address in self._known or address in self._in_texts or self._is_in_subnet(address)
 
     def _is_in_subnet(self, address: IPAddress) -> bool:
         return any(address in subnet for subnet in self._subnets if subnet.version == address.version)

@@ -1,4 +1,4 @@
-"""Walk through the texts and structs of a report, a fact or a sample, and rebuild it."""
+"""Yield the texts and the structs of a report, a fact or a sample, and copy it with other texts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from checks.redact.fields import KEPT_SETTINGS, KEPT_VALUES, NUMBERS_ONLY, VALUES_ONLY, Treatment, treatment_of
+from checks.redact.fields import (
+    FIXED_KEYS,
+    STRUCTS_WITHOUT_NAMES,
+    UNCHANGED_SETTINGS,
+    UNCHANGED_VALUES,
+    Treatment,
+    treatment_of,
+)
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
 def structs(value: object) -> Iterator[msgspec.Struct]:
-    """The struct itself, and all within it."""
-    if isinstance(value, NUMBERS_ONLY):
+    """Yield the struct itself, and all structs in it."""
+    if isinstance(value, STRUCTS_WITHOUT_NAMES):
         return
     if isinstance(value, msgspec.Struct):
         yield value
@@ -30,13 +37,13 @@ def structs(value: object) -> Iterator[msgspec.Struct]:
 
 
 def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[tuple[Treatment, str]]:
-    """Yield every text within, and how it is treated."""
-    if isinstance(value, NUMBERS_ONLY):
+    """Yield every text in a value, with its treatment."""
+    if isinstance(value, STRUCTS_WITHOUT_NAMES):
         return
     if isinstance(value, msgspec.Struct):
         for field in value.__struct_fields__:
             own = getattr(value, field)
-            own = tuple(own.values()) if (type(value), field) in VALUES_ONLY else own
+            own = tuple(own.values()) if (type(value), field) in FIXED_KEYS else own
             yield from texts(own, treatment_of(type(value), field))
     elif isinstance(value, Enum):
         return
@@ -52,14 +59,16 @@ def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[t
 
 
 def rebuilt(value: T, replace: Callable[[Treatment, str], str]) -> T:
-    """The same with every text replaced, and numbers that a database is known by; other numbers and enums stay."""
+    """Return a copy with every text and every DBID replaced; other numbers and enums are unchanged."""
     return cast(T, _struct(value, replace))
 
 
 def rebuilt_settings(value: Any, replace: Callable[[Treatment, str], str]) -> Any:
-    """Plain data of settings with every value replaced that can hold a name; their own names stay."""
+    """Return a copy of the settings with every value replaced that can contain a name; the keys are unchanged."""
     if isinstance(value, dict):
-        return {key: item if key in KEPT_SETTINGS else rebuilt_settings(item, replace) for key, item in value.items()}
+        return {
+            key: item if key in UNCHANGED_SETTINGS else rebuilt_settings(item, replace) for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return type(value)(rebuilt_settings(item, replace) for item in value)
     return _rebuilt(value, Treatment.REPLACE, replace)
@@ -81,20 +90,20 @@ def _rebuilt(value: Any, treatment: Treatment, replace: Callable[[Treatment, str
 
 def _struct(value: msgspec.Struct, replace: Callable[[Treatment, str], str]) -> msgspec.Struct:
     kind = type(value)
-    if kind in NUMBERS_ONLY:
+    if kind in STRUCTS_WITHOUT_NAMES:
         return value
     changed: dict[str, Any] = {}
     for field in kind.__struct_fields__:
         old = getattr(value, field)
         treatment = treatment_of(kind, field)
-        if treatment is Treatment.NUMBER:
+        if treatment is Treatment.DATABASE_ID:
             changed[field] = int(replace(treatment, str(old)))
             continue
-        if isinstance(old, (int, float)) or old is None or KEPT_VALUES.get((kind, field)) == old:
+        if isinstance(old, (int, float)) or old is None or UNCHANGED_VALUES.get((kind, field)) == old:
             continue
-        if treatment is Treatment.KEEP and not isinstance(old, msgspec.Struct):
+        if treatment is Treatment.UNCHANGED and not isinstance(old, msgspec.Struct):
             continue
-        if (kind, field) in VALUES_ONLY:
+        if (kind, field) in FIXED_KEYS:
             changed[field] = {key: _rebuilt(item, treatment, replace) for key, item in old.items()}
             continue
         changed[field] = rebuilt_settings(old, replace) if field == "settings" else _rebuilt(old, treatment, replace)

@@ -1,4 +1,4 @@
-"""The names that are not replaced, because they identify no site or person, and words that are no names."""
+"""The names that are not replaced, because they identify no site or person, and words that are not names."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-STAYS: dict[str, tuple[frozenset[str], str]] = {
+WELL_KNOWN_NAMES: dict[str, tuple[frozenset[str], str]] = {
     "users": (
         _words(
             "root oracle grid asm nobody daemon sys system sysdba sysasm sysrac sysbackup sysoper public dbsnmp "
             "perfstat gsmadmin_internal asmsnmp crsuser racwire oracle_ocm sshd systemd-network users"
         ),
-        "Every Linux, Grid Infrastructure or Oracle installation has them (users is a group), and racwire's own user.",
+        "Users of Linux, Grid Infrastructure, Oracle and racwire that exist at every site; users is a group.",
     ),
     "hosts": (
         _words("localhost localhost4 localhost6 localdomain ip6-localhost ip6-loopback broadcasthost"),
-        "They are this node, wherever it is.",
+        "Names of the local host on every machine.",
     ),
     "instances": (
         _words("+asm -mgmtdb mgmtdb _mgmtdb asm apx +apx +ioserver"),
-        "Clusterware names them so in every cluster; a number may follow.",
+        "The names that Clusterware uses in every cluster; a number can follow.",
     ),
-    "containers": (frozenset({"cdb$root", "pdb$seed"}), "Every container database has them."),
+    "containers": (frozenset({"cdb$root", "pdb$seed"}), "Containers that every container database has."),
     "listeners": (
         _words("listener listener_scan asmnet lsnr asmnet1lsnr_asm mgmtlsnr"),
-        "The names that the installer gives; a number may follow.",
+        "The names that the installer assigns; a number can follow.",
     ),
     "domains": (
         _words("openssh.com libssh.org localdomain in-addr.arpa ip6.arpa"),
-        "They stand in the names of ssh's algorithms, or belong to everybody.",
+        "Domains in the names of ssh algorithms, and domains without an owner.",
     ),
     "directories": (
         _words(
@@ -41,20 +41,20 @@ STAYS: dict[str, tuple[frozenset[str], str]] = {
             "var tmp usr local lib run srv mnt nfs log state share racwire .local .config changes settings "
             "password database inventory orainventory crs oragrid bin conf secrets keys"
         ),
-        "An installer's own, or those of any Linux; a number may follow, and a release such as 19.0.0 stand between.",
+        "Directories of the installer or of any Linux; a number can follow. Releases such as 19.0.0 are like them.",
     ),
 }
-"""Names that are not replaced, by what they are, each with the reason. Interface names stay as well: they tell which
-layer an interface is. So do addresses that no site chooses (`KEPT_NETWORKS`)."""
+"""Names that are not replaced, by kind, with the reason. Names of interfaces are not replaced either, because they show
+the layer of an interface, nor are addresses that no site chooses (`WELL_KNOWN_NETWORKS`)."""
 
-KEPT_NETWORKS: dict[str, str] = {
-    "0.0.0.0/8": "this host, no address, and masks such as 0.0.0.255",
+WELL_KNOWN_NETWORKS: dict[str, str] = {
+    "0.0.0.0/8": "this host, the unspecified address, and masks such as 0.0.0.255",
     "127.0.0.0/8": "loopback",
     "169.254.0.0/16": "HAIP and other link-local addresses: chosen at random, never routed (RFC 3927)",
     "224.0.0.0/4": "multicast, such as Clusterware's 224.0.0.251 and 230.0.1.0",
     "255.0.0.0/8": "netmasks and broadcast",
-    "::/127": "no address, and loopback",
-    "ff00::/8": "multicast; the part of a solicited-node address that tells a MAC address is replaced",
+    "::/127": "the unspecified address, and loopback",
+    "ff00::/8": "multicast; the part of a solicited-node address that comes from a MAC address is replaced",
 }
 """Networks whose addresses are not replaced, each with its purpose."""
 VOCABULARY = _words("""
@@ -86,16 +86,16 @@ VOCABULARY = _words("""
     wire with without work worse would write writes wrong year you zero zone x86 mgmt pub priv
     trace stats sys
     """)
-"""Words of racwire's own sentences and of the tools it reads. A node or database of such a name is replaced only where
-the word is separate."""
-_STAYING_WORDS = " ".join(sorted(name for names, _ in STAYS.values() for name in names))
-_VOCABULARY_TEXT = f"{' '.join(sorted(VOCABULARY))} {_STAYING_WORDS}"
+"""Words of racwire's sentences and of the tools that it runs. The name of a node or a database that is such a word is
+replaced only where it is a whole word."""
+_WELL_KNOWN_WORDS = " ".join(sorted(name for names, _ in WELL_KNOWN_NAMES.values() for name in names))
+_VOCABULARY_TEXT = f"{' '.join(sorted(VOCABULARY))} {_WELL_KNOWN_WORDS}"
 
 INTERFACE_NAME = re.compile(
     r"(?:lo|(?:eth|en|ens|eno|enp|enx|em|ib|bond|bondeth|bondib|team|br|virbr|vlan|net|re|p\d+p|wlan|usb|veth|dummy)"
     r"\d[\w.:-]*)"
 )
-"""A name as the kernel, udev or an administrator gives to an interface."""
+"""The name of an interface as the kernel, udev or an administrator chooses it."""
 
 _TABLES = {
     "user": ("users",),
@@ -109,28 +109,28 @@ _TABLES = {
     "listener": ("listeners",),
     "directory": ("directories", "users", "instances"),
 }
-"""The tables of STAYS that speak for each kind of name: a host called as a directory of the installer's is a host. A
-switch without a name reports `localhost`; databases and instances have services of their own names; diagnostic
-directories are named after users and instances."""
+"""The tables of WELL_KNOWN_NAMES for each kind of name: a host with the name of an installer's directory is replaced. A
+switch without a name reports `localhost`; databases and instances have services with their names; diagnostic
+directories have the names of users and instances."""
 _NUMBERED = frozenset({"instances", "listeners", "directories"})
-"""Tables whose names a number may follow."""
+"""Tables with names that a number can follow."""
 
 
-def stays(kind: str, name: str) -> bool:
-    """Whether a name of that kind identifies no site or person."""
+def is_well_known(kind: str, name: str) -> bool:
+    """Whether a name of this kind identifies no site or person."""
     bare = name.casefold()
     without_number = bare.rstrip("0123456789").removesuffix("_")
     return any(
-        bare in STAYS[table][0] or (table in _NUMBERED and without_number in STAYS[table][0])
+        bare in WELL_KNOWN_NAMES[table][0] or (table in _NUMBERED and without_number in WELL_KNOWN_NAMES[table][0])
         for table in _TABLES.get(kind, ())
     )
 
 
-def is_directory_of_anyone(name: str) -> bool:
-    """Whether a part of a path is an installer's own, or but a release."""
-    return not re.search(r"[^\W\d_]{2}", name) or stays("directory", name) or name.casefold() in VOCABULARY
+def is_well_known_directory(name: str) -> bool:
+    """Whether a part of a path is a directory of the installer or of Linux, an ordinary word or a release."""
+    return not re.search(r"[^\W\d_]{2}", name) or is_well_known("directory", name) or name.casefold() in VOCABULARY
 
 
 def is_in_vocabulary(text: str) -> bool:
-    """Whether a text is part of some word of the vocabulary."""
+    """Whether a text is part of a word of the vocabulary."""
     return text in _VOCABULARY_TEXT

@@ -55,7 +55,7 @@ def is_text(line: str) -> bool:
 def exception_names(trees: Iterable[ast.Module]) -> frozenset[str]:
     """The names of all exception classes: those of Python, and those that derive from one in these modules."""
     found = {n for n, c in vars(builtins).items() if isinstance(c, type) and issubclass(c, BaseException)}
-    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
     while new := {c.name for c in classes if c.name not in found and found & {_name(base) for base in c.bases}}:
         found |= new
     return frozenset(found)

@@ -46,6 +46,7 @@ def rehearsal(cluster: Rehearsal) -> Iterator[Rehearsal]:
         cluster.inside(node, [f"{grid}/bin/crsctl disable crs"])
 
 
+@pytest.mark.beyond_sample
 def test_an_mtu_in_no_file_is_found_at_once_and_after_an_override_at_the_boot(rehearsal):
     step = rehearsal.step()
     rehearsal.operate(step, nodes=("rac1",))
@@ -86,6 +87,7 @@ def test_a_forgotten_switch_port_is_found_before_clusterware_starts(rehearsal):
     assert rehearsal.verify()["passed"]
 
 
+@pytest.mark.beyond_sample
 def test_a_port_that_drops_one_direction_is_found_too(rehearsal):
     rehearsal.walk("prove-paths")
     rehearsal.outside(["racwire lab break switch-mtu-one-way"])

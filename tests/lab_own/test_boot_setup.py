@@ -53,8 +53,8 @@ def test_the_files_of_a_node_are_read_as_the_mtus_after_its_boot(cluster: Lab, n
 
 
 def test_clusterware_and_its_autostart_are_read_from_the_node(cluster: Lab) -> None:
-    # A node that was rebooted may still be starting Clusterware.
-    until(lambda: grid(cluster, "rac1", "crsctl", "check", "crs").returncode == 0)
+    for node in ("rac1", "rac2"):  # rebooted by another test, it may still be starting Clusterware
+        until(lambda node=node: grid(cluster, node, "crsctl", "check", "crs").stdout.count(" is online") == 4)
     assert grid(cluster, "rac1", "crsctl", "disable", "crs").returncode == 0
     assert grid(cluster, "rac1", "crsctl", "stop", "crs", "-f").returncode == 0
     until(lambda: setup(cluster, "rac1").is_down)

@@ -36,7 +36,7 @@ from tests.unit.change_journals import OBSERVED, WHO, plan, verification
 from tui.console.change_state import ChangeState, JournalsRead, Refused, Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines, standing_alarms
-from tui.screens.change.change_words import next_in_keys
+from tui.screens.change.command_keys import next_steps_with_keys
 from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page
@@ -217,7 +217,7 @@ def test_a_gate_lists_each_check_and_node_with_sign_and_text_and_what_is_missing
     ],
 )
 def test_commands_that_have_a_key_on_this_screen_are_shown_as_keys(steps: tuple[str, ...], expected: list[str]):
-    assert list(next_in_keys(steps)) == expected
+    assert list(next_steps_with_keys(steps)) == expected
 
 
 def test_an_unknown_result_is_a_question_mark_and_does_not_pass():

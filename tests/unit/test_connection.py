@@ -61,8 +61,13 @@ def ended(name: str) -> bool:
     """Wait for the end of the thread with that name, which starts or runs."""
     while not (found := [thread for thread in threading.enumerate() if thread.name == name]):
         time.sleep(0.01)
-    found[0].join(10)
-    return not found[0].is_alive()
+    while True:
+        try:
+            found[0].join(10)
+        except RuntimeError:  # it is listed before it has started
+            time.sleep(0.001)
+        else:
+            return not found[0].is_alive()
 
 
 async def refused(query_call) -> DatabaseError:

@@ -82,7 +82,7 @@ def test_no_original_name_is_in_a_saved_file_or_in_the_bytes_of_its_recording(tm
     assert b"before the change" not in (tmp_path / "redacted.rec").read_bytes()
 
 
-def test_text_that_identifies_no_site_stays(redacted: Report) -> None:
+def test_texts_that_identify_no_site_are_unchanged(redacted: Report) -> None:
     text = to_json(redacted).decode()
 
     assert [s for s in STAYS if s not in text] == []
@@ -99,7 +99,7 @@ def test_the_same_mapping_gives_the_same_report() -> None:
     first = Pseudonyms()
     once = redactor(first).report(site())
 
-    again = redactor(Pseudonyms(first.kept())).report(site())
+    again = redactor(Pseudonyms(first.mapping())).report(site())
 
     assert again == once
     assert redactor().report(site()) == once
@@ -108,14 +108,14 @@ def test_the_same_mapping_gives_the_same_report() -> None:
 def test_names_of_another_cluster_change_no_pseudonym() -> None:
     pseudonyms = Pseudonyms()
     redactor(pseudonyms).report(site())
-    before = pseudonyms.kept().names
+    before = pseudonyms.mapping().names
     other = report_of(cluster(2))
 
     Redactor(pseudonyms).report(
         from_json(to_json(other).replace(b"rac1", b"zulu1").replace(b"rac2", b"zulu2").replace(b"192.168.", b"172.20."))
     )
 
-    after = pseudonyms.kept().names
+    after = pseudonyms.mapping().names
     assert {(kind, *item) for kind, names in before.items() for item in names.items()} <= {
         (kind, *item) for kind, names in after.items() for item in names.items()
     }
@@ -163,7 +163,7 @@ def test_any_report_keeps_its_structure_and_gets_the_same_pseudonyms_again(repor
 
     assert _without_text(once.cluster) == _without_text(original.cluster)
     assert [_without_text(f) for f in once.findings] == [_without_text(f) for f in original.findings]
-    assert Redactor(Pseudonyms(pseudonyms.kept())).report(original) == once
+    assert Redactor(Pseudonyms(pseudonyms.mapping())).report(original) == once
 
 
 def test_a_database_id_is_replaced_by_one_number_everywhere(redacted: Report) -> None:

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from checks.model.facts import IPAddress, IPNetwork
 from checks.redact import Pseudonyms, RedactionError
-from checks.redact.addresses import Addresses, is_kept
-from checks.redact.blocks import Blocks
+from checks.redact.addresses import Addresses, is_well_known_network
 from checks.redact.names import NamePseudonyms
+from checks.redact.network_pseudonyms import NetworkPseudonyms
 from checks.redact.spellings import Spellings
-from checks.redact.text import Text
-from checks.redact.well_known import KEPT_NETWORKS
+from checks.redact.text import TextReplacer
+from checks.redact.well_known import WELL_KNOWN_NETWORKS
 
-any_ip4 = st.ip_addresses(v=4).filter(lambda a: not is_kept(ipaddress.ip_network(f"{a}/32")))
+any_ip4 = st.ip_addresses(v=4).filter(lambda a: not is_well_known_network(ipaddress.ip_network(f"{a}/32")))
 one_ip4 = st.builds(lambda low: ipaddress.IPv4Address(0x0A140000 + low), st.integers(0, 0x3FFFF)) | any_ip4
 one_ip6 = st.builds(
     lambda upper, low: ipaddress.IPv6Address(0x2A02_1234_5678_0000 + upper << 64 | low),
@@ -25,7 +25,7 @@ one_ip6 = st.builds(
 mac = st.binary(min_size=6, max_size=6).filter(lambda b: any(b) and not b[0] & 1)
 
 
-NOBODYS = """
+IDENTIFY_NO_SITE = """
 127.0.0.1 0.0.0.0 0.0.0.255 255.255.255.0 255.255.255.255 0.0.0.0/1 128.0.0.0/1 2000::/3 fd00::/8 169.254.17.4
 224.0.0.251 230.0.1.0 :: ::1 ff02::1 00:00:00:00:00:00 ff:ff:ff:ff:ff:ff 01:00:5e:00:00:fb default
 00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff e33ca7a9-01c5-4ffb-a86d-ef255a035b65
@@ -39,10 +39,10 @@ def subnets_of(address: st.SearchStrategy[IPAddress], least: int, most: int) -> 
     return st.builds(lambda a, n: ipaddress.ip_network(f"{a}/{n}", strict=False), address, st.integers(least, most))
 
 
-def text_of(pseudonyms: Pseudonyms | None = None) -> Text:
+def text_of(pseudonyms: Pseudonyms | None = None) -> TextReplacer:
     pseudonyms = pseudonyms or Pseudonyms()
     addresses = Addresses(pseudonyms)
-    return Text(pseudonyms, Spellings(addresses), addresses, NamePseudonyms({}))
+    return TextReplacer(pseudonyms, Spellings(addresses), addresses, NamePseudonyms({}))
 
 
 @given(st.lists(one_ip4 | one_ip6, unique=True, max_size=30))
@@ -69,13 +69,13 @@ def test_an_address_stays_in_its_known_subnet(networks: list[IPNetwork], others:
         not any(
             n.overlaps(ipaddress.ip_network(network))
             for n in networks
-            for network in KEPT_NETWORKS
+            for network in WELL_KNOWN_NETWORKS
             if ":" not in network
         )
     )
     pseudonyms = Pseudonyms()
     for network in sorted(networks, key=lambda n: n.prefixlen):
-        pseudonyms.learn(network)
+        pseudonyms.add_network(network)
     addresses = Addresses(pseudonyms)
 
     for network in networks:
@@ -90,7 +90,7 @@ def test_an_address_stays_in_its_known_subnet(networks: list[IPNetwork], others:
 def test_subnets_stay_subnets_in_any_order_of_learning(networks: list[IPNetwork], data: st.DataObject) -> None:
     pseudonyms = Pseudonyms()
     for network in data.draw(st.permutations(networks)):
-        pseudonyms.learn(network)
+        pseudonyms.add_network(network)
 
     images = dict(_pairs(pseudonyms))
 
@@ -110,12 +110,12 @@ def test_a_subnet_learnt_late_covers_its_addresses_and_old_pseudonyms_stay_valid
         addresses.ip(ipaddress.ip_address(f"10.20.{third}.1"))
     before = str(addresses.ip(ipaddress.ip_address("10.20.18.1")))
 
-    pseudonyms.learn(ipaddress.ip_network("10.20.16.0/20"))
+    pseudonyms.add_network(ipaddress.ip_network("10.20.16.0/20"))
 
     image = ipaddress.ip_network(f"{addresses.ip(ipaddress.ip_address('10.20.16.0'))}/20")
     inside = [addresses.ip(ipaddress.ip_address(f"10.20.{third}.1")) in image for third in (5, 17, 18, 40)]
     assert inside == [False, True, True, False]
-    mapping = pseudonyms.kept()
+    mapping = pseudonyms.mapping()
     assert mapping.retired[f"{before[:-1]}0/24"] == "10.20.18.0/24"
     assert mapping.addresses["10.20.18.1"] == str(addresses.ip(ipaddress.ip_address("10.20.18.1")))
 
@@ -123,9 +123,9 @@ def test_a_subnet_learnt_late_covers_its_addresses_and_old_pseudonyms_stay_valid
 def test_a_full_network_has_room_for_its_parent_subnets() -> None:
     pseudonyms = Pseudonyms()
     for third in range(256):
-        pseudonyms.learn(ipaddress.ip_network(f"10.20.{third}.0/24"))
+        pseudonyms.add_network(ipaddress.ip_network(f"10.20.{third}.0/24"))
     for third in range(0, 256, 64):
-        pseudonyms.learn(ipaddress.ip_network(f"10.20.{third}.0/18"))
+        pseudonyms.add_network(ipaddress.ip_network(f"10.20.{third}.0/18"))
 
     images = dict(_pairs(pseudonyms))
 
@@ -136,21 +136,21 @@ def test_a_full_network_has_room_for_its_parent_subnets() -> None:
 
 
 def test_too_many_networks_are_refused_in_a_sentence() -> None:
-    blocks = Blocks(4)
+    blocks = NetworkPseudonyms(4)
     for first in range(1, 16):
-        blocks.learn(ipaddress.ip_network(f"{first}.0.0.0/8"))
+        blocks.add(ipaddress.ip_network(f"{first}.0.0.0/8"))
 
-    with pytest.raises(RedactionError, match="more networks in it than there are pseudonyms"):
-        blocks.learn(ipaddress.ip_network("16.0.0.0/8"))
+    with pytest.raises(RedactionError, match="more networks than pseudonyms for them"):
+        blocks.add(ipaddress.ip_network("16.0.0.0/8"))
 
 
 @given(st.lists(one_ip4 | one_ip6, unique=True, min_size=1, max_size=8), st.lists(mac, min_size=1, max_size=4))
-def test_a_saved_mapping_gives_the_same_pseudonyms(originals: list[IPAddress], macs: list[bytes]) -> None:
+def test_a_restored_mapping_assigns_the_same_pseudonyms(originals: list[IPAddress], macs: list[bytes]) -> None:
     first = Pseudonyms()
     words = [str(a) for a in originals] + [m.hex(":") for m in macs]
     once = [text_of(first).replaced(word) for word in words]
 
-    again = [text_of(Pseudonyms(first.kept())).replaced(word) for word in reversed(words)]
+    again = [text_of(Pseudonyms(first.mapping())).replaced(word) for word in reversed(words)]
 
     assert again[::-1] == once
 
@@ -180,8 +180,8 @@ def test_an_ipv6_address_made_from_a_mac_address_reveals_no_part_of_it(address: 
         assert replaced.packed[8:] == bytes([own[0] ^ 2]) + own[1:3] + b"\xff\xfe" + own[3:]
 
 
-@pytest.mark.parametrize("text", NOBODYS.split())
-def test_an_address_that_identifies_no_site_stays(text: str) -> None:
+@pytest.mark.parametrize("text", IDENTIFY_NO_SITE.split())
+def test_an_address_that_identifies_no_site_is_unchanged(text: str) -> None:
     assert text_of().replaced(text) == text
 
 
@@ -250,19 +250,19 @@ def test_a_known_address_is_found_in_other_spellings_and_similar_numbers_stay(te
     known = [ipaddress.ip_address("192.168.10.1")]
     networks = [ipaddress.ip_network("192.168.10.0/24"), ipaddress.ip_network("10.0.0.0/8")]
     for network in networks:
-        pseudonyms.learn(network)
+        pseudonyms.add_network(network)
 
     spellings = Spellings(addresses, known, [ipaddress.ip_address("10.0.0.0")], networks)
 
-    assert Text(pseudonyms, spellings, addresses, NamePseudonyms({})).replaced(text) == replaced
+    assert TextReplacer(pseudonyms, spellings, addresses, NamePseudonyms({})).replaced(text) == replaced
 
 
 def test_four_numbers_like_a_release_are_an_address_if_their_network_is_known() -> None:
     pseudonyms = Pseudonyms()
-    pseudonyms.learn(ipaddress.ip_network("12.1.0.0/24"))
+    pseudonyms.add_network(ipaddress.ip_network("12.1.0.0/24"))
 
     assert text_of(pseudonyms).replaced("12.1.0.2") != "12.1.0.2"
 
 
 def _pairs(pseudonyms: Pseudonyms) -> list[tuple[IPNetwork, IPNetwork]]:
-    return [(ipaddress.ip_network(a), ipaddress.ip_network(b)) for a, b in pseudonyms.kept().networks.items()]
+    return [(ipaddress.ip_network(a), ipaddress.ip_network(b)) for a, b in pseudonyms.mapping().networks.items()]

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.redact import Pseudonyms, RedactionError, held
+from checks.redact import Pseudonyms, RedactionError, open_mapping
 from checks.redact.addresses import Addresses
 from checks.redact.pseudonyms import MappingFile
 from checks.report.report_evidence import Evidence
@@ -29,10 +29,10 @@ def read(path: Path) -> MappingFile:
     return msgspec.json.decode(path.read_bytes(), type=MappingFile)
 
 
-def test_the_mapping_is_private_to_the_operator_and_readable_text(tmp_path: Path) -> None:
+def test_only_the_operator_can_read_the_mapping_and_it_is_readable_text(tmp_path: Path) -> None:
     path = tmp_path / "state" / "racwire" / "redaction.json"
 
-    with held(path) as pseudonyms:
+    with open_mapping(path) as pseudonyms:
         pseudonyms.name("host", "RAC1")
         Addresses(pseudonyms).ip(ipaddress.ip_address("192.168.10.7"))
 
@@ -45,11 +45,11 @@ def test_the_mapping_is_private_to_the_operator_and_readable_text(tmp_path: Path
 
 def test_a_mapping_readable_by_others_becomes_private(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
-    with held(path) as pseudonyms:
+    with open_mapping(path) as pseudonyms:
         pseudonyms.name("host", "rac1")
     path.chmod(0o644)
 
-    with held(path):
+    with open_mapping(path):
         pass
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -57,12 +57,12 @@ def test_a_mapping_readable_by_others_becomes_private(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_does_not_change_the_mapping(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
-    with held(path) as pseudonyms:
+    with open_mapping(path) as pseudonyms:
         pseudonyms.name("host", "rac1")
     before = path.read_bytes()
 
     def fail() -> None:
-        with held(path) as pseudonyms:
+        with open_mapping(path) as pseudonyms:
             pseudonyms.name("host", "rac2")
             raise KeyError
 
@@ -90,7 +90,7 @@ def test_a_damaged_mapping_is_one_sentence_and_is_never_overwritten(tmp_path: Pa
     path = tmp_path / "map.json"
     path.write_bytes(content)
 
-    with pytest.raises(RedactionError, match=r"map\.json") as error, held(path):
+    with pytest.raises(RedactionError, match=r"map\.json") as error, open_mapping(path):
         pytest.fail("it was taken for a mapping")
 
     assert "--redaction-map" in str(error.value)
@@ -107,16 +107,16 @@ def test_a_path_that_cannot_be_a_mapping_is_one_sentence(tmp_path: Path) -> None
         (tmp_path / "pipe", RedactionError),
         (tmp_path / "file" / "x", OutputError),
     ):
-        with pytest.raises(error, match="--redaction-map"), held(path):
+        with pytest.raises(error, match="--redaction-map"), open_mapping(path):
             pytest.fail("it was taken for a mapping")
 
 
 def test_concurrent_runs_lose_nothing_and_use_no_pseudonym_twice(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     program = (
-        "import sys; from pathlib import Path; from checks.redact import held\n"
+        "import sys; from pathlib import Path; from checks.redact import open_mapping\n"
         "for n in range(5):\n"
-        "    with held(Path(sys.argv[1])) as p: p.name('host', f'node{sys.argv[2]}{n}')\n"
+        "    with open_mapping(Path(sys.argv[1])) as p: p.name('host', f'node{sys.argv[2]}{n}')\n"
     )
 
     runs = [subprocess.Popen([sys.executable, "-c", program, str(path), which]) for which in "ab"]
@@ -127,7 +127,7 @@ def test_concurrent_runs_lose_nothing_and_use_no_pseudonym_twice(tmp_path: Path)
     assert len(set(names.values())) == 10
 
 
-def test_the_command_redacts_saves_the_mapping_and_prints_its_path(
+def test_the_command_redacts_and_stores_the_mapping_and_prints_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -144,7 +144,7 @@ def test_the_command_redacts_saves_the_mapping_and_prints_its_path(
     assert read(tmp_path / "racwire" / "redaction.json").names["host"]["rac1"] == "host_a"
 
 
-def test_names_in_later_samples_are_already_in_the_mapping(tmp_path: Path) -> None:
+def test_the_mapping_has_the_names_of_samples_that_are_read_later(tmp_path: Path) -> None:
     samples = track()
     reason = "172.31.7.9 and fd00:1:2:3::9 and 0c:42:a1:00:00:09 gave no answer to kim@elsewhere.org"
     samples.add([Gap("node rac2", 4.0, reason)])
@@ -161,7 +161,9 @@ def test_names_in_later_samples_are_already_in_the_mapping(tmp_path: Path) -> No
     assert requested.reason.endswith(f"{mapping.names['mail']['kim@elsewhere.org']}@mail.invalid")
 
 
-def test_a_redacted_report_stays_unchanged_with_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_redacted_evidence_is_unchanged_and_a_message_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     map_file = str(tmp_path / "map.json")
     once = redaction.redacted(Evidence(site()), map_file)
     before = Path(map_file).read_bytes()
@@ -172,9 +174,7 @@ def test_a_redacted_report_stays_unchanged_with_a_message(tmp_path: Path, capsys
     assert Path(map_file).read_bytes() == before
 
 
-def test_a_saved_report_is_not_searched_for_the_user_who_opens_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_saved_report_is_not_searched_for_its_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "identity", lambda: pytest.fail("it was asked"))
     saved = msgspec.structs.replace(site(), saved_at="2026-11-20T15:00:00+01:00")
 
@@ -195,21 +195,21 @@ def test_a_recording_gets_the_pseudonyms_of_its_report(tmp_path: Path) -> None:
     assert nodes == [n.name for n in report.cluster.read_nodes()[:2]]
 
 
-def test_an_error_of_the_mapping_is_reported_as_a_usage_error(tmp_path: Path) -> None:
+def test_a_damaged_mapping_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "map.json").write_text("{")
 
     with pytest.raises(UsageError, match="damaged"):
         redaction.redacted(Evidence(site()), str(tmp_path / "map.json"))
 
 
-def test_a_saved_mapping_has_the_same_pseudonyms() -> None:
+def test_a_stored_mapping_restores_the_same_pseudonyms() -> None:
     first = Pseudonyms()
     first.name("host", "rac1")
     first.mac("b8599f0a1b2c")
     first.identifier(0xB8599F)
     first.database_id("2718281828")
 
-    assert Pseudonyms(first.kept()).kept() == first.kept()
+    assert Pseudonyms(first.mapping()).mapping() == first.mapping()
 
 
 def test_the_user_who_became_root_is_replaced_too() -> None:

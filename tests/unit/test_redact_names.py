@@ -17,9 +17,9 @@ from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report, make_report
 from checks.redact import Identity, Pseudonyms, RedactionError, Redactor
-from checks.redact.connect_text import in_connect_string, values_in
-from checks.redact.names import Reach, is_derived, reach_of
-from checks.redact.well_known import STAYS, VOCABULARY, stays
+from checks.redact.connect_text import names_in_connect_string, names_in_text
+from checks.redact.names import MatchScope, is_derived, match_scope_of
+from checks.redact.well_known import VOCABULARY, WELL_KNOWN_NAMES, is_well_known
 from checks.report.json_report import to_json
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, database
@@ -27,7 +27,7 @@ from tests.fixtures.reports import report_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöß"
 any_name = st.from_regex(rf"[{LETTERS}][{LETTERS}0-9]{{0,11}}(-[{LETTERS}0-9]{{1,4}})?", fullmatch=True).filter(
-    lambda name: not stays("host", name)
+    lambda name: not is_well_known("host", name)
 )
 
 
@@ -67,14 +67,14 @@ def test_no_name_of_a_node_remains_in_any_field(names: list[str]) -> None:
     text = re.sub(r"host_[a-z]+", "\0", to_json(report).decode())
     for name in names:
         more = r"\d" if name[-1].isdigit() else r"\b\B"
-        if reach_of(name) is Reach.ANYWHERE:
+        if match_scope_of(name) is MatchScope.ANYWHERE:
             assert not re.search(rf"{re.escape(name)}(?!{more})", text, re.IGNORECASE)
-        elif reach_of(name) is Reach.BETWEEN_LETTERS:
+        elif match_scope_of(name) is MatchScope.NOT_NEXT_TO_LETTER:
             assert not re.search(rf"(?<![^\W\d_]){re.escape(name)}(?!{more}|[^\W\d_])", text, re.IGNORECASE)
         else:
             assert not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", report.journal[0].text, re.IGNORECASE)
     assert report.findings[0].code == "IC-GRID-001"
-    used = [p for of_kind in pseudonyms.kept().names.values() for p in of_kind.values()]
+    used = [p for of_kind in pseudonyms.mapping().names.values() for p in of_kind.values()]
     assert len(set(used)) == len(used)
 
 
@@ -100,7 +100,7 @@ def test_a_node_with_the_name_of_a_pseudonym_gets_another_one(name: str) -> None
 
     assert name not in pseudonyms.name("host", "rac7").split("_")
     assert pseudonyms.name("host", name) != pseudonyms.name("host", "rac7")
-    assert set(pseudonyms.kept().retired.values()) <= {"rac7"}
+    assert set(pseudonyms.mapping().retired.values()) <= {"rac7"}
 
 
 @pytest.mark.parametrize(
@@ -199,15 +199,15 @@ def test_reasons_of_unknown_facts_are_redacted_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "reach"),
+    ("scope", "names"),
     [
-        ("prodrac", Reach.ANYWHERE), ("rac1", Reach.ANYWHERE), ("db01", Reach.ANYWHERE), ("leaf-7", Reach.ANYWHERE),
-        ("prod", Reach.BETWEEN_LETTERS), ("acme", Reach.BETWEEN_LETTERS), ("inter", Reach.BETWEEN_LETTERS),
-        ("up", Reach.WORD), ("node", Reach.WORD), ("eth1", Reach.WORD), ("bond0.200", Reach.WORD), ("r1", Reach.WORD),
+        (MatchScope.ANYWHERE, "prodrac rac1 db01 leaf-7"),
+        (MatchScope.NOT_NEXT_TO_LETTER, "prod acme inter"),
+        (MatchScope.WHOLE_WORD, "up node eth1 bond0.200 r1"),
     ],
-)  # fmt: skip
-def test_a_name_is_searched_as_widely_as_is_harmless(name: str, reach: Reach) -> None:
-    assert reach_of(name) is reach
+)
+def test_a_name_is_searched_where_no_other_word_is_damaged(scope: MatchScope, names: str) -> None:
+    assert [match_scope_of(name) for name in names.split()] == [scope] * len(names.split())
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_only_common_prefixes_and_suffixes_derive_a_name_from_another(name: str,
     ],
 )  # fmt: skip
 def test_names_in_a_connect_string_are_replaced(text: str, names: set[tuple[str, str]]) -> None:
-    assert {found for found in in_connect_string(text) if found[1]} == names
+    assert {found for found in names_in_connect_string(text) if found[1]} == names
 
 
 @pytest.mark.parametrize("name", ["app01", "log1", "oracle1", "inventory", "grid2", "oracle", "wallet"])
@@ -263,8 +263,8 @@ def test_a_database_is_replaced_even_if_a_common_directory_has_its_name(name: st
         ("label", "oracle", False),
     ],
 )  # fmt: skip
-def test_whether_a_name_identifies_a_site_depends_on_its_kind(kind: str, name: str, *, anyones: bool) -> None:
-    assert stays(kind, name) is anyones
+def test_a_name_is_well_known_only_as_a_name_of_its_kind(kind: str, name: str, *, anyones: bool) -> None:
+    assert is_well_known(kind, name) is anyones
 
 
 LONG = {
@@ -294,17 +294,19 @@ def test_a_text_four_times_as_long_takes_about_four_times_as_long(made: Callable
     assert spent(20_000) < 8 * short
 
 
-def test_a_name_with_many_digits_is_quickly_distinguished_from_another() -> None:
+def test_a_name_with_many_digits_is_compared_fast() -> None:
     assert not is_derived(f"rac{'1' * 5000}x", {"rac"})
     assert not is_derived(f"rac{'-1' * 5000}x", {"rac"})
 
 
-def test_plain_sentences_contain_no_name() -> None:
-    assert list(values_in("Jumbo frames vanish on eth2 between two nodes; the domain of the search is unknown.")) == []
+def test_plain_sentences_contain_no_names() -> None:
+    assert (
+        list(names_in_text("Jumbo frames vanish on eth2 between two nodes; the domain of the search is unknown.")) == []
+    )
 
 
-def test_words_that_stay_have_a_reason() -> None:
-    for kind, (names, reason) in STAYS.items():
+def test_every_table_of_well_known_names_has_a_reason() -> None:
+    for kind, (names, reason) in WELL_KNOWN_NAMES.items():
         assert names, kind
         assert reason.endswith("."), kind
         assert names == {name.lower() for name in names}

@@ -28,7 +28,7 @@ def database_of(version: tuple[int, int]) -> SqlEngine:
 
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "statements"
-"""The statements of the templates as racwire 0.1.0 had them, written out."""
+"""The statements of the templates, written out. The SQL is that of racwire 0.1.0."""
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.sql")), ids=lambda file: file.stem)

@@ -63,7 +63,6 @@ _FAULTS, _HELPS = "lab/racwire_lab", "tui/cli"
 
 CEILINGS: dict[str, int] = {
     "checks/plugins": 1,
-    "checks/redact": 2,
 }
 
 

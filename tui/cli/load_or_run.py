@@ -176,13 +176,13 @@ def _check_mapping(args: argparse.Namespace) -> None:
     if args.redaction_map is not None and not args.redact:
         raise UsageError("--redaction-map has no effect without --redact; add --redact.")
     if args.redact:
-        from checks.redact import RedactionError, held
+        from checks.redact import RedactionError, open_mapping
         from tui.cli.redaction import map_path
 
         mapping = map_path(args.redaction_map)
         _check_mapping_is_no_other_file(mapping, args)
         try:
-            with held(mapping):
+            with open_mapping(mapping):
                 pass
         except (OutputError, RedactionError) as error:
             raise UsageError(str(error)) from None

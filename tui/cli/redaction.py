@@ -8,7 +8,7 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from checks.redact import Identity, RedactionError, Redactor, held
+from checks.redact import Identity, RedactionError, Redactor, open_mapping
 from checks.report.report_evidence import Evidence
 from checks.run.directories import state_directory
 from tui.cli.errors import UsageError
@@ -35,7 +35,7 @@ def redacted(evidence: Evidence, map_file: str | None) -> Evidence:
         return evidence
     path = map_path(map_file)
     try:
-        with held(path) as pseudonyms:
+        with open_mapping(path) as pseudonyms:
             redactor = Redactor(pseudonyms, None if report.saved_at else identity())
             redactor.learn(report)
             if evidence.track is not None:
@@ -55,7 +55,7 @@ def redact_recording(source: Path, target: Path, map_file: str | None = None) ->
     the recording cannot be read.
     """
     try:
-        with held(map_path(map_file)) as pseudonyms:
+        with open_mapping(map_path(map_file)) as pseudonyms:
             Redactor(pseudonyms, identity()).recording(source, target)
     except RedactionError as error:
         raise UsageError(str(error)) from None

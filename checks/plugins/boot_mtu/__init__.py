@@ -11,7 +11,7 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.path_words import short_name
+from checks.plugins.shared.path_text import short_name
 
 _BY_NMCLI = (Keeper.NETWORK_MANAGER, Keeper.IFCFG_NETWORK_MANAGER)
 _LINES = {

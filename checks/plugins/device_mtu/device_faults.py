@@ -18,7 +18,7 @@ from checks.plugins.device_mtu.device_names import (
     nic_of,
 )
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.instance_words import percent
+from checks.plugins.shared.instance_text import percent
 from checks.rules.nic_faults import NicFaults, nic_faults, tolerated_drops_percent
 
 FAULTS = Kind(

@@ -31,23 +31,23 @@ from checks.plugins.df_ping.path_places import (
     at_fault,
     end_lines,
     on_all_nodes,
+    pairs_of,
     path_data,
-    ways_of,
     where,
     where_either_way,
 )
 from checks.plugins.df_ping.path_silence import filtered, loss, lost_once_finding, not_probed, unreachable
-from checks.plugins.shared.path_words import (
-    at_most,
+from checks.plugins.shared.path_text import (
     evidence_of,
-    lost_ways,
+    first_lines,
+    lost_pairs,
     matrix,
+    pairs_text,
     ping_commands,
     reasons_of,
-    seen_lines,
+    result_lines,
     short_name,
     size_text,
-    ways_text,
 )
 from checks.rules.path_status import lost_once, over_a_router
 
@@ -191,7 +191,7 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
             "expected_mtu_bytes": paths[0].expected_mtu,
             "paths": len(paths),
         },
-        seen=(*seen_lines(paths), f"{node}: {interface} has MTU {mtu}"),
+        seen=(*result_lines(paths), f"{node}: {interface} has MTU {mtu}"),
         expected=(f"MTU {paths[0].expected_mtu} on {interface} of {node}, as on the other nodes",),
         next=[
             Remedy("Display the interface.", (f"ip -details link show {interface}",), f"any user on {node}"),
@@ -211,20 +211,20 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
 
 
 def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
-    lost = lost_ways(paths)
+    lost = lost_pairs(paths)
     direction_known = bool(lost) and all(p.lost_leg is not Leg.UNKNOWN for p in paths)
-    ways = lost if direction_known else ways_of(paths)
+    pairs = lost if direction_known else pairs_of(paths)
     # Only requests that were counted at their target prove that the other direction works.
     arrived = {(p.from_node, p.to_node) for p in paths if p.lost_leg is Leg.REPLY}
     one_way = direction_known and {(b, a) for a, b in lost} <= arrived
-    place = where(cluster, network, ways)
+    place = where(cluster, network, pairs)
     if not direction_known:
         place += "; the direction of the loss is not known"
     elif one_way:
         place += "; they arrive in the other direction"
-    centre = at_fault(cluster, network, ways)
+    centre = at_fault(cluster, network, pairs)
     small = _smaller_below(cluster, network, paths)
-    nodes = [centre] if centre else sorted({n for way in ways for n in way})
+    nodes = [centre] if centre else sorted({n for pair in pairs for n in pair})
     culprit = (
         f"the switch port of {centre} or a link between it and the others" if centre else "a switch port on the path"
     )
@@ -233,7 +233,7 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         f"Jumbo frames vanish on {network.name} {place}.",
         subject=f"{short_name(network, centre)}: black hole",
         data=path_data(paths),
-        seen=(*seen_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),
+        seen=(*result_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),
         expected=(f"{size_text(paths[0])} pass: the NICs at both ends have MTU {paths[0].expected_mtu}",),
         why=f"A layer below a NIC has a smaller MTU: {listed(small)}. Check that layer before the switch. {BLOCKS}"
         if small
@@ -269,7 +269,7 @@ def _counted_legs(paths: list[PathProbe]) -> list[str]:
         "did not arrive": [p for p in paths if p.lost_leg in (Leg.REQUEST, Leg.BOTH)],
         "arrived, and their answers did not": [p for p in paths if p.lost_leg is Leg.REPLY],
     }
-    return [f"counted at the target: requests {ways_text(some)} {what}" for what, some in legs.items() if some]
+    return [f"counted at the target: requests {pairs_text(some)} {what}" for what, some in legs.items() if some]
 
 
 def _smaller_below(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> list[str]:
@@ -288,15 +288,15 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
     routers = sorted({s.too_big_from for p in paths for s in p.series if s.too_big_from})
     mtus = sorted({s.too_big_mtu for p in paths for s in p.series if s.too_big_mtu})
     router = f"the router {listed(routers)}" if routers else "a router"
-    centre = at_fault(cluster, network, ways_of(paths))
+    centre = at_fault(cluster, network, pairs_of(paths))
     yield TOO_BIG.finding(
         Status.FAIL,
         f"On {network.name} {router} refuses full-size packets "
-        f"{where(cluster, network, ways_of(paths))}: "
+        f"{where(cluster, network, pairs_of(paths))}: "
         f"it carries at most {listed(str(m) for m in mtus)} bytes.",
         subject=f"{short_name(network, centre)}: router in the way",
         data={**path_data(paths), "router_mtu_bytes": min(mtus, default=None)},
-        seen=(*reasons_of(paths), *seen_lines(paths)),
+        seen=(*reasons_of(paths), *result_lines(paths)),
         expected=(f"One layer 2 network without a router, for packets of {paths[0].expected_mtu} bytes",),
         next=[
             Remedy(
@@ -308,7 +308,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         ],
         evidence=evidence_of(paths),
         network=network.name,
-        nodes=[centre] if centre else sorted({n for way in ways_of(paths) for n in way}),
+        nodes=[centre] if centre else sorted({n for pair in pairs_of(paths) for n in pair}),
         extent=(len(paths), "paths"),
     )
 
@@ -327,7 +327,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
             f"{'a route of the node' if by_route else f'its {interface}'} has {has}.",
             subject=f"{name} {'route' if by_route else interface} {mtu or ''}".rstrip(),
             data={**path_data(own), "interface": interface, "mtu_bytes": mtu, "by_route": by_route},
-            seen=(*seen_lines(own), *([f"{name}: {interface} has MTU {nic.mtu}"] if nic else [])),
+            seen=(*result_lines(own), *([f"{name}: {interface} has MTU {nic.mtu}"] if nic else [])),
             expected=(f"MTU {own[0].expected_mtu}, as on the other nodes",),
             next=[
                 Remedy(
@@ -356,7 +356,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
 
 
 def _routed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
-    centre = at_fault(cluster, network, ways_of(paths))
+    centre = at_fault(cluster, network, pairs_of(paths))
     seen = [
         f"{p.from_node} -> {p.to_node}: answers passed {counted(p.hops or 0, 'router')} (TTL "
         f"{next((s.ttl for s in p.series if s.ttl), '?')})"
@@ -364,10 +364,10 @@ def _routed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
     ]
     return ROUTED.finding(
         Status.FAIL,
-        f"There is a router on {network.name} {where_either_way(cluster, network, ways_of(paths))}.",
+        f"There is a router on {network.name} {where_either_way(cluster, network, pairs_of(paths))}.",
         subject=f"{short_name(network, centre)}: routed",
         data={**path_data(paths), "routers": max(p.hops or 0 for p in paths)},
-        seen=at_most(seen, "path like these"),
+        seen=first_lines(seen, "path like these"),
         expected=("One layer 2 network: no router between any two nodes",),
         next=[
             Remedy(

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Remedy, Scalar
-from checks.model.wording import Way, between, few, hub
-from checks.plugins.shared.path_words import MOST_LINES, at_most
+from checks.model.wording import NodePair, between, few, hub
+from checks.plugins.shared.path_text import MOST_LINES, first_lines
 from checks.plugins.shared.private_nics import nics_of
 
 
-def ways_of(paths: Sequence[PathProbe]) -> set[Way]:
+def pairs_of(paths: Sequence[PathProbe]) -> set[NodePair]:
     """Return the pairs (from node, to node) of the paths."""
     return {(p.from_node, p.to_node) for p in paths}
 
@@ -34,28 +34,28 @@ def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
     return all(network.port(node.name) for node in nodes)
 
 
-def where(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
+def where(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:
     """Return the text for these pairs, each with its direction."""
-    return between(ways, [p.node for p in network.ports], on_all_nodes(cluster, network))
+    return between(pairs, [p.node for p in network.ports], on_all_nodes(cluster, network))
 
 
-def where_either_way(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
+def where_either_way(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:
     """Return the text for these pairs, without a direction, for faults whose direction is not known.
 
     A ping that gets no answer now and then, or whose answer passed a router, does not show in which direction.
     """
-    there_and_back = where(cluster, network, ways | {(b, a) for a, b in ways})
+    there_and_back = where(cluster, network, pairs | {(b, a) for a, b in pairs})
     counted = there_and_back.startswith("over ")
-    return where(cluster, network, ways) if counted else there_and_back.replace(", both ways", "")
+    return where(cluster, network, pairs) if counted else there_and_back.replace(", both ways", "")
 
 
-def at_fault(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
+def at_fault(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:
     """Return the node at which all these paths start or end; empty where the other paths do not confirm it.
 
     At least one path between the other nodes must have been measured, and no path of the node itself may pass: a
     packet that crosses its port to one peer would also cross it to the other peers.
     """
-    centre = hub(ways, [p.node for p in network.ports])
+    centre = hub(pairs, [p.node for p in network.ports])
     paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
     here = [p for p in paths if p.network == network.name]
     own = [p for p in here if centre in (p.from_node, p.to_node)]
@@ -87,7 +87,7 @@ _SHOW = ("show interface PORT counters errors", "show interface PORT | include M
 
 def end_lines(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> tuple[str, ...]:
     """Return `rac2 eth2 192.168.11.2, MAC 52:54:00:12:34:56, plugged into sw1 Ethernet1/7` for each of the nodes."""
-    return at_most([_line(cluster, port) for port in _ports(network, nodes)], "end like these")
+    return first_lines([_line(cluster, port) for port in _ports(network, nodes)], "end like these")
 
 
 def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], text: str) -> Remedy:

@@ -8,8 +8,8 @@ from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, UNREACHABLE
-from checks.plugins.df_ping.path_places import at_fault, path_data, silent_nodes, ways_of, where, where_either_way
-from checks.plugins.shared.path_words import at_most, evidence_of, reasons_of, seen_lines, short_name
+from checks.plugins.df_ping.path_places import at_fault, pairs_of, path_data, silent_nodes, where, where_either_way
+from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
 from checks.rules.path_status import loss_status, packet_loss
 
 
@@ -17,11 +17,11 @@ def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[Pat
     """Return the finding for packets that were lost while all paths were probed at once, and not one path at a time."""
     return LOST_ONCE.finding(
         Status.INFO,
-        f"Packets were lost once on {network.name} {where_either_way(cluster, network, ways_of(paths))}, "
+        f"Packets were lost once on {network.name} {where_either_way(cluster, network, pairs_of(paths))}, "
         "and not again.",
         subject=f"{short_name(network)}: lost once",
         data=path_data(paths),
-        seen=at_most([f"{p.from_node} -> {p.to_node}: {p.reason}" for p in paths], "path like these"),
+        seen=first_lines([f"{p.from_node} -> {p.to_node}: {p.reason}" for p in paths], "path like these"),
         expected=("None lost",),
         next=[Remedy("Run this check again several times.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
@@ -35,18 +35,18 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
     if found is None:
         return
     paths, percent = list(found.paths), found.percent
-    centre = at_fault(cluster, network, ways_of(paths))
+    centre = at_fault(cluster, network, pairs_of(paths))
     going_on = [p for p in paths if p.verdict is Verdict.LOSS]
     yield LOSS.finding(
         loss_status(percent, cluster.thresholds),
         f"{percent:.1f} % of the {found.sizes} are lost on {network.name} "
-        f"{where_either_way(cluster, network, ways_of(paths))}.",
+        f"{where_either_way(cluster, network, pairs_of(paths))}.",
         subject=f"{short_name(network)}: {percent:.1f} % lost",
         data={**path_data(paths), "lost_packets": found.lost, "sent_packets": found.sent, "lost_percent": percent},
         seen=(
             f"{found.lost:,} of {counted(found.sent, 'packet')} got no answer",
             *reasons_of(going_on),
-            *seen_lines(paths),
+            *result_lines(paths),
         ),
         expected=("None lost",),
         next=[
@@ -69,14 +69,14 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
 
 def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
     """Yield the finding for nodes between which no packet of any size passes."""
-    ways = ways_of(paths)
-    centre = at_fault(cluster, network, ways)
+    pairs = pairs_of(paths)
+    centre = at_fault(cluster, network, pairs)
     yield UNREACHABLE.finding(
         Status.FAIL,
-        f"No packet passes on {network.name} {where(cluster, network, ways)}.",
+        f"No packet passes on {network.name} {where(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: unreachable",
         data=path_data(paths),
-        seen=(*reasons_of(paths), *seen_lines(paths)),
+        seen=(*reasons_of(paths), *result_lines(paths)),
         expected=("Answers to small and full-size pings",),
         next=[
             Remedy("Check the link at both ends.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
@@ -84,7 +84,7 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         ],
         evidence=evidence_of(paths),
         network=network.name,
-        nodes=[centre] if centre else sorted({n for way in ways for n in way}),
+        nodes=[centre] if centre else sorted({n for pair in pairs for n in pair}),
         extent=(len(paths), "paths"),
     )
 
@@ -95,11 +95,11 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
     one = suspects[0] if len(suspects) == 1 else ""
     yield FILTERED.finding(
         Status.UNKNOWN,
-        f"Pings are filtered on {network.name} {where(cluster, network, ways_of(paths))}, so it is not known whether "
+        f"Pings are filtered on {network.name} {where(cluster, network, pairs_of(paths))}, so it is not known whether "
         "full-size packets pass.",
         subject=f"{short_name(network, one)}: pings filtered",
         data=path_data(paths),
-        seen=(*reasons_of(paths), *seen_lines(paths)),
+        seen=(*reasons_of(paths), *result_lines(paths)),
         expected=("Answers to pings; no packet filter on a private network",),
         next=[
             Remedy(
@@ -126,7 +126,7 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
     yield NOT_PROBED.finding(
         Status.UNKNOWN,
         f"{counted(len(paths), 'path')} on {network.name} could not be judged: "
-        f"{where(cluster, network, ways_of(paths))}.",
+        f"{where(cluster, network, pairs_of(paths))}.",
         subject=f"{short_name(network)}: {counted(len(paths), 'path')} unknown",
         data=path_data(paths),
         seen=reasons_of(paths),

@@ -30,7 +30,7 @@ from checks.plugins.gc_blocks_lost.loss_kinds import (
 )
 from checks.plugins.gc_blocks_lost.loss_other import claims_and_corrupt, lost_before
 from checks.plugins.shared.grouping import named, some
-from checks.plugins.shared.instance_words import sql, unseen_findings
+from checks.plugins.shared.instance_text import statement_topics, unknown_instance_findings
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import (
     InstanceLoss,
@@ -88,13 +88,13 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     yield from _losing(cluster, activity, judged)
     yield from claims_and_corrupt(cluster, judged)
     yield from lost_before(cluster, judged)
-    yield from unseen_findings(cluster, NOT_KNOWN, "The number of blocks that {} lost", missing, ("sysstat",))
+    yield from unknown_instance_findings(cluster, NOT_KNOWN, "The number of blocks that {} lost", missing, ("sysstat",))
     if not judged and not missing:
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
             "No instance reported how many blocks it lost.",
             subject="no instance",
-            evidence=sql(cluster, "sysstat"),
+            evidence=statement_topics(cluster, "sysstat"),
         )
 
 
@@ -117,7 +117,7 @@ def _losing(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLoss]
             seen=(f"connected to {database.container} by {database.reached}",),
             expected=("A connection to CDB$ROOT",),
             next=[Remedy("Connect to the root container.", where="in the settings, [database] connect")],
-            evidence=sql(cluster, "connected"),
+            evidence=statement_topics(cluster, "connected"),
         )
     if judged and not losing:
         yield _none_lost(cluster, activity, judged, certain=database is None or not database.in_pluggable)
@@ -139,7 +139,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
             for loss in judged
         ]
     )
-    evidence = sql(cluster, *_COUNTS)
+    evidence = statement_topics(cluster, *_COUNTS)
     idle = [loss.instance for loss in judged if received_few(loss.received, cluster.thresholds)]
     if len(idle) == len(judged) or not certain:
         return LITTLE.finding(
@@ -274,7 +274,7 @@ def _why(group: LossGroup) -> str:
 
 
 def _evidence(cluster: Cluster, group: LossGroup) -> list[tuple[str, str]]:
-    return [*sql(cluster, *_COUNTS), *group.signs.evidence, *history_evidence(cluster)]
+    return [*statement_topics(cluster, *_COUNTS), *group.signs.evidence, *history_evidence(cluster)]
 
 
 def _bug_note(cluster: Cluster, group: LossGroup) -> list[str]:

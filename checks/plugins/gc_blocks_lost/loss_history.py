@@ -8,7 +8,7 @@ from checks.model.facts import Cluster, History, LossHistory, Unknown
 from checks.model.known_instances import instance_name
 from checks.model.wording import counted, listed, moment, span
 from checks.plugins.shared.grouping import named, some
-from checks.plugins.shared.instance_words import sql
+from checks.plugins.shared.instance_text import statement_topics
 from checks.rules.lost_blocks import lost_by_pair, seconds_between
 
 _MOST_PARTS = 8
@@ -33,7 +33,7 @@ def history_evidence(cluster: Cluster) -> list[tuple[str, str]]:
         return []
     transfers = () if isinstance(history.transfers, Unknown) else ("cache_transfer",)
     read = ("instances", "losses", "periods", *transfers)
-    return sql(cluster, *(f"{history.source.lower()}_{what}" for what in read))
+    return statement_topics(cluster, *(f"{history.source.lower()}_{what}" for what in read))
 
 
 def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:

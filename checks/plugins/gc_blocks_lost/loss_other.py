@@ -18,7 +18,7 @@ from checks.plugins.gc_blocks_lost.loss_history import (
 )
 from checks.plugins.gc_blocks_lost.loss_kinds import CLAIM_LOST, CORRUPT, LOST_BEFORE
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.instance_words import sql
+from checks.plugins.shared.instance_text import statement_topics
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import InstanceLoss, counts_falsely, past_loss_status
 
@@ -82,7 +82,7 @@ def _statistic_finding(
         seen=some([f"{instance_name(cluster, n)}: {statistic}: {numbers[n]:,}" for n in worst]),
         expected=("0",),
         next=[remedy],
-        evidence=sql(cluster, "sysstat"),
+        evidence=statement_topics(cluster, "sysstat"),
         nodes=nodes_of(cluster, numbers),
         extent=(max(numbers.values()) / seconds, "blocks a second") if seconds > 0 else None,
     )

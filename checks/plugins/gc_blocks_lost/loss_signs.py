@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from checks.model.facts import Cluster, PathProbe, Verdict
 from checks.model.finding import Remedy
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.counter_words import TOPIC
+from checks.plugins.shared.counter_text import TOPIC
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, size_text
 from checks.plugins.shared.grouping import named
-from checks.plugins.shared.path_words import evidence_of, ping_commands, ways_text
+from checks.plugins.shared.path_text import evidence_of, pairs_text, ping_commands
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import LossEvidence
 from checks.rules.node_counts import NodeCounts, sysctl
@@ -116,7 +116,7 @@ def _path_signs(
             here = [p for p in paths if p.network == network]
             yield LossSign(
                 _PACKETS_LOST if verdict is Verdict.LOSS else f"{verdict} on {network}",
-                f"df-ping: {what} on {network}, {ways_text(here)}",
+                f"df-ping: {what} on {network}, {pairs_text(here)}",
                 why(here),
                 Remedy(
                     "Start with that path: the findings of df-ping show where its packets are lost.",

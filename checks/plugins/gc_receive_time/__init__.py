@@ -13,7 +13,13 @@ from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
 from checks.plugins.gc_receive_time.time_faults import STATEMENTS, event_findings, histogram_statement, time_faults
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, FAST, LITTLE, NOT_KNOWN, SLOW, TAIL
 from checks.plugins.shared.grouping import MOST_LINES, briefly, named, some
-from checks.plugins.shared.instance_words import as_container_sees, milliseconds, sentence, sql, unseen_findings
+from checks.plugins.shared.instance_text import (
+    first_sentence,
+    milliseconds,
+    statement_topics,
+    unknown_instance_findings,
+    with_container_note,
+)
 from checks.rules.lost_blocks import enough_blocks_text, received_few
 from checks.rules.receive_time import (
     ReceiveTimes,
@@ -46,7 +52,7 @@ def gc_receive_time(cluster: Cluster) -> Iterator[Finding]:
     one finding.
     """
     if isinstance(cluster.activity, Activity):
-        yield from as_container_sees(cluster, _findings(cluster, cluster.activity))
+        yield from with_container_note(cluster, _findings(cluster, cluster.activity))
 
 
 def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
@@ -67,7 +73,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
         yield _fast(cluster, fine, table)
     if few:
         yield _little(cluster, few, table)
-    yield from unseen_findings(cluster, NOT_KNOWN, "The receive time of blocks at {}", missing, ("sysstat",))
+    yield from unknown_instance_findings(cluster, NOT_KNOWN, "The receive time of blocks at {}", missing, ("sysstat",))
     if verdicts:
         yield from _waits_not_known(cluster, activity)
     if not judged and not missing:
@@ -75,7 +81,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             Status.UNKNOWN,
             "No instance reported how long its blocks take to arrive.",
             subject="no instance",
-            evidence=sql(cluster, *STATEMENTS),
+            evidence=statement_topics(cluster, *STATEMENTS),
         )
 
 
@@ -95,7 +101,7 @@ def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Findi
             *(["only blocks that arrived; gc-blocks-lost reports those that did not"] if some_lost else []),
         ),
         expected=(good_text(limits),),
-        evidence=sql(cluster, *STATEMENTS),
+        evidence=statement_topics(cluster, *STATEMENTS),
         table=table,
     )
 
@@ -112,7 +118,7 @@ def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Find
         seen=some([line for times in few for line in time_lines(cluster, times)], 2 * MOST_LINES),
         expected=(enough_blocks_text(cluster.thresholds),),
         next=[Remedy("Run the check again while the database is busy.", ("racwire check gc-receive-time",))],
-        evidence=sql(cluster, *STATEMENTS),
+        evidence=statement_topics(cluster, *STATEMENTS),
         table=table,
     )
 
@@ -123,13 +129,13 @@ def _waits_not_known(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     if reasons:
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
-            f"The slowest blocks and the waits of the sessions are not known in full: {sentence(reasons[0])}",
+            f"The slowest blocks and the waits of the sessions are not known in full: {first_sentence(reasons[0])}",
             subject="waits: not known",
             seen=some(reasons),
             expected=("The waits of the class Cluster and their histograms",),
             why="The averages are known, and they hide blocks that take very long.",
             next=[Remedy("Check which grants are missing, if grants are the cause.", ("racwire grants",))],
-            evidence=sql(cluster, "system_event", histogram_statement(cluster)),
+            evidence=statement_topics(cluster, "system_event", histogram_statement(cluster)),
         )
 
 

@@ -8,7 +8,7 @@ from checks.model.facts import Activity, Cluster, InstanceActivity
 from checks.model.finding import Table
 from checks.model.known_instances import active, database_of, instance_name
 from checks.model.wording import counted, span
-from checks.plugins.shared.instance_words import milliseconds, percent
+from checks.plugins.shared.instance_text import milliseconds, percent
 from checks.rules.cache_fusion import estimated_traffic_kb_per_s
 from checks.rules.receive_time import ReceiveTimes, histogram_of, times_of
 from checks.rules.waits import costliest, quantile_us, time_us

@@ -12,7 +12,7 @@ from checks.model.wording import counted, listed, span
 from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TAIL
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
-from checks.plugins.shared.instance_words import milliseconds, percent, sql
+from checks.plugins.shared.instance_text import milliseconds, percent, statement_topics
 from checks.rules.lost_blocks import loss_of
 from checks.rules.receive_time import TimeVerdict, histogram_of, tail_text, usual_text
 from checks.rules.waits import MEANINGS, THE_LOAD, UnusualWaits, time_us, unusual_waits
@@ -70,7 +70,7 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
                 "root on each node",
             ),
         ],
-        evidence=sql(cluster, *STATEMENTS, histogram_statement(cluster)),
+        evidence=statement_topics(cluster, *STATEMENTS, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
         extent=(worst[0].worst_ms, "ms on average"),
     )
@@ -97,7 +97,7 @@ def _doubtful(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         seen=some([line for v in same for line in time_lines(cluster, v.times)]),
         expected=("The statistics roughly agree with the waits of the same time",),
         next=[Remedy("Rely on the waits, and compare them with an AWR or Statspack report of the same time.")],
-        evidence=sql(cluster, *STATEMENTS),
+        evidence=statement_topics(cluster, *STATEMENTS),
         nodes=_nodes(cluster, same),
     )
 
@@ -139,7 +139,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
             ),
             Remedy("Check how busy the nodes are.", ("mpstat -P ALL 1 5",), "root on each node"),
         ],
-        evidence=sql(cluster, histogram_statement(cluster)),
+        evidence=statement_topics(cluster, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
         extent=(100 * late / total, "% of the waits late"),
     )
@@ -204,7 +204,7 @@ def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
         expected=("Plain transfers and grants (2-way, 3-way) as the costliest waits",),
         why="; ".join(f"{name}: {MEANINGS[word]}" for name, word in events) + ".",
         next=_next_for(terms),
-        evidence=sql(cluster, "system_event"),
+        evidence=statement_topics(cluster, "system_event"),
         nodes=nodes_of(cluster, [w.own.instance for w in same]),
         extent=(share, "% of the waits"),
     )

@@ -25,7 +25,7 @@ from checks.plugins.interconnect_in_use.use_kinds import (
 )
 from checks.plugins.shared.engineered import is_engineered
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
-from checks.plugins.shared.instance_words import sql, unseen_findings
+from checks.plugins.shared.instance_text import statement_topics, unknown_instance_findings
 from checks.plugins.shared.places_in_use import PARAMETER, Place, known_networks, places
 
 _NO_NODE = "No node could be read, and oifcfg stores no netmask."
@@ -75,7 +75,9 @@ def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
     yield from faults
     if used and not any(f.status in (Status.FAIL, Status.WARN) for f in faults):
         yield _as_configured(cluster, used)
-    yield from unseen_findings(cluster, NOT_KNOWN, "The interconnect that {} uses", missing, ("interconnects",))
+    yield from unknown_instance_findings(
+        cluster, NOT_KNOWN, "The interconnect that {} uses", missing, ("interconnects",)
+    )
     if not used and not missing:
         yield _nothing_known(cluster, Unknown("No instance has a row in GV$CLUSTER_INTERCONNECTS."))
 
@@ -87,7 +89,7 @@ def _nothing_known(cluster: Cluster, why: Unknown) -> Finding:
         subject="not known",
         seen=(why.reason,),
         next=[Remedy("Fix the cause named above.", ("racwire grants",))],
-        evidence=sql(cluster, "interconnects"),
+        evidence=statement_topics(cluster, "interconnects"),
     )
 
 
@@ -361,4 +363,4 @@ def _configured(cluster: Cluster) -> tuple[str, ...]:
 
 
 def _evidence(cluster: Cluster) -> list[tuple[str, str]]:
-    return [*sql(cluster, *_STATEMENTS), (cluster.local_node, "oifcfg getif")]
+    return [*statement_topics(cluster, *_STATEMENTS), (cluster.local_node, "oifcfg getif")]

@@ -2,11 +2,12 @@
 
 A header line is `-- key: value`; a value continues in lines that start with `--     `. The keys:
 
-    purpose    why racwire sends it, one sentence
+    purpose    one sentence for DBAs, in `racwire plan`
     reads      the views, upper case, comma-separated: `GV$SYSSTAT, V$INSTANCE`
     grants     the objects that a user needs SELECT on: `SYS.GV_$SYSSTAT, SYS.V_$SYSSTAT`
     licence    `none`, or `Diagnostics Pack`
     versions   `11.2-` (11.2 and later), `12.1-`, `11.2-12.1`
+    note       optional: what a developer must know about the SQL
 
 The text names every GV$ view as `gv$name alias`, so that `here()` can replace it by the V$ view.
 

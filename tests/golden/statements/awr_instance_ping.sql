@@ -1,5 +1,5 @@
--- purpose: Pings of 500 bytes and of 8 KB from each instance to each other one over a range of snapshots, in
---     microseconds.
+-- purpose: racwire adds up the pings of 500 bytes and of 8 KB from each instance to each other instance in a range
+--     of snapshots, with the times in microseconds.
 -- reads: DBA_HIST_SNAPSHOT, DBA_HIST_INTERCONNECT_PINGS
 -- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_INTERCONNECT_PINGS
 -- licence: Diagnostics Pack

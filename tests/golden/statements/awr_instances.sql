@@ -1,4 +1,5 @@
--- purpose: How much of a range of snapshots each instance has: its intervals, restarts and missing snapshots.
+-- purpose: racwire counts the intervals, the restarts and the missing snapshots of each instance in a range of
+--     snapshots.
 -- reads: DBA_HIST_SNAPSHOT, DBA_HIST_DATABASE_INSTANCE
 -- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_DATABASE_INSTANCE
 -- licence: none

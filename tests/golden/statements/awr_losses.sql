@@ -1,5 +1,5 @@
--- purpose: When each instance lost blocks over a range of snapshots: the first interval with a loss, the last, the
---     worst, and the first after the last 24 hours without any.
+-- purpose: racwire finds the intervals in which each instance lost blocks in a range of snapshots: the first, the
+--     last, the worst, and the first after the last 24 hours without a loss.
 -- reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
 -- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
 -- licence: Diagnostics Pack

@@ -1,5 +1,5 @@
--- purpose: What each instance received and lost, in parts of equal length of a range of snapshots. An interval
---     belongs to the part in which its middle lies.
+-- purpose: racwire adds up the blocks that each instance received and lost in each of several equal parts of a
+--     range of snapshots.
 -- reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
 -- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
 -- licence: Diagnostics Pack

@@ -1,5 +1,4 @@
--- purpose: How much of a range of snapshots each instance has: its intervals and restarts. Each instance takes its
---     own snapshots: none can be missing.
+-- purpose: racwire counts the intervals and the restarts of each instance in a range of snapshots.
 -- reads: STATS$SNAPSHOT, STATS$DATABASE_INSTANCE
 -- grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$DATABASE_INSTANCE
 -- licence: none

@@ -1,5 +1,5 @@
--- purpose: The waits of each instance for other instances over a range of snapshots, in microseconds. An event that
---     has not happened yet has no row: it counts from zero where the instance has rows of others before.
+-- purpose: racwire adds up the waits of each instance for other instances in a range of snapshots, with the times
+--     in microseconds.
 -- reads: STATS$SNAPSHOT, STATS$SYSTEM_EVENT
 -- grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$SYSTEM_EVENT
 -- licence: none

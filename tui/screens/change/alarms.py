@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from checks.change.change_events import GateResult, ObservedState, RolledBack, Surprise, Surprised, Verified
 from checks.change.change_plan import Plan
 from checks.change.state import Change
-from tui.screens.change.change_words import next_in_keys
+from tui.screens.change.command_keys import next_steps_with_keys
 from tui.text.gate_lines import step_by_step
 from tui.text.line import Line, hanging
 
@@ -57,7 +57,7 @@ def _alarm(alarm: Surprised, change: Change, width: int) -> Iterator[Line]:
         start, role = "·", "accent"  # such as a boot that a step requires: worth knowing, and nothing is wrong
     yield from hanging([(f" {start} ", role)], alarm.sentence.removeprefix("DANGER: "), width, role)
     if alarm.dangerous and (same := _same_in_gate(alarm, change)):
-        yield from step_by_step(next_in_keys(same.next), 9, width)
+        yield from step_by_step(next_steps_with_keys(same.next), 9, width)
 
 
 def _same_in_gate(alarm: Surprised, change: Change) -> GateResult | None:

@@ -13,7 +13,7 @@ from checks.model.finding import Status
 from checks.model.report import Report
 from tui.console.change_state import Doing, Work
 from tui.screens.change.alarms import all_alarm_lines
-from tui.screens.change.change_words import next_in_keys
+from tui.screens.change.command_keys import next_steps_with_keys
 from tui.text.evidence_lines import evidence_lines
 from tui.text.finding_lines import role_of
 from tui.text.gate_lines import by_check, sign_of, step_by_step
@@ -82,7 +82,7 @@ def waiting_line(result: GateResult, width: int) -> Iterator[Line]:
     where = f"waiting for {sanitize_line(result.node)}: " if result.node else "waiting: "
     sentence = result.sentence or f"{result.check} {result.text}"
     yield from hanging([(" " * _WITHIN + where, role_of(result.status))], sentence, width)
-    yield from step_by_step(next_in_keys(result.next), _WITHIN + 2, width)
+    yield from step_by_step(next_steps_with_keys(result.next), _WITHIN + 2, width)
 
 
 def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
@@ -101,7 +101,7 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
             start: list[Span] = [(" ", ""), sign_of(result), (f" {result.status}", "faint")]
             where = f"  {sanitize_line(result.node)}" if result.node else ""
             yield from hanging([*start, (f"{where}  ", "title")], result.sentence or result.text, width)
-            yield from step_by_step(next_in_keys(result.next), 5, width)
+            yield from step_by_step(next_steps_with_keys(result.next), 5, width)
     figures = mark.verified.event.figures if isinstance(mark.verified.event, Verified) else {}
     if figures:
         yield []

@@ -10,7 +10,7 @@ from checks.change.change_plan import Commands, Plan, Step
 from checks.change.change_text import minute
 from checks.change.state import Change, StepRecord, StepStatus
 from tui.console.change_state import Work
-from tui.screens.change.change_words import in_keys
+from tui.screens.change.command_keys import text_with_keys
 from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
 from tui.text.line import Line, Span, hanging, sanitize_line
 from tui.text.step_lines import STEP_ROLES, block_lines, sign_of_step, why_again
@@ -101,7 +101,7 @@ def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
     if standing is not StepStatus.CURRENT:
         line += [(f"   {_status_text(standing)}", STEP_ROLES[standing])]
     yield line
-    yield from _paragraph("", in_keys(step.what), width)
+    yield from _paragraph("", text_with_keys(step.what), width)
     if why := why_again(change, step):
         yield from _paragraph("Again", f"this step must be done again: {why}", width, "warn")
     yield from _part("Why", step.why, width, "faint")

@@ -1,4 +1,4 @@
--- purpose: Which instances the cluster says are up, whether or not they can be asked.
+-- purpose: racwire reads the list of all instances that are up, also of those that do not answer queries.
 -- reads: V$ACTIVE_INSTANCES
 -- grants: SYS.V_$ACTIVE_INSTANCES
 -- licence: none

@@ -1,6 +1,7 @@
--- purpose: Blocks that each instance had, or should have had, from each other one over a range of snapshots, all
---     classes together; microseconds. Delayed ones (busy, congested) are counted beside the others, but their time
---     is part of CR_BLOCK_TIME and CURRENT_BLOCK_TIME already (Database Reference).
+-- purpose: racwire adds up the blocks that each instance received and lost from each other instance in a range of
+--     snapshots, with the times in microseconds.
+-- note: All classes of blocks are added up. Delayed blocks (busy, congested) have columns of their own, but
+--     CR_BLOCK_TIME and CURRENT_BLOCK_TIME contain their time (Database Reference).
 -- reads: DBA_HIST_SNAPSHOT, DBA_HIST_INST_CACHE_TRANSFER
 -- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_INST_CACHE_TRANSFER
 -- licence: Diagnostics Pack

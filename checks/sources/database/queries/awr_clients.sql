@@ -1,4 +1,5 @@
--- purpose: Bytes that each instance sent and received over the interconnect over a range of snapshots, by their user.
+-- purpose: racwire adds up the bytes that each instance sent and received over the interconnect in a range of
+--     snapshots, by client.
 -- reads: DBA_HIST_SNAPSHOT, DBA_HIST_IC_CLIENT_STATS
 -- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_IC_CLIENT_STATS
 -- licence: Diagnostics Pack

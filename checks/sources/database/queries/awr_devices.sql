@@ -1,6 +1,7 @@
--- purpose: Every MTU that an interconnect NIC had over a range of snapshots, and by how much its counters grew
---     meanwhile. They count since the node's start, whatever the instance does: an interval in which one fell has
---     the node's restart in it.
+-- purpose: racwire reads each MTU that an interconnect NIC had in a range of snapshots, and adds up the growth of
+--     the counters of the NIC.
+-- note: The counters start with the node, not with the instance: in an interval with a smaller counter, the node
+--     restarted.
 -- reads: DBA_HIST_SNAPSHOT, DBA_HIST_IC_DEVICE_STATS
 -- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_IC_DEVICE_STATS
 -- licence: Diagnostics Pack

@@ -1,5 +1,6 @@
--- purpose: Which snapshots lie within so many days before the last one: the snapshot just before serves as the base
---     of the first differences, and reading begins with the last one that each instance has by then.
+-- purpose: racwire finds the first and the last snapshot of the requested number of days.
+-- note: The base snapshot is the last one before these days. Reading starts with the last snapshot that each
+--     instance took until then, so that its first interval has a difference.
 -- reads: DBA_HIST_SNAPSHOT
 -- grants: SYS.DBA_HIST_SNAPSHOT
 -- licence: none

@@ -1,6 +1,7 @@
--- purpose: Blocks that each instance had, or should have had, from each other one, all classes together; microseconds.
---     Delayed ones (busy, congested) are counted beside the others, but their time is part of CR_BLOCK_TIME and
---     CURRENT_BLOCK_TIME already (Database Reference).
+-- purpose: racwire reads the blocks that each instance received and lost from each other instance since its start,
+--     with the times in microseconds.
+-- note: All classes of blocks are added up. Delayed blocks (busy, congested) have columns of their own, but
+--     CR_BLOCK_TIME and CURRENT_BLOCK_TIME contain their time (Database Reference).
 -- reads: GV$INSTANCE_CACHE_TRANSFER
 -- grants: SYS.GV_$INSTANCE_CACHE_TRANSFER, SYS.V_$INSTANCE_CACHE_TRANSFER
 -- licence: none

@@ -1,4 +1,4 @@
--- purpose: Which instance answers, and as whom racwire is logged in.
+-- purpose: racwire reads the name and the version of the connected instance, and the user of the session.
 -- reads: V$INSTANCE
 -- grants: SYS.V_$INSTANCE
 -- licence: none

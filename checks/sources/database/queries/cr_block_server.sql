@@ -1,4 +1,4 @@
--- purpose: Log flushes that serving consistent-read blocks has cost each instance.
+-- purpose: racwire reads the number of log flushes that each instance needed to serve consistent-read blocks.
 -- reads: GV$CR_BLOCK_SERVER
 -- grants: SYS.GV_$CR_BLOCK_SERVER, SYS.V_$CR_BLOCK_SERVER
 -- licence: none

@@ -1,4 +1,5 @@
--- purpose: Log flushes that serving current blocks has cost each instance, as a histogram whose columns differ by version.
+-- purpose: racwire reads the histogram of the log flushes that each instance needed to serve current blocks.
+-- note: The columns of the histogram differ by version.
 -- reads: GV$CURRENT_BLOCK_SERVER
 -- grants: SYS.GV_$CURRENT_BLOCK_SERVER, SYS.V_$CURRENT_BLOCK_SERVER
 -- licence: none

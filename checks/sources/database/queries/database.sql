@@ -1,4 +1,4 @@
--- purpose: Which database this is, its role, and the container that racwire is connected to.
+-- purpose: racwire reads the name and the role of the database, and the container of the session.
 -- reads: V$DATABASE
 -- grants: SYS.V_$DATABASE
 -- licence: none

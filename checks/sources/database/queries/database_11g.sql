@@ -1,4 +1,4 @@
--- purpose: Which database this is, and its role, before there were containers.
+-- purpose: racwire reads the name and the role of the database, which has no containers before version 12.1.
 -- reads: V$DATABASE
 -- grants: SYS.V_$DATABASE
 -- licence: none

@@ -1,4 +1,5 @@
--- purpose: The messages between instances, counted since the start of each; units stand in the names.
+-- purpose: racwire reads the statistics of the messages between instances since the start of each instance.
+-- note: The name of a statistic contains its unit.
 -- reads: GV$DLM_MISC
 -- grants: SYS.GV_$DLM_MISC, SYS.V_$DLM_MISC
 -- licence: none

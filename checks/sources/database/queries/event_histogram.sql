@@ -1,5 +1,5 @@
--- purpose: How many waits for blocks took how long, in powers of two milliseconds: all that is kept before
---     12.1.0.2.
+-- purpose: racwire reads the histogram of the waits for blocks since the start of each instance, in milliseconds.
+-- note: Versions before 12.1.0.2 have no finer histogram.
 -- reads: GV$EVENT_HISTOGRAM
 -- grants: SYS.GV_$EVENT_HISTOGRAM, SYS.V_$EVENT_HISTOGRAM
 -- licence: none

@@ -1,4 +1,4 @@
--- purpose: How many waits for blocks took how long, in powers of two microseconds.
+-- purpose: racwire reads the histogram of the waits for blocks since the start of each instance, in microseconds.
 -- reads: GV$EVENT_HISTOGRAM_MICRO
 -- grants: SYS.GV_$EVENT_HISTOGRAM_MICRO, SYS.V_$EVENT_HISTOGRAM_MICRO
 -- licence: none

@@ -1,5 +1,6 @@
--- purpose: The messages between instances over a range of snapshots; units stand in the names. Intervals with a
---     restart are left out.
+-- purpose: racwire adds up the statistics of the messages between instances in a range of snapshots, without the
+--     intervals that contain a restart.
+-- note: The name of a statistic contains its unit.
 -- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_DLM_MISC
 -- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_DLM_MISC
 -- awr licence: Diagnostics Pack

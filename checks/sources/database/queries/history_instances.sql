@@ -1,6 +1,7 @@
--- awr purpose: How much of a range of snapshots each instance has: its intervals, restarts and missing snapshots.
--- statspack purpose: How much of a range of snapshots each instance has: its intervals and restarts. Each instance
---     takes its own snapshots: none can be missing.
+-- awr purpose: racwire counts the intervals, the restarts and the missing snapshots of each instance in a range of
+--     snapshots.
+-- statspack purpose: racwire counts the intervals and the restarts of each instance in a range of snapshots.
+-- statspack note: Each instance takes its own snapshots, so none can be missing.
 -- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_DATABASE_INSTANCE
 -- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_DATABASE_INSTANCE
 -- awr licence: none

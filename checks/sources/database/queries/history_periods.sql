@@ -1,5 +1,6 @@
--- purpose: What each instance received and lost, in parts of equal length of a range of snapshots. An interval
---     belongs to the part in which its middle lies.
+-- purpose: racwire adds up the blocks that each instance received and lost in each of several equal parts of a
+--     range of snapshots.
+-- note: An interval belongs to the part that contains its middle.
 -- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
 -- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
 -- awr licence: Diagnostics Pack

@@ -1,5 +1,6 @@
--- purpose: What each instance counted of Cache Fusion over a range of snapshots; times in centiseconds. Intervals
---     with a restart are left out.
+-- purpose: racwire adds up the Cache Fusion statistics of each instance in a range of snapshots, without the
+--     intervals that contain a restart.
+-- note: Times are in centiseconds.
 -- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
 -- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
 -- awr licence: Diagnostics Pack

@@ -1,5 +1,7 @@
--- purpose: The waits of each instance for other instances over a range of snapshots, in microseconds. An event that
---     has not happened yet has no row: it counts from zero where the instance has rows of others before.
+-- purpose: racwire adds up the waits of each instance for other instances in a range of snapshots, with the times
+--     in microseconds.
+-- note: An event has no row before it happens: its first value counts from zero if the instance has earlier rows of
+--     other events.
 -- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSTEM_EVENT
 -- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSTEM_EVENT
 -- awr licence: Diagnostics Pack

@@ -1,4 +1,5 @@
--- purpose: Pings of 500 bytes and of 8 KB from each instance to each other one since its start, in microseconds.
+-- purpose: racwire reads the pings of 500 bytes and of 8 KB from each instance to each other instance since its
+--     start, with the times in microseconds.
 -- reads: GV$INSTANCE_PING
 -- grants: SYS.GV_$INSTANCE_PING, SYS.V_$INSTANCE_PING
 -- licence: none

@@ -1,4 +1,4 @@
--- purpose: The instances, where they run, since when, and their release update.
+-- purpose: racwire reads the name, the host, the start time and the release update of each instance.
 -- reads: GV$INSTANCE
 -- grants: SYS.GV_$INSTANCE, SYS.V_$INSTANCE
 -- licence: none

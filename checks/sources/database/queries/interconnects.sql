@@ -1,4 +1,4 @@
--- purpose: The interconnects that each instance really uses, and where it has them from.
+-- purpose: racwire reads the interfaces that each instance uses as interconnect, and the source of this choice.
 -- reads: GV$CLUSTER_INTERCONNECTS
 -- grants: SYS.GV_$CLUSTER_INTERCONNECTS, SYS.V_$CLUSTER_INTERCONNECTS
 -- licence: none

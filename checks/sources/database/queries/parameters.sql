@@ -1,4 +1,4 @@
--- purpose: The initialisation parameters that bear on the interconnect, of each instance.
+-- purpose: racwire reads the initialisation parameters of each instance that affect the interconnect.
 -- reads: GV$PARAMETER
 -- grants: SYS.GV_$PARAMETER, SYS.V_$PARAMETER
 -- licence: none

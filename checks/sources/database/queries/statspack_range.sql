@@ -1,6 +1,7 @@
--- purpose: Which snapshots lie within so many days before the last one: the last snapshot before serves as the base
---     of the first differences, and reading begins with the last one that each instance has by then. Numbers of
---     snapshots follow time within an instance only.
+-- purpose: racwire finds the first and the last snapshot of the requested number of days.
+-- note: The base snapshot is the last one before these days. Reading starts with the last snapshot that each
+--     instance took until then, so that its first interval has a difference. Snapshot numbers ascend with time only
+--     within one instance.
 -- reads: STATS$SNAPSHOT
 -- grants: PERFSTAT.STATS$SNAPSHOT
 -- licence: none

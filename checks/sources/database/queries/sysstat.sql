@@ -1,4 +1,5 @@
--- purpose: What each instance has counted of Cache Fusion since its start; times in centiseconds.
+-- purpose: racwire reads the Cache Fusion statistics of each instance since its start.
+-- note: Times are in centiseconds.
 -- reads: GV$SYSSTAT
 -- grants: SYS.GV_$SYSSTAT, SYS.V_$SYSSTAT
 -- licence: none

@@ -1,4 +1,5 @@
--- purpose: The waits of each instance for other instances since its start, in microseconds.
+-- purpose: racwire reads the waits of each instance for other instances since its start, with the times in
+--     microseconds.
 -- reads: GV$SYSTEM_EVENT
 -- grants: SYS.GV_$SYSTEM_EVENT, SYS.V_$SYSTEM_EVENT
 -- licence: none

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.facts import FragileMtu
 from checks.sources.nodes.boot_config.device import parse_mtu
-from checks.sources.nodes.boot_config.shell_words import IGNORED
+from checks.sources.nodes.boot_config.shell_assignments import IGNORED_SUFFIXES
 from checks.sources.nodes.sections import ConfigFile
 
 _MTU = re.compile(r"""\bmtu\b["'\]}]*\s*={0,2}\s*["']?([0-9]{2,5})\b""", re.IGNORECASE)
@@ -25,7 +25,7 @@ _IS_ONE_NAME = re.compile(r"[A-Za-z0-9_.@-]{1,15}")
 def parse_fragile(files: Sequence[ConfigFile]) -> tuple[FragileMtu, ...]:
     """Every line that sets an MTU. A line of a cron table counts only with @reboot."""
     # /etc/rc.local is usually a link to the one in rc.d.
-    once = {(file.name, file.lines): file for file in reversed(files) if not file.path.endswith(IGNORED)}
+    once = {(file.name, file.lines): file for file in reversed(files) if not file.path.endswith(IGNORED_SUFFIXES)}
     return tuple(found for file in reversed(once.values()) for found in _lines(file))
 
 

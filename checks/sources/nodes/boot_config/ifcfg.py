@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.facts import Keeper, KeptMtu
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
 from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus
-from checks.sources.nodes.boot_config.shell_words import IGNORED, is_no, is_yes, parse_assignments
+from checks.sources.nodes.boot_config.shell_assignments import IGNORED_SUFFIXES, is_no, is_yes, parse_assignments
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import ConfigFile
 
@@ -18,7 +18,7 @@ def parse_ifcfg(file: ConfigFile) -> tuple[Profile, bool] | None:
     An alias (`ifcfg-eth1:1`) has no MTU of its own.
     """
     name = file.name.removeprefix("ifcfg-")
-    if name == "lo" or ":" in name or name.endswith(IGNORED) or not file.is_readable or file.is_masked:
+    if name == "lo" or ":" in name or name.endswith(IGNORED_SUFFIXES) or not file.is_readable or file.is_masked:
         return None
     values = parse_assignments(file.lines)
     address = values.get("HWADDR", "")

@@ -12,7 +12,7 @@ from checks.sources.node_setup import KEYFILE_DIRECTORIES
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
 from checks.sources.nodes.boot_config.ini import last, parse_ini
 from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus
-from checks.sources.nodes.boot_config.shell_words import IGNORED
+from checks.sources.nodes.boot_config.shell_assignments import IGNORED_SUFFIXES
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import ConfigFile
 
@@ -93,7 +93,9 @@ def network_manager_mtus(
     A readable file takes precedence, because the next boot reads it; else the output of nmcli counts. `from_ifcfg` are
     the connections of ifcfg files that NetworkManager reads.
     """
-    keyfiles = [f for f in files if is_kept(f.path) and not f.is_masked and not f.name.endswith((*IGNORED, ".d"))]
+    keyfiles = [
+        f for f in files if is_kept(f.path) and not f.is_masked and not f.name.endswith((*IGNORED_SUFFIXES, ".d"))
+    ]
     readable = [*from_ifcfg, *(parse_keyfile(f) for f in keyfiles if f.is_readable)]
     from_files = {p.uuid for p in readable if p.uuid} | {p.file for p in readable}
     lines = {line.uuid: line for line in listed}

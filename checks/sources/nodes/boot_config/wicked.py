@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from checks.model.facts import Keeper, KeptMtu
 from checks.sources.nodes.boot_config.device import Device, named, parse_mtu
 from checks.sources.nodes.boot_config.profile import BY_DHCP
-from checks.sources.nodes.boot_config.shell_words import IGNORED, is_yes, parse_assignments
+from checks.sources.nodes.boot_config.shell_assignments import IGNORED_SUFFIXES, is_yes, parse_assignments
 from checks.sources.nodes.sections import ConfigFile
 
 
@@ -17,7 +17,7 @@ def wicked_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[
     for file in files:
         name = file.name.removeprefix("ifcfg-")
         values = parse_assignments(file.lines)
-        if name == "lo" or ":" in name or name.endswith(IGNORED) or not file.is_readable:
+        if name == "lo" or ":" in name or name.endswith(IGNORED_SUFFIXES) or not file.is_readable:
             continue
         if values.get("STARTMODE", "").lower() in ("off", "manual"):
             continue

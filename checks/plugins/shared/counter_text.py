@@ -8,13 +8,13 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import briefly, named, some
-from checks.plugins.shared.instance_words import sentence
+from checks.plugins.shared.instance_text import first_sentence
 from checks.rules.node_counts import NodeCounts
 
 TOPIC = "counters over time"
 
 
-def most_a_second(
+def highest_rate(
     counts: Sequence[NodeCounts], number: Callable[[NodeCounts], int], noun: str
 ) -> tuple[float, str] | None:
     """Return the rate of the worst node in `noun` a second; None where no time passed."""
@@ -22,18 +22,22 @@ def most_a_second(
     return (max(rates), f"{noun} a second") if rates else None
 
 
-def nodes_not_known(cluster: Cluster, kind: Kind, what: str, unknown: Mapping[str, str], check: str) -> Finding:
-    """Return one UNKNOWN finding for all nodes whose counters are not known, with their reasons. `what` is the subject
-    of the title: `Whether {} can reassemble fragments`."""
+def unknown_nodes_finding(
+    cluster: Cluster, kind: Kind, title_subject: str, unknown: Mapping[str, str], check: str
+) -> Finding:
+    """Return one UNKNOWN finding for all nodes whose counters are not known, with their reasons.
+
+    `title_subject` has a place for the nodes: `Whether {} can reassemble fragments`.
+    """
     nodes = sorted(unknown)
     reasons = list(dict.fromkeys(unknown.values()))
-    because = f": {sentence(reasons[0])}" if len(reasons) == 1 else "."
+    because = f": {first_sentence(reasons[0])}" if len(reasons) == 1 else "."
     unread = {n.name for n in cluster.unread_nodes()}
     if unread.issuperset(nodes):
         because = f", since racwire could not read the {'node' if len(nodes) == 1 else 'nodes'}."
     return kind.finding(
         Status.UNKNOWN,
-        f"{what.format(named(nodes, 'node'))} is not known{because}",
+        f"{title_subject.format(named(nodes, 'node'))} is not known{because}",
         subject=f"{briefly(nodes, 'node')}: not known",
         seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node]}" for node in nodes]),
         next=[Remedy("Fix the cause named above, then run this check again.", (f"racwire check {check}",))],

@@ -1,4 +1,4 @@
-"""Texts of findings about paths: the directions that lose packets, a line for each path, and the matrix."""
+"""Texts of findings about paths: the pairs of nodes that lose packets, a line for each path, and the matrix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from checks.model.facts import Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
 from checks.model.finding import Table
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
-from checks.model.wording import Way, counted
+from checks.model.wording import NodePair, counted
 
 MOST_LINES = 4
 """The most lines of one sort in a finding; the finding counts the others, and the evidence has them."""
@@ -31,9 +31,9 @@ def short_name(network: PrivateNetwork, node: str = "") -> str:
     return f"{name} {node}" if node else name
 
 
-def lost_ways(paths: Sequence[PathProbe]) -> set[Way]:
-    """Return the directions that lost packets; for a ping whose answer was lost, the opposite direction."""
-    lost: set[Way] = set()
+def lost_pairs(paths: Sequence[PathProbe]) -> set[NodePair]:
+    """Return the pairs (from node, to node) that lost packets; for a lost answer, in the direction of the answer."""
+    lost: set[NodePair] = set()
     for p in paths:
         if p.lost_leg in (Leg.REQUEST, Leg.BOTH):
             lost.add((p.from_node, p.to_node))
@@ -42,37 +42,37 @@ def lost_ways(paths: Sequence[PathProbe]) -> set[Way]:
     return lost
 
 
-def seen_lines(paths: Sequence[PathProbe]) -> tuple[str, ...]:
+def result_lines(paths: Sequence[PathProbe]) -> tuple[str, ...]:
     """Return the results of the paths, one line for paths with the same result, at most `MOST_LINES` and a count."""
     alike: dict[str, list[PathProbe]] = {}
     for path in paths:
         if outcome := _outcome(path):
             alike.setdefault(outcome, []).append(path)
-    lines = [f"{ways_text(group)}: {outcome}" for outcome, group in alike.items()]
+    lines = [f"{pairs_text(group)}: {outcome}" for outcome, group in alike.items()]
     left = sum(len(group) for group in list(alike.values())[MOST_LINES:])
     return (*lines[:MOST_LINES], *([f"and {counted(left, 'more path')} with other counts"] if left else []))
 
 
 def reasons_of(paths: Sequence[PathProbe]) -> tuple[str, ...]:
     """Return the reasons for the verdicts, each once, at most `MOST_LINES` and a count."""
-    return at_most(tuple(dict.fromkeys(p.reason for p in paths if p.reason)), "reason like these")
+    return first_lines(tuple(dict.fromkeys(p.reason for p in paths if p.reason)), "reason like these")
 
 
-def at_most(lines: Sequence[str], what: str) -> tuple[str, ...]:
-    """Return the first `MOST_LINES` lines, and the number of the others: `and 3 more paths like these`."""
+def first_lines(lines: Sequence[str], ending: str) -> tuple[str, ...]:
+    """Return the first `MOST_LINES` lines, and a count of the others with `ending`: `and 3 more paths like these`."""
     left = len(lines) - MOST_LINES
-    noun, _, rest = what.partition(" ")
+    noun, _, rest = ending.partition(" ")
     return (*lines[:MOST_LINES], *([f"and {counted(left, f'more {noun}')} {rest}"] if left > 0 else []))
 
 
-def ways_text(paths: Sequence[PathProbe]) -> str:
+def pairs_text(paths: Sequence[PathProbe]) -> str:
     """Return a short text for the paths at the start of a line: the first with its nodes, the others as a number."""
-    ways = [(p.from_node, p.to_node) for p in paths]
-    first = f"{ways[0][0]} -> {ways[0][1]}"
-    if len(ways) == 2:
-        there_and_back = ways[1] == ways[0][::-1]
-        return f"{ways[0][0]} <-> {ways[0][1]}" if there_and_back else f"{first} and {ways[1][0]} -> {ways[1][1]}"
-    return first if len(ways) == 1 else f"{first} and {len(ways) - 1} more paths"
+    pairs = [(p.from_node, p.to_node) for p in paths]
+    first = f"{pairs[0][0]} -> {pairs[0][1]}"
+    if len(pairs) == 2:
+        there_and_back = pairs[1] == pairs[0][::-1]
+        return f"{pairs[0][0]} <-> {pairs[0][1]}" if there_and_back else f"{first} and {pairs[1][0]} -> {pairs[1][1]}"
+    return first if len(pairs) == 1 else f"{first} and {len(pairs) - 1} more paths"
 
 
 def _outcome(path: PathProbe) -> str:

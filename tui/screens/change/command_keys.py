@@ -14,12 +14,12 @@ _ONLY_VERIFY = re.compile(r"Then \w+( it| the gate)? again:?")
 """The advice of every gate that does not pass, which the keys on this screen make superfluous."""
 
 
-def in_keys(text: str) -> str:
+def text_with_keys(text: str) -> str:
     """Return a sentence with keys in place of commands."""
     return with_keys(text, _IN_SENTENCES)
 
 
-def next_in_keys(steps: Sequence[str]) -> Iterator[str]:
+def next_steps_with_keys(steps: Sequence[str]) -> Iterator[str]:
     """Yield the next steps for a gate, without the commands that this screen replaces by keys."""
     for sentence, commands in grouped(steps):
         left = [command for command in commands if name_of(command) not in _KEYS]

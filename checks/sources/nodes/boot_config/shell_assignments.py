@@ -1,4 +1,4 @@
-"""Parse files of `NAME=value` lines for the shell: the ifcfg files of Red Hat's and SUSE's families."""
+"""Parse files of shell assignments (`NAME=value`): the ifcfg files of Red Hat, SUSE and their relatives."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from collections.abc import Iterable
 
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]{0,63})=(.*)")
 _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
-IGNORED = (".bak", ".old", ".orig", ".rej", ".rpmnew", ".rpmorig", ".rpmsave", ".swp", ".scpmbackup", "~", "-range")
+IGNORED_SUFFIXES = (
+    ".bak",
+    ".old",
+    ".orig",
+    ".rej",
+    ".rpmnew",
+    ".rpmorig",
+    ".rpmsave",
+    ".swp",
+    ".scpmbackup",
+    "~",
+    "-range",
+)
 """Suffixes of files that neither the network service nor NetworkManager nor wicked reads: copies, and alias ranges
 (`ifcfg-eth1-range0` never sets an MTU)."""
 
 
 def parse_assignments(lines: Iterable[str]) -> dict[str, str]:
-    """The values by name, without quotes; the last assignment of a name counts, as in the shell."""
+    """Return the values by name, without quotes; the last assignment of a name counts, as in the shell."""
     values = {}
     for line in lines:
         if match := _ASSIGNMENT.match(line):

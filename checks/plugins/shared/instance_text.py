@@ -16,7 +16,7 @@ from checks.model.known_instances import Unseen, database_of, instance_name, nod
 from checks.plugins.shared.grouping import alike, briefly, named, some
 
 
-def as_container_sees(cluster: Cluster, findings: Iterable[Finding]) -> Iterator[Finding]:
+def with_container_note(cluster: Cluster, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings, with a note in each if the connection is to a pluggable database only."""
     database = database_of(cluster)
     if database is None or not database.in_pluggable:
@@ -26,7 +26,7 @@ def as_container_sees(cluster: Cluster, findings: Iterable[Finding]) -> Iterator
     yield from (msgspec.structs.replace(f, seen=(*f.seen, note)) for f in findings)
 
 
-def sql(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:
+def statement_topics(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:
     """Return the journal topics of these statements."""
     return [(cluster.local_node, f"sql {name}") for name in statements]
 
@@ -44,27 +44,29 @@ def percent(value: float) -> str:
     return "under 0.0001 %" if 0 < value < 0.0001 else f"{value:.{places}f} %"
 
 
-def unseen_findings(
-    cluster: Cluster, kind: Kind, what: str, missing: Iterable[Unseen], statements: Collection[str]
+def unknown_instance_findings(
+    cluster: Cluster, kind: Kind, title_subject: str, missing: Iterable[Unseen], statements: Collection[str]
 ) -> Iterator[Finding]:
-    """Yield one UNKNOWN finding for all instances with the same reason, apart from the name in it. `what` is the
-    subject of the title: `The receive time of blocks at {}`."""
+    """Yield one UNKNOWN finding for all instances with the same reason, apart from the name in it.
+
+    `title_subject` has a place for the instances: `The receive time of blocks at {}`.
+    """
 
     def nameless(one: Unseen) -> str:
         return re.sub(rf"\b{re.escape(instance_name(cluster, one.instance))}\b", "{}", one.reason)
 
-    for group in alike(sorted(missing, key=lambda one: one.instance), lambda one: sentence(nameless(one))):
+    for group in alike(sorted(missing, key=lambda one: one.instance), lambda one: first_sentence(nameless(one))):
         own = [instance_name(cluster, one.instance) for one in group]
         names = named(own, "instance")
         reason = nameless(group[0]).replace("{}", names if len(own) == 1 else "each of them")
         yield kind.finding(
             Status.UNKNOWN,
-            f"{what.format(names)} is not known: {sentence(reason)}",
+            f"{title_subject.format(names)} is not known: {first_sentence(reason)}",
             subject=f"{briefly(own, 'instance')}: not known",
             seen=some(list(dict.fromkeys(one.reason for one in group))),
             expected=("Every instance answers",),
             next=[_check_that_they_answer(cluster)],
-            evidence=sql(cluster, *statements),
+            evidence=statement_topics(cluster, *statements),
             nodes=nodes_of(cluster, [one.instance for one in group]),
         )
 
@@ -79,7 +81,7 @@ def _check_that_they_answer(cluster: Cluster) -> Remedy:
     )
 
 
-def sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
     """Return the first sentence of a reason for use after a colon, with its full stop, without text in brackets."""
     first = re.sub(r" \([^()]*\)", "", text)
     first = first.strip().partition(". ")[0].partition("; ")[0].rstrip(".")
