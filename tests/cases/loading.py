@@ -84,21 +84,28 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
             "administratively_up": False if self.off else None,
         }
         if self.addresses is not None:
-            split = [text.partition("/") for text in self.addresses]
-            said["addresses"] = tuple(Address(ip, int(prefix)) for ip, _, prefix in split)
+            said["addresses"] = tuple(_address(text) for text in self.addresses)
         base = old or interface(self.name, "")
         return msgspec.structs.replace(base, **{key: value for key, value in said.items() if value is not None})
 
 
-class RouteOf(_Table, frozen=True, kw_only=True):
-    """A route of a node, which replaces those to the same destination."""
+def _address(text: str) -> Address:
+    """Return an address from `169.254.47.99/17`, which a label such as `eth1:1` may follow."""
+    with_length, _, label = text.partition(" ")
+    ip, _, length = with_length.partition("/")
+    return Address(ip, int(length), label)
 
-    node: str
+
+class RouteOf(_Table, frozen=True, kw_only=True):
+    """A route of a node, which replaces the one with the same destination and metric."""
+
+    node: str | tuple[str, ...]
     to: str
     interface: str
     gateway: str = ""
     mtu: int | None = None
     mtu_locked: bool = False
+    metric: int = 0
 
 
 class PathOf(_Table, frozen=True, kw_only=True):
@@ -245,10 +252,12 @@ class Make(_Table, frozen=True, kw_only=True):
                 added = () if built.interface(said.name) else (new,)
                 built = msgspec.structs.replace(built, interfaces=(*others, *added))
         for route in self.route:
-            if route.node == built.name:
-                new_route = Route(route.to, route.interface, route.gateway, route.mtu, route.mtu_locked)
-                kept = tuple(r for r in built.routes if r.destination != route.to)
-                built = msgspec.structs.replace(built, routes=(*kept, new_route))
+            if built.name in _several(route.node):
+                new_route = Route(
+                    route.to, route.interface, route.gateway, route.mtu, route.mtu_locked, metric=route.metric
+                )
+                others = tuple(r for r in built.routes if (r.destination, r.metric) != (route.to, route.metric))
+                built = msgspec.structs.replace(built, routes=(*others, new_route))
         return msgspec.structs.replace(built, sysctls={**built.sysctls, **self.sysctl.get(built.name, {})})
 
     def _clusterware(self) -> Clusterware:
