@@ -56,7 +56,7 @@ def is_shared(node: Node, interface: Interface, ours: frozenset[str]) -> bool:
 
 def has_address(interface: Interface) -> bool:
     """Whether the interface has an address of its own that is neither link-local nor HAIP."""
-    return any(not a.ip.casefold().startswith("fe80:") and not a.is_haip for a in interface.addresses)
+    return any(not a.ip.casefold().startswith("fe80:") and not a.is_link_local for a in interface.addresses)
 
 
 def inheriting(cluster: Cluster, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:

@@ -72,7 +72,7 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
 
     def changed(self, old: Interface | None) -> Interface:
         """Return the interface with the changes of the case."""
-        texts = {
+        fields = {
             "name": self.renamed,
             "mtu": self.mtu,
             "kind": self.kind,
@@ -84,21 +84,28 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
             "administratively_up": False if self.off else None,
         }
         if self.addresses is not None:
-            split = [text.partition("/") for text in self.addresses]
-            texts["addresses"] = tuple(Address(ip, int(prefix)) for ip, _, prefix in split)
+            fields["addresses"] = tuple(_address(text) for text in self.addresses)
         base = old or interface(self.name, "")
-        return msgspec.structs.replace(base, **{key: value for key, value in texts.items() if value is not None})
+        return msgspec.structs.replace(base, **{key: value for key, value in fields.items() if value is not None})
+
+
+def _address(text: str) -> Address:
+    """Return an address from `169.254.47.99/17`, which a label such as `eth1:1` may follow."""
+    with_length, _, label = text.partition(" ")
+    ip, _, length = with_length.partition("/")
+    return Address(ip, int(length), label)
 
 
 class RouteOf(_Table, frozen=True, kw_only=True):
-    """A route of a node, which replaces those to the same destination."""
+    """A route of a node, which replaces the one with the same destination and metric."""
 
-    node: str
+    node: str | tuple[str, ...]
     to: str
     interface: str
     gateway: str = ""
     mtu: int | None = None
     mtu_locked: bool = False
+    metric: int = 0
 
 
 class PathOf(_Table, frozen=True, kw_only=True):
@@ -245,10 +252,12 @@ class Make(_Table, frozen=True, kw_only=True):
                 added = () if built.interface(declared.name) else (new,)
                 built = msgspec.structs.replace(built, interfaces=(*others, *added))
         for route in self.route:
-            if route.node == built.name:
-                new_route = Route(route.to, route.interface, route.gateway, route.mtu, route.mtu_locked)
-                remaining = tuple(r for r in built.routes if r.destination != route.to)
-                built = msgspec.structs.replace(built, routes=(*remaining, new_route))
+            if built.name in _several(route.node):
+                new_route = Route(
+                    route.to, route.interface, route.gateway, route.mtu, route.mtu_locked, metric=route.metric
+                )
+                others = tuple(r for r in built.routes if (r.destination, r.metric) != (route.to, route.metric))
+                built = msgspec.structs.replace(built, routes=(*others, new_route))
         return msgspec.structs.replace(built, sysctls={**built.sysctls, **self.sysctl.get(built.name, {})})
 
     def _clusterware(self) -> Clusterware:
@@ -371,7 +380,7 @@ class Case(_Table, frozen=True, kw_only=True):
                 yield f"not expected: {finding.status} {finding.code} {finding.title}"
             if finding.code in self.must_not.codes or finding.status in self.must_not.statuses:
                 yield f"must not be found: {finding.status} {finding.code} {finding.title}"
-            yield from (f"must not be said: {p!r} in {whole}" for p in self.must_not.phrases if p in whole)
+            yield from (f"must not be in the report: {p!r} in {whole}" for p in self.must_not.phrases if p in whole)
         code = exit_code(report)
         if code != self.expect.exit_code and not any(
             finding.code in tolerated and finding.status in PROBLEMS for finding in report.findings

@@ -164,6 +164,7 @@ def test_an_old_map_gives_the_same_pseudonyms(file, alike, racwire):
     }
     if alike:
         assert same_facts(report_in(alike)["cluster"], report["cluster"]) == []
+    del then["about"]  # a sentence for the reader
     assert is_within(then, json.loads(Path("redaction.json").read_text()))
 
 

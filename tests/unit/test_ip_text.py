@@ -134,15 +134,15 @@ Error: ipv6: FIB table does not exist.
 Dump terminated
 """
     assert parse_routes(text) == (
-        Route("default", "eth0", "10.0.0.254"),
+        Route("default", "eth0", "10.0.0.254", metric=100),
         Route("10.1.1.5/32", "eth0", "10.0.0.9"),
-        Route("192.168.10.0/24", "bond1.200", source="192.168.10.1"),
+        Route("192.168.10.0/24", "bond1.200", source="192.168.10.1", metric=400),
         Route("192.168.11.0/24", "bond1.200", "192.168.10.9", 1500, True, "192.168.10.1"),
         Route("192.168.12.0/24", "bond1.200", "fe80::1", 1400),
         Route("10.9.0.0/16", "eth0", "10.0.0.1", 1400),
         Route("10.9.0.0/16", "eth1", "10.0.0.2", 1400),
         Route("10.8.0.0/16", "eth0"),
-        Route("fe80::/64", "eth0"),
+        Route("fe80::/64", "eth0", metric=256),
     )
 
 

@@ -75,7 +75,7 @@ def test_addresses() -> None:
 
 def test_only_unicast_routes_of_the_main_table() -> None:
     routes = (
-        _route(attrs={"RTA_OIF": 4, "RTA_GATEWAY": "10.0.0.254"}, dst_len=0),
+        _route(attrs={"RTA_OIF": 4, "RTA_GATEWAY": "10.0.0.254", "RTA_PRIORITY": 100}, dst_len=0),
         _route(
             attrs={
                 "RTA_DST": "10.1.0.0",
@@ -99,7 +99,7 @@ def test_only_unicast_routes_of_the_main_table() -> None:
         _route(attrs={"RTA_DST": "10.6.0.0", "RTA_OIF": 4, "RTA_TABLE": 1000}, table=252),
     )
     assert routes_of(Dump(links=LINKS, routes=routes)) == (
-        Route("default", "bond1", "10.0.0.254"),
+        Route("default", "bond1", "10.0.0.254", metric=100),
         Route("10.1.0.0/24", "bond1", mtu=1500, mtu_locked=True, source="10.0.0.1"),
         Route("10.2.0.0/24", "bond1", "fe80::1"),
         Route("10.3.0.0/24", "eth1", "10.0.0.8"),

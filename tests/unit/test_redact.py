@@ -328,4 +328,4 @@ def _interface_addresses(node: Node | NodeSetup | None, name: str) -> list[Addre
     assert isinstance(node, Node)
     found = node.interface(name)
     assert found
-    return [a for a in found.addresses if not a.is_haip]
+    return [a for a in found.addresses if not a.is_link_local]

@@ -27,8 +27,8 @@ class Address(Fact, frozen=True):
         return ipaddress.ip_network(f"{self.ip}/{self.prefix_length}", strict=False)
 
     @property
-    def is_haip(self) -> bool:
-        """Whether Clusterware assigned the address: HAIP addresses are in 169.254.0.0/16 (MOS 1210883.1)."""
+    def is_link_local(self) -> bool:
+        """Whether the address is in 169.254.0.0/16: that of a HAIP, if it is on a private network (MOS 1210883.1)."""
         return self.ip.startswith("169.254.")
 
 
@@ -73,6 +73,8 @@ class Route(Fact, frozen=True):
     """The route's own MTU metric; None where it sets none."""
     mtu_locked: bool = False
     source: str = ""
+    metric: int = 0
+    """The kernel prefers the lowest metric of several routes to the same destination."""
 
 
 class Neighbour(Fact, frozen=True):
