@@ -175,7 +175,7 @@ def test_the_facts_are_those_that_were_configured(nodes: tuple[Node, Node]) -> N
     assert Route("10.8.0.5/32", "eth1") in node.routes
     assert Route("10.9.0.0/24", "eth1", "192.168.10.3") in node.routes
     assert Route("default", "eth1", "192.168.10.9") in node.routes
-    assert Route("fd00:2::/64", "eth1", mtu=1400) in node.routes
+    assert Route("fd00:2::/64", "eth1", mtu=1400, metric=1024) in node.routes
     assert not {"10.98.0.0/16", "10.99.0.0/16"} & {route.destination for route in node.routes}
     assert {n.ip: n.state for n in node.neighbours if n.state == "permanent"} == {"192.168.10.2": "permanent"}
 

@@ -46,13 +46,16 @@ class _Haip(NamedTuple):
 def link_local_findings(cluster: Cluster) -> Iterator[Finding]:
     """Yield findings for addresses and routes in the range of HAIP that are not on a private network.
 
-    Yields nothing where no node has a HAIP address and the HAIP resource does not have the target ONLINE.
+    Yields nothing where HAIP is not in use (no node has a HAIP address, and the HAIP resource does not have the target
+    ONLINE), and where the operator named the private networks, since those may not be all.
     """
+    if isinstance(cluster.networks, Unknown) or any(n.named_by != "oifcfg" for n in cluster.networks):
+        return
     haips = [
         _Haip(node.name, interface.name, address)
         for node in cluster.read_nodes()
         for interface in node.interfaces
-        if _is_private(cluster, node, interface.name)
+        if _has_haip(cluster, node, interface)
         for address in interface.addresses
         if _may_be_haip(address)
     ]
@@ -77,28 +80,35 @@ def _has_target_online(cluster: Cluster) -> bool:
     return facts.haip.present and facts.haip.target.startswith("ONLINE")
 
 
-def _is_private(cluster: Cluster, node: Node, interface: str) -> bool:
+def _has_haip(cluster: Cluster, node: Node, interface: Interface) -> bool:
+    """Whether HAIP addresses belong on the interface: it is private, or was when Clusterware started."""
+    if any(address.is_link_local and _alias(address).isdigit() for address in interface.addresses):
+        return True
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     ports = {port.interface for network in networks if (port := network.port(node.name))}
     elsewhere = (network for network in networks if network.port(node.name) is None)
-    return interface in ports or any(fnmatchcase(interface, network.interface) for network in elsewhere)
+    return interface.name in ports or any(fnmatchcase(interface.name, network.interface) for network in elsewhere)
 
 
 def _may_be_haip(address: Address) -> bool:
     """Whether Clusterware may have set the address: its label is `eth1:1`, that of another program `eth1:avahi`."""
-    alias = address.label.partition(":")[2]
-    return address.is_link_local and (not alias or alias.isdigit())
+    return address.is_link_local and (not _alias(address) or _alias(address).isdigit())
+
+
+def _alias(address: Address) -> str:
+    return address.label.partition(":")[2]
 
 
 def _way_to(cluster: Cluster, node: Node, ip: str) -> tuple[str, str] | None:
     """Return the interface that is not private and takes the packets for a HAIP address, and what is configured there;
     None where no interface does."""
-    for interface in node.interfaces:
+    others = {i.name: i for i in node.interfaces if not _has_haip(cluster, node, i)}
+    for interface in others.values():
         for address in interface.addresses:
             if address.ip == ip:
                 return interface.name, f"{node.name}: {interface.name} has {ip}/{address.prefix_length} too"
     route = _route_to(node, ip)
-    if route is None or _is_private(cluster, node, route.interface):
+    if route is None or route.interface not in others:
         return None
     return route.interface, f"{node.name}: route {route.destination} dev {route.interface}"
 
@@ -148,9 +158,9 @@ def _haip_taken(node: Node, interface: str, lost: list[tuple[_Haip, str]]) -> Fi
 
 
 def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterator[Finding]:
-    is_private = _is_private(cluster, node, interface.name)
+    has_haip = _has_haip(cluster, node, interface)
     for address in interface.addresses:
-        if not address.is_link_local or (is_private and _may_be_haip(address)):
+        if not address.is_link_local or (has_haip and _may_be_haip(address)):
             continue
         yield RANGE_SHARED.finding(
             Status.WARN,
