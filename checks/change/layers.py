@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checks.change.change_plan import ChangeKind, Layer
-from checks.model.facts import Cluster, Interface, Keeper, KeptMtu, Node, NodeSetup, Port, PrivateNetwork, Unknown
+from checks.model.facts import (
+    Cluster,
+    Interface,
+    KeptMtu,
+    NetworkService,
+    Node,
+    NodeSetup,
+    Port,
+    PrivateNetwork,
+    Unknown,
+)
 
 PORT, MEMBER, PARENT, BOND, BRIDGE_PORT = "port", "member", "parent", "bond", "bridge port"
 """The roles of a layer; `BOND` is a bond below an interface that is not a VLAN."""
@@ -168,7 +178,7 @@ def _layer(node: Node, setup: NodeSetup | None, name: str, one: _Found, level: i
         mtu_before=one.interface.mtu,
         mtu_after=after,
         kind=one.interface.kind,
-        keeper=str(kept.keeper if kept else Keeper.UNKNOWN),
+        keeper=str(kept.keeper if kept else NetworkService.UNKNOWN),
         file=kept.file if kept else "",
         connection=kept.connection if kept else "",
         kept_before=_kept_before(kept, one.interface.mtu),

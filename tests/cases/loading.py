@@ -24,9 +24,9 @@ from checks.model.facts import (
     Haip,
     Interface,
     InterfaceConfiguration,
-    Keeper,
     KeptMtu,
     Leg,
+    NetworkService,
     Node,
     NodeSetup,
     NotAsked,
@@ -157,7 +157,7 @@ class BootOf(_Table, frozen=True, kw_only=True):
     interface: str
     mtu: int | None = None
     """The MTU in the files; None when no file sets it."""
-    manager: Keeper = Keeper.IFCFG
+    manager: NetworkService = NetworkService.IFCFG
     file: str = ""
 
 

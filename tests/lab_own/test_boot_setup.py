@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.facts import Keeper, NodeSetup
+from checks.model.facts import NetworkService, NodeSetup
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.sections import sections
 from checks.sources.nodes.setup_text import parse_setup
@@ -17,9 +17,9 @@ from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run, un
 pytestmark = needs_namespaces
 
 PERSIST = {
-    "rac1": (Keeper.NETWORK_MANAGER, "nmcli connection modify eth1 802-3-ethernet.mtu 4000"),
-    "rac2": (Keeper.IFCFG, "sed -i s/^MTU=.*/MTU=4000/ /etc/sysconfig/network-scripts/ifcfg-eth1"),
-    "rac3": (Keeper.NETWORKD, "sed -i s/^MTUBytes=.*/MTUBytes=4000/ /etc/systemd/network/10-eth1.network"),
+    "rac1": (NetworkService.NETWORK_MANAGER, "nmcli connection modify eth1 802-3-ethernet.mtu 4000"),
+    "rac2": (NetworkService.IFCFG, "sed -i s/^MTU=.*/MTU=4000/ /etc/sysconfig/network-scripts/ifcfg-eth1"),
+    "rac3": (NetworkService.NETWORKD, "sed -i s/^MTUBytes=.*/MTUBytes=4000/ /etc/systemd/network/10-eth1.network"),
 }
 
 

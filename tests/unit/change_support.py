@@ -13,8 +13,8 @@ from checks.change.verifying import conclude
 from checks.model.facts import (
     Cluster,
     Interface,
-    Keeper,
     KeptMtu,
+    NetworkService,
     Node,
     NodeSetup,
     PathProbe,
@@ -92,7 +92,7 @@ def layer(node: str, name: str = "eth1", **more: object) -> Layer:
         "mtu_before": 1500,
         "mtu_after": 9000,
         "kind": "ethernet",
-        "keeper": str(Keeper.NETWORK_MANAGER),
+        "keeper": str(NetworkService.NETWORK_MANAGER),
     }
     return Layer(**{**facts, **more})  # type: ignore[arg-type]
 
@@ -165,7 +165,7 @@ def until(step: str, now: Cluster | None = None, opened: Plan | None = None) -> 
 def boot_config(mtu: int | None, name: str = "eth1", **more: object) -> KeptMtu:
     """Return NetworkManager's configuration of an interface."""
     file = f"/etc/NetworkManager/system-connections/{name}.nmconnection"
-    return KeptMtu(name, Keeper.NETWORK_MANAGER, file, name, mtu, **more)  # type: ignore[arg-type]
+    return KeptMtu(name, NetworkService.NETWORK_MANAGER, file, name, mtu, **more)  # type: ignore[arg-type]
 
 
 def setup(node: str, *, runs: bool = True, mtu: int | None = None, boot: str = "first", **more: object) -> NodeSetup:
@@ -180,7 +180,7 @@ def setup(node: str, *, runs: bool = True, mtu: int | None = None, boot: str = "
         "instances": ((f"+ASM{number}", f"prod{number}") if number < 3 else (f"+ASM{number}",)) if runs else (),
         "services": ONLINE if runs else ("CRS-4639: Could not contact Oracle High Availability Services",),
         "autostart": runs,
-        "keepers": (Keeper.NETWORK_MANAGER,),
+        "keepers": (NetworkService.NETWORK_MANAGER,),
         "kept": (boot_config(mtu),),
     }
     return NodeSetup(**{**facts, **more})  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.model.facts import Keeper, Unknown
+from checks.model.facts import NetworkService, Unknown
 from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
 from checks.sources.nodes.boot_config.wicked import wicked_mtus
 from tests.unit.boot_config_support import BOND, ETH1, ETH2, IB, file
@@ -33,7 +33,7 @@ def boot_mtus(*files, unmanaged=False):
 def test_the_network_service_configures_the_mtu(name, text, interface, mtu, kind):
     (boot,) = boot_mtus(file(f"{SCRIPTS}/{name}", text)).values()
     assert (boot.interface, boot.mtu, boot.kind) == (interface, mtu, kind)
-    assert (boot.keeper, boot.file) == (Keeper.IFCFG, f"{SCRIPTS}/{name}")
+    assert (boot.keeper, boot.file) == (NetworkService.IFCFG, f"{SCRIPTS}/{name}")
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.bak", "ifcfg-eth1.rpmsave", "ifcfg-eth1~"])
@@ -64,7 +64,7 @@ def test_an_mtu_that_dhcp_may_set_is_unknown():
 def test_wicked_configures_the_mtu(name, text, expected):
     (boot,) = wicked_mtus([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
     assert (boot.interface, boot.mtu, boot.kind) == expected
-    assert boot.keeper is Keeper.WICKED
+    assert boot.keeper is NetworkService.WICKED
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.scpmbackup"])

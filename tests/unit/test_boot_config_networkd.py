@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.model.facts import Keeper, Unknown
+from checks.model.facts import NetworkService, Unknown
 from checks.sources.nodes.boot_config.device import Device
 from checks.sources.nodes.boot_config.networkd import link_file_mtus, networkd_mtus
 from tests.unit.boot_config_support import BOND, ETH1, ETH2, file
@@ -80,7 +80,7 @@ def test_drop_ins_are_read_after_the_file_in_order_of_their_names():
 
 def test_files_in_run_are_gone_after_a_boot_except_those_that_netplan_generates():
     assert boot_mtus(file(f"{RUN}/10-eth1.network", network())) == {}
-    assert boot_mtus(file(f"{RUN}/10-netplan-eth1.network", network()))["eth1"].keeper is Keeper.NETPLAN
+    assert boot_mtus(file(f"{RUN}/10-netplan-eth1.network", network()))["eth1"].keeper is NetworkService.NETPLAN
 
 
 def test_an_unmanaged_interface_has_no_boot_configuration():

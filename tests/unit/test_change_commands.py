@@ -11,7 +11,7 @@ from checks.change.change_plan import Layer
 from checks.change.steps.backup_commands import save_node
 from checks.change.steps.mtu_commands import kept_lines, restored_lines, run_time_lines
 from checks.change.steps.recording_commands import duration, options_of, record
-from checks.model.facts import Keeper
+from checks.model.facts import NetworkService
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
 
 KEYFILE = "/etc/NetworkManager/system-connections/eth1.nmconnection"
@@ -46,26 +46,26 @@ def restored(*layers):
 
 
 def test_networkmanager_is_configured_by_the_name_of_the_connection():
-    eth1 = layer(Keeper.NETWORK_MANAGER, KEYFILE, "Wired connection 1")
+    eth1 = layer(NetworkService.NETWORK_MANAGER, KEYFILE, "Wired connection 1")
     assert boot_commands(eth1) == ("nmcli connection modify 'Wired connection 1' 802-3-ethernet.mtu 9000",)
     assert restored(eth1) == ("nmcli connection modify 'Wired connection 1' 802-3-ethernet.mtu 0",)
 
 
 def test_infiniband_has_its_own_property():
-    ib0 = layer(Keeper.NETWORK_MANAGER, "", "ib0", kind="infiniband", mtu_after=65520, kept_before=2044)
+    ib0 = layer(NetworkService.NETWORK_MANAGER, "", "ib0", kind="infiniband", mtu_after=65520, kept_before=2044)
     assert boot_commands(ib0) == ("nmcli connection modify ib0 infiniband.mtu 65520",)
     assert restored(ib0) == ("nmcli connection modify ib0 infiniband.mtu 2044",)
 
 
 def test_ifcfg_files_of_networkmanager_are_changed_by_nmcli_or_in_the_file():
-    assert boot_commands(layer(Keeper.IFCFG_NETWORK_MANAGER, IFCFG, "System eth1")) == (
+    assert boot_commands(layer(NetworkService.IFCFG_NETWORK_MANAGER, IFCFG, "System eth1")) == (
         "nmcli connection modify 'System eth1' 802-3-ethernet.mtu 9000",
     )
-    assert boot_commands(layer(Keeper.IFCFG_NETWORK_MANAGER, IFCFG))[1] == f"nmcli connection load {IFCFG}"
+    assert boot_commands(layer(NetworkService.IFCFG_NETWORK_MANAGER, IFCFG))[1] == f"nmcli connection load {IFCFG}"
 
 
 def test_networkd_gets_a_drop_in_which_the_rollback_removes():
-    eth1 = layer(Keeper.NETWORKD, NETWORK)
+    eth1 = layer(NetworkService.NETWORKD, NETWORK)
     assert boot_commands(eth1) == (
         f"mkdir -p -m 755 {NETWORK}.d",
         f"printf '%s\\n' '[Link]' MTUBytes=9000 > {DROP_IN}",
@@ -76,41 +76,41 @@ def test_networkd_gets_a_drop_in_which_the_rollback_removes():
 
 
 def test_a_drop_in_of_an_earlier_change_gets_its_earlier_value_back():
-    lowered = layer(Keeper.NETWORKD, DROP_IN, mtu_before=9000, mtu_after=1500, kept_before=9000)
+    lowered = layer(NetworkService.NETWORKD, DROP_IN, mtu_before=9000, mtu_after=1500, kept_before=9000)
     assert "MTUBytes=1500" in boot_commands(lowered)[1]
     assert "MTUBytes=9000" in restored(lowered)[1]
 
 
 def test_a_link_file_is_changed_in_place():
     link = "/etc/systemd/network/10-eth1.link"
-    eth1 = layer(Keeper.UNKNOWN, link, kept_before=1500)
+    eth1 = layer(NetworkService.UNKNOWN, link, kept_before=1500)
     assert boot_commands(eth1) == (f"sed -i -e 's/^[[:space:]]*MTUBytes=.*/MTUBytes=9000/' {link}",)
 
 
 def test_netplan_is_configured_by_section_and_by_the_key_in_its_file():
-    vlan = layer(Keeper.NETPLAN, "/etc/netplan/01.yaml", "bond0.100", kind="vlan")
+    vlan = layer(NetworkService.NETPLAN, "/etc/netplan/01.yaml", "bond0.100", kind="vlan")
     assert boot_commands(vlan) == (r"netplan set 'vlans.bond0\.100.mtu=9000'", "netplan generate")
     assert restored(vlan) == (r"netplan set 'vlans.bond0\.100.mtu=null'", "netplan generate")
 
 
 def test_a_team_sets_the_mtu_of_its_members_which_still_have_their_own_boot_configuration():
-    own = layer(Keeper.NETWORK_MANAGER, interface="p0", connection="p0", role="member", level=0)
+    own = layer(NetworkService.NETWORK_MANAGER, interface="p0", connection="p0", role="member", level=0)
     for kind, names in (("team", ["team0"]), ("bond", ["p0", "team0"])):
-        above = layer(Keeper.NETWORK_MANAGER, interface="team0", connection="team0", kind=kind, level=1)
+        above = layer(NetworkService.NETWORK_MANAGER, interface="team0", connection="team0", kind=kind, level=1)
         assert [line.split()[4] for line in run_time_lines((own, above))] == names
         assert len(kept_lines((own, above)).lines) == 2
 
 
 def test_a_bond_member_without_a_file_takes_the_mtu_of_its_bond_and_a_note_says_so():
-    member = layer(Keeper.UNKNOWN, role="member", interface="p0")
-    bond = layer(Keeper.NETWORK_MANAGER, "", "bond0", interface="bond0", kind="bond", level=1)
+    member = layer(NetworkService.UNKNOWN, role="member", interface="p0")
+    bond = layer(NetworkService.NETWORK_MANAGER, "", "bond0", interface="bond0", kind="bond", level=1)
     plan = kept_lines([member, bond])
     assert plan.lines == ("nmcli connection modify bond0 802-3-ethernet.mtu 9000",)
     assert "p0 has no file that sets an MTU and will take the MTU of the bond at boot" in plan.note
 
 
 def test_an_interface_of_no_known_service_is_named_and_gets_no_command():
-    plan = kept_lines([layer(Keeper.UNKNOWN)])
+    plan = kept_lines([layer(NetworkService.UNKNOWN)])
     assert (plan.lines, plan.unknown) == ((), ("eth1",))
 
 
@@ -123,7 +123,7 @@ def test_an_interface_of_no_known_service_is_named_and_gets_no_command():
         "MTU=1500\n  MTU='4000'\nDEVICE=x\n",
     ],
 )
-@pytest.mark.parametrize("service", [Keeper.IFCFG, Keeper.WICKED])
+@pytest.mark.parametrize("service", [NetworkService.IFCFG, NetworkService.WICKED])
 def test_an_ifcfg_file_has_the_mtu_once_however_often_the_command_runs(service, text, tmp_path):
     file = tmp_path / "ifcfg-eth1"
     file.write_text(text)
@@ -140,7 +140,7 @@ def stack(**mtus):
     """A VLAN on a bond of two members."""
     levels = {"p0": 0, "p1": 0, "bond0": 1, "bond0.100": 2}
     return [
-        layer(Keeper.IFCFG, interface=name, level=level, mtu_before=mtus["before"], mtu_after=mtus["after"])
+        layer(NetworkService.IFCFG, interface=name, level=level, mtu_before=mtus["before"], mtu_after=mtus["after"])
         for name, level in levels.items()
     ]
 
@@ -164,7 +164,7 @@ def test_no_command_sets_an_mtu_above_that_of_the_layer_below(levels, data):
     lowers it with the parent."""
     before, after = data.draw(st.sampled_from([(1500, 9000), (9000, 1500), (1500, 1500)]))
     layers = [
-        layer(Keeper.IFCFG, interface=f"i{n}", level=level, mtu_before=before, mtu_after=after)
+        layer(NetworkService.IFCFG, interface=f"i{n}", level=level, mtu_before=before, mtu_after=after)
         for n, level in enumerate(levels)
     ]
     now = {one.interface: before for one in layers}
@@ -179,7 +179,7 @@ def test_no_command_sets_an_mtu_above_that_of_the_layer_below(levels, data):
     assert set(now.values()) == {after}
 
 
-@given(st.sampled_from(sorted(Keeper)), st.text(min_size=1, max_size=15), st.text(min_size=1, max_size=20))
+@given(st.sampled_from(sorted(NetworkService)), st.text(min_size=1, max_size=15), st.text(min_size=1, max_size=20))
 @settings(max_examples=60)
 def test_names_of_interfaces_connections_and_files_are_single_shell_words(service, name, connection):
     odd = layer(service, "", connection, interface=name, kept_before=4000)

@@ -62,7 +62,7 @@ async def test_a_new_change_has_a_journal_and_a_unique_name(settings, begin):
     assert isinstance(events[-1], RunFinished)
     assert isinstance(last, OpeningResult)
     (file,) = directory_of(settings).glob("*.change")
-    assert file == last.conduct.path
+    assert file == last.session.path
     assert file.stem.startswith("prodrac-")
     assert file.stem.endswith("-b")
 

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
-from checks.model.facts import Clusterware, FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, StaleHome, Unknown
+from checks.model.facts import (
+    Clusterware,
+    FragileMtu,
+    LldpNeighbour,
+    ManagedDatabase,
+    NetworkService,
+    StaleHome,
+    Unknown,
+)
 from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
 from tests.fixtures.change_plans import (
@@ -120,7 +128,7 @@ def test_a_database_that_is_already_down_is_neither_stopped_nor_started():
 
 
 def test_each_node_sets_all_its_layers_now_and_for_the_next_boot():
-    plan = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.IFCFG]))
+    plan = plan_for(to_change(keepers=[NetworkService.NETWORK_MANAGER, NetworkService.IFCFG]))
     assert lines_of(plan, "set-mtu", "rac1") == [
         "ip link set dev eth1 mtu 9000",
         "ip link set dev eth2 mtu 9000",
@@ -193,7 +201,7 @@ def test_the_default_target_fits_the_cloud_and_the_smallest_nic():
 
 
 def test_one_node_for_each_network_service_is_booted_and_this_node_only_if_necessary():
-    plan = plan_for(to_change(4, keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
+    plan = plan_for(to_change(4, keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
     assert [block.node for block in plan.step("survives-boot").commands] == ["rac2", "rac3"]
 
 
@@ -311,7 +319,9 @@ def test_all_checks_run_and_the_setups_are_gathered_before_a_plan():
     assert [f.code for f in checks[-1].run(to_change())] == ["CH-PLAN-001"]
 
 
-KEEPERS = st.lists(st.sampled_from([k for k in Keeper if k is not Keeper.UNKNOWN]), min_size=1, max_size=3)
+KEEPERS = st.lists(
+    st.sampled_from([k for k in NetworkService if k is not NetworkService.UNKNOWN]), min_size=1, max_size=3
+)
 
 
 @given(nodes=st.lists(st.booleans(), min_size=2, max_size=4), keepers=KEEPERS, jumbo=st.booleans())

@@ -7,12 +7,12 @@ from checks.change.change_events import Attested, GateResult, JournalLine, Obser
 from checks.change.change_plan import ChangeKind
 from checks.change.planning import make_way_back
 from checks.change.state import fold
-from checks.model.facts import Keeper
+from checks.model.facts import NetworkService
 from checks.model.finding import Status
 from tests.fixtures.change_plans import plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node
 
-PLAN = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
+PLAN = plan_for(to_change(keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
 
 
 def standing_at(step, plan=PLAN, look=None):

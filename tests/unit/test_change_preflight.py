@@ -15,10 +15,10 @@ from checks.model.facts import (
     ActiveVersion,
     ClusterMember,
     FragileMtu,
-    Keeper,
     KeptMtu,
     Leg,
     LldpNeighbour,
+    NetworkService,
     PingSeries,
     Unknown,
     UnreadNode,
@@ -214,9 +214,9 @@ def test_an_mtu_from_dhcp_must_be_accepted():
 
 
 def test_a_file_shared_with_a_public_interface_must_be_accepted():
-    built = to_change(keepers=[Keeper.NETWORKD])
+    built = to_change(keepers=[NetworkService.NETWORKD])
     one = "/etc/systemd/network/10-eth.network"
-    shared = tuple(KeptMtu(name, Keeper.NETWORKD, one) for name in ("eth0", "eth1", "eth2"))
+    shared = tuple(KeptMtu(name, NetworkService.NETWORKD, one) for name in ("eth0", "eth1", "eth2"))
     obstacle = found(with_setup(built, "rac1", kept=shared))["CH-START-024"]
     assert "configures eth2 and also eth0, which is not private" in obstacle.sentence
     assert found(with_setup(built, "rac1", kept=shared[1:])) == {}

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.model.facts import Keeper, LldpNeighbour
+from checks.model.facts import LldpNeighbour, NetworkService
 from checks.model.settings import ChangeSettings, DatabaseSettings, Settings
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node, with_interface
@@ -78,7 +78,7 @@ def test_the_practice_cluster_is_named_and_its_switch_is_outside_its_nodes():
 
 
 def test_the_node_of_racwire_is_booted_last_which_ends_racwire():
-    plan = plan_for(to_change(2, keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
+    plan = plan_for(to_change(2, keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
     blocks = plan.step("survives-boot").commands
     assert [block.node for block in blocks] == ["rac2", "rac1"]
     assert "racwire runs on it" in blocks[1].note

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.model.facts import FragileMtu, Keeper, KeptMtu, NodeSetup, Unknown, UnreadNode
+from checks.model.facts import FragileMtu, KeptMtu, NetworkService, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Status
 from checks.plugins.boot_mtu import boot_mtu
 from tests.fixtures.clusters import cluster, interface, node, setup, with_interface
@@ -28,7 +28,7 @@ def found(nodes, *setups):
     return {f.code: f for f in boot_mtu.run(built)}
 
 
-def boot(name="eth1", mtu=None, service=Keeper.IFCFG, file="/etc/sysconfig/network-scripts/ifcfg-eth1", **more):
+def boot(name="eth1", mtu=None, service=NetworkService.IFCFG, file="/etc/sysconfig/network-scripts/ifcfg-eth1", **more):
     return KeptMtu(name, service, file, mtu=mtu, **more)
 
 
@@ -39,7 +39,7 @@ def test_nodes_whose_boot_configuration_has_the_running_mtu_pass_on_every_networ
 
 
 def test_the_same_mistake_on_several_nodes_is_one_finding_with_one_remedy():
-    by_nm = boot(service=Keeper.NETWORK_MANAGER, file="", connection="Private 1")
+    by_nm = boot(service=NetworkService.NETWORK_MANAGER, file="", connection="Private 1")
     finding = found([RAC1, RAC2], keeping(RAC1, by_nm), keeping(RAC2, by_nm))["IC-BOOT-002"]
     assert finding.title.startswith("eth1 of rac1 and rac2 run at MTU 9000 and will have MTU 1500")
     change = finding.next[-1]
@@ -94,7 +94,7 @@ SCRIPT = FragileMtu("eth1", "/etc/rc.d/rc.local", "ip link set eth1 mtu 9000", 9
         ((boot(),), SCRIPT, "comes only from /etc/rc.d/rc.local: without the script it will be 1500."),
         ((boot(),), msgspec.structs.replace(SCRIPT, interface=""), "without the script it will be 1500."),
         (
-            (boot(service=Keeper.UNKNOWN),),
+            (boot(service=NetworkService.UNKNOWN),),
             SCRIPT,
             "comes only from /etc/rc.d/rc.local: no known network service sets it.",
         ),
@@ -160,7 +160,7 @@ setups = st.builds(
     NodeSetup,
     st.sampled_from(["rac1", "rac2"]),
     kept=st.builds(Unknown, st.just("x"))
-    | st.lists(st.builds(KeptMtu, names, st.sampled_from(Keeper), mtu=mtus), max_size=5).map(tuple),
+    | st.lists(st.builds(KeptMtu, names, st.sampled_from(NetworkService), mtu=mtus), max_size=5).map(tuple),
     fragile=st.lists(
         st.builds(FragileMtu, names, st.just("/f"), st.just("l"), st.sampled_from([None, 1500, 9000])), max_size=2
     ).map(tuple),

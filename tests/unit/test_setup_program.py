@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from checks.model.facts import Keeper, NodeSetup, Unknown
+from checks.model.facts import NetworkService, NodeSetup, Unknown
 from checks.model.journal import Journal
 from checks.sources.entries import Program
 from checks.sources.node_setup import SETUP
@@ -158,14 +158,14 @@ def test_the_program_reads_the_platform_and_the_logins(setup):
 
 
 def test_the_program_reads_the_network_services_their_mtus_and_scripts(setup):
-    assert setup.keepers == (Keeper.NETPLAN, Keeper.NETWORK_MANAGER)
-    (unread,) = (k for k in setup.kept if k.keeper is Keeper.NETPLAN)
+    assert setup.keepers == (NetworkService.NETPLAN, NetworkService.NETWORK_MANAGER)
+    (unread,) = (k for k in setup.kept if k.keeper is NetworkService.NETPLAN)
     assert (unread.interface, unread.file) == ("ib0", "/etc/netplan/01.yaml")
     assert "because RAC is not certified on Ubuntu: check the MTU in /etc/netplan/01.yaml by hand" in unread.mtu.reason
     assert {k.interface: (k.mtu, k.keeper) for k in setup.kept if k is not unread} == {
-        "bond1": (9000, Keeper.NETWORK_MANAGER),
-        "eth1": (9000, Keeper.NETWORK_MANAGER),
-        "wlan0": (1500, Keeper.IFCFG_NETWORK_MANAGER),
+        "bond1": (9000, NetworkService.NETWORK_MANAGER),
+        "eth1": (9000, NetworkService.NETWORK_MANAGER),
+        "wlan0": (1500, NetworkService.IFCFG_NETWORK_MANAGER),
     }
     assert [(f.interface, f.file) for f in setup.fragile] == [("eth1", "/etc/rc.d/rc.local")]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
+from checks.model.facts import LldpNeighbour, NetworkService, NodeSetup, Unknown
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.boot_config.active_manager import parse_network_services
 from checks.sources.nodes.sections import Section
@@ -154,13 +154,16 @@ def test_no_answer_of_lldpd_differs_from_no_neighbour(answer, reason):
 @pytest.mark.parametrize(
     ("text", "keepers"),
     [
-        ("active\ninactive\ninactive\ninactive", (Keeper.NETWORK_MANAGER,)),
-        ("active\nactive\ninactive\nunknown\nthere /run/wicked", (Keeper.NETWORK_MANAGER, Keeper.IFCFG)),
+        ("active\ninactive\ninactive\ninactive", (NetworkService.NETWORK_MANAGER,)),
+        (
+            "active\nactive\ninactive\nunknown\nthere /run/wicked",
+            (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG),
+        ),
         # One interface that did not come up, and the service is `failed`; it is started at the next boot all the same.
-        ("inactive\nfailed\ninactive\ninactive", (Keeper.IFCFG,)),
+        ("inactive\nfailed\ninactive\ninactive", (NetworkService.IFCFG,)),
         # systemctl has the say where it speaks.
-        ("inactive\ninactive\ninactive\nactive\nthere /run/NetworkManager", (Keeper.WICKED,)),
-        ("there /run/systemd/netif", (Keeper.NETWORKD,)),
+        ("inactive\ninactive\ninactive\nactive\nthere /run/NetworkManager", (NetworkService.WICKED,)),
+        ("there /run/systemd/netif", (NetworkService.NETWORKD,)),
         ("", ()),
     ],
 )
@@ -178,7 +181,7 @@ def test_only_files_of_a_running_network_service_count():
     assert setup(units="inactive\ninactive\nactive\ninactive", **files).kept_mtu("eth1").mtu == 8000
     assert (
         setup(units="active\ninactive\ninactive\ninactive", **files).kept_mtu("eth1").keeper
-        is Keeper.IFCFG_NETWORK_MANAGER
+        is NetworkService.IFCFG_NETWORK_MANAGER
     )
     assert setup(units="", **files).kept_mtu("eth1").mtu is not None
 

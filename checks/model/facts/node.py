@@ -151,7 +151,7 @@ class CounterChanges(Fact, frozen=True):
         return next((c for c in self.nodes if c.node == node), None)
 
 
-class Keeper(StrEnum):
+class NetworkService(StrEnum):
     """The network service that configures an interface at boot, with its MTU."""
 
     NETWORK_MANAGER = "NetworkManager"
@@ -169,7 +169,7 @@ class KeptMtu(Fact, frozen=True):
     """The boot configuration of one interface on one node."""
 
     interface: str
-    keeper: Keeper
+    keeper: NetworkService
     file: str = ""
     """The configuration file; empty where only the network service itself was queried."""
     connection: str = ""
@@ -223,7 +223,7 @@ class NodeSetup(Fact, frozen=True):
     """Whether Clusterware starts at boot (`crsctl config crs`, else the file ohasdstr)."""
     services: tuple[str, ...] | Unknown = Unknown("not read")
     """The lines of `crsctl check crs` on this node: `CRS-4638: Oracle High Availability Services is online`, ..."""
-    keepers: tuple[Keeper, ...] = ()
+    keepers: tuple[NetworkService, ...] = ()
     """The active network services of the node."""
     kept: tuple[KeptMtu, ...] | Unknown = Unknown("not read")
     """The boot configuration of every interface that has a file or connection."""
