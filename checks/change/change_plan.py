@@ -88,7 +88,7 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: str = ""
     """The kernel's name of the kind: `ethernet`, `bond`, `vlan`, `bridge`, `infiniband`, ..."""
     keeper: str = ""
-    """The network service that configures it at boot: a `checks.model.facts.Keeper`."""
+    """The network service that configures it at boot: a `checks.model.facts.NetworkService`."""
     file: str = ""
     connection: str = ""
     kept_before: int | None = None

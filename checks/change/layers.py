@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checks.change.change_plan import ChangeKind, Layer
-from checks.model.facts import Cluster, Interface, Keeper, KeptMtu, Node, NodeSetup, Port, PrivateNetwork, Unknown
+from checks.model.facts import (
+    Cluster,
+    Interface,
+    KeptMtu,
+    NetworkService,
+    Node,
+    NodeSetup,
+    Port,
+    PrivateNetwork,
+    Unknown,
+)
 
 PORT, MEMBER, PARENT, BOND, BRIDGE_PORT = "port", "member", "parent", "bond", "bridge port"
 """The roles of a layer; `BOND` is a bond below an interface that is not a VLAN."""
@@ -56,7 +66,7 @@ def is_shared(node: Node, interface: Interface, ours: frozenset[str]) -> bool:
 
 def has_address(interface: Interface) -> bool:
     """Whether the interface has an address of its own that is neither link-local nor HAIP."""
-    return any(not a.ip.casefold().startswith("fe80:") and not a.is_haip for a in interface.addresses)
+    return any(not a.ip.casefold().startswith("fe80:") and not a.is_link_local for a in interface.addresses)
 
 
 def inheriting(cluster: Cluster, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
@@ -168,7 +178,7 @@ def _layer(node: Node, setup: NodeSetup | None, name: str, one: _Found, level: i
         mtu_before=one.interface.mtu,
         mtu_after=after,
         kind=one.interface.kind,
-        keeper=str(kept.keeper if kept else Keeper.UNKNOWN),
+        keeper=str(kept.keeper if kept else NetworkService.UNKNOWN),
         file=kept.file if kept else "",
         connection=kept.connection if kept else "",
         kept_before=_kept_before(kept, one.interface.mtu),

@@ -8,7 +8,7 @@ from checks.change import codes
 from checks.change.change_plan import Layer
 from checks.change.layers import by_dhcp
 from checks.change.obstacles import Obstacle
-from checks.model.facts import Cluster, FragileMtu, Keeper, KeptMtu, Unknown
+from checks.model.facts import Cluster, FragileMtu, KeptMtu, NetworkService, Unknown
 from checks.model.wording import listed
 
 
@@ -45,7 +45,9 @@ def _not_found(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
         return  # an obstacle of its own
     # A bond gives its MTU to members that have no file of their own.
     unknown = [
-        one.interface for one in layers if one.keeper == Keeper.UNKNOWN and not one.file and one.role != "member"
+        one.interface
+        for one in layers
+        if one.keeper == NetworkService.UNKNOWN and not one.file and one.role != "member"
     ]
     if unknown:
         yield Obstacle(
@@ -131,11 +133,11 @@ def _shared(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Ob
 def _set_in(kept: KeptMtu) -> tuple[str, str]:
     """Return the file and connection that hold the MTU; empty for network services with a file for each interface."""
     match kept.keeper:
-        case Keeper.NETWORKD:
+        case NetworkService.NETWORKD:
             return kept.file, ""
-        case Keeper.NETPLAN:
+        case NetworkService.NETPLAN:
             return (kept.file, kept.connection) if kept.connection else ("", "")
-        case Keeper.NETWORK_MANAGER:
+        case NetworkService.NETWORK_MANAGER:
             return "", kept.connection
         case _:
             return "", ""

@@ -42,7 +42,7 @@ _COPIES_LIMIT_S = 5.0
 class OpeningResult:
     """The result of opening a change: its session."""
 
-    conduct: ChangeSession
+    session: ChangeSession
 
 
 async def open_change(

@@ -75,7 +75,7 @@ def _haip(cluster: Cluster, networks: Sequence[PlannedNetwork]) -> Iterator[str]
     yield _NOT_IN_THE_REGISTRY
     node = cluster.node(cluster.local_node)
     names = {p.interface for n in (cluster.networks if isinstance(cluster.networks, tuple) else ()) for p in n.ports}
-    haips = [a for i in (node.interfaces if node else ()) if i.name in names for a in i.addresses if a.is_haip]
+    haips = [a for i in (node.interfaces if node else ()) if i.name in names for a in i.addresses if a.is_link_local]
     if haips:
         why = " HAIP can move to any private network, so all must have the same MTU." if len(networks) > 1 else ""
         yield (

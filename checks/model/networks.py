@@ -109,7 +109,7 @@ def _strays(
         if node.name not in there
         for interface in node.interfaces
         for address in interface.addresses
-        if not address.is_haip and ipaddress.ip_address(address.ip) in subnet and address.network != subnet
+        if not address.is_link_local and ipaddress.ip_address(address.ip) in subnet and address.network != subnet
     }
     return list(strays.values())
 
@@ -122,7 +122,7 @@ def _place(
         (interface, address)
         for interface in node.interfaces
         for address in interface.addresses
-        if not address.is_haip and in_subnet(address, entry.subnet)
+        if not address.is_link_local and in_subnet(address, entry.subnet)
     ]
     named = [place for place in places if fnmatchcase(place[0].name, entry.name)]
     if named:
@@ -146,7 +146,7 @@ def _how_to_name_networks(nodes: Sequence[Node]) -> str:
         for node in nodes
         for interface in node.interfaces
         for address in interface.addresses
-        if interface.kind != "loopback" and ":" not in address.ip and not address.is_haip
+        if interface.kind != "loopback" and ":" not in address.ip and not address.is_link_local
     ]
     seen = f"This node has {', '.join(found)}. " if found else ""
     return (

@@ -24,9 +24,9 @@ from checks.model.facts import (
     Haip,
     Interface,
     InterfaceConfiguration,
-    Keeper,
     KeptMtu,
     Leg,
+    NetworkService,
     Node,
     NodeSetup,
     NotAsked,
@@ -45,7 +45,7 @@ from tests.fixtures.databases import past_loss as loss_of_the_past
 from tests.fixtures.databases import transfers as transfers_of
 
 DIRECTORY = Path(__file__).parent
-NOT_ASKED = NotAsked("No database was named.")
+NOT_REQUESTED = NotAsked("No database was named.")
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -72,7 +72,7 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
 
     def changed(self, old: Interface | None) -> Interface:
         """Return the interface with the changes of the case."""
-        said = {
+        fields = {
             "name": self.renamed,
             "mtu": self.mtu,
             "kind": self.kind,
@@ -84,21 +84,28 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
             "administratively_up": False if self.off else None,
         }
         if self.addresses is not None:
-            split = [text.partition("/") for text in self.addresses]
-            said["addresses"] = tuple(Address(ip, int(prefix)) for ip, _, prefix in split)
+            fields["addresses"] = tuple(_address(text) for text in self.addresses)
         base = old or interface(self.name, "")
-        return msgspec.structs.replace(base, **{key: value for key, value in said.items() if value is not None})
+        return msgspec.structs.replace(base, **{key: value for key, value in fields.items() if value is not None})
+
+
+def _address(text: str) -> Address:
+    """Return an address from `169.254.47.99/17`, which a label such as `eth1:1` may follow."""
+    with_length, _, label = text.partition(" ")
+    ip, _, length = with_length.partition("/")
+    return Address(ip, int(length), label)
 
 
 class RouteOf(_Table, frozen=True, kw_only=True):
-    """A route of a node, which replaces those to the same destination."""
+    """A route of a node, which replaces the one with the same destination and metric."""
 
-    node: str
+    node: str | tuple[str, ...]
     to: str
     interface: str
     gateway: str = ""
     mtu: int | None = None
     mtu_locked: bool = False
+    metric: int = 0
 
 
 class PathOf(_Table, frozen=True, kw_only=True):
@@ -150,7 +157,7 @@ class BootOf(_Table, frozen=True, kw_only=True):
     interface: str
     mtu: int | None = None
     """The MTU in the files; None when no file sets it."""
-    manager: Keeper = Keeper.IFCFG
+    manager: NetworkService = NetworkService.IFCFG
     file: str = ""
 
 
@@ -213,7 +220,7 @@ class Make(_Table, frozen=True, kw_only=True):
         nodes = [self._node(number) for number in range(1, self.nodes + 1)]
         built = cluster(nodes, self._clusterware())
         assert isinstance(built.networks, tuple)
-        built = with_paths(built, *(probe for said in self.path for probe in said.probes(built.networks)))
+        built = with_paths(built, *(probe for declared in self.path for probe in declared.probes(built.networks)))
         built = msgspec.structs.replace(
             built,
             setups=tuple(self._setup(setup) for setup in built.setups),
@@ -223,32 +230,34 @@ class Make(_Table, frozen=True, kw_only=True):
         return asked(
             built,
             counters=counters(self.nodes, *(self._counted(name) for name in self.counted)),
-            database=database(self.nodes, self.database) if self.database else NOT_ASKED,
-            activity=self._activity() if self.database else NOT_ASKED,
+            database=database(self.nodes, self.database) if self.database else NOT_REQUESTED,
+            activity=self._activity() if self.database else NOT_REQUESTED,
             history=history(
                 self.nodes,
                 [loss_of_the_past(loss.instance, loss.blocks, loss.last) for loss in self.past_loss],
                 devices=tuple(device(n, nic, self.mtu) for n in numbers for nic in ("eth1", "eth2")),
             )
             if self.database
-            else NOT_ASKED,
+            else NOT_REQUESTED,
         )
 
     def _node(self, number: int) -> Node | UnreadNode:
         built = node(number, self.mtu)
         if built.name in self.unread:
             return UnreadNode(built.name, self.unread[built.name])
-        for said in self.interface:
-            if built.name in _several(said.node):
-                new = said.changed(built.interface(said.name))
-                others = tuple(new if i.name == said.name else i for i in built.interfaces)
-                added = () if built.interface(said.name) else (new,)
+        for declared in self.interface:
+            if built.name in _several(declared.node):
+                new = declared.changed(built.interface(declared.name))
+                others = tuple(new if i.name == declared.name else i for i in built.interfaces)
+                added = () if built.interface(declared.name) else (new,)
                 built = msgspec.structs.replace(built, interfaces=(*others, *added))
         for route in self.route:
-            if route.node == built.name:
-                new_route = Route(route.to, route.interface, route.gateway, route.mtu, route.mtu_locked)
-                kept = tuple(r for r in built.routes if r.destination != route.to)
-                built = msgspec.structs.replace(built, routes=(*kept, new_route))
+            if built.name in _several(route.node):
+                new_route = Route(
+                    route.to, route.interface, route.gateway, route.mtu, route.mtu_locked, metric=route.metric
+                )
+                others = tuple(r for r in built.routes if (r.destination, r.metric) != (route.to, route.metric))
+                built = msgspec.structs.replace(built, routes=(*others, new_route))
         return msgspec.structs.replace(built, sysctls={**built.sysctls, **self.sysctl.get(built.name, {})})
 
     def _clusterware(self) -> Clusterware:
@@ -263,12 +272,12 @@ class Make(_Table, frozen=True, kw_only=True):
         return msgspec.structs.replace(facts, **changes)
 
     def _setup(self, setup: NodeSetup | UnreadNode) -> NodeSetup | UnreadNode:
-        said = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
-        if isinstance(setup, UnreadNode) or not said:
+        declared = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
+        if isinstance(setup, UnreadNode) or not declared:
             return setup
         assert isinstance(setup.kept, tuple)
-        entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in said.values()]
-        return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in said), *entries))
+        entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in declared.values()]
+        return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in declared), *entries))
 
     def _counted(self, name: str) -> CounterChange:
         flat = {f"{group}_{n}": value for group, values in self.counted[name].items() for n, value in values.items()}
@@ -371,7 +380,7 @@ class Case(_Table, frozen=True, kw_only=True):
                 yield f"not expected: {finding.status} {finding.code} {finding.title}"
             if finding.code in self.must_not.codes or finding.status in self.must_not.statuses:
                 yield f"must not be found: {finding.status} {finding.code} {finding.title}"
-            yield from (f"must not be said: {p!r} in {whole}" for p in self.must_not.phrases if p in whole)
+            yield from (f"must not be in the report: {p!r} in {whole}" for p in self.must_not.phrases if p in whole)
         code = exit_code(report)
         if code != self.expect.exit_code and not any(
             finding.code in tolerated and finding.status in PROBLEMS for finding in report.findings

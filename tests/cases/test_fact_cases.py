@@ -18,7 +18,7 @@ CHECKS = tuple(discover().checks)
 
 
 def report_of(case: Case) -> Report:
-    """What a run says of the case."""
+    """Return the report of a run on the case."""
     built = case.make.cluster()
     settings = Settings()
     thresholds = msgspec.structs.replace(settings.thresholds, **case.make.thresholds)
@@ -35,13 +35,13 @@ def report_of(case: Case) -> Report:
 
 @pytest.mark.case
 @pytest.mark.parametrize("case", fact_cases(), ids=lambda case: case.name)
-def test_a_case_is_judged_right(case: Case) -> None:
+def test_a_case_has_exactly_its_expected_findings(case: Case) -> None:
     report = report_of(case)
-    told = [f"{f.status} {f.code} {f.title}" for f in report.findings]
-    assert case.faults_of(report) == [], "\n".join(told)
+    shown = [f"{f.status} {f.code} {f.title}" for f in report.findings]
+    assert case.faults_of(report) == [], "\n".join(shown)
 
 
-def test_a_case_that_expects_too_little_too_much_or_the_wrong_thing_fails() -> None:
+def test_a_case_with_missing_additional_or_wrong_expectations_fails() -> None:
     case = load(DIRECTORY / "mtu-odd-node.toml")
     report = report_of(case)
     first = case.expect.findings[0]
@@ -65,13 +65,13 @@ def test_a_case_that_expects_too_little_too_much_or_the_wrong_thing_fails() -> N
         assert msgspec.structs.replace(case, must_not=forbidden).faults_of(report)
 
 
-def test_a_key_that_does_not_exist_is_an_error(tmp_path) -> None:
+def test_an_unknown_key_is_an_error(tmp_path) -> None:
     text = (DIRECTORY / "mtu-odd-node.toml").read_text()
     (tmp_path / "slip.toml").write_text(text.replace("mtu = 1500", "mtuu = 1500", 1))
     with pytest.raises(msgspec.ValidationError, match="mtuu"):
         load(tmp_path / "slip.toml")
 
 
-def test_every_case_says_what_is_wrong_or_that_all_is_well() -> None:
+def test_every_case_says_what_is_wrong_or_that_the_cluster_is_healthy() -> None:
     assert len({case.title for case in cases()}) == len(cases())
     assert [case.name for case in cases() if not case.expect.findings and "healthy" not in case.name] == []

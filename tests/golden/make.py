@@ -103,8 +103,8 @@ def evidence(to: Path) -> None:
     any_code("check", "--lab", "-q", *lean, *paths, "--format", "json", "-o", str(to / "switch-mtu.json"))
     run("lab", "mend")
     run("lab", "break", "hung-instance")
-    asked = ("clusterware", "gc-receive-time", "instance-ping", "interconnect-in-use", "device-mtu")
-    any_code("check", "--lab", "-q", *lean, *asked, "--format", "json", "-o", str(to / "hung-instance.json"))
+    requested = ("clusterware", "gc-receive-time", "instance-ping", "interconnect-in-use", "device-mtu")
+    any_code("check", "--lab", "-q", *lean, *requested, "--format", "json", "-o", str(to / "hung-instance.json"))
     run("lab", "down")
 
     run("lab", "up", "--nodes", "3", "--mtu", "1500")
@@ -203,7 +203,7 @@ def changes(to: Path) -> None:
     run("lab", "down")
 
 
-# --- the answers of that version --------------------------------------------------------------------------------------
+# --- the outcomes of that version -------------------------------------------------------------------------------------
 
 
 def called(argv: list[str]) -> tuple[int, str]:

@@ -131,7 +131,7 @@ def change_report(output: str) -> Any:
     report = json.loads(output)
     made = {key: len(report[key]) for key in ("log", "figures", "comparison", "blocks")}
     steps = [{k: v for k, v in step.items() if k != "results"} for step in report["steps"]]
-    kept = (
+    recorded = (
         "schema", "id", "cluster", "nodes", "opened_at", "opened_by", "closed_at", "closed_by", "reason", "versions",
         "layers", "notes",
     )  # fmt: skip
@@ -141,15 +141,15 @@ def change_report(output: str) -> Any:
     ]
     surprises = [[each["at"], each["dangerous"]] for each in report["surprises"]]
     return {
-        **{key: report[key] for key in kept}, **made, "steps": steps, "overrides": overrides, "surprises": surprises
+        **{key: report[key] for key in recorded}, **made, "steps": steps, "overrides": overrides, "surprises": surprises
     }  # fmt: skip
 
 
 def standing(output: str) -> Any:
     """Return the current step of a change and the status of every step."""
-    told = json.loads(output)
-    steps = [[step["id"], step["standing"], len(step["waits_for"])] for step in told["steps"]]
-    return {**{key: told[key] for key in ("change", "way_back", "outcome", "current")}, "steps": steps}
+    document = json.loads(output)
+    steps = [[step["id"], step["standing"], len(step["waits_for"])] for step in document["steps"]]
+    return {**{key: document[key] for key in ("change", "way_back", "outcome", "current")}, "steps": steps}
 
 
 def commands(output: str) -> Any:

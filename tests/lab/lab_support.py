@@ -114,10 +114,10 @@ def assert_healthy(cluster: racwire_lab.Lab) -> None:
         assert all(addresses)
         # Two attempts, as above. One shell for all pings, since to enter a node takes longer than a ping.
         once = f"ping -q -M do -c 1 -W 0.4 -s {cluster.mtu - 28} $address >/dev/null"
-        said = run(
+        result = run(
             cluster, node, "sh", "-c", f"for address do {once} || {once} || echo $address; done", "sh", *addresses
         )
-        assert (said.stdout, said.stderr) == ("", ""), f"lost from {node}"
+        assert (result.stdout, result.stderr) == ("", ""), f"lost from {node}"
 
 
 def settings(cluster: racwire_lab.Lab, node: str) -> str:

@@ -55,10 +55,10 @@ class Practice:
         with (
             pytest.MonkeyPatch.context() as patch,
             redirect_stdout(io.StringIO()),
-            redirect_stderr(io.StringIO()) as told,
+            redirect_stderr(io.StringIO()) as stderr,
         ):
             patch.setenv("RACWIRE_LAB_DIR", self.environment["RACWIRE_LAB_DIR"])
-            assert main(["lab", *words]) == 0, told.getvalue()
+            assert main(["lab", *words]) == 0, stderr.getvalue()
 
     def inside(self, *words: str) -> CommandResult:
         """Run a racwire command on the first node, as `--lab` does, without a new Python process."""
@@ -79,11 +79,13 @@ class Practice:
         daemons = Daemons(homes[0], homes)
 
         def flows() -> bool:
-            begun = self._blocks(daemons)
+            started = self._blocks(daemons)
             until(
-                lambda: all(now >= begun.get(at, (0, 0))[0] + _ENOUGH for at, (now, _) in self._blocks(daemons).items())
+                lambda: all(
+                    now >= started.get(at, (0, 0))[0] + _ENOUGH for at, (now, _) in self._blocks(daemons).items()
+                )
             )
-            lost = {at: lost for at, (_, lost) in begun.items()}
+            lost = {at: lost for at, (_, lost) in started.items()}
             return len(lost) == len(homes) and {at: lost for at, (_, lost) in self._blocks(daemons).items()} == lost
 
         until(flows)
@@ -128,10 +130,10 @@ def until_it_holds(path: Path, *sources: str, samples: int = 1) -> None:
     def holds() -> bool:
         try:
             with closing(Recording.open(path)) as recording:
-                told = [source for source, (count, *_) in recording.tallies().items() if count >= samples]
+                complete = [source for source, (count, *_) in recording.tallies().items() if count >= samples]
         except RecordingError:  # it may not be there yet
             return False
-        return all(any(source.startswith(words) for source in told) for words in sources)
+        return all(any(source.startswith(words) for source in complete) for words in sources)
 
     until(holds, f"{path.name} lacks samples")
 
@@ -165,8 +167,8 @@ class OnTerminal:
     def _read(self) -> bool:
         ready, _, _ = select.select([self._screen], [], [], PATIENCE_S)
         try:
-            said = os.read(self._screen, 1 << 16) if ready else b""
-        except OSError:  # nobody has the other end any more
-            said = b""
-        self.shown += said.decode(errors="replace")
-        return bool(said)
+            output = os.read(self._screen, 1 << 16) if ready else b""
+        except OSError:  # no process has the other end open any more
+            output = b""
+        self.shown += output.decode(errors="replace")
+        return bool(output)

@@ -98,8 +98,8 @@ class Rehearsal:
 
     def begin(self, target: int = 9000) -> None:
         """Open the change."""
-        said = self.change("new", "--to", str(target))
-        assert said.code == 0, said.out + said.err
+        result = self.change("new", "--to", str(target))
+        assert result.code == 0, result.out + result.err
 
     def forget_change(self) -> None:
         """Remove the journals: the next test starts without any."""
@@ -118,9 +118,9 @@ class Rehearsal:
 
     def verify(self, node: str = "rac1") -> dict[str, Any]:
         """Verify the gate. Return the result with the exit code."""
-        said = self.change("verify", "--format", "json", node=node)
-        assert said.code in (0, 2, 3), said.err
-        return {**said.document, "code": said.code}
+        result = self.change("verify", "--format", "json", node=node)
+        assert result.code in (0, 2, 3), result.err
+        return {**result.document, "code": result.code}
 
     def report(self) -> ChangeReport:
         """Return the report, from its JSON."""
@@ -163,14 +163,14 @@ class Rehearsal:
             words = line.split("#")[0].split()
             if words:
                 assert words[0] == "racwire", line
-                with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as told:
-                    assert main(words[1:]) == 0, told.getvalue()
+                with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as stderr:
+                    assert main(words[1:]) == 0, stderr.getvalue()
 
     def attest(self, step: dict[str, Any]) -> None:
         """Attest the current step if it needs an attestation."""
         if "an attestation" in step["waits_for"] and self.current == step["id"]:
-            said = self.change("attest", "--by", "Ann Lee of the DBAs")
-            assert said.code == 0, said.err
+            result = self.change("attest", "--by", "Ann Lee of the DBAs")
+            assert result.code == 0, result.err
 
     def walk(self, until_step: str = "", *, look_first: bool = False) -> None:
         """Do each step as it is printed and verify its gate, up to the specified step or to the end.
@@ -215,8 +215,8 @@ class Rehearsal:
         """
         harm = [r.get("sentence", r["text"]) for r in results if r["status"] == "FAIL"]
         assert not [text for text in harm if "receive time" not in text or re.search(_HARM, text)], results
-        said = self.change("override", "--by", "Ann Lee", "--reason", "The machine was busy with other work.")
-        assert said.code == 0, said.err
+        result = self.change("override", "--by", "Ann Lee", "--reason", "The machine was busy with other work.")
+        assert result.code == 0, result.err
 
     def mtu(self, node: str, interface: str = "eth1") -> int:
         """Return the current MTU of an interface of a node."""

@@ -24,7 +24,7 @@ EVERYTHING = ("node rac1", "node rac2", "instance prac1", "instance prac2", "lat
 
 @pytest.fixture
 def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """A cluster at MTU 1500 and another at 9000, recorded at the same time with all that can be recorded."""
+    """A cluster at MTU 1500 and another at 9000, recorded at the same time with every source."""
     clusters = []
     running = []
     try:
@@ -37,8 +37,8 @@ def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
         for each in running:
             each.send_signal(signal.SIGINT)
         for each in running:
-            _, said = each.communicate(timeout=PATIENCE_S)
-            assert each.returncode == 0, said
+            _, stderr = each.communicate(timeout=PATIENCE_S)
+            assert each.returncode == 0, stderr
         yield str(files[0]), str(files[1])
     finally:
         for each in running:
@@ -48,7 +48,7 @@ def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
             cluster.down()
 
 
-def test_six_packets_for_a_block_at_mtu_1500_and_one_at_9000(recordings, tmp_path, capsys):
+def test_a_block_takes_six_packets_at_mtu_1500_and_one_at_9000(recordings, tmp_path, capsys):
     picture = tmp_path / "mtu.svg"
     # A real comparison has stretches of ten samples and more; these few seconds are for the test's sake.
     code = main(["compare", *recordings, "--stretch", "1s", "--format", "json", "--svg", str(picture)])

@@ -95,7 +95,7 @@ def lost_pairs(report: Report) -> set[Pair]:
     return pairs
 
 
-def assert_says_who_lost(report: Report, receivers: set[str]) -> None:
+def assert_lost_by(report: Report, receivers: set[str]) -> None:
     """The titles name only the receivers before the number of lost blocks; the nodes are those of the pairs."""
     findings = with_code(report, "IC-LOST-002")
     heads = " ".join(f.title.partition(" lost ")[0] for f in findings)
@@ -110,12 +110,12 @@ def assert_says_who_lost(report: Report, receivers: set[str]) -> None:
 @pytest.mark.parametrize(
     "practice", [pytest.param((3, 9000), marks=pytest.mark.beyond_sample), (3, 1500)], indirect=True
 )
-def test_a_healthy_database_passes_everything_and_loses_none_of_its_blocks(cluster: Practice) -> None:
+def test_a_healthy_database_passes_all_checks_and_loses_no_block(cluster: Practice) -> None:
     assert_healthy(cluster.check())
 
 
 @pytest.mark.parametrize("practice", [(2, 9000)], indirect=True)
-def test_network_and_database_are_asked_together_and_the_run_says_how_far_it_is(cluster: Practice) -> None:
+def test_network_and_database_are_read_concurrently_with_progress(cluster: Practice) -> None:
     report, progress = check_on_a_terminal(cluster)
     assert_healthy(report)
     # The database is reached for before the first packet is sent, and sampled again when all paths are under way.
@@ -125,7 +125,7 @@ def test_network_and_database_are_asked_together_and_the_run_says_how_far_it_is(
     assert len(samples) == 2
     assert min(began(e) for e in report.journal if e.topic == "sql connect") < min(began(e) for e in paths)
     assert max(began(e) for e in paths) < max(samples)
-    # History is begun, and the kernels' counters grow, while the instances are between their two samples.
+    # The history is read, and the kernels' counters grow, between the two samples of the instances.
     history = [entry for entry in report.journal if entry.topic.startswith("sql awr_")]
     assert min(samples) < min(began(e) for e in history) < max(samples)
     kernels = [began(e) for e in report.journal if e.topic == "counters over time" and e.node == "rac1"]
@@ -135,7 +135,7 @@ def test_network_and_database_are_asked_together_and_the_run_says_how_far_it_is(
 
 
 def assert_healthy(report: Report) -> None:
-    # One packet of the many that are sent at once may be lost on a machine as small as this: it is told as no fault.
+    # On a small machine, one of many concurrent packets may be lost: it is not reported as a fault.
     assert [(f.status, f.title) for f in report.findings if f.status is not Status.PASS and f.code not in NOISE] == []
     concluded = {f.check for f in report.findings if f.status is Status.PASS or f.code in NOISE}
     assert concluded == DATABASE_CHECKS | NETWORK_CHECKS
@@ -153,7 +153,7 @@ def assert_healthy(report: Report) -> None:
 
 
 def check_on_a_terminal(cluster: Practice) -> tuple[Report, str]:
-    """The report, and what its stderr, a terminal, showed meanwhile."""
+    """The report, and the output on its stderr, which is a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "tui", "check", "--lab", "--format", "json"],
@@ -190,13 +190,13 @@ def broken(cluster: Practice, faults: Iterable[str], interval_s: int, *words: st
 
 @pytest.mark.case
 @pytest.mark.parametrize(("practice", "case"), parameters(database=True), indirect=["practice"])
-def test_a_case_is_judged_right_within_one_interval(cluster: Practice, case: Case) -> None:
+def test_a_case_has_exactly_its_expected_findings_within_one_interval(cluster: Practice, case: Case) -> None:
     assert case.make.lab is not None
     report = broken(cluster, case.make.lab, case.make.interval_s, *case.make.checks)
-    told = [(f.code, f.title) for f in report.findings]
-    assert case.faults_of(report, noise=(REMEMBERED, *NOISE)) == [], told
-    assert lost_pairs(report) == set(case.expect.lost), told
-    assert_says_who_lost(report, {receiver for receiver, _ in case.expect.lost})
+    titles = [(f.code, f.title) for f in report.findings]
+    assert case.faults_of(report, noise=(REMEMBERED, *NOISE)) == [], titles
+    assert lost_pairs(report) == set(case.expect.lost), titles
+    assert_lost_by(report, {receiver for receiver, _ in case.expect.lost})
 
 
 def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
@@ -210,12 +210,12 @@ def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
     assert lost_pairs(report) == set()
     assert "GV$INSTANCE did not answer in time" in "\n".join(str(finding) for finding in report.findings)
     assert [e.topic for e in report.journal if "exceeded its time limit" in e.outcome] == ["sql instances"]
-    # The SCAN led to one of the others, which tells of itself alone.
+    # The SCAN led to one of the others, which has only its own rows.
     (judged,) = with_code(report, "IC-LOST-001")
     assert [name for name in ("prac1", "prac2", "prac3") if name in judged.title] in (["prac1"], ["prac3"])
 
 
-def test_blocks_that_12_1_only_counts_as_lost_are_no_fault(cluster: Practice) -> None:
+def test_blocks_that_12_1_counts_as_lost_by_mistake_are_not_a_fault(cluster: Practice) -> None:
     report = broken(cluster, ["false-lost-12.1"], 2)
     assert problems(report) == {}, [(f.code, f.title, f.why) for f in report.findings]
     findings = with_code(report, "IC-LOST-006")
@@ -223,12 +223,12 @@ def test_blocks_that_12_1_only_counts_as_lost_are_no_fault(cluster: Practice) ->
     assert {f.status for f in findings} == {Status.INFO}
 
 
-def test_lost_fragments_are_told_as_lost_blocks_failed_reassemblies_and_the_mtu_in_one(cluster: Practice) -> None:
+def test_lost_fragments_lost_blocks_and_the_mtu_are_in_one_finding(cluster: Practice) -> None:
     report = broken(cluster, ["drop-fragments"], 5)
     found = problems(report)
     assert {key[1] for key in found} - BY_A_LOSS == {"IC-LOST-002", "IC-REASM-002"}
     assert found["gc-blocks-lost", "IC-LOST-002"] is FAIL
-    assert_says_who_lost(report, {receiver for receiver, _ in lost_pairs(report)})
+    assert_lost_by(report, {receiver for receiver, _ in lost_pairs(report)})
     assert {receiver for receiver, _ in lost_pairs(report)} == {"prac1", "prac2", "prac3"}
     for finding in with_code(report, "IC-LOST-002"):
         lines = "\n".join(finding.seen)
@@ -246,6 +246,6 @@ def test_lost_fragments_are_told_as_lost_blocks_failed_reassemblies_and_the_mtu_
 def test_a_network_that_loses_packets_loses_blocks(cluster: Practice) -> None:
     report = broken(cluster, ["loss"], 3)
     assert {key[1] for key in problems(report)} - BY_A_LOSS - {"IC-DEV-003"} == {"IC-LOST-002", "IC-PATH-005"}
-    assert_says_who_lost(report, {receiver for receiver, _ in lost_pairs(report)})
+    assert_lost_by(report, {receiver for receiver, _ in lost_pairs(report)})
     for finding in with_code(report, "IC-LOST-002"):
         assert f"df-ping: packets are lost on {NETWORK_2}" in "\n".join(finding.seen)

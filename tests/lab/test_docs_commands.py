@@ -1,4 +1,4 @@
-"""The commands of the pages that need a practice cluster print what stands below them."""
+"""The commands of the pages that need a practice cluster print the output on the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def place() -> Iterator[Workplace]:
 
 
 @pytest.mark.parametrize("page", [page for page in pages() if blocks_of(page, ON_LAB, ON_NODE)])
-def test_commands_print_what_the_page_shows(place: Workplace, page: str) -> None:
+def test_commands_print_the_output_on_the_page(place: Workplace, page: str) -> None:
     place.start(page)
     wrong = wrong_outputs(place, page, ON_LAB, ON_NODE)
     assert not wrong, "\n\n".join(wrong)

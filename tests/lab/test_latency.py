@@ -37,20 +37,20 @@ def sockets():
 
 async def main():
     paths = latency_paths(Cluster(local_node="rac1", taken_at="", networks=(network(1), network(2))))
-    told, enough = [], asyncio.Event()
-    def tell(event):
-        told.append(event)
-        if len(told) == 12:
+    events, enough = [], asyncio.Event()
+    def emit(event):
+        events.append(event)
+        if len(events) == 12:
             enough.set()
     before = sockets()
-    running = asyncio.create_task(run_latency(paths, 50, lambda: 0.25, tell, probe=ProbeSettings(timeout_ms=200)))
+    running = asyncio.create_task(run_latency(paths, 50, lambda: 0.25, emit, probe=ProbeSettings(timeout_ms=200)))
     await enough.wait()
     assert sockets() == before + 2
     running.cancel()
     await asyncio.wait([running])
     assert running.cancelled()
     assert sockets() == before
-    sys.stdout.buffer.write(msgspec.json.encode(told))
+    sys.stdout.buffer.write(msgspec.json.encode(events))
 
 asyncio.run(main())
 """
@@ -91,7 +91,7 @@ def test_a_healthy_network_loses_nothing(jumbo: Lab) -> None:
     assert all(sent == received > 0 for sent, received in counts.values())
 
 
-def test_a_switch_without_jumbo_frames_loses_what_is_as_large_as_a_block(jumbo: Lab) -> None:
+def test_a_switch_without_jumbo_frames_loses_block_size_packets(jumbo: Lab) -> None:
     counts = measure(jumbo.break_("switch-mtu"))
     jumbo.mend()
     assert counts[2, 8328][0] > 0 == counts[2, 8328][1]

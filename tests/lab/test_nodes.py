@@ -116,7 +116,7 @@ def nodes() -> tuple[Node, Node]:
     return msgspec.json.decode(done.stdout, type=tuple[Node, Node])
 
 
-def test_both_ways_give_the_same_facts(nodes: tuple[Node, Node]) -> None:
+def test_both_ways_of_reading_a_node_give_the_same_facts(nodes: tuple[Node, Node]) -> None:
     by_netlink, by_sh = nodes
     _assert_same_facts(by_netlink, by_sh)
     assert {(n.ip, n.interface, n.mac_address) for n in by_netlink.neighbours} == {
@@ -156,7 +156,7 @@ def _assert_same_facts(by_netlink: Node, by_sh: Node) -> None:
     assert _counter_names(by_netlink) == _counter_names(by_sh)
 
 
-def test_the_facts_are_those_that_were_set(nodes: tuple[Node, Node]) -> None:
+def test_the_facts_are_those_that_were_configured(nodes: tuple[Node, Node]) -> None:
     node = nodes[0]
     eth1, eth2, bridge = node.interface("eth1"), node.interface("eth2"), node.interface("br0")
     assert eth1 is not None
@@ -175,7 +175,7 @@ def test_the_facts_are_those_that_were_set(nodes: tuple[Node, Node]) -> None:
     assert Route("10.8.0.5/32", "eth1") in node.routes
     assert Route("10.9.0.0/24", "eth1", "192.168.10.3") in node.routes
     assert Route("default", "eth1", "192.168.10.9") in node.routes
-    assert Route("fd00:2::/64", "eth1", mtu=1400) in node.routes
+    assert Route("fd00:2::/64", "eth1", mtu=1400, metric=1024) in node.routes
     assert not {"10.98.0.0/16", "10.99.0.0/16"} & {route.destination for route in node.routes}
     assert {n.ip: n.state for n in node.neighbours if n.state == "permanent"} == {"192.168.10.2": "permanent"}
 

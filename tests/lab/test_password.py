@@ -1,4 +1,4 @@
-"""The password of the practice database, however it is given: in no output, file, argument or environment of a run."""
+"""The password of the practice database, from any source: in no output, file, argument or environment of a run."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def password(cluster: Lab) -> str:
 
 
 class Run:
-    """racwire on a terminal of its own on the first node, in a home of its own, and all that it shows."""
+    """racwire on its own terminal and in its own home on the first node, with its output."""
 
-    def __init__(self, cluster: Lab, home: Path, password: str, given: str, *command: str) -> None:
+    def __init__(self, cluster: Lab, home: Path, password: str, source: str, *command: str) -> None:
         self._password = password
         self._ssh_config = bytes(cluster.directory / "ssh_config")
-        self._given = given
+        self._source = source
         self._before = set(_processes())
         """Processes from before this run, which cannot have its password; some may be of an earlier run."""
         self.shown = b""
-        self.looked = 0
+        self.process_checks = 0
         """The number of times that all processes of the run were checked while it ran and had its peers open."""
         home.mkdir()
         settings = home.parent / "settings.toml"
@@ -68,7 +68,7 @@ class Run:
         names = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR")
         environment = {**os.environ, **cluster.environment("rac1"), **dict.fromkeys(names, str(home))}
         environment |= {"TERM": "xterm-256color", "LANG": "C.UTF-8", "RACWIRE_SETTINGS": str(settings)}
-        if given == "environment":
+        if source == "environment":
             environment[PASSWORD_VARIABLE] = password
         self.terminal, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (24, 80))
@@ -78,14 +78,14 @@ class Run:
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )  # fmt: skip
         os.close(theirs)
-        if given == "prompt":
+        if source == "prompt":
             self.until(lambda: self.shown.endswith(b": "))
             self.type(f"{password}\n")
 
     def _settings(self, cluster: Lab, directory: Path) -> str:
         access = load_settings(None, cluster.environment("rac1")).database
         lines = ["[sampling]", "interval_s = 2", "[database]", f'connect = "{access.connect}"', 'user = "RACWIRE"']
-        if self._given == "file":
+        if self._source == "file":
             file = directory / "password"
             file.touch(0o600)
             file.write_text(f"{self._password}\n")
@@ -99,21 +99,21 @@ class Run:
         end = time.monotonic() + within_s
         while not is_so():
             assert time.monotonic() < end, self.shown[-2000:]
-            with contextlib.suppress(OSError):  # nobody has the terminal open any more
+            with contextlib.suppress(OSError):  # no process has the terminal open any more
                 if select.select([self.terminal], [], [], 0.02)[0]:
                     self.shown += os.read(self.terminal, 65_536)
-            self._look_at_processes()
+            self._check_processes()
 
     def until_it_ended(self) -> None:
         self.until(lambda: self.process.poll() is not None)
 
-    def _look_at_processes(self) -> None:
+    def _check_processes(self) -> None:
         """Once it has opened its peers it has long taken the password from where it was."""
         since = [process for process in _processes() if process not in self._before]
-        told = [(_read(process / "cmdline"), _read(process / "environ")) for process in since]
-        if any(words.startswith(b"ssh\0") and self._ssh_config in words for words, _ in told):
-            self.looked += 1
-            assert [words for words, environ in told if self._password.encode() in words + environ] == []
+        contents = [(_read(process / "cmdline"), _read(process / "environ")) for process in since]
+        if any(words.startswith(b"ssh\0") and self._ssh_config in words for words, _ in contents):
+            self.process_checks += 1
+            assert [words for words, environ in contents if self._password.encode() in words + environ] == []
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -137,8 +137,8 @@ def _read(file: Path) -> bytes:
 def run(cluster: Lab, password: str, tmp_path: Path) -> Iterator[Callable[..., Run]]:
     started: list[Run] = []
 
-    def start(given: str, *command: str) -> Run:
-        started.append(Run(cluster, tmp_path / "home", password, given, *command))
+    def start(source: str, *command: str) -> Run:
+        started.append(Run(cluster, tmp_path / "home", password, source, *command))
         return started[-1]
 
     yield start
@@ -147,24 +147,24 @@ def run(cluster: Lab, password: str, tmp_path: Path) -> Iterator[Callable[..., R
 
 
 def assert_nowhere(run: Run, password: str, home: Path) -> None:
-    assert run.looked > 10
+    assert run.process_checks > 10
     assert password.encode() not in run.shown
     written = [file for file in home.rglob("*") if file.is_file()]
     assert [file for file in written if password.encode() in file.read_bytes()] == []
 
 
-EACH_WAY = pytest.mark.parametrize("given", ["environment", "file", "prompt"])
+EACH_WAY = pytest.mark.parametrize("source", ["environment", "file", "prompt"])
 
 
-# How it is given and what is written meet nowhere: each way once, and each form.
+# The source and the format are independent: each source once, and each format.
 @pytest.mark.parametrize(
-    ("given", "form"), [("environment", "json"), ("file", "json"), ("prompt", "json"), ("prompt", "text")]
+    ("source", "form"), [("environment", "json"), ("file", "json"), ("prompt", "json"), ("prompt", "text")]
 )
-def test_a_check_shows_and_writes_it_nowhere(
-    given: str, form: str, run: Callable[..., Run], password: str, tmp_path: Path
+def test_a_check_shows_and_writes_the_password_nowhere(
+    source: str, form: str, run: Callable[..., Run], password: str, tmp_path: Path
 ) -> None:
     report = tmp_path / "home" / "report"
-    one = run(given, *RACWIRE, "check", "--format", form, "-o", str(report))
+    one = run(source, *RACWIRE, "check", "--format", form, "-o", str(report))
     one.until_it_ended()
     # It got in: on a busy machine a block may be lost meanwhile.
     assert re.search("IC-LOST-00[12]", report.read_text()), report.read_text()
@@ -172,11 +172,11 @@ def test_a_check_shows_and_writes_it_nowhere(
 
 
 @EACH_WAY
-def test_the_console_shows_and_writes_it_nowhere_not_even_in_the_log_of_a_fault_of_its_own(
-    given: str, run: Callable[..., Run], password: str, tmp_path: Path
+def test_the_console_shows_and_writes_the_password_nowhere_even_in_its_error_log(
+    source: str, run: Callable[..., Run], password: str, tmp_path: Path
 ) -> None:
-    one = run(given, sys.executable, "-c", FAULTY)
-    one.until(lambda: b"gc-blocks-lost" in one.shown and one.looked > 10)
+    one = run(source, sys.executable, "-c", FAULTY)
+    one.until(lambda: b"gc-blocks-lost" in one.shown and one.process_checks > 10)
     one.type("c")
     one.until(lambda: b"Internal error in racwire" in one.shown)
     one.type("q")
@@ -186,7 +186,7 @@ def test_the_console_shows_and_writes_it_nowhere_not_even_in_the_log_of_a_fault_
     assert_nowhere(one, password, tmp_path / "home")
 
 
-def test_what_the_lab_leaves_running_does_not_hold_a_password_of_its_caller(tmp_path: Path) -> None:
+def test_processes_of_the_lab_have_no_password_of_their_caller(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "dir"):
         environment = {**os.environ, PASSWORD_VARIABLE: f"secret-{tmp_path}"}
         subprocess.run([*RACWIRE, "lab", "up", "--no-database"], env=environment, check=True, capture_output=True)

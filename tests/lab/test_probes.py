@@ -56,10 +56,10 @@ Break = Callable[..., Paths]
 
 def probe(rac1: Operator) -> Paths:
     """Probe all paths from rac1; by network, from and to."""
-    said = rac1.run(PROBE)
-    assert said.code == 0, said.err
-    print(said.err)
-    paths = msgspec.json.decode(said.out, type=tuple[PathProbe, ...])
+    result = rac1.run(PROBE)
+    assert result.code == 0, result.err
+    print(result.err)
+    paths = msgspec.json.decode(result.out, type=tuple[PathProbe, ...])
     return {(p.network, p.from_node, p.to_node): p for p in paths}
 
 
@@ -106,7 +106,7 @@ def test_a_healthy_cluster_passes_with_few_packets(rac1: Operator) -> None:
     assert {(p.from_node, p.sent_by) for p in paths.values()} == {("rac1", "icmp socket"), ("rac2", "ping")}
 
 
-def test_a_switch_without_jumbo_frames_is_named_to_the_byte(broken: Break) -> None:
+def test_a_switch_without_jumbo_frames_is_reported_with_its_exact_size(broken: Break) -> None:
     paths = broken("switch-mtu")
     there, back = paths[SECOND, "rac1", "rac2"], paths[SECOND, "rac2", "rac1"]
     for path in (there, back):
@@ -115,40 +115,40 @@ def test_a_switch_without_jumbo_frames_is_named_to_the_byte(broken: Break) -> No
     assert paths[FIRST, "rac1", "rac2"].verdict is Verdict.PASSES
 
 
-def test_one_way_only_is_seen_from_both_ends(broken: Break) -> None:
+def test_a_fault_in_one_direction_is_found_from_both_ends(broken: Break) -> None:
     paths = broken("switch-mtu-one-way", node="rac2")
     there, back = paths[SECOND, "rac1", "rac2"], paths[SECOND, "rac2", "rac1"]
     assert (there.verdict, there.path_mtu, there.lost_leg) == (Verdict.BLACK_HOLE, 1500, Leg.REQUEST)
     assert (back.verdict, back.path_mtu, back.lost_leg) == (Verdict.BLACK_HOLE, 1500, Leg.REPLY)
 
 
-def test_a_node_with_a_small_mtu_refuses_itself_and_loses_what_comes(broken: Break) -> None:
+def test_a_node_with_a_small_mtu_refuses_its_own_packets_and_drops_received_ones(broken: Break) -> None:
     paths = broken("node-mtu", node="rac2")
     out, inward = paths[SECOND, "rac2", "rac1"], paths[SECOND, "rac1", "rac2"]
     assert (out.verdict, out.path_mtu) == (Verdict.LOCAL_MTU, 1500)
     assert (inward.verdict, inward.path_mtu, inward.lost_leg) == (Verdict.BLACK_HOLE, 1500, Leg.REQUEST)
 
 
-def test_the_own_node_with_a_small_mtu(broken: Break) -> None:
+def test_the_local_node_has_a_small_mtu(broken: Break) -> None:
     paths = broken("node-mtu", node="rac1")
     assert paths[SECOND, "rac1", "rac2"].verdict is Verdict.LOCAL_MTU
     assert paths[SECOND, "rac1", "rac2"].path_mtu == 1500
 
 
-def test_loss_is_never_taken_for_a_black_hole(broken: Break) -> None:
+def test_loss_is_never_reported_as_a_black_hole(broken: Break) -> None:
     paths = broken("loss", network=2)
     verdicts = {p.verdict for (network, _, _), p in paths.items() if network == SECOND}
     assert Verdict.LOSS in verdicts
     assert verdicts <= {Verdict.LOSS, Verdict.PASSES}
 
 
-def test_filtered_pings_are_no_black_hole(broken: Break) -> None:
+def test_filtered_pings_are_not_a_black_hole(broken: Break) -> None:
     paths = broken("icmp-filtered")
     assert {p.verdict for p in paths.values()} == {Verdict.FILTERED}
     assert all(p.reason for p in paths.values())
 
 
-def test_a_router_is_named_with_its_mtu(broken: Break) -> None:
+def test_a_router_is_reported_with_its_mtu(broken: Break) -> None:
     paths = broken("routed")
     for pair in (("rac1", "rac2"), ("rac2", "rac1")):
         path = paths[SECOND, *pair]
@@ -165,7 +165,7 @@ def test_a_pulled_cable_is_unreachable(broken: Break) -> None:
     assert paths[FIRST, "rac2", "rac1"].verdict is Verdict.PASSES
 
 
-def test_a_dead_peer_is_unreachable_and_what_it_sees_unknown(broken: Break) -> None:
+def test_a_dead_peer_is_unreachable_and_its_own_results_are_unknown(broken: Break) -> None:
     paths = broken("peer-down", node="rac2")
     assert len(paths) == 4
     for (_, sender, _), path in paths.items():
@@ -173,12 +173,12 @@ def test_a_dead_peer_is_unreachable_and_what_it_sees_unknown(broken: Break) -> N
         assert path.reason
 
 
-def test_two_networks_in_one_subnet_are_told_apart_or_unknown(broken: Break) -> None:
+def test_two_networks_in_one_subnet_are_distinguished_or_unknown(broken: Break) -> None:
     paths = broken("duplicate-subnet")
     assert {p.verdict for p in paths.values()} <= {Verdict.PASSES, Verdict.UNKNOWN}
 
 
-def test_without_ssh_the_way_from_the_peer_is_unknown(broken: Break) -> None:
+def test_without_ssh_the_direction_from_the_peer_is_unknown(broken: Break) -> None:
     paths = broken("no-ssh", node="rac2")
     assert all(p.verdict is Verdict.PASSES for (_, sender, _), p in paths.items() if sender == "rac1")
     assert all(p.verdict is Verdict.UNKNOWN and p.reason for (_, sender, _), p in paths.items() if sender == "rac2")

@@ -38,10 +38,10 @@ def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_p
     running = record(practice, path, "--label", "mtu9000", "--probe")
     until_it_holds(path, "node rac1", "node rac2", "instance prac1", "instance prac2", "latency ")
     running.send_signal(signal.SIGINT)
-    printed, said = running.communicate(timeout=PATIENCE_S)
-    assert (running.returncode, printed) == (ExitCode.PASS, ""), said
-    assert "sampling rac1 and rac2." in said
-    assert "pings a second" in said
+    printed, stderr = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, printed) == (ExitCode.PASS, ""), stderr
+    assert "sampling rac1 and rac2." in stderr
+    assert "pings a second" in stderr
     recording = Recording.open(path)
     events = list(recording.events())
     assert {e.node for e in events if isinstance(e, NodeSample)} == {"rac1", "rac2"}
@@ -56,9 +56,7 @@ def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_p
     assert os.listdir(tmp_path) == ["a.rec"]
 
 
-def test_killed_it_has_all_that_others_saw_in_it_and_they_see_it_at_every_write(
-    practice: Practice, tmp_path: Path
-) -> None:
+def test_a_killed_recording_has_every_sample_that_readers_saw_at_each_write(practice: Practice, tmp_path: Path) -> None:
     path = tmp_path / "killed.rec"
     running = record(practice, path)
     until_it_holds(path, "node rac2")
@@ -80,7 +78,7 @@ def last_sample(path: Path) -> float:
         return span[1]
 
 
-def test_the_same_comes_as_json_lines_into_a_pipe_that_ends_early(practice: Practice) -> None:
+def test_json_lines_have_the_same_samples_in_a_pipe_that_is_closed_early(practice: Practice) -> None:
     line = f"{sys.executable} -P -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(
         ["bash", "-c", line], env=practice.environment, capture_output=True, text=True, timeout=60, check=False

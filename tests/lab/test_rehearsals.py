@@ -42,7 +42,7 @@ def test_to_jumbo_frames_killed_at_steps_and_resumed_on_any_node(rehearsal, kill
         step = rehearsal.step()
         rehearsal.operate(step)
         if current in killed_at and "its gate" in step["waits_for"]:
-            look_killed_twice(rehearsal, step, rehearsal.nodes[len(done) % 2])
+            verify_killed_twice(rehearsal, step, rehearsal.nodes[len(done) % 2])
             rehearsal.attest(step)
         else:
             rehearsal.prove(step)
@@ -59,7 +59,7 @@ def test_to_jumbo_frames_killed_at_steps_and_resumed_on_any_node(rehearsal, kill
     assert all(value.startswith("0 of ") for value in measured["gc blocks lost prac1"])
 
 
-def look_killed_twice(rehearsal: Rehearsal, step: dict[str, Any], node: str) -> None:
+def verify_killed_twice(rehearsal: Rehearsal, step: dict[str, Any], node: str) -> None:
     """A verification killed while it runs leaves no trace; one killed after its result has saved the result."""
     lines = journal_lines(rehearsal)
     assert rehearsal.change("verify", node=node, kill="verifying").code == -9

@@ -20,7 +20,7 @@ def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
     made.end()
 
 
-def test_from_jumbo_frames_back_to_1500_the_switch_may_stay_as_it_is(rehearsal):
+def test_a_change_to_1500_leaves_the_switch_as_it_is(rehearsal):
     rehearsal.begin(1500)
     steps = [step["id"] for step in rehearsal.change("status", "--format", "json").document["steps"]]
     assert "switch" not in steps

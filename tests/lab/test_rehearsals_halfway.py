@@ -24,8 +24,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
         made.begin(9000)
         made.prove(made.step())
         made.verify()
-        said = made.change("override", "--by", "Ann Lee", "--reason", "A rehearsal without load.")
-        assert said.code == 0, said.err
+        result = made.change("override", "--by", "Ann Lee", "--reason", "A rehearsal without load.")
+        assert result.code == 0, result.err
         made.walk("set-mtu")
         yield made
     finally:
@@ -35,19 +35,19 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
 @pytest.fixture
 def rehearsal(cluster: Rehearsal) -> Iterator[Rehearsal]:
     journal = next(cluster.changes.glob("*.change"))
-    begun = journal.read_bytes()
+    before = journal.read_bytes()
     yield cluster
-    journal.write_bytes(begun)
+    journal.write_bytes(before)
     cluster.outside(["racwire lab mend", "racwire lab switch all mtu 9216"])
     for node in cluster.nodes:
-        kept = "/etc/sysconfig/network-scripts/ifcfg-eth?"
-        cluster.inside(node, [f"sed -i /^MTU=/d {kept}", "ip link set eth1 mtu 1500", "ip link set eth2 mtu 1500"])
+        files = "/etc/sysconfig/network-scripts/ifcfg-eth?"
+        cluster.inside(node, [f"sed -i /^MTU=/d {files}", "ip link set eth1 mtu 1500", "ip link set eth2 mtu 1500"])
         grid = cluster.lab.environment(node)["GRID_HOME"]
         cluster.inside(node, [f"{grid}/bin/crsctl disable crs"])
 
 
 @pytest.mark.beyond_sample
-def test_an_mtu_that_no_file_keeps_is_seen_at_once_and_gone_past_it_is_seen_at_the_boot(rehearsal):
+def test_an_mtu_in_no_file_is_found_at_once_and_after_an_override_at_the_boot(rehearsal):
     step = rehearsal.step()
     rehearsal.operate(step, nodes=("rac1",))
     rehearsal.inside("rac2", ["ip link set eth1 mtu 9000", "ip link set eth2 mtu 9000"])
@@ -60,9 +60,9 @@ def test_an_mtu_that_no_file_keeps_is_seen_at_once_and_gone_past_it_is_seen_at_t
     rehearsal.inside("rac2", ["reboot"])
     verified = rehearsal.verify()
     assert not verified["passed"]
-    told = " ".join(surprise["sentence"] for surprise in verified["surprises"])
-    assert "rac2 was booted" in told
-    assert "1500" in told
+    sentences = " ".join(surprise["sentence"] for surprise in verified["surprises"])
+    assert "rac2 was booted" in sentences
+    assert "1500" in sentences
     assert rehearsal.mtu("rac2") == 1500
     report = rehearsal.change("report").out
     assert "The boot will show whether it is kept." in report.partition("## Overrides")[2].partition("##")[0]
@@ -88,7 +88,7 @@ def test_a_forgotten_switch_port_is_found_before_clusterware_starts(rehearsal):
 
 
 @pytest.mark.beyond_sample
-def test_a_port_that_drops_one_direction_only_is_found_too(rehearsal):
+def test_a_port_that_drops_one_direction_is_found_too(rehearsal):
     rehearsal.walk("prove-paths")
     rehearsal.outside(["racwire lab break switch-mtu-one-way"])
     verified = rehearsal.verify()
@@ -96,27 +96,27 @@ def test_a_port_that_drops_one_direction_only_is_found_too(rehearsal):
     assert any("from rac1 to rac2; they arrive in the other direction" in waited for waited in waiting(verified))
 
 
-def test_what_somebody_else_undoes_is_seen_at_the_next_look_and_its_step_is_opened_again(rehearsal):
+def test_a_reverted_mtu_is_found_by_the_next_verification_and_reopens_its_step(rehearsal):
     rehearsal.operate(rehearsal.step())
     rehearsal.prove(rehearsal.step())
     rehearsal.inside("rac2", ["ip link set eth1 mtu 1500"])
     rehearsal.inside("rac1", [f"{rehearsal.lab.environment('rac1')['GRID_HOME']}/bin/crsctl enable crs"])
     verified = rehearsal.verify()
     assert not verified["passed"]
-    told = " ".join(surprise["sentence"] for surprise in verified["surprises"])
-    assert "eth1" in told
-    assert "rac2" in told
+    sentences = " ".join(surprise["sentence"] for surprise in verified["surprises"])
+    assert "eth1" in sentences
+    assert "rac2" in sentences
     assert {again["step"] for again in verified["reopened"]} == {"stack-down", "set-mtu"}
     assert rehearsal.current == "stack-down"
 
 
-def test_the_way_back_from_the_middle_proves_that_all_is_as_it_was(rehearsal):
+def test_a_rollback_from_the_middle_proves_the_initial_state(rehearsal):
     rehearsal.operate(rehearsal.step(), nodes=("rac1",))
     shown = rehearsal.change("rollback")
     assert shown.code == 0
     assert "nothing was written" in shown.err
-    said = rehearsal.change("rollback", "--by", "Ann Lee", "--reason", "The window is nearly over.")
-    assert said.code == 0, said.err
+    result = rehearsal.change("rollback", "--by", "Ann Lee", "--reason", "The window is nearly over.")
+    assert result.code == 0, result.err
     rehearsal.walk(look_first=True)
     report = rehearsal.change("report").out
     assert "- Outcome:  rolled back, by Ann Lee" in report

@@ -27,26 +27,28 @@ def rehearsal(tmp_path) -> Iterator[Rehearsal]:
     made.end()
 
 
-def test_what_is_printed_for_keyfile_ifcfg_and_networkd_outlasts_a_boot_and_so_does_the_way_back(rehearsal):
-    was = {node: kept(rehearsal, node) for node in FILES}
+def test_printed_commands_of_each_network_service_and_their_rollback_survive_a_boot(rehearsal):
+    was = {node: boot_mtus(rehearsal, node) for node in FILES}
     rehearsal.begin(9000)
     rehearsal.prove(rehearsal.step())
     rehearsal.verify()
     rehearsal.change("override", "--by", "Ann Lee", "--reason", "A rehearsal without load.")
     rehearsal.walk("survives-boot")
-    asked = [block["node"] for block in rehearsal.step()["commands"] if "reboot" in block["lines"]]
-    assert sorted(asked) == ["rac1", "rac2", "rac3"]  # each has a keeper of its own
+    booted = [block["node"] for block in rehearsal.step()["commands"] if "reboot" in block["lines"]]
+    assert sorted(booted) == ["rac1", "rac2", "rac3"]  # each has its own network service
     rehearsal.walk("first-node")
     assert mtus(rehearsal) == {node: [9000, 9000] for node in FILES}
 
-    said = rehearsal.change("rollback", "--by", "Ann Lee", "--reason", "The rehearsal is of the way back.", node="rac3")
-    assert said.code == 0, said.err
+    result = rehearsal.change(
+        "rollback", "--by", "Ann Lee", "--reason", "The rehearsal is of the way back.", node="rac3"
+    )
+    assert result.code == 0, result.err
     while rehearsal.current not in ("first-node", "sign-off"):
         rehearsal.walk(next_of(rehearsal), look_first=True)
     for node in FILES:
         rehearsal.inside(node, ["reboot"])
     assert mtus(rehearsal) == {node: [1500, 1500] for node in FILES}
-    assert {node: kept(rehearsal, node) for node in FILES} == was
+    assert {node: boot_mtus(rehearsal, node) for node in FILES} == was
 
 
 def next_of(rehearsal: Rehearsal) -> str:
@@ -59,6 +61,6 @@ def mtus(rehearsal: Rehearsal) -> dict[str, list[int]]:
     return {node: [rehearsal.mtu(node, nic) for nic in ("eth1", "eth2")] for node in FILES}
 
 
-def kept(rehearsal: Rehearsal, node: str) -> list[str]:
+def boot_mtus(rehearsal: Rehearsal, node: str) -> list[str]:
     """Return the text of a node's file without empty lines: some network services leave an empty line."""
     return [line for line in run(rehearsal.lab, node, "cat", FILES[node]).stdout.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""What is refused, and what is called dangerous, while the cluster still runs: rehearsed on a practice cluster."""
+"""Refused and dangerous changes while the cluster still runs: rehearsed on a practice cluster."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ def rehearsal(cluster: Rehearsal) -> Iterator[Rehearsal]:
     cluster.forget_change()
 
 
-def test_a_sick_cluster_is_refused_by_the_name_of_what_ails_it(rehearsal):
+def test_a_faulty_cluster_is_refused_with_the_name_of_the_fault(rehearsal):
     rehearsal.outside(["racwire lab break link-down"])
     try:
-        said = rehearsal.change("new", "--to", "9000")
+        result = rehearsal.change("new", "--to", "9000")
     finally:
         rehearsal.outside(["racwire lab mend link-down"])
-    assert said.code == 2
-    assert "IC-IFACE-004" in said.out
-    assert "192.168.11.0/24" in said.out
-    assert "no change was opened" in said.err
+    assert result.code == 2
+    assert "IC-IFACE-004" in result.out
+    assert "192.168.11.0/24" in result.out
+    assert "no change was opened" in result.err
     assert not list(rehearsal.changes.glob("*.change"))
 
 
-def test_a_cluster_in_the_midst_of_an_upgrade_is_refused_and_no_reason_helps(rehearsal):
+def test_a_cluster_during_an_upgrade_is_refused_and_cannot_be_accepted(rehearsal):
     crsctl = rehearsal.directory / "nodes" / "rac1" / "grid" / "bin" / "crsctl"
     normal = crsctl.read_text()
     crsctl.write_text(normal.replace("[NORMAL]", "[ROLLING PATCH]"))
     try:
-        said = rehearsal.change("new", "--despite", "CH-START-006", "--reason", "We know what we do here.")
+        result = rehearsal.change("new", "--despite", "CH-START-006", "--reason", "We know what we do here.")
     finally:
         crsctl.write_text(normal)
-    assert said.code == 2
-    assert said.out.startswith("CH-START-006  The cluster is mid-upgrade")
-    assert "ROLLING PATCH" in said.out
+    assert result.code == 2
+    assert result.out.startswith("CH-START-006  The cluster is mid-upgrade")
+    assert "ROLLING PATCH" in result.out
 
 
-def test_a_live_change_is_called_dangerous_at_the_next_look_whatever_the_step(rehearsal):
+def test_a_live_change_is_called_dangerous_by_the_next_verification_at_any_step(rehearsal):
     rehearsal.begin(9000)
     rehearsal.attest(rehearsal.step())
     rehearsal.inside("rac2", ["ip link set dev eth1 mtu 9000"])
@@ -71,11 +71,13 @@ def test_a_live_change_is_called_dangerous_at_the_next_look_whatever_the_step(re
     assert not any("mtu-untouched" in waited for waited in waiting(rehearsal.verify()))
 
 
-def test_one_change_is_open_at_a_time_also_where_the_nodes_share_no_directory(rehearsal):
+def test_only_one_change_is_open_at_a_time_even_without_a_shared_directory(rehearsal):
     own = ("--directory", "/var/tmp/changes")
     assert rehearsal.change(*own, "new", "--to", "9000").code == 0
     refused = {node: rehearsal.change(*own, "new", node=node) for node in rehearsal.nodes}
-    assert {node: (said.code, said.out) for node, said in refused.items()} == dict.fromkeys(rehearsal.nodes, (64, ""))
+    assert {node: (result.code, result.out) for node, result in refused.items()} == dict.fromkeys(
+        rehearsal.nodes, (64, "")
+    )
     assert "is still open" in refused["rac1"].err
     assert "is open on rac1" in refused["rac2"].err
 

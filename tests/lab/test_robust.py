@@ -31,32 +31,32 @@ def start(*words: str, before: str = "") -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def test_several_checks_at_once_disturb_each_other_in_nothing(practice: racwire_lab.Lab) -> None:
+def test_several_checks_at_once_do_not_affect_each_other(practice: racwire_lab.Lab) -> None:
     runs = [start() for _ in range(3)]
     assert [run.communicate(timeout=60)[1] for run in runs] == ["", "", ""]
     assert [run.returncode for run in runs] == [ExitCode.PASS] * 3
 
 
-def test_a_directory_that_was_removed_under_the_operator_is_named(practice: racwire_lab.Lab, tmp_path: Path) -> None:
-    gone = tmp_path / "gone"
-    run = start(before=f"mkdir {gone}; cd {gone}; rmdir {gone};")
-    said = run.communicate(timeout=60)[1]
-    assert (run.returncode, said) == (
+def test_a_working_directory_that_was_removed_is_named(practice: racwire_lab.Lab, tmp_path: Path) -> None:
+    removed = tmp_path / "gone"
+    run = start(before=f"mkdir {removed}; cd {removed}; rmdir {removed};")
+    stderr = run.communicate(timeout=60)[1]
+    assert (run.returncode, stderr) == (
         ExitCode.USAGE,
         "racwire: The current directory no longer exists; change to another one.\n",
     )
 
 
-def test_a_peer_named_by_two_names_is_told_and_not_probed_against_itself(practice: racwire_lab.Lab) -> None:
+def test_a_peer_with_two_names_is_reported_and_not_probed_against_itself(practice: racwire_lab.Lab) -> None:
     if practice.remote_shell != "ssh":
         pytest.skip("THE SECOND NAME OF A PEER WAS NOT TESTED: there is no sshd on this machine")
     run = start("df-ping", "--peer", "rac2", "--peer", "ssh://rac2:22", "--network", "192.168.10.0/24")
-    said, error = run.communicate(timeout=60)
-    assert "is another name of rac2" in " ".join(said.split())
+    output, error = run.communicate(timeout=60)
+    assert "is another name of rac2" in " ".join(output.split())
     assert (run.returncode, error) == (ExitCode.COULD_NOT_TELL, "")
 
 
-def test_a_lab_that_was_killed_is_told_as_none(practice: racwire_lab.Lab) -> None:
+def test_a_killed_lab_is_reported_as_not_running(practice: racwire_lab.Lab) -> None:
     racwire_lab.down()
     run = start()
     assert "racwire lab up" in run.communicate(timeout=60)[1]

@@ -56,7 +56,7 @@ def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_the_checks_find_the_same_in_it_as_they_did_on_the_cluster(night: Path) -> None:
+def test_the_saved_file_gives_the_findings_of_the_live_run(night: Path) -> None:
     live = from_json(members_of(night)["report"])
     ran = elsewhere("check", "--from", str(night), "--format", "json")
     assert ran.returncode == ExitCode.FAILURES
@@ -68,7 +68,7 @@ def test_the_checks_find_the_same_in_it_as_they_did_on_the_cluster(night: Path) 
     assert again.evidence(worst)
 
 
-def test_its_recording_has_samples_of_every_node_and_instance_from_the_time_of_the_checks(night: Path) -> None:
+def test_the_recording_has_samples_of_every_node_and_instance_from_the_time_of_the_checks(night: Path) -> None:
     with open_saved(night) as opened:
         assert opened.recording is not None
         events = list(opened.recording.events())
@@ -79,7 +79,7 @@ def test_its_recording_has_samples_of_every_node_and_instance_from_the_time_of_t
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_can_be_made_of_it_anywhere(night: Path, form: str) -> None:
+def test_every_format_can_be_made_from_the_file_on_any_machine(night: Path, form: str) -> None:
     ran = elsewhere("report", "--from", str(night), "--format", form)
     assert ran.returncode == ExitCode.FAILURES, ran.stderr
     assert "Traceback" not in ran.stderr
@@ -100,7 +100,7 @@ def sources_of(file: Path) -> tuple[str, ...]:
     return ()
 
 
-def test_ended_early_it_keeps_what_there_is(
+def test_a_run_ended_early_is_saved_with_its_results(
     practice: Practice, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path / "early.racwire"
@@ -114,9 +114,9 @@ def test_ended_early_it_keeps_what_there_is(
         assert running.poll() is None
         time.sleep(0.05)
     os.killpg(running.pid, signal.SIGINT)
-    printed, said = running.communicate(timeout=20)
-    assert (running.returncode, printed) == (ExitCode.INTERRUPTED, ""), said
-    assert "Interrupted: the file contains the findings up to then" in said
+    printed, stderr = running.communicate(timeout=20)
+    assert (running.returncode, printed) == (ExitCode.INTERRUPTED, ""), stderr
+    assert "Interrupted: the file contains the findings up to then" in stderr
     with open_saved(path) as opened:
         assert opened.report.interrupted
         assert {f.code for f in opened.report.findings if f.check == "gc-blocks-lost"} == {"RW-ENGINE-004"}

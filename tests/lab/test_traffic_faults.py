@@ -58,7 +58,7 @@ def figure(lines: list[str], title: str, label: str) -> str:
 
 def assert_shows(feed: Running, cluster: racwire_lab.Lab, fault: str, node: str, title: str, label: str) -> None:
     """A value of 0 is above 0 in one of the two whole intervals after the fault."""
-    for _ in range(60):  # what another test has broken is mended, and still seen for a while on a busy machine
+    for _ in range(60):  # a fault of another test is fixed, and still visible for a while on a busy machine
         if not figure(page(feed, node), title, label):
             break
         feed.wait("node", feed.count, node=node)
@@ -93,18 +93,18 @@ def jumbo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[racwire_la
             yield cluster, feed
 
 
-def test_a_small_receive_buffer_shows_in_the_udp_line_of_its_node(jumbo: tuple[racwire_lab.Lab, Running]) -> None:
+def test_a_small_receive_buffer_raises_the_udp_errors_of_its_node(jumbo: tuple[racwire_lab.Lab, Running]) -> None:
     cluster, feed = jumbo
     assert_shows(feed, cluster, "small-receive-buffer", "rac2", "UDP", "receive-buffer errors")
     assert figure(page(feed, "rac1"), "UDP", "receive-buffer errors") == ""
 
 
-def test_a_switch_port_that_is_too_small_shows_as_lost_blocks(jumbo: tuple[racwire_lab.Lab, Running]) -> None:
+def test_a_switch_port_with_a_small_mtu_causes_lost_blocks(jumbo: tuple[racwire_lab.Lab, Running]) -> None:
     cluster, feed = jumbo
     assert_shows(feed, cluster, "switch-mtu", "rac2", "prac2", "lost")
 
 
-def test_dropped_fragments_show_as_lost_blocks_at_once_and_as_failed_when_their_time_is_up(tmp_path: Path) -> None:
+def test_dropped_fragments_cause_lost_blocks_at_once_and_failures_after_the_timeout(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab"):
         cut = racwire_lab.up(nodes=2, mtu=1500)  # each block is cut into fragments
         with watched(cut) as feed:

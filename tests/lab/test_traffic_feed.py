@@ -51,7 +51,7 @@ class Running:
         self._process = subprocess.Popen(
             cluster.enter("rac1", argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
-        self._heard: list[Event] = []
+        self._messages: list[Event] = []
         self._news = threading.Condition()
         self._listening = threading.Thread(target=self._listen, daemon=True)
         self._listening.start()
@@ -60,24 +60,24 @@ class Running:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             with self._news:
-                self._heard.append(json.loads(line))
+                self._messages.append(json.loads(line))
                 self._news.notify_all()
 
     @property
     def count(self) -> int:
         """Return the number of received events, as a position to search from."""
-        return len(self._heard)
+        return len(self._messages)
 
     def after(self, place: int, kind: str, **fields: object) -> list[Event]:
         """Return the events of a kind, with these fields, after that position."""
-        told = [heard["event"] for heard in self._heard[place:] if heard["kind"] == kind]
-        return [event for event in told if all(event.get(name) == value for name, value in fields.items())]
+        events = [message["event"] for message in self._messages[place:] if message["kind"] == kind]
+        return [event for event in events if all(event.get(name) == value for name, value in fields.items())]
 
     def wait(self, kind: str, since: int = 0, within_s: float = PATIENCE_S, **fields: object) -> Event:
         """Wait for the first such event after that position, and return it."""
         with self._news:
             found = self._news.wait_for(lambda: self.after(since, kind, **fields), within_s)
-        assert found, [heard for heard in self._heard if heard["kind"] in ("gap", "cluster")]
+        assert found, [message for message in self._messages if message["kind"] in ("gap", "cluster")]
         return found[0]
 
     def children(self, name: str) -> list[int]:
@@ -93,8 +93,8 @@ class Running:
         self._process.stdin.close()
         assert self._process.wait(PATIENCE_S) == 0
         with self._news:
-            assert self._news.wait_for(lambda: self._heard and self._heard[-1]["kind"] == "closed", PATIENCE_S)
-        return self._heard[-1]
+            assert self._news.wait_for(lambda: self._messages and self._messages[-1]["kind"] == "closed", PATIENCE_S)
+        return self._messages[-1]
 
     def end(self) -> None:
         """End the process, whatever its state."""
@@ -136,9 +136,9 @@ TRIES = 60
 def tools(cluster: racwire_lab.Lab, node: str) -> dict[str, int]:
     """Return the current counts of `ip -s -s link`, `nstat` and /proc/net/dev on a node."""
     # All in one go: to enter a node takes longer than to count, and a sample comes every second.
-    said = run(cluster, node, "sh", "-c", "ip -s -s -j link; echo =; nstat -asz -j; echo =; cat /proc/net/dev").stdout
-    told, kernel, proc = said.split("=\n")
-    links = json.loads(told)
+    output = run(cluster, node, "sh", "-c", "ip -s -s -j link; echo =; nstat -asz -j; echo =; cat /proc/net/dev").stdout
+    link_json, kernel, proc = output.split("=\n")
+    links = json.loads(link_json)
     counted = {
         f"{link['ifname']} {way}_{ours}": link["stats64"][way][theirs]
         for link in links
@@ -196,13 +196,11 @@ def alone(quiet: racwire_lab.Lab) -> Iterator[Running]:
         assert_left_in_order(feed.close())
 
 
-def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(
-    quiet: racwire_lab.Lab, alone: Running
-) -> None:
+def test_the_counters_of_this_node_match_nstat_ip_and_proc_exactly(quiet: racwire_lab.Lab, alone: Running) -> None:
     begin, before = quiet_tick(quiet, alone, "rac1")
     traffic(quiet)
     end, after = quiet_tick(quiet, alone, "rac1")
-    samples = [heard["event"] for heard in alone._heard[begin:end] if heard["kind"] == "node"]
+    samples = [message["event"] for message in alone._messages[begin:end] if message["kind"] == "node"]
     counted = sampled(samples)
     grown = {name: value - before[name] for name, value in after.items()}
     assert {name: counted(name) for name in grown} == grown
@@ -214,26 +212,26 @@ def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(
     assert len(samples) >= 2
 
 
-def test_an_mtu_that_changes_is_told_at_once(quiet: racwire_lab.Lab, alone: Running) -> None:
+def test_an_mtu_change_is_reported_at_once(quiet: racwire_lab.Lab, alone: Running) -> None:
     """The kernel reports it at once, without a timeout."""
     alone.wait("links", node="rac1")
     place = alone.count
     try:
         assert run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1400").returncode == 0
-        told = alone.wait("links", place, node="rac1")
-        assert {link["name"]: link["mtu"] for link in told["links"]}["eth2"] == 1400
+        change = alone.wait("links", place, node="rac1")
+        assert {link["name"]: link["mtu"] for link in change["links"]}["eth2"] == 1400
     finally:
         run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1500")
 
 
-def test_what_a_peer_counts_is_what_its_tools_count_to_the_packet(quiet: racwire_lab.Lab) -> None:
+def test_the_counters_of_a_peer_match_its_tools_exactly(quiet: racwire_lab.Lab) -> None:
     """All counts except those of the public network, which racwire uses itself."""
     with running(quiet) as feed:
         feed.wait("node", node="rac2")
         begin, before = private_tick(quiet, feed)
         traffic(quiet)
         end, after = private_tick(quiet, feed)
-        samples = [heard["event"] for heard in feed._heard[begin:end] if heard["kind"] == "node"]
+        samples = [message["event"] for message in feed._messages[begin:end] if message["kind"] == "node"]
         counted = sampled([sample for sample in samples if sample["node"] == "rac2"])
         grown = {name: value - before[name] for name, value in after.items()}
         assert {name: counted(name) for name in grown} == grown
@@ -258,7 +256,7 @@ def private_tick(cluster: racwire_lab.Lab, feed: Running) -> tuple[int, dict[str
     raise AssertionError("the private networks were never quiet")
 
 
-# --- what breaks ------------------------------------------------------------------------------------------------------
+# --- failures ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +267,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.La
         yield racwire_lab.up(nodes=2, mtu=1500)
 
 
-def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_taken_up_again(
+def test_an_unreachable_peer_and_a_restarted_instance_are_reported_and_sampled_again(
     cluster: racwire_lab.Lab,
 ) -> None:
     """Both at once; the other sources continue, and no count ever falls."""
@@ -290,8 +288,8 @@ def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_t
             assert "User equivalence to rac2 is missing" in refused["reason"]
             cluster.break_("instance-restart")
             restarted = feed.count
-            told = feed.wait("gap", restarted, source="instance prac2")
-            assert told["reason"].startswith("prac2 ")
+            gap = feed.wait("gap", restarted, source="instance prac2")
+            assert gap["reason"].startswith("prac2 ")
             feed.wait("instance", feed.count, instance="prac2")
             assert not feed.after(restarted, "gap", source="instance prac1")
         finally:
@@ -307,7 +305,7 @@ def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_t
         assert_left_in_order(feed.close())
 
 
-def test_an_instance_that_hangs_is_a_gap_the_connected_one_goes_on_and_leaving_waits_for_nothing(
+def test_an_instance_that_hangs_is_a_gap_and_stopping_waits_for_nothing(
     cluster: racwire_lab.Lab,
 ) -> None:
     with running(cluster, "here", database_timeout_s=1) as feed:
@@ -315,9 +313,9 @@ def test_an_instance_that_hangs_is_a_gap_the_connected_one_goes_on_and_leaving_w
         cluster.break_("hung-instance")
         try:
             place = feed.count
-            told = feed.wait("gap", place, source="instance prac2")
-            assert told["reason"].startswith("prac2 could not be queried: GV$")
-            assert "did not answer in time: an instance hangs" in told["reason"]
+            gap = feed.wait("gap", place, source="instance prac2")
+            assert gap["reason"].startswith("prac2 could not be queried: GV$")
+            assert "did not answer in time: an instance hangs" in gap["reason"]
             feed.wait("instance", feed.count, instance="prac1")
             feed.wait("node", feed.count, node="rac2")
             assert_left_in_order(feed.close())
@@ -325,7 +323,7 @@ def test_an_instance_that_hangs_is_a_gap_the_connected_one_goes_on_and_leaving_w
             cluster.mend()
 
 
-def test_leaving_while_a_peer_and_the_database_hang_waits_for_neither(cluster: racwire_lab.Lab) -> None:
+def test_stopping_while_a_peer_and_the_database_hang_waits_for_neither(cluster: racwire_lab.Lab) -> None:
     with running(cluster, "here", database_timeout_s=60) as feed:
         feed.wait("instance", instance="prac2")
         feed.wait("node", node="rac2")
@@ -335,7 +333,7 @@ def test_leaving_while_a_peer_and_the_database_hang_waits_for_neither(cluster: r
             for shell in shells:
                 os.kill(shell, signal.SIGSTOP)
             feed.wait("node", feed.count, node="rac1")
-            # That tick had a request for everybody. What was under way came by the next one; then only this node tells.
+            # That tick queried each peer. Pending answers arrived by the next one; then only this node has samples.
             feed.wait("node", feed.count, node="rac1")
             place = feed.count
             feed.wait("node", place, node="rac1")

@@ -42,13 +42,13 @@ def serve() -> None:
     from racwire_lab.oracle_sql.engine import SqlEngine
     from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
-    class Nobody:
+    class NoConnections:
         def states(self, scope: str, cancellation: object) -> tuple[()]:
             return ()
 
     year = plan()
     engine = SqlEngine(
-        Nobody(),
+        NoConnections(),
         identity=DatabaseIdentity(year.db_name, "prod", year.dbid),
         instance=1,
         access=Access.all("RACWIRE"),
@@ -81,10 +81,10 @@ async def read(port: int) -> dict[str, Any]:
     ask = Connection.rows
 
     async def counted(self: Connection, statement: Any, *args: Any, **options: Any) -> Any:
-        begun = asyncio.get_running_loop().time()
+        started = asyncio.get_running_loop().time()
         found = await ask(self, statement, *args, **options)
         rows[statement.name] = len(found.rows)
-        seconds[statement.name] = round(asyncio.get_running_loop().time() - begun, 3)
+        seconds[statement.name] = round(asyncio.get_running_loop().time() - started, 3)
         return found
 
     Connection.rows = counted  # type: ignore[method-assign]

@@ -98,9 +98,9 @@ def result(
     database: SqlEngine, sql: str, binds: Mapping[str, Any] | None = None, *, caller: Caller | None = None
 ) -> Result:
     """Return the result of a query."""
-    given = database.execute(caller or Caller("RACWIRE", 1, 1), sql, binds or {}, Cancellation())
-    assert given is not None, sql
-    return given
+    result = database.execute(caller or Caller("RACWIRE", 1, 1), sql, binds or {}, Cancellation())
+    assert result is not None, sql
+    return result
 
 
 def refused(database: SqlEngine, sql: str, binds: Mapping[str, Any] | None = None, **caller: Any) -> OracleError:

@@ -1,4 +1,4 @@
-"""What racwire reads of a practice node's setup is what the node is, and what it becomes at its next boot."""
+"""The setup that racwire reads from a practice node matches the node now and after its next boot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.facts import Keeper, NodeSetup
+from checks.model.facts import NetworkService, NodeSetup
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.sections import sections
 from checks.sources.nodes.setup_text import parse_setup
@@ -17,9 +17,9 @@ from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run, un
 pytestmark = needs_namespaces
 
 PERSIST = {
-    "rac1": (Keeper.NETWORK_MANAGER, "nmcli connection modify eth1 802-3-ethernet.mtu 4000"),
-    "rac2": (Keeper.IFCFG, "sed -i s/^MTU=.*/MTU=4000/ /etc/sysconfig/network-scripts/ifcfg-eth1"),
-    "rac3": (Keeper.NETWORKD, "sed -i s/^MTUBytes=.*/MTUBytes=4000/ /etc/systemd/network/10-eth1.network"),
+    "rac1": (NetworkService.NETWORK_MANAGER, "nmcli connection modify eth1 802-3-ethernet.mtu 4000"),
+    "rac2": (NetworkService.IFCFG, "sed -i s/^MTU=.*/MTU=4000/ /etc/sysconfig/network-scripts/ifcfg-eth1"),
+    "rac3": (NetworkService.NETWORKD, "sed -i s/^MTUBytes=.*/MTUBytes=4000/ /etc/systemd/network/10-eth1.network"),
 }
 
 
@@ -38,21 +38,21 @@ def mtus(cluster: Lab, node: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("node", PERSIST)
-def test_what_is_read_of_its_files_is_what_a_node_comes_up_with(cluster: Lab, node: str) -> None:
+def test_the_files_of_a_node_are_read_as_the_mtus_after_its_boot(cluster: Lab, node: str) -> None:
     keeper, persist = PERSIST[node]
     assert run(cluster, node, "sh", "-c", f"{persist}; ip link set eth2 mtu 1500").returncode == 0
     before = setup(cluster, node)
     assert before.keepers == (keeper,)
     # No file sets an MTU for eth0: then it is 1500.
-    told = {kept.interface: (kept.mtu or 1500, kept.keeper) for kept in before.kept}
-    assert told == {"eth0": (1500, keeper), "eth1": (4000, keeper), "eth2": (9000, keeper)}
+    boot_mtus = {boot.interface: (boot.mtu or 1500, boot.keeper) for boot in before.kept}
+    assert boot_mtus == {"eth0": (1500, keeper), "eth1": (4000, keeper), "eth2": (9000, keeper)}
     assert mtus(cluster, node) == {"eth0": 1500, "eth1": 9000, "eth2": 1500}
     cluster.reboot(node)
-    assert mtus(cluster, node) == {nic: mtu for nic, (mtu, _) in told.items()}
+    assert mtus(cluster, node) == {nic: mtu for nic, (mtu, _) in boot_mtus.items()}
     assert setup(cluster, node).boot_id != before.boot_id
 
 
-def test_whether_clusterware_runs_and_starts_at_boot_is_read_from_the_node(cluster: Lab) -> None:
+def test_clusterware_and_its_autostart_are_read_from_the_node(cluster: Lab) -> None:
     for node in ("rac1", "rac2"):  # rebooted by another test, it may still be starting Clusterware
         until(lambda node=node: grid(cluster, node, "crsctl", "check", "crs").stdout.count(" is online") == 4)
     assert grid(cluster, "rac1", "crsctl", "disable", "crs").returncode == 0

@@ -43,7 +43,7 @@ def test_the_default_of_the_lab_is_a_healthy_week_with_a_restart_and_a_missing_s
     assert 160 * 3600 < history.instances[0].seconds < 169 * 3600
 
 
-def test_what_the_living_instances_lose_is_the_last_loss_of_the_history() -> None:
+def test_losses_of_the_running_instances_are_the_last_losses_of_the_history() -> None:
     source = Living(living(1), living(2, lost=5))
     practice = Practice(healthy_week(NOW - timedelta(minutes=5), NAMES), living=source)
     for awr in (True, False):
@@ -74,7 +74,7 @@ class Losing(Living):
         return living(1), living(2, self.lost)
 
 
-def test_what_the_statements_of_one_history_say_agrees_while_the_instances_go_on() -> None:
+def test_statements_on_one_history_agree_while_the_instances_run() -> None:
     practice = Practice(healthy_week(NOW - timedelta(minutes=5), NAMES), living=Losing())
     totals = []
     for _ in range(2):

@@ -36,8 +36,8 @@ def server() -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def told(server: int) -> tuple[dict[str, Any], Truth]:
-    """Return the result of a process with racwire's modules only; compute the truth meanwhile."""
+def result(server: int) -> tuple[dict[str, Any], Truth]:
+    """Return the result of a process with racwire's modules only; compute the expected values at the same time."""
     command = [sys.executable, "-m", "tests.lab_own.history_year", "read", str(server)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         truth = Truth(history_year.plan(), history_year.DAYS)
@@ -46,8 +46,8 @@ def told(server: int) -> tuple[dict[str, Any], Truth]:
     return json.loads(output), truth
 
 
-def test_a_year_is_summed_up_in_the_database(told: tuple[dict[str, Any], Truth]) -> None:
-    seen, truth = told
+def test_a_year_is_aggregated_in_the_database(result: tuple[dict[str, Any], Truth]) -> None:
+    seen, truth = result
     history = msgspec.convert(seen["history"], History)
     assert history.instances == truth.instances()
     assert history.losses == truth.losses()
@@ -60,14 +60,14 @@ def test_a_year_is_summed_up_in_the_database(told: tuple[dict[str, Any], Truth])
     assert history.periods == truth.periods(3 * 86400)
 
 
-def test_all_of_it_comes_in_what_three_round_trips_carry(told: tuple[dict[str, Any], Truth]) -> None:
-    seen, _ = told
+def test_all_rows_arrive_in_three_round_trips(result: tuple[dict[str, Any], Truth]) -> None:
+    seen, _ = result
     assert set(seen["rows"]) >= {"awr_sysstat", "awr_periods", "awr_losses", "awr_cache_transfer", "awr_devices"}
     assert all(rows < ROWS_IN_A_ROUND_TRIP for rows in seen["rows"].values()), seen["rows"]
     assert sum(seen["rows"].values()) < 3000 < 3 * ROWS_IN_A_ROUND_TRIP
 
 
-def test_memory_grows_by_less_than_thirty_megabytes(told: tuple[dict[str, Any], Truth]) -> None:
-    seen, _ = told
+def test_memory_grows_by_less_than_thirty_megabytes(result: tuple[dict[str, Any], Truth]) -> None:
+    seen, _ = result
     assert seen["lab"] == []
     assert seen["grown_kb"] < 30 * 1024

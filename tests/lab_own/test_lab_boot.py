@@ -53,7 +53,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def cluster(running: Lab) -> Iterator[Lab]:
-    """The cluster; afterwards its nodes' files are again what they were."""
+    """The cluster; its nodes' files are restored afterwards."""
     etc = {node: running.directory / "nodes" / node / "etc" for node in running.nodes}
     before = {node: {path: path.read_bytes() for path in etc[node].glob("*/*/*eth*")} for node in running.nodes}
     yield running
@@ -80,12 +80,12 @@ def boot_id(cluster: Lab, node: str) -> str:
 
 
 def without_haip(cluster: Lab, node: str) -> str:
-    """A node's network but for what Clusterware adds, which may not come up in a broken one."""
+    """A node's network without the addresses of Clusterware, which may not start on a broken network."""
     return "\n".join(line for line in settings(cluster, node).splitlines() if "169.254." not in line)
 
 
 @pytest.mark.parametrize("keeper", NETWORK_SERVICES)
-def test_from_its_first_files_a_node_comes_up_as_the_lab_brought_it_up(cluster: Lab, keeper: str) -> None:
+def test_a_node_boots_from_its_first_files_with_the_interfaces_of_the_lab(cluster: Lab, keeper: str) -> None:
     node = NODES[keeper]
     assert cluster.network_service_of(node) == keeper
     before, boot = settings(cluster, node), boot_id(cluster, node)
@@ -96,7 +96,7 @@ def test_from_its_first_files_a_node_comes_up_as_the_lab_brought_it_up(cluster: 
 
 
 @pytest.mark.parametrize("keeper", NETWORK_SERVICES)
-def test_what_no_file_keeps_is_lost(cluster: Lab, keeper: str) -> None:
+def test_an_mtu_in_no_file_is_lost(cluster: Lab, keeper: str) -> None:
     node = NODES[keeper]
     changes = "ip link set eth1 mtu 4000; ip address add 10.9.9.9/24 dev eth1; ip route add 10.8.0.0/16 dev eth1"
     run(cluster, node, "sh", "-c", changes)
@@ -110,7 +110,7 @@ def test_what_no_file_keeps_is_lost(cluster: Lab, keeper: str) -> None:
 
 
 @pytest.mark.parametrize("keeper", NETWORK_SERVICES)
-def test_what_the_keeper_was_told_in_its_own_way_holds_at_once_and_after_a_reboot(cluster: Lab, keeper: str) -> None:
+def test_a_command_of_the_network_service_applies_at_once_and_after_a_reboot(cluster: Lab, keeper: str) -> None:
     node = NODES[keeper]
     done = run(cluster, node, "sh", "-c", SET[keeper])
     assert (done.returncode, done.stderr) == (0, "")
@@ -125,19 +125,19 @@ def test_what_the_keeper_was_told_in_its_own_way_holds_at_once_and_after_a_reboo
     assert mtu(cluster, node) == 1500
 
 
-def test_networkmanager_puts_back_only_the_mtu_that_it_has_set_itself(cluster: Lab) -> None:
+def test_networkmanager_restores_only_an_mtu_that_it_has_set_itself(cluster: Lab) -> None:
     script = (
         "nmcli connection modify eth1 802-3-ethernet.mtu 0; nmcli connection up eth1; cat /sys/class/net/eth1/mtu;"
         "ip link set eth1 mtu 3000; nmcli connection up eth1; cat /sys/class/net/eth1/mtu"
     )
-    said = run(cluster, "rac1", "sh", "-c", script).stdout.splitlines()
-    assert [line for line in said if line.isdigit()] == ["1500", "3000"]
+    output = run(cluster, "rac1", "sh", "-c", script).stdout.splitlines()
+    assert [line for line in output if line.isdigit()] == ["1500", "3000"]
 
 
-def test_an_edited_keyfile_counts_once_networkmanager_has_read_it(cluster: Lab) -> None:
+def test_an_edited_keyfile_applies_once_networkmanager_has_read_it(cluster: Lab) -> None:
     file = "/etc/NetworkManager/system-connections/eth1.nmconnection"
-    told = "nmcli -g 802-3-ethernet.mtu connection show eth1"
-    script = f"sed -i s/mtu=9000/mtu=4000/ {file}; {told}; nmcli connection reload; {told}"
+    command = "nmcli -g 802-3-ethernet.mtu connection show eth1"
+    script = f"sed -i s/mtu=9000/mtu=4000/ {file}; {command}; nmcli connection reload; {command}"
     assert run(cluster, "rac1", "sh", "-c", script).stdout == "9000\n4000\n"
     cluster.reboot("rac1")
     assert mtu(cluster, "rac1") == 4000
@@ -154,7 +154,7 @@ def test_a_node_can_be_rebooted_from_within(cluster: Lab, command: str) -> None:
     assert mark not in run(cluster, "rac2", "ps", "-ef").stdout
 
 
-def test_rc_local_has_the_last_word_if_it_may_be_executed(cluster: Lab) -> None:
+def test_rc_local_runs_last_if_it_is_executable(cluster: Lab) -> None:
     script = "printf '#!/bin/sh\\nip link set eth2 mtu 3000\\n' >/etc/rc.d/rc.local; chmod {} /etc/rc.d/rc.local"
     for mode, expected in (("-x", 9000), ("+x", 3000)):
         run(cluster, "rac1", "sh", "-c", script.format(mode))
@@ -164,7 +164,7 @@ def test_rc_local_has_the_last_word_if_it_may_be_executed(cluster: Lab) -> None:
     reboot(cluster, "rac1")
 
 
-def test_clusterware_starts_with_the_node_only_where_that_is_enabled(cluster: Lab) -> None:
+def test_clusterware_starts_with_the_node_only_if_autostart_is_enabled(cluster: Lab) -> None:
     grid(cluster, "rac3", "crsctl", "disable", "crs")
     cluster.reboot("rac3")
     assert not cluster.is_running("rac3", "ohasd")
@@ -174,7 +174,7 @@ def test_clusterware_starts_with_the_node_only_where_that_is_enabled(cluster: La
     assert "169.254" in run(cluster, "rac3", "ip", "address").stdout
 
 
-def test_a_boot_that_is_killed_in_the_middle_begins_again(cluster: Lab) -> None:
+def test_a_boot_killed_in_the_middle_starts_again(cluster: Lab) -> None:
     mark = cluster.directory / "killed"
     script = f"#!/bin/sh\n[ -e {mark} ] || {{ touch {mark}; ip link set eth1 mtu 2000; kill -9 $PPID; }}\n"
     rc_local = cluster.directory / "nodes/rac1/etc/rc.d/rc.local"
@@ -187,7 +187,7 @@ def test_a_boot_that_is_killed_in_the_middle_begins_again(cluster: Lab) -> None:
     mark.unlink()
 
 
-def test_what_is_broken_in_the_network_no_reboot_mends(cluster: Lab) -> None:
+def test_a_reboot_does_not_fix_a_network_fault(cluster: Lab) -> None:
     before = {node: settings(cluster, node) for node in cluster.nodes}
     cluster.break_("node-mtu", "rac2", 1)
     cluster.break_("names-differ", "rac2", 2)
@@ -204,7 +204,7 @@ def test_what_is_broken_in_the_network_no_reboot_mends(cluster: Lab) -> None:
     assert_healthy(cluster)
 
 
-def test_reboots_and_changes_of_the_network_at_once_do_not_mix(cluster: Lab) -> None:
+def test_concurrent_reboots_and_network_changes_do_not_mix(cluster: Lab) -> None:
     with ThreadPoolExecutor() as pool:
         reboots = [pool.submit(cluster.reboot, node) for node in cluster.nodes]
         for _ in range(2):
@@ -219,8 +219,8 @@ def test_reboots_and_changes_of_the_network_at_once_do_not_mix(cluster: Lab) -> 
     assert again.state.nodes == cluster.state.nodes
 
 
-class TestTheMachineItself:
-    def test_its_kernel_is_not_rebooted_from_a_node(self, cluster: Lab) -> None:
+class TestHost:
+    def test_a_node_cannot_reboot_the_kernel_of_the_host(self, cluster: Lab) -> None:
         """Request a harmless value: only a kernel that would reboot this namespace alone rejects it."""
         ctrl_alt_del_on = 0x89ABCDEF
         program = (
@@ -230,7 +230,7 @@ class TestTheMachineItself:
         done = run(cluster, "rac1", sys.executable, "-c", program)
         assert done.stdout.strip() == str(errno.EINVAL), done.stderr
 
-    def test_its_own_programs_for_that_are_out_of_reach(self, cluster: Lab) -> None:
+    def test_a_node_cannot_reach_the_reboot_programs_of_the_host(self, cluster: Lab) -> None:
         names = ["systemctl", "reboot", "shutdown", "poweroff", "halt", "init", "telinit", "networkctl", "nmcli"]
         script = 'for name; do for place in /usr/sbin /usr/bin /sbin /bin; do head -n 1 "$place/$name"; done; done'
         found = run(cluster, "rac1", "sh", "-c", script, "sh", *names).stdout
@@ -238,13 +238,13 @@ class TestTheMachineItself:
         refused = run(cluster, "rac1", "sh", "-c", "poweroff; shutdown -h now; systemctl halt; init 0; reboot -p")
         assert refused.stderr.count("can be rebooted but not switched off") == 5
 
-    def test_its_files_stay_as_they_are(self, cluster: Lab) -> None:
+    def test_the_files_of_the_host_are_unchanged(self, cluster: Lab) -> None:
         run(cluster, "rac1", "sh", "-c", "echo x >/etc/racwire-was-here; echo x >>/etc/passwd; mkdir /etc/racwire.d")
         assert not os.path.exists("/etc/racwire-was-here")
         assert not os.path.exists("/etc/racwire.d")
         assert not Path("/etc/passwd").read_bytes().endswith(b"\nx\n")
 
-    def test_its_files_of_the_kinds_that_a_node_boots_from_are_not_the_nodes(self, cluster: Lab) -> None:
+    def test_the_boot_files_of_the_host_are_not_those_of_the_nodes(self, cluster: Lab) -> None:
         script = "cd /etc; ls NetworkManager/system-connections sysconfig/network-scripts systemd/network udev/rules.d"
         expected = "NetworkManager/system-connections:\n\nsysconfig/network-scripts:\n\n"
         expected += "systemd/network:\n10-eth0.network\n10-eth1.network\n10-eth2.network\n\nudev/rules.d:\n"

@@ -34,7 +34,7 @@ HOLDER, NETWORK = 2, 1
 LATE = STATUS_TIMEOUT_S + 0.01
 
 
-class Asking:
+class Requester:
     """One instance's requests, with a clock that the test sets."""
 
     def __init__(self) -> None:
@@ -62,68 +62,68 @@ class Asking:
 
 
 @pytest.fixture
-def asking() -> Asking:
-    return Asking()
+def requester() -> Requester:
+    return Requester()
 
 
-def test_a_block_that_comes_is_counted_with_its_time_but_for_the_holders_turn(asking: Asking) -> None:
-    request = asking.begin()
-    asking.requests.arrived(request.number, 1, request.requested_ns + 250_000, waited_ns=100_000)
-    assert asking.received() == 1
-    assert asking.counters.events["gc cr block 2-way"].time_us == 150
-    assert asking.counters.transfers[HOLDER].as_document()["cr_block_time"] == 150
-    assert asking.later() == []
-    assert asking.lost() == 0
+def test_a_received_block_is_counted_with_its_time_without_the_delay_of_the_holder(requester: Requester) -> None:
+    request = requester.begin()
+    requester.requests.arrived(request.number, 1, request.requested_ns + 250_000, waited_ns=100_000)
+    assert requester.received() == 1
+    assert requester.counters.events["gc cr block 2-way"].time_us == 150
+    assert requester.counters.transfers[HOLDER].as_document()["cr_block_time"] == 150
+    assert requester.later() == []
+    assert requester.lost() == 0
 
 
-def test_a_block_that_was_sent_and_never_came_is_lost_and_asked_for_again(asking: Asking) -> None:
-    request = asking.begin(4)
-    asking.requests.arrived(request.number, 0b0001, asking.ns(), 0)
-    assert asking.later() == [request]
-    asking.requests.answered(request.number, 0b1111, asking.now)
-    assert asking.lost() == 0
-    assert asking.later() == []
-    assert asking.lost() == asking.counters.transfers[HOLDER].lost == 3
-    assert asking.counters.events["gc cr block lost"].waits == 3
-    assert list(asking.requests.again) == [(HOLDER, Block.CR, 3)]
+def test_a_block_sent_and_never_received_is_lost_and_requested_again(requester: Requester) -> None:
+    request = requester.begin(4)
+    requester.requests.arrived(request.number, 0b0001, requester.ns(), 0)
+    assert requester.later() == [request]
+    requester.requests.answered(request.number, 0b1111, requester.now)
+    assert requester.lost() == 0
+    assert requester.later() == []
+    assert requester.lost() == requester.counters.transfers[HOLDER].lost == 3
+    assert requester.counters.events["gc cr block lost"].waits == 3
+    assert list(requester.requests.again) == [(HOLDER, Block.CR, 3)]
 
 
-def test_a_block_that_lay_in_the_socket_while_its_holder_was_asked_is_not_lost(asking: Asking) -> None:
-    request = asking.begin()
-    asking.later()
-    asking.requests.answered(request.number, 1, asking.now)
-    asking.requests.arrived(request.number, 1, request.requested_ns + 1000, 0)
-    asking.later()
-    assert (asking.lost(), asking.received()) == (0, 1)
+def test_a_block_waiting_in_the_socket_is_not_lost(requester: Requester) -> None:
+    request = requester.begin()
+    requester.later()
+    requester.requests.answered(request.number, 1, requester.now)
+    requester.requests.arrived(request.number, 1, request.requested_ns + 1000, 0)
+    requester.later()
+    assert (requester.lost(), requester.received()) == (0, 1)
 
 
-def test_a_request_that_was_itself_lost_counts_nothing_and_is_sent_again(asking: Asking) -> None:
-    request = asking.begin(2, Block.CURRENT)
-    asking.later()
-    asking.requests.answered(request.number, 0, asking.now)
-    asking.later()
-    assert (asking.lost(), asking.received()) == (0, 0)
-    assert list(asking.requests.again) == [(HOLDER, Block.CURRENT, 2)]
+def test_a_lost_request_counts_nothing_and_is_sent_again(requester: Requester) -> None:
+    request = requester.begin(2, Block.CURRENT)
+    requester.later()
+    requester.requests.answered(request.number, 0, requester.now)
+    requester.later()
+    assert (requester.lost(), requester.received()) == (0, 0)
+    assert list(requester.requests.again) == [(HOLDER, Block.CURRENT, 2)]
 
 
-def test_a_holder_who_never_answers_counts_nothing_and_is_left_alone_until_it_is_heard(asking: Asking) -> None:
-    first = asking.begin()
-    queried = [request for _ in range(MAX_QUERIES + 3) for request in asking.later()]
+def test_a_holder_that_never_answers_counts_nothing_and_is_skipped_until_it_answers(requester: Requester) -> None:
+    first = requester.begin()
+    queried = [request for _ in range(MAX_QUERIES + 3) for request in requester.later()]
     assert queried == [first] * MAX_QUERIES
-    assert asking.lost() == 0
-    assert asking.requests.room(NETWORK, HOLDER) == 0
-    asking.requests.answer_from(HOLDER, NETWORK)
-    assert asking.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
+    assert requester.lost() == 0
+    assert requester.requests.room(NETWORK, HOLDER) == 0
+    requester.requests.answer_from(HOLDER, NETWORK)
+    assert requester.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
 
 
-def test_no_more_is_on_its_way_over_a_network_than_its_buffer_holds(asking: Asking) -> None:
-    asking.begin(6)
-    assert asking.requests.room(NETWORK, HOLDER) == 0  # one request at a time
-    assert asking.requests.room(NETWORK, 3) == WINDOW_BLOCKS - 6
-    assert asking.requests.room(2, HOLDER) == WINDOW_BLOCKS
-    asking.requests.drop_networks({NETWORK})
-    assert asking.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
-    assert asking.lost() == 0
+def test_the_bytes_on_a_network_never_exceed_its_buffer(requester: Requester) -> None:
+    requester.begin(6)
+    assert requester.requests.room(NETWORK, HOLDER) == 0  # one request at a time
+    assert requester.requests.room(NETWORK, 3) == WINDOW_BLOCKS - 6
+    assert requester.requests.room(2, HOLDER) == WINDOW_BLOCKS
+    requester.requests.drop_networks({NETWORK})
+    assert requester.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
+    assert requester.lost() == 0
 
 
 @given(
@@ -136,27 +136,27 @@ def test_no_more_is_on_its_way_over_a_network_than_its_buffer_holds(asking: Aski
         )
     )
 )
-def test_every_block_asked_for_is_received_lost_missing_or_asked_for_again(steps: list[tuple[str, int]]) -> None:
-    asking = Asking()
+def test_every_requested_block_is_received_lost_missing_or_requested_again(steps: list[tuple[str, int]]) -> None:
+    requester = Requester()
     request: BlockRequest | None = None
-    asked = unanswered = 0
+    requested = unanswered = 0
     for step, value in steps:
-        if step == "begin" and asking.requests.room(NETWORK, HOLDER) >= value:
-            request = asking.begin(value)
-            asked += value
+        if step == "begin" and requester.requests.room(NETWORK, HOLDER) >= value:
+            request = requester.begin(value)
+            requested += value
         elif step == "arrived" and request:
-            asking.requests.arrived(request.number, 1 << value, asking.ns(), 0)
+            requester.requests.arrived(request.number, 1 << value, requester.ns(), 0)
         elif step == "answered" and request:
-            asking.requests.answered(request.number, value, asking.now)
+            requester.requests.answered(request.number, value, requester.now)
         elif step == "later":
-            asking.later(value)
-            if request and (HOLDER, NETWORK) in asking.requests.silent:
+            requester.later(value)
+            if request and (HOLDER, NETWORK) in requester.requests.silent:
                 unanswered += request.missing.bit_count()
-                asking.requests.answer_from(HOLDER, NETWORK)
-    open_blocks = request.missing.bit_count() if request and asking.requests.room(NETWORK, HOLDER) == 0 else 0
-    again = sum(count for _, _, count in asking.requests.again)
-    assert asked == asking.received() + again + unanswered + open_blocks
-    assert asking.lost() <= again
+                requester.requests.answer_from(HOLDER, NETWORK)
+    open_blocks = request.missing.bit_count() if request and requester.requests.room(NETWORK, HOLDER) == 0 else 0
+    again = sum(count for _, _, count in requester.requests.again)
+    assert requested == requester.received() + again + unanswered + open_blocks
+    assert requester.lost() <= again
 
 
 BYTES, LONG = st.integers(0, 255), st.integers(0, 2**63)
@@ -176,12 +176,12 @@ MESSAGES = st.builds(
 
 
 @given(MESSAGES)
-def test_a_message_comes_back_as_it_was_sent(message: Message) -> None:
+def test_a_message_round_trips(message: Message) -> None:
     assert decode(encode(message, 500)) == message
 
 
 @given(st.binary(max_size=40))
-def test_what_is_no_message_is_none(datagram: bytes) -> None:
+def test_any_datagram_is_a_message_or_ignored(datagram: bytes) -> None:
     found = decode(datagram)
     assert found is None or isinstance(found, Message)
 
@@ -200,7 +200,7 @@ def test_times_add_up_in_the_units_of_each_view(times_us: list[int]) -> None:
     assert max(map(int, wait["histogram"])) > max(times_us) >= max(map(int, wait["histogram"])) // 2
 
 
-def test_what_is_counted_is_what_the_views_are_made_of() -> None:
+def test_the_views_are_made_from_the_counters() -> None:
     counters = Counters()
     counters.received(HOLDER, Block.CR, 100)
     counters.ping(HOLDER, True, 30)
@@ -213,7 +213,7 @@ def test_what_is_counted_is_what_the_views_are_made_of() -> None:
 
 
 @pytest.mark.parametrize("fault", [None, *FAULTS.values()], ids=lambda fault: fault.name if fault else "healthy")
-def test_the_daemon_reads_what_the_cluster_writes(fault, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_daemon_reads_the_file_of_the_cluster(fault, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     shape = Shape(3, 1500 if fault is None or fault.needs_fragments else 9000)
     broken = [place(fault, shape, None, None)] if fault else []
     for instance in desired(shape, broken).instances.values():
@@ -238,7 +238,7 @@ def test_the_daemon_reads_what_the_cluster_writes(fault, tmp_path: Path) -> None
         assert [i.ip for i in read.interconnects] == [i.ip for i in instance.interconnects]
 
 
-def test_a_lock_is_held_for_as_long_as_its_holder_lives(tmp_path: Path) -> None:
+def test_a_lock_is_held_for_the_lifetime_of_its_holder(tmp_path: Path) -> None:
     lock = Lock(tmp_path / "cssd.lock")
     assert not lock.is_held(), "there is no such file"
     script = (
@@ -262,7 +262,7 @@ def test_a_lock_is_held_for_as_long_as_its_holder_lives(tmp_path: Path) -> None:
     assert not lock.is_held()
 
 
-def test_an_instance_is_open_while_its_clusterware_runs_and_the_database_is_wanted(tmp_path: Path) -> None:
+def test_an_instance_is_open_while_clusterware_runs_and_the_database_is_enabled(tmp_path: Path) -> None:
     settings = SettingsFile(str(settings_directory(tmp_path))).changed_settings()
     assert settings
     assert settings.peers.keys() == {2, 3}
@@ -289,7 +289,7 @@ def settings_directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_instances_know_each_other_by_the_addresses_that_each_uses() -> None:
+def test_instances_find_each_other_by_their_configured_addresses() -> None:
     shape = Shape(3, 9000)
     faults = [ActiveFault("cluster-interconnects-set", "rac2", None), ActiveFault("peer-down", "rac3", None)]
     instances = desired(shape, faults).instances

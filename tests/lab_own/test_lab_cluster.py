@@ -75,7 +75,7 @@ def test_ssh_between_nodes(tmp_path: Path) -> None:
             assert (done.stdout, done.returncode) == (f"{peer}\n{cluster.directory}/home\n", 7)
 
 
-def test_stand_in_for_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replacement_for_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssh_configuration, "find_sshd", lambda: None)
     with lab_directory(tmp_path / "lab"):
         cluster = up(database=False)
@@ -134,7 +134,7 @@ up(progress=lambda said: "Starting" in said and os.kill(os.getpid(), signal.SIGK
         assert_healthy(up(database=False))
 
 
-def test_somebody_elses_files_are_left_alone(tmp_path: Path) -> None:
+def test_files_of_other_programs_are_not_changed(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("x")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RACWIRE_LAB_DIR", str(tmp_path))
@@ -147,7 +147,7 @@ def test_somebody_elses_files_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "x"
 
 
-def test_what_cannot_be_remembered_is_not_broken(tmp_path: Path) -> None:
+def test_a_fault_that_cannot_be_stored_is_not_made(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab") as directory:
         cluster = up(database=False)
         (directory / "state.json.new").symlink_to("/dev/full")
@@ -197,7 +197,7 @@ class TestEntering:
         assert run(cluster, "rac1", "no-such-command").returncode == 127
 
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
-    def test_the_command_ends_with_what_entered(self, cluster: Lab, number: signal.Signals) -> None:
+    def test_the_command_ends_with_the_entering_process(self, cluster: Lab, number: signal.Signals) -> None:
         mark = f"3{number:03d}.{os.getpid()}"
         with subprocess.Popen(cluster.enter("rac1", ["sleep", mark])) as process:
             until(lambda: f"sleep {mark} " in processes_of(Path(mark)), "the command does not start")
@@ -205,7 +205,7 @@ class TestEntering:
             assert process.wait(PATIENCE_S) == -number
         until(lambda: processes_of(Path(mark)) == [], "the command outlives what entered")
 
-    def test_the_caller_may_handle_the_interrupt(self, cluster: Lab) -> None:
+    def test_the_caller_may_handle_an_interrupt(self, cluster: Lab) -> None:
         script = "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"
         process = subprocess.Popen(
             cluster.enter("rac1", ["sh", "-c", script]), stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -224,7 +224,7 @@ class TestEntering:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="ORDINARY USERS WERE NOT TESTED: only root can become one")
 def test_rootless(tmp_path_factory: pytest.TempPathFactory) -> None:
-    nobody = 65534
+    other_uid = 65534
     # A copy, and the system's Python: the user may not be able to read ours.
     python = "/usr/bin/python3"
     probe = "import sys; sys.exit(sys.version_info < (3, 11))"
@@ -240,7 +240,7 @@ def test_rootless(tmp_path_factory: pytest.TempPathFactory) -> None:
             Path(racwire_lab.__file__).parent, source / "racwire_lab", ignore=shutil.ignore_patterns("__pycache__")
         )
         for path in (source, *source.rglob("*")):
-            os.chown(path, nobody, nobody)
+            os.chown(path, other_uid, other_uid)
         script = """
 import subprocess, sys
 import racwire_lab as lab
@@ -275,8 +275,8 @@ finally:
             text=True,
             check=False,
             cwd=source,
-            user=nobody,
-            group=nobody,
+            user=other_uid,
+            group=other_uid,
             extra_groups=[],
             env={
                 "PATH": os.environ["PATH"],
@@ -288,12 +288,12 @@ finally:
         if "let ordinary users make namespaces" in done.stderr:
             pytest.skip(f"ORDINARY USERS WERE NOT TESTED: {done.stderr.splitlines()[-1]}")
         assert done.returncode == 0, done.stderr
-        database, *said = done.stdout.splitlines()
+        database, *output = done.stdout.splitlines()
         assert database == "2" or (not installed and database == "no database")
-        assert said[:2] == ["0", "rac2"]
-        assert said[-1] == "True"
+        assert output[:2] == ["0", "rac2"]
+        assert output[-1] == "True"
         if ssh_configuration.find_sshd():
-            assert said[2:4] == [str(nobody), "ssh"]
+            assert output[2:4] == [str(other_uid), "ssh"]
         assert not (source / "lab").exists()
     finally:
         shutil.rmtree(source)

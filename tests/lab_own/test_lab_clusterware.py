@@ -109,6 +109,6 @@ def test_a_node_is_a_machine_of_its_own(cluster: Lab) -> None:
     script = (
         "uname -n; ls /sys/class/net /sys/class/net/eth1/mtu; cat /sys/class/net/eth1/mtu; cut -d: -f1 /proc/net/dev"
     )
-    said = run(cluster, "rac2", "sh", "-c", script).stdout.split()
-    assert said[0] == "rac2"
-    assert {"eth0", "eth1", "eth2", "lo", "9000"} <= set(said)
+    output = run(cluster, "rac2", "sh", "-c", script).stdout.split()
+    assert output[0] == "rac2"
+    assert {"eth0", "eth1", "eth2", "lo", "9000"} <= set(output)

@@ -31,7 +31,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="module")
-def asking(running: Lab) -> Iterator[Client]:
+def shared_client(running: Lab) -> Iterator[Client]:
     client = Client(running)
     yield client
     client.close()
@@ -46,9 +46,9 @@ def cluster(running: Lab) -> Iterator[Lab]:
 
 
 @pytest.fixture
-def client(cluster: Lab, asking: Client) -> Client:
-    until(lambda: flows_without_loss(asking))
-    return asking
+def client(cluster: Lab, shared_client: Client) -> Client:
+    until(lambda: flows_without_loss(shared_client))
+    return shared_client
 
 
 def limits(cluster: Lab, node: str) -> str:
@@ -87,8 +87,8 @@ def test_blocks_come_from_both_instances_and_none_is_lost(client: Client) -> Non
 
 
 def test_the_scan_leads_to_every_instance(client: Client) -> None:
-    asked = "SELECT instance_number AS n FROM v$instance"
-    names = {client.ask(asked, f"{client.access.connect}?retry_count={i}")[0]["n"] for i in range(4)}
+    query = "SELECT instance_number AS n FROM v$instance"
+    names = {client.ask(query, f"{client.access.connect}?retry_count={i}")[0]["n"] for i in range(4)}
     assert names == {1, 2}
 
 
@@ -98,7 +98,7 @@ def test_every_node_shows_the_process_of_its_instance(client: Client) -> None:
         assert f"ora_pmon_prac{number}" in names
 
 
-def test_its_settings_lead_to_it_and_the_password_is_nowhere_else(client: Client) -> None:
+def test_its_settings_connect_to_it_and_the_password_is_nowhere_else(client: Client) -> None:
     environment = client.cluster.environment("rac1")
     database = load_settings(None, environment).database
     assert (database.connect, database.user) == (client.access.connect, "RACWIRE")
@@ -139,8 +139,8 @@ def test_small_receive_buffer(client: Client) -> None:
 
 def test_public_interconnect(client: Client) -> None:
     client.cluster.break_("public-interconnect")
-    asked = "SELECT inst_id, name, ip_address, is_public, source FROM gv$cluster_interconnects ORDER BY inst_id"
-    rows = until(lambda: (found := client.ask(asked)) and all(r["is_public"] == "YES" for r in found) and found)
+    query = "SELECT inst_id, name, ip_address, is_public, source FROM gv$cluster_interconnects ORDER BY inst_id"
+    rows = until(lambda: (found := client.ask(query)) and all(r["is_public"] == "YES" for r in found) and found)
     assert [(r["name"], r["ip_address"]) for r in rows] == [("eth0", "10.20.0.1"), ("eth0", "10.20.0.2")]
     count = ("cat", "/sys/class/net/eth0/statistics/rx_bytes")
     bytes_before = int(run(client.cluster, "rac2", *count).stdout)
@@ -150,8 +150,8 @@ def test_public_interconnect(client: Client) -> None:
 
 def test_cluster_interconnects_set(client: Client) -> None:
     client.cluster.break_("cluster-interconnects-set")
-    asked = "SELECT inst_id, name, ip_address, source FROM gv$cluster_interconnects WHERE source LIKE 'CLUSTER%'"
-    rows = until(lambda: (found := client.ask(asked)) and len(found) == 2 and found)
+    query = "SELECT inst_id, name, ip_address, source FROM gv$cluster_interconnects WHERE source LIKE 'CLUSTER%'"
+    rows = until(lambda: (found := client.ask(query)) and len(found) == 2 and found)
     assert {(r["inst_id"], r["name"], r["ip_address"]) for r in rows} == {
         (2, "eth1", "192.168.10.2"),
         (2, "eth2", "192.168.11.2"),
@@ -163,20 +163,20 @@ def test_cluster_interconnects_set(client: Client) -> None:
 
 @pytest.mark.parametrize("node", [None, "rac2"])
 def test_listener_down(client: Client, node: str | None) -> None:
-    asked = "SELECT instance_number AS n FROM v$instance"
+    query = "SELECT instance_number AS n FROM v$instance"
     fresh = (f"?retry_delay={i}" for i in range(1, 1000))  # a connect string that was not used before: a new login
     here, scan = "10.20.0.2:1521/prac", client.access.connect
-    assert client.refusal(asked, here + next(fresh)) == ""
-    # As soon as the command is back, it is so everywhere: what is asked next meets no half of it.
+    assert client.refusal(query, here + next(fresh)) == ""
+    # As soon as the command returns, it applies everywhere: the next query sees no partial state.
     client.cluster.break_("listener-down", node)
-    assert "DPY-6005" in client.refusal(asked, here + next(fresh))
+    assert "DPY-6005" in client.refusal(query, here + next(fresh))
     if node is None:
-        assert "DPY-6005" in client.refusal(asked, scan + next(fresh))
+        assert "DPY-6005" in client.refusal(query, scan + next(fresh))
     else:
-        assert client.ask(asked, scan + next(fresh)) == client.ask(asked, scan + next(fresh)) == [{"n": 1}]
+        assert client.ask(query, scan + next(fresh)) == client.ask(query, scan + next(fresh)) == [{"n": 1}]
     client.cluster.mend("listener-down")
-    assert client.refusal(asked, here + next(fresh)) == ""
-    assert client.refusal(asked, scan + next(fresh)) == ""
+    assert client.refusal(query, here + next(fresh)) == ""
+    assert client.refusal(query, scan + next(fresh)) == ""
 
 
 def test_no_grants(client: Client) -> None:
@@ -190,8 +190,8 @@ def test_no_grants(client: Client) -> None:
 
 def test_no_diagnostics_pack(client: Client) -> None:
     client.cluster.break_("no-diagnostics-pack")
-    asked = "SELECT DISTINCT value FROM gv$parameter WHERE name = 'control_management_pack_access'"
-    until(lambda: client.ask(asked) == [{"value": "NONE"}])
+    query = "SELECT DISTINCT value FROM gv$parameter WHERE name = 'control_management_pack_access'"
+    until(lambda: client.ask(query) == [{"value": "NONE"}])
 
 
 def test_hung_instance(client: Client) -> None:
@@ -199,28 +199,28 @@ def test_hung_instance(client: Client) -> None:
     client.ask("SELECT value FROM v$sysstat", here)
     client.cluster.break_("hung-instance")
     until(lambda: "DPY-4024" in client.refusal("SELECT value FROM gv$sysstat", here, timeout_s=0.5))
-    asked = "SELECT value FROM v$sysstat WHERE name = 'gc cr blocks received'"
-    before = client.ask(asked, here)[0]["value"]
-    until(lambda: client.ask(asked, here)[0]["value"] > before + 20)
+    query = "SELECT value FROM v$sysstat WHERE name = 'gc cr blocks received'"
+    before = client.ask(query, here)[0]["value"]
+    until(lambda: client.ask(query, here)[0]["value"] > before + 20)
     client.cluster.mend()
     until(lambda: client.refusal("SELECT value FROM gv$sysstat", here, timeout_s=0.5) == "")
 
 
 def test_instance_restart(client: Client) -> None:
-    asked = "SELECT inst_id, startup_time FROM gv$instance ORDER BY inst_id"
-    before, received = client.ask(asked), client.received()
+    query = "SELECT inst_id, startup_time FROM gv$instance ORDER BY inst_id"
+    before, received = client.ask(query), client.received()
     client.cluster.break_("instance-restart")
-    after = until(lambda: (now := client.ask(asked))[1] != before[1] and now)
+    after = until(lambda: (now := client.ask(query))[1] != before[1] and now)
     assert after[0] == before[0]
     assert client.received()[2] < received[2] or received[2] < 200
-    again = until(lambda: (now := client.ask(asked))[1] != after[1] and now)
+    again = until(lambda: (now := client.ask(query))[1] != after[1] and now)
     assert again[0] == before[0]
     until(lambda: "DPY-4011" in client.refusal("SELECT 1 AS one FROM dual", "10.20.0.2:1521/prac"))
 
 
 def test_false_lost_of_12_1(client: Client) -> None:
     def versions() -> list[str]:
-        with contextlib.suppress(Refused):  # its server is begun anew, as one of that version
+        with contextlib.suppress(Refused):  # its server is restarted with that version
             return [row["version"] for row in client.ask("SELECT version FROM gv$instance")]
         return []
 
@@ -247,7 +247,7 @@ def test_peer_down_takes_its_instance_out(client: Client) -> None:
         other.close()
 
 
-def test_jumbo_blocks_travel_whole_and_vanish_in_a_small_switch(tmp_path: Path) -> None:
+def test_jumbo_blocks_arrive_whole_and_are_lost_in_a_small_switch(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab"):
         cluster = up()
         client = Client(cluster)
@@ -269,6 +269,6 @@ def test_a_lab_without_database(tmp_path: Path) -> None:
         cluster = up(database=False)
         assert cluster.database is None
         assert not load_settings(None, cluster.environment("rac1")).database.is_set
-        said = run(cluster, "rac1", "sh", "-c", "ls /proc/[0-9]*/cmdline | xargs cat | tr '\\0' ' '").stdout
-        assert "ocssd.bin" in said
-        assert "ora_pmon" not in said
+        output = run(cluster, "rac1", "sh", "-c", "ls /proc/[0-9]*/cmdline | xargs cat | tr '\\0' ' '").stdout
+        assert "ocssd.bin" in output
+        assert "ora_pmon" not in output

@@ -55,13 +55,13 @@ def test_node_mtu(cluster: Lab) -> None:
     assert ping(cluster, "rac1", TO_RAC2, SMALL) == ""
 
 
-def test_switch_mtu_drops_in_silence_both_ways(cluster: Lab) -> None:
+def test_switch_mtu_drops_silently_in_both_directions(cluster: Lab) -> None:
     cluster.break_("switch-mtu", "2", "eth2")
     for node, address in (("rac1", TO_RAC2), ("rac2", TO_RAC1)):
         assert ping(cluster, node, address, SMALL) == ""
-        said = ping(cluster, node, address, LARGE)
-        assert "100% packet loss" in said
-        assert not re.search("error|Frag|long|buffer", said)
+        result = ping(cluster, node, address, LARGE)
+        assert "100% packet loss" in result
+        assert not re.search("error|Frag|long|buffer", result)
         assert "mtu 9000" in run(cluster, node, "ip", "link", "show", "eth2").stdout
 
 
@@ -78,11 +78,11 @@ def test_switch_mtu_stops_tcp_too(cluster: Lab) -> None:
     )
     if cluster.remote_shell != "ssh":
         pytest.skip("TCP OVER A SMALL SWITCH WAS NOT TESTED: there is no sshd on this machine")
-    said = run(cluster, "rac2", "sh", "-c", script, str(cluster.directory))
-    assert "TimeoutError" in said.stderr
+    result = run(cluster, "rac2", "sh", "-c", script, str(cluster.directory))
+    assert "TimeoutError" in result.stderr
 
 
-def test_switch_mtu_one_way(cluster: Lab) -> None:
+def test_switch_mtu_in_one_direction(cluster: Lab) -> None:
     cluster.break_("switch-mtu-one-way")
     before = echoes_received(cluster, "rac1"), echoes_received(cluster, "rac2")
     assert ping(cluster, "rac2", TO_RAC1, LARGE) != ""  # its answer is large too
@@ -94,8 +94,8 @@ def test_switch_mtu_one_way(cluster: Lab) -> None:
 
 def test_loss(cluster: Lab) -> None:
     cluster.break_("loss")
-    said = run(cluster, "rac1", "ping", "-q", "-i", "0.002", "-c", "800", "-W", "0.4", TO_RAC2).stdout
-    lost = float(re.search(r"([\d.]+)% packet loss", said)[1])  # type: ignore[index]
+    output = run(cluster, "rac1", "ping", "-q", "-i", "0.002", "-c", "800", "-W", "0.4", TO_RAC2).stdout
+    lost = float(re.search(r"([\d.]+)% packet loss", output)[1])  # type: ignore[index]
     assert 5 < lost < 16  # twice 5 %, with five standard deviations to either side
     quiet = run(cluster, "rac1", "ping", "-q", "-i", "0.002", "-c", "200", PRIVATE[0].address(2)).stdout
     assert " 0% packet loss" in quiet
@@ -162,9 +162,9 @@ def test_icmp_filtered(cluster: Lab) -> None:
 def test_routed(cluster: Lab) -> None:
     cluster.break_("routed")
     for node, address in (("rac1", TO_RAC2), ("rac2", TO_RAC1)):
-        said = run(cluster, node, "ping", "-M", "do", "-c1", "-W1", "-s", str(LARGE), address).stdout
-        assert "From 192.168.11.254" in said
-        assert "Frag needed and DF set (mtu = 1500)" in said
+        output = run(cluster, node, "ping", "-M", "do", "-c1", "-W1", "-s", str(LARGE), address).stdout
+        assert "From 192.168.11.254" in output
+        assert "Frag needed and DF set (mtu = 1500)" in output
         assert "ttl=63" in run(cluster, node, "ping", "-c1", "-W1", address).stdout
     haip = PRIVATE[1].haip(2)
     assert haip
@@ -178,7 +178,7 @@ def test_duplicate_subnet(cluster: Lab) -> None:
     assert "192.168.11" not in run(cluster, "rac1", "ip", "route").stdout
 
 
-def test_several_at_one_place_mended_in_another_order(cluster: Lab) -> None:
+def test_several_faults_at_one_place_are_fixed_in_another_order(cluster: Lab) -> None:
     for fault in ("node-mtu", "names-differ", "switch-mtu", "loss", "routed", "node-mtu", "duplicate-subnet"):
         broken = cluster.break_(fault)
     assert len(broken.faults) == 6
@@ -204,7 +204,7 @@ def test_all_at_once(cluster: Lab) -> None:
     assert len(cluster.mend().faults) == 0
 
 
-def test_every_wrong_place_is_one_sentence(cluster: Lab) -> None:
+def test_every_invalid_place_is_one_sentence(cluster: Lab) -> None:
     for arguments in (("nonsense",), ("loss", "rac1"), ("no-ssh", None, "2"), ("node-mtu", "rac9"), ("node-mtu", "x")):
         with pytest.raises(LabError, match=r"^[A-Z][^\n]*\.$"):
             cluster.break_(*arguments)

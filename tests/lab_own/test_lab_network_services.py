@@ -35,7 +35,7 @@ def read(keeper: str, etc: Path) -> list[object]:
 
 
 @pytest.mark.parametrize("keeper", ["keyfile", "ifcfg", "networkd"])
-def test_a_node_boots_from_its_first_files_into_what_it_was(keeper: str, tmp_path: Path) -> None:
+def test_a_node_boots_from_its_first_files_into_its_earlier_state(keeper: str, tmp_path: Path) -> None:
     written(keeper, tmp_path)
     assert read(keeper, tmp_path) == [
         Wanted("eth0", ("10.20.0.2/24",), None),
@@ -45,7 +45,7 @@ def test_a_node_boots_from_its_first_files_into_what_it_was(keeper: str, tmp_pat
 
 
 @pytest.mark.parametrize("keeper", ["keyfile", "ifcfg", "networkd"])
-def test_files_follow_an_interface_that_gets_another_name(keeper: str) -> None:
+def test_files_follow_a_renamed_interface(keeper: str) -> None:
     def renamed(files: dict[str, str], old: str, new: str) -> dict[str, str]:
         return {
             network_services.renamed(name, old, new): network_services.renamed(text, old, new)
@@ -71,17 +71,17 @@ def test_files_follow_an_interface_that_gets_another_name(keeper: str) -> None:
         ("MTU=9000\n", None),
     ],
 )  # fmt: skip
-def test_ifcfg_files_are_assignments_of_the_shell(text: str, expected: object) -> None:
+def test_ifcfg_files_are_shell_assignments(text: str, expected: object) -> None:
     assert ifcfg.parse(text) == expected
 
 
-def test_the_network_service_passes_copies_over(tmp_path: Path) -> None:
+def test_the_network_service_ignores_copies(tmp_path: Path) -> None:
     for name in ("ifcfg-eth1", "ifcfg-eth1.bak", "ifcfg-eth1~", "ifcfg-eth1.orig", "ifcfg-lo", "ifup-eth"):
         (tmp_path / name).write_text(f"DEVICE={name}\n")
     assert [wanted.interface for wanted in ifcfg.read(tmp_path)] == ["ifcfg-eth1"]
 
 
-def test_networkd_takes_the_first_file_that_matches_and_its_drop_ins(tmp_path: Path) -> None:
+def test_networkd_uses_the_first_matching_file_and_its_drop_ins(tmp_path: Path) -> None:
     etc, run = tmp_path / "etc", tmp_path / "run"
     drop_ins = etc / "20-eth1.network.d"
     drop_ins.mkdir(parents=True)
@@ -98,7 +98,7 @@ def test_networkd_takes_the_first_file_that_matches_and_its_drop_ins(tmp_path: P
     ]
 
 
-def test_networkmanager_reads_no_file_that_others_may_read(tmp_path: Path) -> None:
+def test_networkmanager_reads_no_file_that_others_can_read(tmp_path: Path) -> None:
     text = network_services.files("keyfile", "rac2", NICS)["NetworkManager/system-connections/eth1.nmconnection"]
     for name, mode in (("eth1.nmconnection", 0o600), ("open.nmconnection", 0o644), ("eth1.nmconnection.bak", 0o600)):
         (tmp_path / name).write_text(text)
@@ -106,7 +106,7 @@ def test_networkmanager_reads_no_file_that_others_may_read(tmp_path: Path) -> No
     assert [path.name for path in keyfile.files(tmp_path)] == ["eth1.nmconnection"]
 
 
-def test_of_two_connections_for_one_interface_the_one_of_higher_priority_is_taken(tmp_path: Path) -> None:
+def test_of_two_connections_for_one_interface_the_higher_priority_is_used(tmp_path: Path) -> None:
     for name, rest in (("a", "autoconnect-priority=-5\n"), ("b", ""), ("c", "autoconnect=false\n")):
         path = tmp_path / f"{name}.nmconnection"
         path.write_text(f"[connection]\nid={name}\ninterface-name=eth1\n{rest}[802-3-ethernet]\nmtu={ord(name)}\n")
@@ -120,22 +120,22 @@ class TestModifying:
     KEYFILE = network_services.files("keyfile", "rac2", NICS)["NetworkManager/system-connections/eth2.nmconnection"]
 
     @pytest.mark.parametrize("name", ["802-3-ethernet.mtu", "ethernet.mtu", "mtu"])
-    def test_the_mtu_gets_into_its_section(self, name: str) -> None:
+    def test_the_mtu_is_written_into_its_section(self, name: str) -> None:
         text = nmcli_changes.modified(self.KEYFILE, [name, "9000"])
         assert text == self.KEYFILE.replace("[ethernet]\n", "[ethernet]\nmtu=9000\n")
         assert nmcli_changes.modified(text, [name, "4000"]) == text.replace("9000", "4000")
 
     @pytest.mark.parametrize("value", ["0", "auto", ""])
-    def test_none_is_none_in_the_file(self, value: str) -> None:
+    def test_a_removed_mtu_is_absent_from_the_file(self, value: str) -> None:
         text = nmcli_changes.modified(self.KEYFILE, ["802-3-ethernet.mtu", "9000"])
         assert nmcli_changes.modified(text, ["802-3-ethernet.mtu", value]) == self.KEYFILE
 
-    def test_a_section_that_is_missing_is_added(self) -> None:
+    def test_a_missing_section_is_added(self) -> None:
         text = nmcli_changes.modified("[connection]\nid=x\n", ["802-3-ethernet.mtu", "9000"])
         assert keyfile.parse(text) == {"connection": {"id": "x"}, "ethernet": {"mtu": "9000"}}
 
     @pytest.mark.parametrize(
-        ("words", "said"),
+        ("words", "message"),
         [
             (["802-3-ethernet.foo", "1"], "invalid property 'foo': 'foo' not among [port, speed, duplex, "),
             (["foo.bar", "1"], "invalid or not allowed setting 'foo': 'foo' not among [connection, 802-3-ethernet (e"),
@@ -146,14 +146,14 @@ class TestModifying:
             (["802-3-ethernet.mtu"], "value for '802-3-ethernet.mtu' is missing."),
         ],
     )
-    def test_what_nmcli_refuses_is_refused_in_its_words(self, words: list[str], said: str) -> None:
+    def test_errors_of_nmcli_are_shown_unchanged(self, words: list[str], message: str) -> None:
         with pytest.raises(nmcli_output.RefusalError) as refused:
             nmcli_changes.modified(self.KEYFILE, words)
-        assert str(refused.value).startswith(said)
+        assert str(refused.value).startswith(message)
         assert refused.value.code == 2
 
 
-def test_an_interface_without_an_mtu_in_its_file_keeps_the_one_it_has() -> None:
+def test_an_interface_without_an_mtu_in_its_file_keeps_its_mtu() -> None:
     assert links.brought_up(Wanted("eth1", ("10.0.0.1/24",), 9000)) == [
         "link set eth1 mtu 9000",
         "link set eth1 up",

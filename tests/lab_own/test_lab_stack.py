@@ -50,7 +50,7 @@ def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
 
 @pytest.fixture
 def cluster(practice: Practice) -> Iterator[Lab]:
-    """The cluster with everything running, as it is again afterwards."""
+    """The running cluster; it runs again afterwards."""
     running = running_lab()
     yield running
     running.mend().set_port_mtu("all", 9216)
@@ -64,9 +64,9 @@ def cluster(practice: Practice) -> Iterator[Lab]:
 
 @pytest.fixture
 def client(cluster: Lab) -> Iterator[Client]:
-    asking = Client(cluster)
-    yield asking
-    asking.close()
+    client = Client(cluster)
+    yield client
+    client.close()
 
 
 def running_lab() -> Lab:
@@ -105,7 +105,7 @@ def test_a_node_is_stopped_and_started(practice: Practice, cluster: Lab, client:
     assert stopped[-2].startswith("CRS-2793: ")
     assert stopped[-1] == "CRS-4133: Oracle High Availability Services has been stopped."
 
-    # When crsctl comes back, nothing of it is left on the node, and the others know.
+    # When crsctl returns, no process of the stack is left on the node, and the other nodes know.
     assert not any(name.endswith((".bin", "_prac2")) or "asm_" in name for name in programs(cluster, "rac2"))
     assert haips(cluster, "rac2") == []
     assert grid(cluster, "rac1", "olsnodes", "-s").stdout == "rac1\tActive\nrac2\tInactive\n"
@@ -126,7 +126,7 @@ def test_a_node_is_stopped_and_started(practice: Practice, cluster: Lab, client:
     assert {"ocssd.bin", "crsd.bin", "ora_pmon_prac2", "asm_pmon_+ASM2"} <= programs(cluster, "rac2")
 
 
-class TestWhereItIsDown:
+class TestStoppedNode:
     """On the first node, from which racwire looks, Clusterware is stopped."""
 
     @pytest.fixture(scope="class")
@@ -138,7 +138,7 @@ class TestWhereItIsDown:
         crsctl(lab, "rac1", "start crs")
 
     @pytest.mark.parametrize(
-        ("command", "said"),
+        ("command", "lines"),
         [
             ("crsctl check crs", [NO_OHASD]),
             ("crsctl check cluster -all", [NO_OHASD, "CRS-4000: Command Check failed, or completed with errors."]),
@@ -166,16 +166,16 @@ class TestWhereItIsDown:
             ),
         ],
     )
-    def test_its_tools_refuse(self, cluster: Lab, command: str, said: list[str]) -> None:
+    def test_the_tools_of_a_stopped_node_refuse(self, cluster: Lab, command: str, lines: list[str]) -> None:
         done = grid(cluster, "rac1", *command.split())
-        assert (done.stdout.splitlines(), done.stderr, done.returncode) == (said, "", 1)
+        assert (done.stdout.splitlines(), done.stderr, done.returncode) == (lines, "", 1)
 
-    def test_racwire_tells(self, practice: Practice, cluster: Lab) -> None:
+    def test_racwire_reports_the_stopped_node(self, practice: Practice, cluster: Lab) -> None:
         report = practice.check("clusterware", "interfaces")
         assert "IC-GRID-004" in codes(report)
         assert "Clusterware is not running on this node" in titles(report)
 
-    def test_the_scan_leads_to_the_nodes_that_are_left(self, cluster: Lab) -> None:
+    def test_the_scan_leads_to_the_remaining_nodes(self, cluster: Lab) -> None:
         client = Client(cluster, "rac2")
         try:
             assert until(lambda: client.refusal(WHERE) == "" and client.ask(WHERE)) == [{"n": 2}]
@@ -184,7 +184,7 @@ class TestWhereItIsDown:
             client.close()
 
 
-def test_the_whole_cluster_from_one_node(cluster: Lab) -> None:
+def test_the_whole_cluster_is_stopped_and_started_from_one_node(cluster: Lab) -> None:
     assert "CRS-2677: Stop of 'ora.crsd' on 'rac2' succeeded" in crsctl(cluster, "rac1", "stop cluster -all")
     for node in cluster.nodes:
         assert crsctl(cluster, node, "check crs") == NOT_IN_THE_CLUSTER
@@ -199,18 +199,18 @@ def test_the_whole_cluster_from_one_node(cluster: Lab) -> None:
     assert_healthy(cluster)
 
 
-def test_autostart_is_kept_in_the_nodes_own_files(cluster: Lab) -> None:
+def test_autostart_is_stored_in_the_files_of_the_node(cluster: Lab) -> None:
     disabled = "CRS-4621: Oracle High Availability Services autostart is disabled.\n"
     enabled = "CRS-4622: Oracle High Availability Services autostart is enabled.\n"
-    kept = "/etc/oracle/scls_scr/rac2/root/ohasdstr"
+    file = "/etc/oracle/scls_scr/rac2/root/ohasdstr"
     assert crsctl(cluster, "rac2", "config crs") == enabled
     assert crsctl(cluster, "rac2", "disable crs") == crsctl(cluster, "rac2", "config crs") == disabled
-    assert run(cluster, "rac2", "cat", kept).stdout == "disable\n"
+    assert run(cluster, "rac2", "cat", file).stdout == "disable\n"
     assert crsctl(cluster, "rac1", "config crs") == enabled
     assert crsctl(cluster, "rac2", "enable crs") == enabled
 
 
-def test_a_database_that_was_stopped_stays_down_until_it_is_started(practice: Practice, cluster: Lab) -> None:
+def test_a_stopped_database_stays_down_until_it_is_started(practice: Practice, cluster: Lab) -> None:
     def srvctl(verb: str, *options: str) -> str:
         return grid(cluster, "rac1", "srvctl", verb, "database", *options).stdout
 
@@ -223,7 +223,7 @@ def test_a_database_that_was_stopped_stays_down_until_it_is_started(practice: Pr
     assert srvctl("stop", "-d", "prac", "-o", "immediate") == ""
     assert srvctl("status", "-d", "prac") == running.replace("is running", "is not running")
     assert "PRCC-1016 : prac was already stopped" in srvctl("stop", "-d", "prac")
-    # Somebody listens, for no database.
+    # A listener runs, for no database.
     until(lambda: "ORA-12514" in titles(practice.check("gc-blocks-lost")))
 
     crsctl(cluster, "rac2", "stop crs")
@@ -234,7 +234,7 @@ def test_a_database_that_was_stopped_stays_down_until_it_is_started(practice: Pr
     assert "PRCC-1014 : prac was already running" in srvctl("start", "-d", "prac")
 
 
-def test_a_node_joins_only_if_full_packets_pass(cluster: Lab) -> None:
+def test_a_node_joins_only_if_full_size_packets_pass(cluster: Lab) -> None:
     cluster.set_port_mtu("rac2-eth1", 1500)
     crsctl(cluster, "rac2", "stop crs")
     assert "has been started" in crsctl(cluster, "rac2", "start crs"), "one private network suffices"
@@ -254,12 +254,12 @@ def test_a_node_joins_only_if_full_packets_pass(cluster: Lab) -> None:
         cluster, "rac2", "stat res -t -init"
     )
     assert grid(cluster, "rac1", "olsnodes", "-s").stdout == "rac1\tActive\nrac2\tInactive\n"
-    # What has become of it is ended only by force.
+    # The remaining processes end only with -f.
     assert "CRS-2796" in crsctl(cluster, "rac2", "stop crs")
     assert "CRS-4133" in crsctl(cluster, "rac2", "stop crs -f")
 
 
-def test_a_crsctl_killed_in_the_middle_leaves_what_can_be_stopped(cluster: Lab) -> None:
+def test_a_crsctl_killed_in_the_middle_leaves_a_stack_that_can_be_stopped(cluster: Lab) -> None:
     crsctl(cluster, "rac2", "stop crs")
     cluster.set_port_mtu("all", 1500)
     command = [f"{cluster.environment('rac2')['GRID_HOME']}/bin/crsctl", "start", "crs"]
@@ -273,29 +273,29 @@ def test_a_crsctl_killed_in_the_middle_leaves_what_can_be_stopped(cluster: Lab) 
     assert "has been started" in crsctl(cluster, "rac2", "start crs")
 
 
-def test_a_daemon_that_was_killed_is_missed_at_once(cluster: Lab) -> None:
+def test_a_killed_daemon_is_detected_at_once(cluster: Lab) -> None:
     run(cluster, "rac2", "sh", "-c", "kill -9 $(grep -lx crsd.bin /proc/[0-9]*/comm | cut -d/ -f3)")
     assert "CRS-4535: Cannot communicate with Cluster Ready Services" in crsctl(cluster, "rac2", "check crs")
     assert cluster.is_running("rac2", "cssd")
 
 
-def test_a_node_that_drops_pings_joins_nevertheless(cluster: Lab) -> None:
+def test_a_node_that_drops_pings_can_join(cluster: Lab) -> None:
     cluster.break_("icmp-filtered", "rac1")
     crsctl(cluster, "rac2", "stop crs")
     assert "has been started" in crsctl(cluster, "rac2", "start crs")
 
 
-def test_backups_of_the_registries(cluster: Lab) -> None:
+def test_backups_of_the_registries_are_listed(cluster: Lab) -> None:
     def ocrconfig(*words: str) -> str:
         return grid(cluster, "rac1", "ocrconfig", *words).stdout
 
     assert "PROT-25: Manual backups for the Oracle Cluster Registry are not available\n" in ocrconfig("-showbackup")
-    taken = ocrconfig("-manualbackup")
-    node, day, moment, file, _ = taken.split()
+    created = ocrconfig("-manualbackup")
+    node, day, moment, file, _ = created.split()
     assert (node, file.partition("backup_")[0]) == ("rac1", "+DATA:/practice/OCRBACKUP/")
     assert f"{day}{moment}".replace("/", "").replace(":", "") in file.replace("_", "")
-    assert ocrconfig("-showbackup", "manual") == taken
-    assert grid(cluster, "rac2", "ocrconfig", "-showbackup", "manual").stdout == taken, "it is the cluster's"
+    assert ocrconfig("-showbackup", "manual") == created
+    assert grid(cluster, "rac2", "ocrconfig", "-showbackup", "manual").stdout == created, "it is the cluster's"
 
     assert "PROTL-25" in ocrconfig("-local", "-showbackup")
     local = ocrconfig("-local", "-manualbackup")

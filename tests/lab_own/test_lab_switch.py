@@ -65,7 +65,7 @@ def pinged(cluster: Lab, network: int, *options: str) -> bool:
     return done.returncode == 0
 
 
-def test_it_begins_where_the_change_begins(cluster: Lab, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_switch_has_the_mtu_from_before_the_change(cluster: Lab, capfd: pytest.CaptureFixture[str]) -> None:
     assert racwire("switch") == 0
     assert capfd.readouterr().out.splitlines() == [
         "rac1-eth1  MTU 1500 bytes  to eth1 of rac1",
@@ -74,15 +74,15 @@ def test_it_begins_where_the_change_begins(cluster: Lab, capfd: pytest.CaptureFi
         "rac2-eth2  MTU 1500 bytes  to eth2 of rac2",
     ]
     assert racwire("status") == 0
-    said = capfd.readouterr().out
-    assert "Switch     MTU 1500 bytes at every port\n" in said
-    assert "Stack      running on every node\n" in said
+    output = capfd.readouterr().out
+    assert "Switch     MTU 1500 bytes at every port\n" in output
+    assert "Stack      running on every node\n" in output
     assert passes(cluster, 1500)
     change = load_settings(None, cluster.environment("rac1")).change
     assert change.directory == f"{cluster.directory}/changes", "a rehearsal leaves no journal behind"
 
 
-def test_a_port_loses_what_is_larger_than_its_mtu_to_the_byte(raised: Lab) -> None:
+def test_a_port_drops_packets_larger_than_its_mtu_exactly(raised: Lab) -> None:
     assert passes(raised, 1500)
     assert not passes(raised, 1501)
     raised.set_port_mtu("all", 4000)
@@ -90,7 +90,7 @@ def test_a_port_loses_what_is_larger_than_its_mtu_to_the_byte(raised: Lab) -> No
     assert not passes(raised, 4001)
 
 
-def test_a_port_cuts_nothing_into_fragments(raised: Lab) -> None:
+def test_a_port_does_not_fragment(raised: Lab) -> None:
     assert not pinged(raised, 1, "-M", "dont", "-s", "8972")
 
 
@@ -111,7 +111,7 @@ def test_ports_are_raised_one_by_one(raised: Lab, capfd: pytest.CaptureFixture[s
     assert "Switch " not in capfd.readouterr().out
 
 
-def test_a_fault_of_the_switch_comes_on_top(raised: Lab) -> None:
+def test_a_fault_of_the_switch_is_added_to_its_mtu(raised: Lab) -> None:
     raised.set_port_mtu("all", 9216)
     raised.break_("switch-mtu", "rac2", "eth1")
     assert not passes(raised, 9000)
@@ -123,7 +123,7 @@ def test_a_fault_of_the_switch_comes_on_top(raised: Lab) -> None:
 
 
 @needs_nft
-def test_faults_thrown_in_before_the_change_show_with_it(raised: Lab) -> None:
+def test_faults_made_before_the_change_are_shown_with_it(raised: Lab) -> None:
     set_mtu(raised, 1500)
     raised.set_port_mtu("all", 9216)
     raised.break_("switch-mtu-one-way", "rac2", "eth1")
@@ -134,16 +134,16 @@ def test_faults_thrown_in_before_the_change_show_with_it(raised: Lab) -> None:
 
 
 @pytest.mark.parametrize("words", [("rac2-eth0", "mtu", "9216"), ("rac2-eth1",), ("all", "mtu", "100000")])
-def test_what_cannot_be_is_one_sentence(
+def test_an_impossible_request_is_one_sentence(
     cluster: Lab, words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert racwire("switch", *words) == 64
-    said = capfd.readouterr().err.splitlines()
-    assert len(said) == 1
-    assert said[0].endswith(".")
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].endswith(".")
 
 
-def test_the_switch_is_not_reached_from_within_a_node(
+def test_the_switch_is_unreachable_from_a_node(
     cluster: Lab, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in cluster.environment("rac1").items():

@@ -58,7 +58,7 @@ def run(module: str, directory: Path | None, port: int) -> dict[str, object]:
 
 @pytest.mark.parametrize("release", ["12.1", "19c", "23ai"])
 @pytest.mark.parametrize(("module", "version", "directory"), CLIENTS)
-def test_a_client_logs_on_reads_rows_and_is_told_errors(
+def test_a_client_logs_on_reads_rows_and_gets_errors(
     module: str, version: str, directory: Path | None, release: str
 ) -> None:
     with serve(profile=RELEASES[release]) as server:

@@ -20,7 +20,7 @@ from tests.lab_own.oracle_net_support import database as database
 from tests.lab_own.oracle_net_support import server as server
 
 
-def test_every_type_arrives_as_it_is(connection: oracledb.Connection, database: SmallDatabase) -> None:
+def test_every_type_is_returned_unchanged(connection: oracledb.Connection, database: SmallDatabase) -> None:
     moment = datetime(2026, 1, 2, 3, 4, 5, 678901)
     row = (
         42,
@@ -79,7 +79,7 @@ def test_every_type_arrives_as_it_is(connection: oracledb.Connection, database: 
         max_size=12,
     )
 )
-def test_binds_go_there_and_back(connection: oracledb.Connection, binds: list[object]) -> None:
+def test_binds_round_trip(connection: oracledb.Connection, binds: list[object]) -> None:
     names = [f"b{position}" for position in range(len(binds))]
     sql = f"select {', '.join(':' + name for name in names)} from dual"
     cursor = connection.cursor()
@@ -99,7 +99,9 @@ def test_fractions_are_bound_exactly(connection: oracledb.Connection) -> None:
 
 
 @pytest.mark.parametrize(("arraysize", "prefetch"), [(100, 2), (7, 3), (1, 1), (1000, 1001), (50, 0)])
-def test_rows_are_fetched_in_any_portions(connection: oracledb.Connection, arraysize: int, prefetch: int) -> None:
+def test_rows_are_fetched_in_portions_of_any_size(
+    connection: oracledb.Connection, arraysize: int, prefetch: int
+) -> None:
     cursor = connection.cursor()
     cursor.arraysize, cursor.prefetchrows = arraysize, prefetch
     for count in (0, 1, 99, 523):
@@ -107,7 +109,7 @@ def test_rows_are_fetched_in_any_portions(connection: oracledb.Connection, array
         assert rows == [(i, f"row {i}") for i in range(count)]
 
 
-def test_results_are_only_made_as_far_as_they_are_fetched(
+def test_results_are_computed_only_as_far_as_they_are_fetched(
     connection: oracledb.Connection, database: SmallDatabase
 ) -> None:
     made = []
@@ -133,7 +135,7 @@ def test_statements_are_cached_and_run_again(connection: oracledb.Connection, da
     assert database.statements == ["select * from numbered where n < :rows"] * 5
 
 
-def test_cursors_are_closed_when_the_client_forgets_them(connection: oracledb.Connection) -> None:
+def test_cursors_are_closed_when_the_client_releases_them(connection: oracledb.Connection) -> None:
     connection.stmtcachesize = 5
     for number in range(400):
         connection.cursor().execute(f"select {number} from dual")
@@ -147,7 +149,7 @@ def test_cursors_are_closed_when_the_client_forgets_them(connection: oracledb.Co
         hold()
 
 
-def test_an_error_tells_where_and_leaves_the_connection_usable(connection: oracledb.Connection) -> None:
+def test_an_error_has_its_position_and_leaves_the_connection_usable(connection: oracledb.Connection) -> None:
     for _ in range(3):
         with pytest.raises(oracledb.DatabaseError) as error:
             connection.cursor().execute("select * from missing")
@@ -156,7 +158,7 @@ def test_an_error_tells_where_and_leaves_the_connection_usable(connection: oracl
     assert connection.cursor().execute("select * from numbered").fetchone() == (0, "row 0")
 
 
-def test_an_error_among_the_rows_is_told_when_they_are_fetched(connection: oracledb.Connection) -> None:
+def test_an_error_in_a_row_is_raised_at_its_fetch(connection: oracledb.Connection) -> None:
     cursor = connection.cursor()
     cursor.arraysize = cursor.prefetchrows = 1
     cursor.execute("select * from failing")
@@ -177,7 +179,7 @@ def test_a_bug_of_the_backend_is_an_internal_error_and_logged(
 
 
 @pytest.mark.parametrize("binds", [{}, {"a": 1}])
-def test_missing_binds_are_told(connection: oracledb.Connection, binds: dict[str, int]) -> None:
+def test_missing_binds_are_reported(connection: oracledb.Connection, binds: dict[str, int]) -> None:
     with pytest.raises(oracledb.Error, match=r"ORA-01008|DPY-4010"):
         connection.cursor().execute("select :a, :b from dual", binds)
 
@@ -191,7 +193,7 @@ def test_statements_without_rows_reach_the_backend(connection: oracledb.Connecti
     assert database.statements == [*statements, *["insert into nothing values (:1)"] * 3]
 
 
-def test_the_end_of_a_transaction_ends_its_being_read_only(
+def test_the_end_of_a_transaction_ends_its_read_only_mode(
     connection: oracledb.Connection, server: OracleServer
 ) -> None:
     (caller,) = server.callers
@@ -202,7 +204,7 @@ def test_the_end_of_a_transaction_ends_its_being_read_only(
     connection.ping()
 
 
-def test_a_statement_can_be_parsed_for_its_columns_alone(connection: oracledb.Connection) -> None:
+def test_a_statement_can_be_parsed_only_for_its_columns(connection: oracledb.Connection) -> None:
     cursor = connection.cursor()
     cursor.parse("select * from numbered")
     assert [column.name for column in cursor.description] == ["N", "T"]
@@ -218,7 +220,7 @@ def test_a_block_with_out_binds_runs_again(connection: oracledb.Connection, data
 
 
 @pytest.mark.parametrize("end", ["cursor is closed", "session is over"])
-def test_rows_that_nobody_fetches_are_let_go(server: OracleServer, database: SmallDatabase, end: str) -> None:
+def test_rows_that_are_never_fetched_are_released(server: OracleServer, database: SmallDatabase, end: str) -> None:
     let_go = threading.Event()
 
     def endless(*_: object) -> Result:

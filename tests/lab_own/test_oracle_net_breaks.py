@@ -19,7 +19,7 @@ SLEEP = "begin sleep; end;"
 
 
 @pytest.mark.parametrize("by", ["call_timeout", "cancel"])
-def test_a_statement_that_takes_too_long_is_broken_off(
+def test_a_statement_that_takes_too_long_is_cancelled(
     connection: oracledb.Connection, database: SmallDatabase, by: str
 ) -> None:
     for _ in range(2):
@@ -35,7 +35,7 @@ def test_a_statement_that_takes_too_long_is_broken_off(
         assert connection.cursor().execute("select * from numbered").fetchone() == (0, "row 0")
 
 
-def test_rows_that_take_too_long_are_broken_off(connection: oracledb.Connection, database: SmallDatabase) -> None:
+def test_rows_that_take_too_long_are_cancelled(connection: oracledb.Connection, database: SmallDatabase) -> None:
     def hanging(_: Caller, __: object, cancellation: Cancellation) -> Result:
         def rows() -> Iterator[tuple[int]]:
             yield (1,)

@@ -46,7 +46,7 @@ def refusal(server: OracleServer | ScanListener, request: str = "(SERVICE_NAME=r
     return f"{error.value} {error.value.__cause__}"
 
 
-def test_services_are_known_whole_and_in_any_case(server: OracleServer) -> None:
+def test_services_are_matched_as_a_whole_and_in_any_case(server: OracleServer) -> None:
     for service in ("RACDB.EXAMPLE.COM", "racdb_ro"):
         connect(server, dsn=f"127.0.0.1:{server.port}/{service}").close()
     assert "DPY-6001" in refusal(server, "(SERVICE_NAME=racdb)")
@@ -59,7 +59,7 @@ def test_a_sid_is_the_name_of_the_instance(server: OracleServer) -> None:
 
 
 @pytest.mark.parametrize("number", [12514, 12528, 12541, 12516])
-def test_a_listener_refuses_with_any_code(server: OracleServer, number: int) -> None:
+def test_a_listener_can_refuse_with_any_code(server: OracleServer, number: int) -> None:
     server.faults.refuse = number
     assert {12514: "DPY-6001"}.get(number, str(number)) in refusal(server)
     server.faults.refuse = None
@@ -92,7 +92,7 @@ def test_a_scan_listener_sends_clients_on_in_turn(database: SmallDatabase) -> No
 
 
 @pytest.mark.parametrize("fault", ["hang_at_connect", "hang_at_login"])
-async def test_a_hanging_listener_answers_nobody_until_it_is_mended(server: OracleServer, fault: str) -> None:
+async def test_a_hanging_listener_answers_no_client_until_it_is_fixed(server: OracleServer, fault: str) -> None:
     def attempt() -> asyncio.Future[oracledb.AsyncConnection]:
         return asyncio.ensure_future(oracledb.connect_async(user="scott", password=PASSWORD, dsn=server.dsn))
 
@@ -114,7 +114,7 @@ def test_a_login_can_be_made_to_fail(server: OracleServer) -> None:
     assert code(error.value) == "ORA-01033"
 
 
-def test_a_listener_that_is_down_is_not_there_and_its_sessions_go_on(server: OracleServer) -> None:
+def test_a_listener_that_is_down_refuses_connections_and_its_sessions_continue(server: OracleServer) -> None:
     with connect(server) as connection:
         for _ in range(2):
             server.stop_listening()
@@ -152,7 +152,7 @@ def test_sessions_can_be_dropped_after_some_responses(server: OracleServer) -> N
     connect(server).close()
 
 
-def test_a_client_that_vanishes_cancels_what_it_asked(server: OracleServer, database: SmallDatabase) -> None:
+def test_a_client_that_vanishes_cancels_its_query(server: OracleServer, database: SmallDatabase) -> None:
     with ThreadPoolExecutor(1) as other:
         connection = connect(server)
         statement = other.submit(connection.cursor().execute, "begin sleep; end;")
@@ -166,7 +166,7 @@ def test_a_client_that_vanishes_cancels_what_it_asked(server: OracleServer, data
     assert database.left.get(timeout=10) is caller
 
 
-def test_closing_the_server_ends_what_runs(database: SmallDatabase) -> None:
+def test_closing_the_server_ends_running_statements(database: SmallDatabase) -> None:
     with ThreadPoolExecutor(1) as other:
         with serve(database) as server:
             connection = connect(server)
@@ -215,7 +215,7 @@ def steady() -> Iterator[OracleServer]:
 @example(connect_request()[:50])
 @example(connect_request(b"()" * 5000))
 @example(b"")
-def test_whoever_sends_garbage_is_hung_up_on(steady: OracleServer, sent: bytes) -> None:
+def test_a_client_that_sends_garbage_is_disconnected(steady: OracleServer, sent: bytes) -> None:
     assert len(answer(steady, sent)) < 1000
     assert steady.callers == ()
 
@@ -227,18 +227,18 @@ def test_whoever_sends_garbage_is_hung_up_on(steady: OracleServer, sent: bytes) 
 @example([b"\xff\xff\xff\xff\x06\0\0\0"])
 @example([b"\x00\x00\x00\x08\x06\0\0\0"])
 @example([data_packet(bytes([3, 118, 1, 1, 4, 0xFF, 0xFF, 0xFF, 0xFF]))])
-def test_garbage_after_a_good_beginning_ends_that_session_only(steady: OracleServer, packets: list[bytes]) -> None:
+def test_garbage_after_a_valid_start_ends_only_that_session(steady: OracleServer, packets: list[bytes]) -> None:
     assert answer(steady, connect_request() + b"".join(packets))[4] == 2
     assert steady.callers == ()
 
 
-def test_after_all_that_garbage_the_server_serves(steady: OracleServer) -> None:
+def test_after_garbage_the_server_still_serves(steady: OracleServer) -> None:
     with connect(steady) as connection:
         answer(steady, connect_request() + data_packet(b"\xff" * 100))
         assert len(connection.cursor().execute("select * from numbered where n < :rows", [9]).fetchall()) == 9
 
 
-def test_a_dropped_client_is_told_in_one_short_line(server: OracleServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_dropped_client_is_logged_in_one_short_line(server: OracleServer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     answer(server, b"GET /secret HTTP/1.0\r\n\r\n")
     (line,) = [record.getMessage() for record in caplog.records if record.name.startswith("racwire_lab")]
@@ -246,7 +246,7 @@ def test_a_dropped_client_is_told_in_one_short_line(server: OracleServer, caplog
     assert line.endswith("was dropped: data of another protocol than Oracle Net")
 
 
-def test_who_does_not_log_on_in_time_is_hung_up_on(database: SmallDatabase) -> None:
+def test_a_client_that_does_not_log_on_in_time_is_disconnected(database: SmallDatabase) -> None:
     with serve(database, logon_timeout_s=0.05) as server:
         for sent in (b"", connect_request()):
             with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:

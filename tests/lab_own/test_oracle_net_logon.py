@@ -20,7 +20,7 @@ from tests.lab_own.oracle_net_support import server as server
 
 
 @pytest.mark.parametrize("release", [name for name in RELEASES if name != "11.2"])
-def test_the_client_learns_who_it_talks_to(release: str) -> None:
+def test_the_client_gets_the_name_and_version_of_the_server(release: str) -> None:
     profile = RELEASES[release]
     names = {"services": ["RACDB"], "instance_name": "RACDB2", "db_unique_name": "racdb_a"}
     with serve(profile=profile, **names) as server, connect(server) as connection:
@@ -30,13 +30,13 @@ def test_the_client_learns_who_it_talks_to(release: str) -> None:
         assert connection.db_name == "racdb_a"
 
 
-def test_thin_mode_refuses_11_2_as_it_would_the_real_one() -> None:
+def test_thin_mode_refuses_11_2_like_the_real_database() -> None:
     with serve(profile=RELEASES["11.2"]) as server, pytest.raises(oracledb.Error, match="DPY-3010"):
         connect(server)
 
 
 @pytest.mark.parametrize("kind", ["12c", "11g"])
-def test_a_user_is_known_by_either_verifier(kind: str) -> None:
+def test_either_verifier_authenticates_a_user(kind: str) -> None:
     users = {"RACWIRE": Verifier.of("geheim", kind, vgen_count=16)}  # type: ignore[arg-type]
     with serve() as server:
         server.users = users
@@ -46,17 +46,17 @@ def test_a_user_is_known_by_either_verifier(kind: str) -> None:
         assert code(wrong.value) == "ORA-01017"
 
 
-def test_an_unknown_user_and_a_wrong_password_are_told_the_same(server: OracleServer) -> None:
-    told = []
+def test_an_unknown_user_and_a_wrong_password_get_the_same_error(server: OracleServer) -> None:
+    events = []
     for user, password in (("scott", "wrong"), ("nobody", PASSWORD)):
         with pytest.raises(oracledb.Error) as error:
             connect(server, user=user, password=password)
-        told.append(str(error.value))
-    assert told[0] == told[1]
-    assert "ORA-01017" in told[0]
+        events.append(str(error.value))
+    assert events[0] == events[1]
+    assert "ORA-01017" in events[0]
 
 
-def test_sysdba_is_for_those_who_may(server: OracleServer) -> None:
+def test_sysdba_requires_the_privilege(server: OracleServer) -> None:
     with connect(server, user="sys", mode=oracledb.AUTH_MODE_SYSDBA) as connection:
         assert connection.cursor().execute("select * from session").fetchone()[:2] == ("SYS", "True")
     with pytest.raises(oracledb.Error) as error:
@@ -67,7 +67,7 @@ def test_sysdba_is_for_those_who_may(server: OracleServer) -> None:
     assert code(error.value) == "ORA-28009"
 
 
-def test_users_may_be_looked_up_and_refused(database: SmallDatabase) -> None:
+def test_users_can_be_looked_up_and_refused(database: SmallDatabase) -> None:
     def users(name: str) -> Verifier | None:
         raise OracleError(28000, f"the account is locked: {name}")
 
@@ -77,13 +77,13 @@ def test_users_may_be_looked_up_and_refused(database: SmallDatabase) -> None:
             connect(server)
 
 
-def test_a_session_is_known_by_what_it_says_of_itself(connection: oracledb.Connection) -> None:
+def test_a_session_has_the_properties_that_its_client_sent(connection: oracledb.Connection) -> None:
     connection.module, connection.action, connection.clientinfo = "racwire", "check gc", "é"
     row = connection.cursor().execute("select * from session").fetchone()
     assert row == ("SCOTT", "False", "racwire", "check gc", "é")
 
 
-def test_the_backend_is_told_that_a_session_is_over(server: OracleServer, database: SmallDatabase) -> None:
+def test_the_backend_is_notified_of_the_end_of_a_session(server: OracleServer, database: SmallDatabase) -> None:
     with connect(server):
         (caller,) = server.callers
     assert database.left.get(timeout=10) is caller
@@ -104,7 +104,7 @@ async def test_a_server_runs_in_the_event_loop_of_its_client(database: SmallData
     await server.close()
 
 
-def test_a_pool_works(server: OracleServer) -> None:
+def test_a_connection_pool_works(server: OracleServer) -> None:
     pool = oracledb.create_pool(user="scott", password=PASSWORD, dsn=server.dsn, min=1, max=3)
     held = [pool.acquire() for _ in range(3)]
     assert [c.cursor().execute("select * from numbered").fetchone()[0] for c in held] == [0, 0, 0]
@@ -113,11 +113,11 @@ def test_a_pool_works(server: OracleServer) -> None:
     pool.close()
 
 
-def test_no_password_is_logged_or_kept(
+def test_no_password_is_logged_or_stored(
     server: OracleServer, database: SmallDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     with connect(server) as connection:
         connection.cursor().execute("select * from numbered")
-        kept = repr([server.callers, vars(server), database.statements, threading.enumerate()])
-    assert PASSWORD not in caplog.text + kept
+        stored = repr([server.callers, vars(server), database.statements, threading.enumerate()])
+    assert PASSWORD not in caplog.text + stored

@@ -33,7 +33,7 @@ def test_a_gv_view_has_rows_of_every_instance_and_a_v_view_of_this_one():
     ]
 
 
-def test_rows_are_those_of_the_moment():
+def test_rows_are_those_at_the_time_of_the_query():
     source = Instances(instance_state(1))
     database = engine(source=source)
     question = "SELECT value FROM v$sysstat WHERE name = 'gc blocks lost'"
@@ -42,7 +42,7 @@ def test_rows_are_those_of_the_moment():
     assert ask(database, question) == [(5,)]
 
 
-def test_all_instances_are_only_asked_for_gv_views():
+def test_all_instances_are_queried_only_for_gv_views():
     asked: list[str] = []
 
     class Source(Instances):
@@ -58,7 +58,7 @@ def test_all_instances_are_only_asked_for_gv_views():
     assert asked == ["here", "everywhere"]
 
 
-def test_losses_are_told_per_sender_and_class_of_block():
+def test_losses_are_listed_per_sender_and_block_class():
     rows = ask(DATABASE, "SELECT inst_id, instance, class, cr_block, lost, cr_3hop FROM gv$instance_cache_transfer")
     assert len(rows) == 8
     assert (1, 2, "data block", 1000, 0, 0) in rows
@@ -70,7 +70,7 @@ def test_pings_have_a_row_for_the_instance_itself():
     assert rows == [(1, 0, 0, 0), (2, 10, 150, 250)]
 
 
-def test_the_histogram_in_milliseconds_sums_up_the_one_in_microseconds():
+def test_the_histogram_in_milliseconds_sums_the_one_in_microseconds():
     waits = {"gc cr block 2-way": Waits(7, 9000, histogram={"256": 1, "512": 2, "1024": 1, "2048": 2, "16384": 1})}
     database = engine(source=Instances(instance_state(1, events=waits)))
     micro = ask(database, "SELECT wait_time_micro, wait_count FROM v$event_histogram_micro ORDER BY 1")
@@ -79,7 +79,7 @@ def test_the_histogram_in_milliseconds_sums_up_the_one_in_microseconds():
     assert milli == [(1, 4), (2, 2), (16, 1)]
 
 
-def test_an_instance_tells_when_it_was_started_in_its_hosts_time():
+def test_an_instance_has_its_startup_time_in_the_time_zone_of_its_host():
     ((started, version),) = ask(DATABASE, "SELECT startup_time, version_full FROM v$instance")
     assert started == datetime.fromtimestamp(STARTED)
     assert version == "19.22.0.0.0"
@@ -103,22 +103,22 @@ def test_an_empty_text_is_null():
     ],
 )
 def test_a_view_has_the_columns_of_the_version(version: str, columns: set[str]):
-    told = result(engine(version), "SELECT * FROM v$current_block_server").columns
+    found_columns = result(engine(version), "SELECT * FROM v$current_block_server").columns
     some = {"PINUNDER", "PIN0", "PIN1", "PINOVER", "WRITE1", "CON_ID"}
-    assert {column.name for column in told} & some == columns
+    assert {column.name for column in found_columns} & some == columns
 
 
-def test_the_transport_of_an_interconnect_is_told_from_26ai_on():
+def test_the_transport_of_an_interconnect_exists_from_26ai_on():
     question = "SELECT transport FROM v$cluster_interconnects"
     assert ask(engine("23.26.0.0.0"), question) == [("UDP",), ("UDP",)]
     assert refused(engine("23.4.0.24.5"), question).code == 904
 
 
-def test_a_view_of_a_later_version_is_not_there():
+def test_a_view_of_a_later_version_does_not_exist():
     assert refused(engine("11.2.0.4.0"), "SELECT 1 FROM v$event_histogram_micro").code == 942
 
 
-def test_containers_are_unknown_to_11_2():
+def test_containers_do_not_exist_in_11_2():
     question = "SELECT SYS_CONTEXT('USERENV', 'CON_NAME') AS c FROM dual"
     assert refused(engine("11.2.0.4.0"), question).code == 2003
     assert ask(engine("12.1.0.2.0", is_multitenant=False), question) == [("LAB",)]
@@ -126,7 +126,7 @@ def test_containers_are_unknown_to_11_2():
     assert ask(engine(container="SALES", container_id=3), question) == [("SALES",)]
 
 
-def test_a_session_is_told_who_and_where_it_is():
+def test_a_session_sees_its_user_and_instance():
     names = ("SESSION_USER", "DB_UNIQUE_NAME", "INSTANCE", "INSTANCE_NAME", "SERVER_HOST", "ISDBA", "MODULE")
     wanted = ", ".join(f"SYS_CONTEXT('USERENV', '{name}') AS x{name}" for name in names)
     caller = Caller("racwire", 7, 1, module="racwire")
@@ -139,7 +139,7 @@ def test_a_session_is_told_who_and_where_it_is():
 # Access
 
 
-def test_a_user_sees_what_is_granted_and_nothing_else():
+def test_a_user_sees_only_granted_views():
     database = engine(access=Access({"RACWIRE": frozenset({"SYS.GV_$SYSSTAT", "SYS.DBA_HIST_SNAPSHOT"})}))
     assert len(ask(database, "SELECT 1 FROM gv$sysstat")) > 0
     assert ask(database, "SELECT 1 FROM dba_hist_snapshot") == []
@@ -154,12 +154,12 @@ def test_sysdba_sees_everything():
     assert ask(database, "SELECT USER FROM v$instance", caller=Caller("SYS", 1, 1, is_sysdba=True)) == [("SYS",)]
 
 
-def test_what_everybody_may_read_needs_no_grant():
+def test_public_views_need_no_grant():
     database = engine(access=Access())
     assert ask(database, "SELECT inst_number FROM v$active_instances ORDER BY 1") == [(1,), (2,)]
 
 
-def test_a_session_finds_out_whether_statspack_is_there():
+def test_a_session_can_detect_statspack():
     question = "SELECT table_name FROM all_tables WHERE owner = 'PERFSTAT' AND table_name = 'STATS$SNAPSHOT'"
     assert ask(DATABASE, question) == [("STATS$SNAPSHOT",)]
     assert ask(engine(access=Access()), question) == []
@@ -184,7 +184,7 @@ def in_thread(work: Callable[[], object]) -> threading.Thread:
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.2])
-def test_a_query_that_would_not_end_is_broken_off(delay_s: float):
+def test_a_query_that_would_not_end_is_cancelled(delay_s: float):
     cancellation, errors = Cancellation(), []
 
     def work() -> None:
@@ -201,14 +201,14 @@ def test_a_query_that_would_not_end_is_broken_off(delay_s: float):
     assert ask(DATABASE, "SELECT 1 FROM dual") == [(1,)]
 
 
-def test_a_call_that_is_broken_off_before_it_runs_does_not_run():
+def test_a_call_cancelled_before_it_starts_does_not_run():
     cancellation = Cancellation()
     cancellation.cancel()
     with pytest.raises(OracleError, match="ORA-01013"):
         DATABASE.execute(Caller("RACWIRE", 1, 1), ENDLESS, {}, cancellation)
 
 
-def test_a_hung_instance_hangs_what_asks_all_of_them_until_it_is_broken_off():
+def test_a_hung_instance_hangs_queries_of_all_instances_until_they_are_cancelled():
     class Hung(Instances):
         def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
             if scope == "everywhere":
@@ -231,7 +231,7 @@ def test_a_hung_instance_hangs_what_asks_all_of_them_until_it_is_broken_off():
     assert errors == [1013]
 
 
-def test_many_sessions_ask_at_once():
+def test_many_sessions_query_at_once():
     wrong: list[object] = []
 
     def work(number: int) -> None:

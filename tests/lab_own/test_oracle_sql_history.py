@@ -33,7 +33,7 @@ class Snapshots:
             )
 
 
-def test_history_is_filled_once_and_ends_with_the_living_instances_in_each_statement_that_reads_it():
+def test_history_is_filled_once_and_ends_with_the_live_instances_in_each_statement():
     history = Snapshots()
     database = engine(history=history)
     question = "SELECT snap_id, instance_number FROM dba_hist_snapshot ORDER BY 1, 2"
@@ -44,7 +44,7 @@ def test_history_is_filled_once_and_ends_with_the_living_instances_in_each_state
     assert interval == timedelta(hours=4)
 
 
-def test_in_a_read_only_transaction_history_ends_at_one_moment():
+def test_in_a_read_only_transaction_history_has_one_end_time():
     source = Instances(instance_state(1))
     database = engine(source=source, history=Snapshots())
     first, second = Caller("RACWIRE", 1, 1), Caller("RACWIRE", 2, 1)
@@ -65,7 +65,7 @@ def test_in_a_read_only_transaction_history_ends_at_one_moment():
     assert living(first) == 2
 
 
-def test_a_query_is_broken_off_while_its_history_is_made_too():
+def test_a_query_can_be_cancelled_while_its_history_is_made():
     cancellation = Cancellation()
 
     class Endless(Snapshots):

@@ -16,7 +16,7 @@ DAY = datetime(2026, 1, 15)
 
 
 def value(expression: str, binds: dict[str, Any] | None = None) -> Any:
-    """What an expression gives."""
+    """Return the value of an expression."""
     ((found,),) = ask(DATABASE, f"SELECT {expression} AS x FROM dual", binds)
     return found
 
@@ -79,7 +79,7 @@ def test_times(expression: str, expected: Any):
     assert value(expression, {name: moment for name, moment in binds.items() if f":{name}" in expression}) == expected
 
 
-def test_sysdate_is_now_without_fractions_and_a_date():
+def test_sysdate_is_the_present_date_without_fractions():
     before = datetime.now().replace(microsecond=0)
     described = result(DATABASE, "SELECT SYSDATE AS d, SYSTIMESTAMP AS t FROM dual")
     ((date, stamp),) = described.rows
@@ -91,8 +91,8 @@ def test_sysdate_is_now_without_fractions_and_a_date():
 def test_binds_have_the_type_of_their_values():
     binds = {"n": 2**70, "d": Decimal("1.25"), "f": 0.1, "t": "ä", "w": DAY, "s": DAY + timedelta(microseconds=1)}
     binds |= {"i": timedelta(hours=1), "e": "", "z": None}
-    ((*given,),) = ask(DATABASE, "SELECT :n, :d, :f, :t, :w, :s, :i, :e, :z FROM dual", binds)
-    assert given == [2**70, Decimal("1.25"), Decimal("0.1"), "ä", DAY, binds["s"], timedelta(hours=1), None, None]
+    ((*returned,),) = ask(DATABASE, "SELECT :n, :d, :f, :t, :w, :s, :i, :e, :z FROM dual", binds)
+    assert returned == [2**70, Decimal("1.25"), Decimal("0.1"), "ä", DAY, binds["s"], timedelta(hours=1), None, None]
     assert ask(DATABASE, "SELECT :a AS a, ':a' AS b FROM dual -- :c", {"a": 7}) == [(7, ":a")]
 
 

@@ -44,7 +44,7 @@ def test_sums_differences_and_products_of_decimals_are_exact(a: Decimal, b: Deci
 
 @FEW
 @given(moments, moments)
-def test_the_parts_of_a_difference_of_timestamps_make_up_its_seconds(a: datetime, b: datetime):
+def test_the_parts_of_a_timestamp_difference_add_up_to_its_seconds(a: datetime, b: datetime):
     parts = "EXTRACT(DAY FROM d) * 86400 + EXTRACT(HOUR FROM d) * 3600 + EXTRACT(MINUTE FROM d) * 60"
     parts += " + EXTRACT(SECOND FROM d)"
     text = f"SELECT {parts} AS s FROM (SELECT CAST(:a AS TIMESTAMP) - CAST(:b AS TIMESTAMP) AS d FROM dual)"
@@ -61,7 +61,7 @@ def test_an_interval_moves_a_timestamp(moment: datetime, seconds: int):
 
 @FEW
 @given(st.lists(st.one_of(st.none(), st.integers(-1000, 1000)), min_size=1, max_size=12))
-def test_windows_look_back_and_sum_up_as_python_does(values: list[int | None]):
+def test_window_functions_look_back_and_sum_as_python_does(values: list[int | None]):
     rows = " UNION ALL ".join(
         f"SELECT {i} AS k, {'NULL' if v is None else v} AS v FROM dual" for i, v in enumerate(values)
     )
@@ -80,7 +80,7 @@ def test_windows_look_back_and_sum_up_as_python_does(values: list[int | None]):
 
 @FEW
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), max_size=20))
-def test_text_comes_back_as_it_went_in_and_the_empty_one_as_null(written: str):
+def test_text_round_trips_and_empty_text_is_null(written: str):
     assert one(":t", t=written) == (written or None)
     literal = written.replace("'", "''")
     if ":" not in literal:

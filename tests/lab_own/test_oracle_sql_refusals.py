@@ -69,7 +69,7 @@ DATABASE = engine()
         ("", 900, ""),
     ],
 )
-def test_what_is_wrong_is_told_as_the_database_does(sql: str, code: int, marked: str):
+def test_errors_are_those_of_the_database(sql: str, code: int, marked: str):
     error = refused(DATABASE, sql)
     assert error.code == code
     if marked:
@@ -137,7 +137,7 @@ def test_what_is_wrong_is_told_as_the_database_does(sql: str, code: int, marked:
         "SELECT :1 FROM dual",
     ],
 )
-def test_what_could_be_answered_wrong_is_refused(sql: str):
+def test_statements_that_could_give_wrong_rows_are_refused(sql: str):
     assert refused(DATABASE, sql).code in (900, 933)
 
 
@@ -161,7 +161,7 @@ def test_commands_that_set_up_a_session_succeed(sql: str):
 @pytest.mark.parametrize(
     "sql", ["DELETE FROM stats$snapshot", "CREATE TABLE t (a NUMBER)", "-- x\nINSERT INTO t VALUES (1)"]
 )
-def test_nothing_is_ever_written(sql: str):
+def test_no_statement_writes(sql: str):
     caller = Caller("RACWIRE", 1, 1)
     with pytest.raises(OracleError, match="ORA-01031"):
         run(DATABASE, caller, sql)
@@ -173,6 +173,6 @@ def test_nothing_is_ever_written(sql: str):
         run(DATABASE, caller, sql)
 
 
-def test_a_block_that_does_more_is_refused():
+def test_a_block_with_other_statements_is_refused():
     with pytest.raises(OracleError, match="ORA-00900"):
         run(DATABASE, Caller("RACWIRE", 1, 1), "BEGIN DBMS_LOCK.SLEEP(60); END;")

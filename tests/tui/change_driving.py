@@ -29,7 +29,7 @@ REPORT = Report(
 )  # fmt: skip
 
 
-class PaperConduct(ChangeSession):
+class PaperSession(ChangeSession):
     """A session whose verifications return `finds`, one after the other, and wait while `gate` is closed."""
 
     def __init__(self, journal: ChangeJournal, finds: list[tuple[AnyEvent, ...]], found: tuple[Finding, ...]) -> None:
@@ -63,7 +63,7 @@ class PaperChanges:
         begins: Callable[[int | None, tuple[Accepted, ...]], ChangeJournal] | None = None,
     ) -> None:  # fmt: skip
         self.directory = directory
-        self.conduct: PaperConduct | None = None
+        self.session: PaperSession | None = None
         self._finds = list(finds)
         self._found = found
         self._begins = begins
@@ -73,16 +73,16 @@ class PaperChanges:
 
     def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
         settings = Settings(change=ChangeSettings(directory=str(self.directory)))
-        self.conduct = PaperConduct(current(settings, cluster, path), self._finds, self._found)
-        return self.conduct
+        self.session = PaperSession(current(settings, cluster, path), self._finds, self._found)
+        return self.session
 
     async def begin(
         self, target: int | None, accepted: tuple[Accepted, ...]
     ) -> AsyncGenerator[Event | OpeningResult, None]:
         yield GatherProgress("nodes", "read rac2", 1, 2)
         assert self._begins is not None
-        self.conduct = PaperConduct(self._begins(target, accepted), self._finds, self._found)
-        yield OpeningResult(self.conduct)
+        self.session = PaperSession(self._begins(target, accepted), self._finds, self._found)
+        yield OpeningResult(self.session)
 
 
 def refuses(*obstacles: Obstacle) -> Callable[[int | None, tuple[Accepted, ...]], ChangeJournal]:

@@ -27,9 +27,9 @@ class FakeFeed(Feed):
         self.followed: list[Cluster] = []
         self.is_closed = False
         self._told: asyncio.Queue[Event] = asyncio.Queue()
-        self.tell(*samples)
+        self.emit(*samples)
 
-    def tell(self, *samples: Event) -> None:
+    def emit(self, *samples: Event) -> None:
         """Add events to the feed."""
         for sample in samples:
             self._told.put_nowait(sample)

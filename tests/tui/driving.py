@@ -1,4 +1,4 @@
-"""Helpers of the console's tests: what the operator sees and does."""
+"""Helpers of the console's tests: the display and the operator's keys."""
 
 from __future__ import annotations
 

@@ -42,10 +42,10 @@ app.run(mouse="nomouse" not in sys.argv)
 """A console on a made-up cluster, which only the operator changes."""
 
 
-def nobody(home: Path) -> dict[str, str]:
+def other_user(home: Path) -> dict[str, str]:
     """Return the environment of a user without any settings."""
-    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "PYTHONPATH")}
-    return {**kept, "HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    passed_on = {k: v for k, v in os.environ.items() if k in ("PATH", "PYTHONPATH")}
+    return {**passed_on, "HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
 
 class Terminal:

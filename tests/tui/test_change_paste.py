@@ -27,9 +27,7 @@ async def paste(pilot: Pilot[None], text: str) -> None:
     await pilot.pause()
 
 
-async def test_a_paste_stays_on_its_line_harmless_and_none_of_it_is_lost_in_silence(
-    new_console: NewConsole, tmp_path: Path
-) -> None:
+async def test_a_paste_is_one_escaped_line_and_truncation_is_reported(new_console: NewConsole, tmp_path: Path) -> None:
     journal(tmp_path / "changes")
     changes = PaperChanges(tmp_path / "changes")
     async with console(new_console, changes) as pilot:

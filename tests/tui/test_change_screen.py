@@ -31,11 +31,11 @@ from checks.change.obstacles import Obstacle
 from checks.change.state import Change
 from checks.model.finding import Finding, Status
 from checks.run.events import Event
-from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refuses, settled
+from tests.tui.change_driving import PaperChanges, PaperSession, in_sight, refuses, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, running, shown, until
-from tests.unit.change_journals import STEPS, journal, looked, plan
+from tests.unit.change_journals import STEPS, journal, plan, verification
 from tui.console import app as app_module
 from tui.console import journal_watcher
 from tui.console.app import ConsoleApp
@@ -47,7 +47,7 @@ from tui.widgets.lines import Lines
 
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
 SWITCHED = Attested("switch", "Bob of the network team")
-FAILS, PASSES = looked(Status.PASS, Status.FAIL), looked(Status.PASS, Status.PASS)
+FAILS, PASSES = verification(Status.PASS, Status.FAIL), verification(Status.PASS, Status.PASS)
 
 
 @asynccontextmanager
@@ -96,10 +96,10 @@ def changes(tmp_path: Path) -> PaperChanges:
 
 
 async def test_without_a_change_the_screen_explains_and_n_plans_one(new_console: NewConsole, tmp_path: Path) -> None:
-    asked: list[int | None] = []
+    requests: list[int | None] = []
 
     def begins(target: int | None, accepted: tuple[Accepted, ...]) -> ChangeJournal:
-        asked.append(target)
+        requests.append(target)
         return journal(tmp_path / "changes")
 
     async with console(new_console, PaperChanges(tmp_path / "changes", begins=begins)) as pilot:
@@ -111,13 +111,11 @@ async def test_without_a_change_the_screen_explains_and_n_plans_one(new_console:
         assert "An MTU is a number of bytes" in shown(pilot, "ask-rule")
         await answer(pilot, "1500")
         await settled(pilot, "step 1 of 4", "change-top")
-        assert asked == [1500]
+        assert requests == [1500]
         assert "press a to attest" in rule(pilot) or "The change is open" in rule(pilot)
 
 
-async def test_what_is_in_the_way_is_named_and_can_be_accepted_for_a_reason(
-    new_console: NewConsole, tmp_path: Path
-) -> None:
+async def test_obstacles_are_listed_and_can_be_accepted_with_a_reason(new_console: NewConsole, tmp_path: Path) -> None:
     unread = Obstacle(code="CH-START-001", title="rac3 not read", sentence="rac3 could not be read.")
     lost = Obstacle(code="IC-LOST-002", title="blocks lost", sentence="37 blocks were lost.", acceptable=True)
     async with console(new_console, PaperChanges(tmp_path, begins=refuses(unread, lost))) as pilot:
@@ -135,7 +133,7 @@ async def test_what_is_in_the_way_is_named_and_can_be_accepted_for_a_reason(
         await settled(pilot, "No change of the MTU is open here.")
 
 
-async def test_changes_that_are_over_can_be_looked_at(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_closed_changes_can_be_opened(new_console: NewConsole, tmp_path: Path) -> None:
     journal(tmp_path, AGREED, Closed("abandoned", "Ann", "The window was taken."), of=plan("2026-11-18-a"))
     journal(tmp_path, Closed("abandoned", "Ann", "Another day is better."), of=plan("2026-11-19-a"))
     async with console(new_console, PaperChanges(tmp_path)) as pilot:
@@ -149,7 +147,7 @@ async def test_changes_that_are_over_can_be_looked_at(new_console: NewConsole, t
         await settled(pilot, "Changes with a journal here")
 
 
-async def test_a_journal_that_cannot_be_followed_is_told(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_a_journal_that_cannot_be_read_is_reported(new_console: NewConsole, changes: PaperChanges) -> None:
     (found,) = find(changes.directory)
     found.path.write_bytes(found.path.read_bytes().replace(b"Ann Lee", b"Eve Lee"))
     async with console(new_console, changes) as pilot:
@@ -172,7 +170,7 @@ async def test_a_recording_has_no_change(new_console: NewConsole) -> None:
 # --- a step -----------------------------------------------------------------------------------------------------------
 
 
-async def test_the_current_step_is_large_and_the_way_behind_and_ahead_small(
+async def test_the_current_step_is_shown_in_full_and_the_others_as_lines(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
     async with console(new_console, changes) as pilot:
@@ -187,25 +185,27 @@ async def test_the_current_step_is_large_and_the_way_behind_and_ahead_small(
         assert seen[23].startswith(" v verify  a attest  o override  n note  b rollback  c copy")
 
 
-async def test_tab_marks_a_block_that_c_copies_and_big_c_copies_all_as_comments(
+async def test_tab_marks_a_block_which_c_copies_and_shift_c_copies_all_as_comments(
     new_console: NewConsole, changes: PaperChanges, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "state" / "commands.txt"
+    written = tmp_path / "state" / "commands.txt"
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("tab", "c")
         await pilot.pause()
-        assert kept.read_text().splitlines()[:2] == [
+        assert written.read_text().splitlines()[:2] == [
             "# 2026-11-20-a: As root on rac2:",
             "ip link set dev eth1 mtu 9000",
         ]
         assert "also in" in rule(pilot) + shown(pilot, "change-top")
         await pilot.press("C")
         await pilot.pause()
-        assert all(line.startswith("#") for line in kept.read_text().splitlines())
+        assert all(line.startswith("#") for line in written.read_text().splitlines())
 
 
-async def test_what_c_copies_is_always_in_sight(new_console: NewConsole, changes: PaperChanges, tmp_path: Path) -> None:
+async def test_the_copied_block_is_always_visible(
+    new_console: NewConsole, changes: PaperChanges, tmp_path: Path
+) -> None:
     async with console(new_console, changes, size=(80, 16)) as pilot:
         await settled(pilot, "3 set MTU")
         for key in ("pagedown", "G", "g"):
@@ -215,7 +215,7 @@ async def test_what_c_copies_is_always_in_sight(new_console: NewConsole, changes
             assert not blocks or any(line.endswith("c copies") for line in blocks), key
 
 
-async def test_other_steps_can_be_looked_at_and_esc_leads_back(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_other_steps_can_be_shown_and_esc_returns(new_console: NewConsole, changes: PaperChanges) -> None:
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("left_square_bracket")
@@ -227,11 +227,11 @@ async def test_other_steps_can_be_looked_at_and_esc_leads_back(new_console: NewC
         await settled(pilot, "▶ 3 set MTU")
 
 
-async def test_surprises_stand_above_the_step_until_a_look_passes(
+async def test_surprises_are_above_the_step_until_a_verification_passes(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set while Clusterware runs.", dangerous=True)
-    changes._finds[:] = [(danger, looked(Status.PASS, Status.FAIL)), (PASSES,)]
+    changes._finds[:] = [(danger, verification(Status.PASS, Status.FAIL)), (PASSES,)]
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("v")
@@ -244,7 +244,7 @@ async def test_surprises_stand_above_the_step_until_a_look_passes(
 # --- the gate ---------------------------------------------------------------------------------------------------------
 
 
-async def test_v_looks_at_the_gate_which_is_brought_into_sight_until_it_passes(
+async def test_v_verifies_the_gate_which_stays_visible_until_it_passes(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
     changes._finds[:] = [(FAILS,), (PASSES,)]
@@ -260,15 +260,15 @@ async def test_v_looks_at_the_gate_which_is_brought_into_sight_until_it_passes(
         assert pilot.app.screen.query_one("#change-page", Lines).above == 0
 
 
-async def test_while_it_is_looked_at_progress_and_what_is_known_are_shown_and_esc_gives_it_up(
+async def test_during_a_verification_progress_and_results_are_shown_and_esc_cancels(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
-    kept = Finding(code="CH-MTU-001", check="kept-mtu", status=Status.PASS, title="It is kept.", nodes=("rac1",))
-    changes._found, changes._finds[:] = (kept,), [(PASSES,)]
+    passed = Finding(code="CH-MTU-001", check="kept-mtu", status=Status.PASS, title="It is kept.", nodes=("rac1",))
+    changes._found, changes._finds[:] = (passed,), [(PASSES,)]
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        assert changes.conduct is not None
-        changes.conduct.gate.clear()
+        assert changes.session is not None
+        changes.session.gate.clear()
         await pilot.press("v")
         await settled(pilot, "read rac2 1 of 2", "lower-rule")
         await settled(pilot, "rac1 ✓")
@@ -276,11 +276,11 @@ async def test_while_it_is_looked_at_progress_and_what_is_known_are_shown_and_es
         assert isinstance(pilot.app.screen, ChangeScreen)
         await pilot.press("escape")
         await settled(pilot, "Cancelled; nothing was written.", "lower-rule")
-        assert changes.conduct.closed
+        assert changes.session.closed
         assert len(written(changes).lines) == 3
 
 
-async def test_enter_shows_all_that_the_gate_said(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_enter_shows_all_results_of_the_gate(new_console: NewConsole, changes: PaperChanges) -> None:
     changes._finds[:] = [(FAILS,)]
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
@@ -294,8 +294,8 @@ async def test_enter_shows_all_that_the_gate_said(new_console: NewConsole, chang
         assert isinstance(pilot.app.screen, ChangeScreen)
 
 
-async def test_leaving_does_not_wait_for_a_look(new_console: NewConsole, changes: PaperChanges) -> None:
-    class Stubborn(PaperConduct):
+async def test_quitting_does_not_wait_for_a_verification(new_console: NewConsole, changes: PaperChanges) -> None:
+    class Stubborn(PaperSession):
         async def verify(self) -> AsyncGenerator[Event, None]:
             while True:
                 try:
@@ -308,8 +308,8 @@ async def test_leaving_does_not_wait_for_a_look(new_console: NewConsole, changes
     let_go = asyncio.Event()
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        assert changes.conduct is not None
-        changes.conduct.__class__ = Stubborn
+        assert changes.session is not None
+        changes.session.__class__ = Stubborn
         await pilot.press("v")
         await pilot.pause()
         loop = asyncio.get_running_loop()
@@ -322,10 +322,10 @@ async def test_leaving_does_not_wait_for_a_look(new_console: NewConsole, changes
     assert waited < 2 * app_module.STOP_WITHIN_S
 
 
-# --- what people decide -----------------------------------------------------------------------------------------------
+# --- decisions --------------------------------------------------------------------------------------------------------
 
 
-async def test_attesting_shows_what_is_said_and_takes_a_name(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_attesting_shows_the_statement_and_asks_for_a_name(new_console: NewConsole, tmp_path: Path) -> None:
     journal(tmp_path, AGREED)
     changes = PaperChanges(tmp_path)
     async with console(new_console, changes) as pilot:
@@ -340,7 +340,7 @@ async def test_attesting_shows_what_is_said_and_takes_a_name(new_console: NewCon
         assert "nothing to attest" in rule(pilot)
 
 
-async def test_going_past_a_gate_takes_a_look_a_reason_and_a_yes(
+async def test_an_override_needs_a_verification_a_reason_and_a_confirmation(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
     changes._finds[:] = [(FAILS,)]
@@ -361,19 +361,19 @@ async def test_going_past_a_gate_takes_a_look_a_reason_and_a_yes(
         assert last(changes) == Overridden("set-mtu", "Ann", "rac2 is being replaced.")
 
 
-async def test_keys_that_come_all_at_once_go_where_they_belong(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_keys_pressed_in_a_burst_go_to_the_right_widget(new_console: NewConsole, changes: PaperChanges) -> None:
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         for key in ("x", *"A", "enter", *"reason 5 q", "enter", *"yes", "enter"):
             pilot.app.post_message(Key({" ": "space"}.get(key, key), key if len(key) == 1 else None))
         await settled(pilot, "abandoned", "change-top")
-        given_up = last(changes)
-        assert isinstance(given_up, Closed)
-        assert given_up.by.endswith("A")
-        assert given_up.reason == "reason 5 q"
+        abandoned = last(changes)
+        assert isinstance(abandoned, Closed)
+        assert abandoned.by.endswith("A")
+        assert abandoned.reason == "reason 5 q"
 
 
-async def test_a_question_that_is_left_decides_nothing(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_a_cancelled_prompt_decides_nothing(new_console: NewConsole, changes: PaperChanges) -> None:
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         for key in ("n", "b", "o"):
@@ -383,7 +383,7 @@ async def test_a_question_that_is_left_decides_nothing(new_console: NewConsole, 
         assert len(written(changes).lines) == 3
 
 
-async def test_a_note_stands_at_its_step_and_is_brought_by_keys_that_come_at_once(
+async def test_a_note_is_shown_at_its_step_and_can_be_typed_in_a_burst(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
     async with console(new_console, changes) as pilot:
@@ -393,7 +393,7 @@ async def test_a_note_stands_at_its_step_and_is_brought_by_keys_that_come_at_onc
         assert last(changes) == Noted("set-mtu", "2 q:1")
 
 
-async def test_giving_up_is_offered_only_while_nothing_was_changed(
+async def test_abandoning_is_offered_only_while_nothing_was_changed(
     new_console: NewConsole, tmp_path: Path, changes: PaperChanges
 ) -> None:
     async with console(new_console, changes) as pilot:
@@ -404,7 +404,7 @@ async def test_giving_up_is_offered_only_while_nothing_was_changed(
         assert last(changes) == Closed("abandoned", "Ann", "The window was taken.")
 
 
-async def test_the_last_step_is_signed_off_with_enter_and_the_change_is_over(
+async def test_the_last_step_is_signed_off_with_enter_and_the_change_is_closed(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
     changes._finds[:] = [(PASSES,)]
@@ -424,7 +424,7 @@ async def test_the_last_step_is_signed_off_with_enter_and_the_change_is_over(
         await settled(pilot, "Changes with a journal here")
 
 
-async def test_nothing_is_signed_off_before_the_last_look(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_nothing_is_signed_off_before_the_last_verification(new_console: NewConsole, tmp_path: Path) -> None:
     last_step = msgspec.structs.replace(STEPS[-1], gates=(Gate("running-mtu"),))
     journal(tmp_path, of=msgspec.structs.replace(plan(), steps=(last_step,)))
     still = GateResult(check="running-mtu", status=Status.PASS, text="9000", node="rac1")
@@ -440,7 +440,7 @@ async def test_nothing_is_signed_off_before_the_last_look(new_console: NewConsol
         await settled(pilot, "signed off", "change-top")
 
 
-async def test_the_way_back_is_shown_before_it_is_begun(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_the_rollback_is_shown_before_it_starts(new_console: NewConsole, changes: PaperChanges) -> None:
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("b")
@@ -450,29 +450,29 @@ async def test_the_way_back_is_shown_before_it_is_begun(new_console: NewConsole,
         assert written(changes).is_way_back
 
 
-# --- others, and other terminals --------------------------------------------------------------------------------------
+# --- other operators and terminals ------------------------------------------------------------------------------------
 
 
-async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_while_nobody_does(
+async def test_events_of_other_operators_appear_and_without_them_no_message_is_sent(
     new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_watcher, "POLL_EVERY_S", 0.02)
-    looks: list[object] = []
+    calls: list[object] = []
     stamp = JournalWatcher._stamp
 
-    def look(watcher: JournalWatcher) -> tuple[object, ...]:
-        looks.append(watcher)
+    def count_call(watcher: JournalWatcher) -> tuple[object, ...]:
+        calls.append(watcher)
         return stamp(watcher)
 
-    monkeypatch.setattr(JournalWatcher, "_stamp", look)
-    told: list[object] = []
-    monkeypatch.setattr(ConsoleApp, "on_change_reported", _counting(told, ConsoleApp.on_change_reported))
+    monkeypatch.setattr(JournalWatcher, "_stamp", count_call)
+    messages: list[object] = []
+    monkeypatch.setattr(ConsoleApp, "on_change_reported", _counting(messages, ConsoleApp.on_change_reported))
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        await _some_more(pilot, looks)
-        before = len(told)
-        await _some_more(pilot, looks)
-        assert len(told) == before
+        await _some_more(pilot, calls)
+        before = len(messages)
+        await _some_more(pilot, calls)
+        assert len(messages) == before
         elsewhere = ChangeJournal.read(find(changes.directory)[0].path)
         elsewhere.append(Noted("set-mtu", "rac2 is done."), who="root@rac2", version="1")
         await settled(pilot, "root@rac2: rac2 is done.")
@@ -480,21 +480,23 @@ async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_
         await until(pilot, lambda: not running(pilot, "change-watch"))
 
 
-async def _some_more(pilot: Pilot[None], looks: list[object]) -> None:
+async def _some_more(pilot: Pilot[None], calls: list[object]) -> None:
     """Wait until the journal has been read a few more times."""
-    enough = len(looks) + 5
-    await until(pilot, lambda: len(looks) >= enough)
+    enough = len(calls) + 5
+    await until(pilot, lambda: len(calls) >= enough)
 
 
-def _counting(told: list[object], handle: Any) -> Any:
+def _counting(messages: list[object], handle: Any) -> Any:
     def counted(app: ConsoleApp, message: object) -> None:
-        told.append(message)
+        messages.append(message)
         handle(app, message)
 
     return counted
 
 
-async def test_what_was_decided_is_written_to_its_end(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_a_decision_is_written_completely_even_while_quitting(
+    new_console: NewConsole, changes: PaperChanges
+) -> None:
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("n")
@@ -503,7 +505,7 @@ async def test_what_was_decided_is_written_to_its_end(new_console: NewConsole, c
     assert last(changes) == Noted("set-mtu", "Done on rac1.")
 
 
-async def test_any_size_and_a_terminal_without_signs(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_the_screen_works_at_any_size_and_in_ascii(new_console: NewConsole, changes: PaperChanges) -> None:
     changes._finds[:] = [(FAILS,)]
     async with console(new_console, changes, size=(120, 40), encoding="ascii") as pilot:
         await settled(pilot, "3 set MTU")
@@ -516,7 +518,7 @@ async def test_any_size_and_a_terminal_without_signs(new_console: NewConsole, ch
             assert "set MTU" in shown(pilot, "change-page")
 
 
-async def test_the_digit_5_shows_it_from_every_screen(new_console: NewConsole, changes: PaperChanges) -> None:
+async def test_the_digit_5_opens_the_screen_from_every_screen(new_console: NewConsole, changes: PaperChanges) -> None:
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("1", "5")

@@ -39,7 +39,7 @@ class Gate:
         return self._given
 
 
-async def test_the_worst_finding_stands_first_and_is_told_in_full(new_console: NewConsole) -> None:
+async def test_the_worst_finding_is_first_and_shown_in_full(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         assert listed(pilot)[0].split()[:2] == ["F", "df-ping"]
@@ -60,7 +60,7 @@ async def test_the_header_names_cluster_nodes_and_networks(new_console: NewConso
         )
 
 
-async def test_while_facts_are_gathered_the_rest_is_shown_and_the_cursor_keeps_its_finding(
+async def test_while_facts_are_gathered_results_are_shown_and_the_cursor_keeps_its_finding(
     new_console: NewConsole,
 ) -> None:
     facts = black_hole()
@@ -70,15 +70,15 @@ async def test_while_facts_are_gathered_the_rest_is_shown_and_the_cursor_keeps_i
         assert "· df-ping" in shown(pilot, "list")
         assert "df-ping" not in chosen(pilot)
         await pilot.press("j", "j", "j")
-        kept = chosen(pilot)
-        assert kept == "IC-IFACE-001"
+        selected = chosen(pilot)
+        assert selected == "IC-IFACE-001"
         gate.open.set()
         await concluded(pilot)
         assert listed(pilot)[0].lstrip().startswith("F df-ping")
-        assert chosen(pilot) == kept
+        assert chosen(pilot) == selected
 
 
-async def test_until_the_operator_moves_the_worst_is_chosen(new_console: NewConsole) -> None:
+async def test_until_the_operator_moves_the_worst_finding_is_selected(new_console: NewConsole) -> None:
     facts = black_hole()
     gate = Gate(facts, "paths")
     async with new_console(lambda: engine(facts, paths=gate)).run_test() as pilot:
@@ -88,7 +88,7 @@ async def test_until_the_operator_moves_the_worst_is_chosen(new_console: NewCons
         assert chosen(pilot) == "IC-PATH-003"
 
 
-async def test_filter_narrows_with_each_letter_and_esc_shows_all(new_console: NewConsole) -> None:
+async def test_the_filter_narrows_with_each_letter_and_esc_clears_it(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         everything = shown(pilot, "list")
@@ -102,7 +102,7 @@ async def test_filter_narrows_with_each_letter_and_esc_shows_all(new_console: Ne
         assert shown(pilot, "list") == everything
 
 
-async def test_a_filter_that_matches_nothing_says_so(new_console: NewConsole) -> None:
+async def test_a_filter_without_matches_says_so(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         await pilot.press("slash", *"zzz")
@@ -110,7 +110,7 @@ async def test_a_filter_that_matches_nothing_says_so(new_console: NewConsole) ->
         assert "No finding matches" in shown(pilot, "finding")
 
 
-async def test_p_shows_problems_only(new_console: NewConsole) -> None:
+async def test_p_shows_only_problems(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         await pilot.press("p")
@@ -120,7 +120,7 @@ async def test_p_shows_problems_only(new_console: NewConsole) -> None:
         assert "P clusterware" in shown(pilot, "list")
 
 
-async def test_enter_shows_the_evidence_as_it_was_read(new_console: NewConsole) -> None:
+async def test_enter_shows_the_evidence(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         await pilot.press("enter")
@@ -132,9 +132,9 @@ async def test_enter_shows_the_evidence_as_it_was_read(new_console: NewConsole) 
         assert checks_screen(pilot)
 
 
-async def test_a_second_run_marks_what_is_gone_and_what_is_new(new_console: NewConsole) -> None:
-    mended_and_broken = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
-    app = new_console(lambda: engine(black_hole()), lambda: engine(mended_and_broken))
+async def test_a_second_run_marks_gone_and_new_findings(new_console: NewConsole) -> None:
+    changed = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
+    app = new_console(lambda: engine(black_hole()), lambda: engine(changed))
     async with app.run_test() as pilot:
         await concluded(pilot)
         assert "new" not in shown(pilot, "lower-rule")
@@ -147,7 +147,7 @@ async def test_a_second_run_marks_what_is_gone_and_what_is_new(new_console: NewC
         assert "0 gone" not in shown(pilot, "lower-rule")
 
 
-async def test_what_could_not_be_looked_at_again_is_not_called_gone(new_console: NewConsole) -> None:
+async def test_a_finding_that_could_not_be_checked_again_is_not_called_gone(new_console: NewConsole) -> None:
     app = new_console(lambda: engine(black_hole()), lambda: engine(node_unread()))
     async with app.run_test() as pilot:
         await concluded(pilot)
@@ -158,7 +158,7 @@ async def test_what_could_not_be_looked_at_again_is_not_called_gone(new_console:
         assert not any(row.startswith("-F") for row in rows)
 
 
-async def test_while_it_runs_again_what_was_known_stays_in_sight(new_console: NewConsole) -> None:
+async def test_during_a_second_run_the_earlier_findings_stay_visible(new_console: NewConsole) -> None:
     facts = black_hole()
     gate = Gate(facts, "paths")
     app = new_console(lambda: engine(facts), lambda: engine(facts, paths=gate))
@@ -177,7 +177,7 @@ async def test_while_it_runs_again_what_was_known_stays_in_sight(new_console: Ne
         assert "0 new  0 gone" in shown(pilot, "lower-rule")
 
 
-async def test_a_run_that_goes_on_is_ended_before_the_next(new_console: NewConsole) -> None:
+async def test_a_run_in_progress_is_ended_before_the_next(new_console: NewConsole) -> None:
     facts = black_hole()
     gate = Gate(facts, "paths")
     app = new_console(lambda: engine(facts, paths=gate), lambda: engine(healthy()))
@@ -226,7 +226,7 @@ async def test_help_lists_every_key_of_the_footer(new_console: NewConsole) -> No
         assert checks_screen(pilot)
 
 
-async def test_quitting_while_something_hangs_takes_no_time(new_console: NewConsole) -> None:
+async def test_quitting_while_a_source_hangs_takes_no_time(new_console: NewConsole) -> None:
     gate = Gate(healthy(), "nodes")
     app = new_console(lambda: engine(healthy(), nodes=gate))
     async with app.run_test() as pilot:
@@ -237,7 +237,7 @@ async def test_quitting_while_something_hangs_takes_no_time(new_console: NewCons
     assert app.report is None
 
 
-async def test_what_cannot_be_cancelled_is_left_behind(new_console: NewConsole) -> None:
+async def test_a_task_that_cannot_be_cancelled_does_not_block_quitting(new_console: NewConsole) -> None:
     let_go = asyncio.Event()
 
     reached = asyncio.Event()
@@ -259,7 +259,7 @@ async def test_what_cannot_be_cancelled_is_left_behind(new_console: NewConsole) 
         let_go.set()
 
 
-async def test_a_source_that_fails_makes_its_checks_unknown_and_the_console_goes_on(new_console: NewConsole) -> None:
+async def test_a_source_that_fails_makes_its_checks_unknown_and_the_console_continues(new_console: NewConsole) -> None:
     async def fails(session: Session, known: Cluster) -> object:
         raise RuntimeError("no such device")
 
@@ -270,7 +270,7 @@ async def test_a_source_that_fails_makes_its_checks_unknown_and_the_console_goes
         assert "P clusterware" in shown(pilot, "list")
 
 
-async def test_an_engine_that_breaks_down_is_told_and_can_be_run_again(new_console: NewConsole) -> None:
+async def test_an_engine_that_fails_is_reported_and_can_be_run_again(new_console: NewConsole) -> None:
     def broken() -> None:
         raise RuntimeError("the wheels came off")
 
@@ -286,7 +286,7 @@ async def test_an_engine_that_breaks_down_is_told_and_can_be_run_again(new_conso
 HOSTILE = "\x1b]0;owned\x07\x1b[31m[bold red]rac\u202e3[/] \x9b2J\r\nsecond line"
 
 
-async def test_hostile_text_is_shown_and_not_obeyed(new_console: NewConsole) -> None:
+async def test_hostile_text_is_escaped(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(node_unread(HOSTILE))).run_test(size=(120, 40)) as pilot:
         await concluded(pilot)
         for part in ("list", "finding", "header", "counts"):
@@ -297,7 +297,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(new_console: NewConsole) -> 
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 16), (120, 40), (50, 12), (30, 8)])
-async def test_every_line_fits_whatever_the_size(new_console: NewConsole, size: tuple[int, int]) -> None:
+async def test_every_line_fits_at_any_size(new_console: NewConsole, size: tuple[int, int]) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         await pilot.resize_terminal(*size)
@@ -339,11 +339,11 @@ def waiving(*waivers: Waiver) -> Engine:
 
 
 def waiver(**more: object) -> Waiver:
-    given = {"code": "IC-PATH-003", "subject": "eth2: *", "reason": "the switch is replaced in January"}
-    return Waiver(**{**given, "by": "Ann Lee", "expires": date(9999, 12, 31), "status": "FAIL", **more})  # type: ignore[arg-type]
+    fields = {"code": "IC-PATH-003", "subject": "eth2: *", "reason": "the switch is replaced in January"}
+    return Waiver(**{**fields, "by": "Ann Lee", "expires": date(9999, 12, 31), "status": "FAIL", **more})  # type: ignore[arg-type]
 
 
-async def test_a_waived_finding_is_in_sight_apart_from_what_counts(new_console: NewConsole) -> None:
+async def test_a_waived_finding_is_shown_separately(new_console: NewConsole) -> None:
     async with new_console(lambda: waiving(waiver())).run_test() as pilot:
         await concluded(pilot)
         first, second = (line.split() for line in listed(pilot)[:2])
@@ -356,7 +356,7 @@ async def test_a_waived_finding_is_in_sight_apart_from_what_counts(new_console: 
         assert "Waived until 9999-12-31 by Ann Lee: the switch is replaced in January" in text
 
 
-async def test_a_waived_finding_marks_no_node_and_stays_among_the_problems_and_in_the_filter(
+async def test_a_waived_finding_marks_no_node_and_stays_in_the_problems_and_the_filter(
     new_console: NewConsole,
 ) -> None:
     async with new_console(lambda: waiving(waiver())).run_test() as pilot:
@@ -378,12 +378,12 @@ async def test_a_finding_that_got_worse_says_that_its_waiver_is_lifted(new_conso
         assert "Waiver by Ann Lee, lifted. It was waived as WARN, and is FAIL now." in text
 
 
-async def test_waivers_that_do_not_hold_stand_below_the_findings_and_come_into_view(new_console: NewConsole) -> None:
+async def test_waivers_that_do_not_apply_are_below_the_findings_and_scroll_into_view(new_console: NewConsole) -> None:
     ended = [waiver(code=f"IC-PATH-00{n}", subject="eth2: black hole", expires=date(2020, 1, n)) for n in range(1, 4)]
     async with new_console(lambda: waiving(*ended)).run_test(size=(60, 12)) as pilot:
         await concluded(pilot)
-        told = shown(pilot, "list").splitlines()
-        assert [line.split()[0] for line in told[-3:]] == ["expired:"] * 3
+        shown_lines = shown(pilot, "list").splitlines()
+        assert [line.split()[0] for line in shown_lines[-3:]] == ["expired:"] * 3
         lines = pilot.app.screen.query_one("#list", Lines)
         assert lines.below > 0
         await pilot.press("G")
@@ -402,7 +402,7 @@ async def test_a_waiver_that_ends_between_two_runs_makes_a_new_problem(new_conso
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 16), (50, 12)])
-async def test_the_counts_have_room_for_what_is_waived(new_console: NewConsole, size: tuple[int, int]) -> None:
+async def test_the_counts_include_waived_findings(new_console: NewConsole, size: tuple[int, int]) -> None:
     async with new_console(lambda: waiving(waiver())).run_test(size=size) as pilot:
         await concluded(pilot)
         assert "1 waived" in shown(pilot, "counts")

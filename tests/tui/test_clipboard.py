@@ -15,12 +15,12 @@ def finding(*remedies: Remedy) -> Finding:
     return Finding(code="X-1", check="x", status=Status.FAIL, title="Something.", next=remedies)
 
 
-def test_commands_stand_under_who_runs_them() -> None:
+def test_commands_are_listed_below_the_user_who_runs_them() -> None:
     text = commands_text(finding(Remedy("Look.", ("ip link", "ip route"), "root on rac2"), Remedy("Ask.")))
     assert text == "# root on rac2\nip link\nip route"
 
 
-def test_a_change_is_copied_as_a_comment_so_that_pasting_changes_nothing() -> None:
+def test_a_change_is_copied_as_a_comment_so_that_a_paste_changes_nothing() -> None:
     text = commands_text(
         finding(Remedy("Raise it.", ("ip link set dev eth1 mtu 9000\nreboot",), "root", is_change=True))
     )
@@ -36,23 +36,23 @@ def test_a_plain_terminal_gets_the_plain_sequence() -> None:
     assert clipboard_sequence("ip link", {"TERM": "xterm-256color"}) == PLAIN
 
 
-def test_tmux_gets_it_to_keep_and_to_pass_on() -> None:
+def test_tmux_gets_the_sequence_to_store_and_to_pass_on() -> None:
     sequence = clipboard_sequence("ip link", {"TMUX": "/tmp/tmux-0/default,1,0", "TERM": "screen-256color"})
     assert sequence == PLAIN + "\x1bPtmux;\x1b" + PLAIN + "\x1b\\"
 
 
-def test_gnu_screen_gets_it_in_pieces_that_it_can_pass_on() -> None:
+def test_gnu_screen_gets_the_sequence_in_parts_that_it_can_pass_on() -> None:
     sequence = clipboard_sequence("x" * 1000, {"STY": "1.pts-0.rac1", "TERM": "screen"})
     pieces = [piece.removesuffix("\x1b\\") for piece in sequence.split("\x1bP")[1:]]
     assert all(len(piece) <= 240 for piece in pieces)
     assert sequence.startswith("".join(pieces))
 
 
-def test_what_is_too_long_for_a_clipboard_is_not_sent() -> None:
+def test_a_text_too_long_for_a_clipboard_is_not_sent() -> None:
     assert clipboard_sequence("x" * (LIMIT + 1), {}) == ""
 
 
-def test_the_file_is_private_and_holds_the_last_commands(tmp_path: Path) -> None:
+def test_the_file_is_private_and_has_the_last_commands(tmp_path: Path) -> None:
     save_commands("old", tmp_path / "state")
     path = save_commands("new", tmp_path / "state")
     assert path.read_text() == "new\n"

@@ -21,27 +21,27 @@ def console_of(*words: str) -> ConsoleSettings:
     return effective_settings(build_parser(words).parse_args(words)).console
 
 
-def test_options_say_over_the_settings() -> None:
+def test_options_override_the_settings() -> None:
     assert console_of() == ConsoleSettings(mouse=True, ascii=False, graphs="blocks")
     assert console_of("--no-mouse", "--ascii", "--graphs", "braille") == ConsoleSettings(
         mouse=False, ascii=True, graphs="braille"
     )
 
 
-def test_a_settings_file_says_it_for_good(tmp_path) -> None:
+def test_a_settings_file_sets_the_options_permanently(tmp_path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text("[console]\nmouse = false\nascii = true\n")
     assert console_of("--settings", str(file)) == ConsoleSettings(mouse=False, ascii=True)
 
 
-def test_what_graphs_cannot_be_drawn_with_is_a_sentence(capsys) -> None:
+def test_an_unknown_graph_style_is_one_sentence(capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--graphs", "smoke"])
     assert ended.value.code == 64
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_ascii_holds_over_what_the_terminal_says() -> None:
+def test_ascii_overrides_the_detected_terminal() -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     assert encoding_of(Settings(), stream) == "utf-8"
     assert encoding_of(Settings(console=ConsoleSettings(ascii=True)), stream) == "ascii"

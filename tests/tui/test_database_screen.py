@@ -52,7 +52,7 @@ def top(pilot: Pilot[None]) -> str:
     return text(pilot).splitlines()[page.above].strip()
 
 
-async def told(pilot: Pilot[None], words: str) -> None:
+async def shows(pilot: Pilot[None], words: str) -> None:
     """Wait until the screen contains this text; the live feed continues, so its work never ends."""
     await until(pilot, lambda: words in text(pilot))
 
@@ -65,7 +65,7 @@ async def settled(pilot: Pilot[None]) -> None:
     await until(pilot, lambda: screen.is_settled)
 
 
-async def test_all_sections_stand_one_below_the_other(new_console: NewConsole) -> None:
+async def test_all_sections_are_on_one_scrollable_page(new_console: NewConsole) -> None:
     facts = well(activity=losing(2, 37, {1: 37}), history=history(2, [past_loss(2)]))
     async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
         await database_of(pilot)
@@ -83,7 +83,7 @@ async def test_all_sections_stand_one_below_the_other(new_console: NewConsole) -
         assert "PgDn: " in shown(pilot, "lower-rule")
 
 
-async def test_keys_scroll_and_go_from_section_to_section(new_console: NewConsole) -> None:
+async def test_keys_scroll_and_jump_between_sections(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(well(16))).run_test(size=(80, 24)) as pilot:
         await database_of(pilot)
         assert top(pilot).startswith("Instances")
@@ -106,44 +106,44 @@ async def test_keys_scroll_and_go_from_section_to_section(new_console: NewConsol
         assert top(pilot).startswith("Instances")
 
 
-async def test_live_samples_take_the_place_of_the_runs_figures(new_console: NewConsole) -> None:
+async def test_live_samples_replace_the_figures_of_the_run(new_console: NewConsole) -> None:
     feed = FakeFeed([sample(1), sample(2, lost=3)])
     async with new_console(lambda: engine(well()), new_feed=lambda: feed).run_test(size=(80, 24)) as pilot:
         await database_of(pilot)
         await settled(pilot)
         assert "Instances  live, 1 s to " in text(pilot)
         assert row(pilot, "prod2")[1:5] == ["400", "?", "3.00", "F"]
-        feed.tell(sample(2, NOON + 1), Gap("instance prod1", NOON + 1, "prod1 does not answer."))
+        feed.emit(sample(2, NOON + 1), Gap("instance prod1", NOON + 1, "prod1 does not answer."))
         await settled(pilot)
         assert row(pilot, "prod2")[3] == "0"
         assert " ".join(row(pilot, "prod1")) == "prod1 ? rac1: prod1 does not answer."
 
 
-async def test_what_is_scrolled_to_stays_when_samples_come(new_console: NewConsole) -> None:
+async def test_the_scroll_position_stays_when_samples_arrive(new_console: NewConsole) -> None:
     feed = FakeFeed()
     async with new_console(lambda: engine(well(16)), new_feed=lambda: feed).run_test(size=(80, 24)) as pilot:
         await database_of(pilot)
         await pilot.press("n", "n")
         before = top(pilot)
-        feed.tell(*(sample(n) for n in range(1, 17)))
+        feed.emit(*(sample(n) for n in range(1, 17)))
         await settled(pilot)
         assert row(pilot, "prod7")[1] == "400"
         assert top(pilot) == before
 
 
-async def test_samples_of_nodes_draw_nothing_here(new_console: NewConsole) -> None:
+async def test_samples_of_nodes_do_not_redraw_the_screen(new_console: NewConsole) -> None:
     feed = FakeFeed()
     async with new_console(lambda: engine(well()), new_feed=lambda: feed).run_test(size=(80, 24)) as pilot:
         await database_of(pilot)
         await settled(pilot)
         screen = pilot.app.screen
         assert isinstance(screen, DatabaseScreen)
-        feed.tell(NodeSample("rac1", NOON, 1.0))
+        feed.emit(NodeSample("rac1", NOON, 1.0))
         await until(pilot, lambda: "node rac1" in screen.state.timeline.sources())
         assert screen.is_settled
 
 
-async def test_without_a_database_the_reason_and_the_command_are_there(new_console: NewConsole) -> None:
+async def test_without_a_database_the_reason_and_the_command_are_shown(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(healthy())).run_test(size=(80, 24)) as pilot:
         await database_of(pilot)
         assert "No database connection is set; prod1 runs here." in text(pilot)
@@ -152,7 +152,7 @@ async def test_without_a_database_the_reason_and_the_command_are_there(new_conso
             await pilot.press(key)
 
 
-async def test_history_that_was_not_asked_for_says_how_to_have_it(new_console: NewConsole) -> None:
+async def test_history_that_was_not_requested_says_how_to_enable_it(new_console: NewConsole) -> None:
     facts = well(history=NotAsked("AWR was not opted in to.", ("racwire check --awr",)))
     async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
         await database_of(pilot)
@@ -160,7 +160,7 @@ async def test_history_that_was_not_asked_for_says_how_to_have_it(new_console: N
         assert "0 of 12,400" in text(pilot)
 
 
-async def test_while_the_instances_are_read_the_rest_is_there_and_the_run_before_stays(
+async def test_while_the_instances_are_read_the_earlier_run_stays_visible(
     new_console: NewConsole,
 ) -> None:
     facts = well()
@@ -170,9 +170,9 @@ async def test_while_the_instances_are_read_the_rest_is_there_and_the_run_before
         await gate.reached.wait()
         await pilot.press("4")
         await pilot.pause()
-        await told(pilot, "Being read")
+        await shows(pilot, "Being read")
         gate.open.set()
-        await told(pilot, "0 of 12,400")
+        await shows(pilot, "0 of 12,400")
         await pilot.press("r")
         await again.reached.wait()
         await pilot.pause()
@@ -180,11 +180,11 @@ async def test_while_the_instances_are_read_the_rest_is_there_and_the_run_before
         assert "0 of 12,400" in text(pilot)
         again.open.set()
         await concluded(pilot)
-        await told(pilot, "0 of 12,400")
+        await shows(pilot, "0 of 12,400")
 
 
 @pytest.mark.parametrize("instances", [2, 16])
-async def test_any_size_and_a_change_of_it(new_console: NewConsole, instances: int) -> None:
+async def test_the_screen_works_at_any_size(new_console: NewConsole, instances: int) -> None:
     facts = msgspec.structs.replace(well(instances))
     async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
         await database_of(pilot)

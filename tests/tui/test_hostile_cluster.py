@@ -22,7 +22,7 @@ def drawn(pilot: Pilot[None]) -> list[str]:
     return [lines.text for lines in pilot.app.screen.query(Lines)]
 
 
-async def test_every_screen_of_the_report_shows_hostile_names_and_obeys_none(new_console: NewConsole) -> None:
+async def test_every_screen_of_the_report_escapes_hostile_names(new_console: NewConsole) -> None:
     facts = hostile_cluster()
     async with new_console(lambda: engine(facts)).run_test(size=(120, 40)) as pilot:
         await concluded(pilot)

@@ -25,11 +25,11 @@ MOVED = re.compile(r"\x1b\[(\d+);(\d+)H")
 STYLED = re.compile(r"\x1b\[[\d;]*m")
 
 
-def test_only_the_columns_that_differ_have_changed() -> None:
+def test_only_columns_that_differ_are_changed() -> None:
     assert changed([("rate 812 Mb/s", "")], [("rate 817 Mb/s", "")], 20) == [(7, 8)]
 
 
-def test_what_lies_close_together_is_one_range_and_what_does_not_is_two() -> None:
+def test_close_changes_are_one_range_and_distant_changes_are_two() -> None:
     assert changed([("1 2" + " " * 20 + "3", "")], [("4 5" + " " * 20 + "6", "")], 30) == [(0, 3), (23, 24)]
 
 
@@ -37,12 +37,12 @@ def test_another_role_is_a_change() -> None:
     assert changed([("drops ", ""), ("12/s", "")], [("drops ", ""), ("12/s", "fail")], 20) == [(6, 10)]
 
 
-def test_a_longer_line_changes_where_it_is_longer() -> None:
+def test_a_longer_line_changes_at_its_end() -> None:
     assert changed([("abc", "")], [("abcdef", "")], 10) == [(3, 6)]
     assert changed([("abcdef", "")], [("abc", "")], 10) == [(3, 6)]
 
 
-def test_a_wide_sign_changes_in_both_of_its_columns() -> None:
+def test_a_wide_character_changes_in_both_of_its_columns() -> None:
     assert changed([("漢x", "")], [("abx", "")], 5) == [(0, 2)]
     assert changed([("ab漢", "")], [("ab字", "")], 5) == [(2, 4)]
 
@@ -86,7 +86,7 @@ class LinesApp(App[None]):
         super().__init__()
         self.shown = CellScreen(lines, can_move=can_move)
         self.updates: list[str] = []
-        self.heard: list[tuple[str, int, int]] = []
+        self.received: list[tuple[str, int, int]] = []
 
     def on_mount(self) -> None:
         self.push_screen(self.shown)
@@ -98,7 +98,7 @@ class LinesApp(App[None]):
 
     @on(Lines.Clicked)
     def hear(self, message: Lines.Clicked) -> None:
-        self.heard.append((message.lines.id or "", message.line, message.column))
+        self.received.append((message.lines.id or "", message.line, message.column))
 
     def body(self) -> Lines:
         return self.screen.query_one("#body", Lines)
@@ -108,8 +108,8 @@ class LinesApp(App[None]):
 def _style_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.style import Style
 
-    looks = {"fail": Style(color="red", bold=True), "accent": Style(color="blue")}
-    monkeypatch.setattr(Lines, "_style", lambda lines, role: looks.get(role, Style.null()))
+    styles = {"fail": Style(color="red", bold=True), "accent": Style(color="blue")}
+    monkeypatch.setattr(Lines, "_style", lambda lines, role: styles.get(role, Style.null()))
 
 
 async def update_from(before: Sequence[Line], after: Sequence[Line], *, can_move: bool = True) -> str:
@@ -123,7 +123,7 @@ async def update_from(before: Sequence[Line], after: Sequence[Line], *, can_move
         return "".join(app.updates)
 
 
-async def test_a_changed_figure_at_the_right_costs_no_more_than_itself() -> None:
+async def test_a_changed_digit_at_the_right_writes_only_that_digit() -> None:
     start = [("x" * 60 + " ", ""), ("812 Mb/s", "")]
     sent = await update_from([start], [[*start[:1], ("817 Mb/s", "")]])
     assert STYLED.sub("", MOVED.sub("", sent)) == "7"
@@ -146,17 +146,17 @@ async def test_bold_ends_where_it_ends() -> None:
     assert after.startswith("\x1b[0"), "only a reset takes bold away"
 
 
-async def test_what_does_not_change_sends_nothing() -> None:
+async def test_unchanged_lines_send_nothing() -> None:
     assert await update_from([[("same", "")]], [[("same", "")]]) == ""
 
 
-async def test_wide_signs_keep_their_columns() -> None:
+async def test_wide_characters_keep_their_columns() -> None:
     sent = await update_from([[("漢字 1", "")]], [[("漢字 2", "")]])
     assert MOVED.findall(sent) == [("1", "6")]
     assert "漢" not in sent
 
 
-async def test_lines_that_cannot_be_made_say_so_and_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_lines_that_cannot_be_drawn_show_an_error_which_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     app = LinesApp([])
     async with app.run_test(size=(80, 6)) as pilot:
 
@@ -172,7 +172,7 @@ async def test_lines_that_cannot_be_made_say_so_and_are_logged_once(caplog: pyte
         assert app.body().text == "well again"
 
 
-async def test_a_click_tells_line_and_column() -> None:
+async def test_a_click_reports_line_and_column() -> None:
     app = LinesApp([[(str(number), "")] for number in range(20)])
     async with app.run_test(size=(80, 6)) as pilot:
         await pilot.pause()
@@ -180,7 +180,7 @@ async def test_a_click_tells_line_and_column() -> None:
         app.body().scroll_by(4)
         await pilot.click("#body", offset=(1, 0))
         await pilot.pause()
-        assert app.heard == [("body", 2, 7), ("body", 4, 1)]
+        assert app.received == [("body", 2, 7), ("body", 4, 1)]
 
 
 async def test_the_wheel_scrolls() -> None:
@@ -194,7 +194,7 @@ async def test_the_wheel_scrolls() -> None:
         assert body.above == 3
 
 
-# --- graphs that go on ------------------------------------------------------------------------------------------------
+# --- scrolling graphs -------------------------------------------------------------------------------------------------
 
 
 GRAPH = "▁▃▅▇█▂▄▆█▁▃▅▇▂▄▆▁█▃▅▂▇▄▆▁▃█▅"
@@ -227,7 +227,7 @@ def row(name: str, figure: str, drawn: str, peak: str) -> Line:
     return [(name, ""), (figure, "warn"), (" ", ""), (drawn, "accent"), (peak, "")]
 
 
-async def test_a_graph_that_goes_on_is_moved_and_only_its_newest_sign_written() -> None:
+async def test_a_scrolling_graph_is_moved_and_only_its_newest_character_written() -> None:
     before = row("eth1 ", " 812 Mb/s", GRAPH, "  1.4 Gb/s")
     now = row("eth1 ", " 813 Mb/s", GRAPH[1:] + "▆", "  1.4 Gb/s")
     sent = await update_from([before], [now])
@@ -236,7 +236,7 @@ async def test_a_graph_that_goes_on_is_moved_and_only_its_newest_sign_written() 
     assert COMMAND.sub(lambda found: found[3], sent) == "3▆"
 
 
-async def test_a_blank_that_comes_in_is_written_with_the_background_of_the_theme() -> None:
+async def test_a_new_blank_has_the_background_of_the_theme() -> None:
     """Cells that the terminal inserts have its own background, which would stay and move with the graph."""
     drawn = " ▁▂▄▁▄▅▄▃▁▂▄▅▅▁▃▁▅▂▅     "
     before, now = row("eth1 ", "1", drawn, "9"), row("eth1 ", "1", drawn[1:] + " ", "9")
@@ -247,7 +247,7 @@ async def test_a_blank_that_comes_in_is_written_with_the_background_of_the_theme
     assert after(shown[:1], sent) == shown[1:]
 
 
-async def test_a_terminal_that_cannot_move_signs_gets_them_written() -> None:
+async def test_a_terminal_that_cannot_move_characters_gets_them_written() -> None:
     before, now = row("eth1 ", "1", GRAPH, "9"), row("eth1 ", "1", GRAPH[1:] + "▆", "9")
     sent = await update_from([before], [now], can_move=False)
     assert {command for _, command, _ in COMMAND.findall(sent)} <= {"H", "m", ""}
@@ -263,11 +263,11 @@ async def test_a_terminal_that_cannot_move_signs_gets_them_written() -> None:
         *((term, False) for term in ("vt100", "vt102", "vt52", "ansi", "pcansi", "sun", "wy50", "strange", "")),
     ],
 )
-def test_only_terminals_that_are_known_to_move_signs_are_told_to(term: str, can: bool) -> None:
+def test_only_terminals_known_to_support_moving_receive_the_sequence(term: str, can: bool) -> None:
     assert can_move({"TERM": term}) is can
 
 
-async def test_lines_that_come_before_the_others_were_drawn_are_written_as_they_are() -> None:
+async def test_lines_that_change_before_the_last_drawing_are_written_in_full() -> None:
     lines = [row("eth1 ", " 812 Mb/s", GRAPH[begin:] + "▆" * begin, "  1.4 Gb/s") for begin in range(3)]
     shown = [fitted("".join(text for text, _ in line), 80) for line in lines]
     app = LinesApp(lines[:1])
@@ -288,7 +288,7 @@ async def test_lines_that_come_before_the_others_were_drawn_are_written_as_they_
     st.sampled_from(["accent", "fail"]),
     st.integers(10, 60),
 )
-def test_moving_what_goes_on_and_writing_the_rest_gives_the_new_line(
+def test_moving_characters_and_writing_the_rest_gives_the_new_line(
     drawn: str, newest: str, figure: str, role: str, width: int
 ) -> None:
     old = row("eth1 ", "1234", drawn, " 9 ")

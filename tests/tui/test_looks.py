@@ -19,7 +19,7 @@ from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import cluster_events
-from tests.unit.change_journals import journal, looked
+from tests.unit.change_journals import journal, verification
 
 Compare = Callable[..., bool]
 
@@ -50,7 +50,7 @@ def test_traffic(new_console: NewConsole, snap_compare: Compare) -> None:
     async def traffic(pilot: Pilot[None]) -> None:
         await concluded(pilot)
         await pilot.press("3")
-        await Console(pilot, feed).tell(*cluster_events(60, 3))
+        await Console(pilot, feed).emit(*cluster_events(60, 3))
 
     app = new_console(lambda: engine(black_hole(), UNCHANGING), new_feed=lambda: feed)
     assert snap_compare(app, terminal_size=(80, 24), run_before=traffic)
@@ -69,7 +69,7 @@ def test_change(
     new_console: NewConsole, snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_of_changes, "now", lambda: "2026-11-20T18:02:31+01:00")
-    journal(tmp_path, Attested("agree", "Ann Lee"), Attested("switch", "Bob"), looked(Status.PASS, Status.FAIL))
+    journal(tmp_path, Attested("agree", "Ann Lee"), Attested("switch", "Bob"), verification(Status.PASS, Status.FAIL))
 
     async def change(pilot: Pilot[None]) -> None:
         await concluded(pilot)

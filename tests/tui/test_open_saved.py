@@ -27,7 +27,7 @@ from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown, write
-from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
+from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, other_user
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
@@ -75,9 +75,7 @@ def text(pilot: Pilot[None], part: str) -> str:
     return " ".join(shown(pilot, part).split())
 
 
-async def test_it_is_said_on_every_screen_to_be_saved_and_how_old_it_is(
-    new_console: NewConsole, tmp_path: Path
-) -> None:
+async def test_every_screen_shows_that_the_state_is_saved_and_its_age(new_console: NewConsole, tmp_path: Path) -> None:
     path = await saved_file(tmp_path, black_hole())
     for width in (60, 80):
         async with opened(new_console, path, (width, 24)) as on:
@@ -86,7 +84,7 @@ async def test_it_is_said_on_every_screen_to_be_saved_and_how_old_it_is(
                 assert "saved 2026-11-20 14:02, 3 d ago" in shown(on.pilot, "header")
 
 
-async def test_the_checks_and_paths_are_those_that_were_saved(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_the_checks_and_paths_are_those_of_the_file(new_console: NewConsole, tmp_path: Path) -> None:
     path = await saved_file(tmp_path, black_hole())
     async with opened(new_console, path) as on:
         assert "IC-PATH-003" in shown(on.pilot, "finding")
@@ -98,7 +96,7 @@ async def test_the_checks_and_paths_are_those_that_were_saved(new_console: NewCo
         assert "This is a saved state." in text(on.pilot, "change-page")
 
 
-async def test_what_needs_a_cluster_is_not_offered(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_actions_that_need_a_cluster_are_not_offered(new_console: NewConsole, tmp_path: Path) -> None:
     path = await saved_file(tmp_path, black_hole())
     async with opened(new_console, path, (120, 40)) as on:
         for key in "123456":
@@ -110,7 +108,7 @@ async def test_what_needs_a_cluster_is_not_offered(new_console: NewConsole, tmp_
             await on.press("escape")
 
 
-async def test_traffic_and_database_show_the_samples_that_were_saved(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_traffic_and_database_show_the_saved_samples(new_console: NewConsole, tmp_path: Path) -> None:
     path = await saved_file(tmp_path, asked(2), cluster_events(30))
     async with opened(new_console, path) as on:
         await on.press("3")
@@ -119,7 +117,7 @@ async def test_traffic_and_database_show_the_samples_that_were_saved(new_console
         await on.until(lambda: "recorded, 1 s to" in shown(on.pilot, "database-page"))
 
 
-async def test_samples_and_run_are_told_in_one_zone_which_is_named_once_on_each_screen(
+async def test_samples_and_run_use_one_time_zone_named_once_on_each_screen(
     new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time zone is that of the run, wherever the file is opened."""
@@ -145,7 +143,7 @@ async def test_samples_and_run_are_told_in_one_zone_which_is_named_once_on_each_
         time.tzset()
 
 
-async def test_without_samples_traffic_says_so_and_the_database_is_as_the_run_saw_it(
+async def test_without_samples_traffic_says_so_and_the_database_shows_the_run(
     new_console: NewConsole, tmp_path: Path
 ) -> None:
     path = await saved_file(tmp_path, asked(2))
@@ -158,7 +156,7 @@ async def test_without_samples_traffic_says_so_and_the_database_is_as_the_run_sa
         assert "by the checks" in shown(on.pilot, "database-page")
 
 
-async def test_a_report_as_json_opens_like_a_saved_file(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_a_json_report_opens_like_a_saved_file(new_console: NewConsole, tmp_path: Path) -> None:
     path = tmp_path / "incident.json"
     path.write_bytes(to_json(msgspec.structs.replace(await report_of(black_hole()), saved_at="")))
     async with opened(new_console, path) as on:
@@ -166,7 +164,7 @@ async def test_a_report_as_json_opens_like_a_saved_file(new_console: NewConsole,
         assert "saved 2026-11-20 14:02, 3 d ago" in shown(on.pilot, "header"), "as old as its run"
 
 
-async def test_reports_are_written_from_it_and_it_can_be_saved_once_more(
+async def test_reports_can_be_exported_and_the_state_saved_again(
     new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -183,7 +181,7 @@ async def test_reports_are_written_from_it_and_it_can_be_saved_once_more(
         assert list(first.recording.events()) == list(second.recording.events())
 
 
-async def test_of_a_saved_state_too_pseudonyms_are_written_and_no_second_ones_for_them(
+async def test_a_saved_state_can_be_exported_with_pseudonyms_which_are_not_replaced_again(
     new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -210,7 +208,7 @@ async def test_of_a_saved_state_too_pseudonyms_are_written_and_no_second_ones_fo
         assert f"node {nodes[0]}" in first.recording.sources(), "the same pseudonym for the same node"
 
 
-async def test_hostile_names_in_a_saved_file_are_shown_and_not_obeyed(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_hostile_names_in_a_saved_file_are_escaped(new_console: NewConsole, tmp_path: Path) -> None:
     hostile = msgspec.structs.replace(await report_of(black_hole()), started_at=HOSTILE, saved_at=HOSTILE)
     path = tmp_path / "evil.racwire"
     save(path, hostile, None, replace=True)
@@ -226,15 +224,15 @@ async def test_hostile_names_in_a_saved_file_are_shown_and_not_obeyed(new_consol
 
 def racwire(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*RACWIRE, *words], env=nobody(home), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        [*RACWIRE, *words], env=other_user(home), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
     )
 
 
-async def test_in_a_terminal_it_is_the_console_and_nothing_is_left_behind(tmp_path: Path) -> None:
+async def test_in_a_terminal_the_console_opens_and_leaves_no_files(tmp_path: Path) -> None:
     path = await saved_file(tmp_path, asked(2), cluster_events(30))
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    terminal = Terminal({**nobody(tmp_path), "TMPDIR": str(scratch)}, [*RACWIRE, "open", str(path)])
+    terminal = Terminal({**other_user(tmp_path), "TMPDIR": str(scratch)}, [*RACWIRE, "open", str(path)])
     try:
         terminal.read_until(b"[1 Checks]")
         terminal.send(b"3")
@@ -248,7 +246,7 @@ async def test_in_a_terminal_it_is_the_console_and_nothing_is_left_behind(tmp_pa
     assert os.listdir(scratch) == []
 
 
-async def test_without_a_terminal_it_is_the_text_report_with_the_exit_code_of_the_checks(tmp_path: Path) -> None:
+async def test_without_a_terminal_the_text_report_is_printed_with_the_exit_code_of_the_checks(tmp_path: Path) -> None:
     path = await saved_file(tmp_path, black_hole())
     ran = racwire("open", str(path), home=tmp_path)
     assert ran.returncode == ExitCode.FAILURES

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.terminal import PATIENCE_S, Terminal, nobody
+from tests.tui.terminal import PATIENCE_S, Terminal, other_user
 from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
 
@@ -60,22 +60,22 @@ def test_everything_arrives_in_order(line: Line) -> None:
     assert not line.caught_up.is_set()
 
 
-def test_a_terminal_that_takes_nothing_holds_nobody_up_and_is_drawn_anew_when_it_goes_on(line: Line) -> None:
+def test_a_terminal_that_reads_nothing_does_not_block_and_is_redrawn_when_it_continues(line: Line) -> None:
     line.stop()
     for _ in range(2 * MOST_WAITING // 100 + 2):
         line.output.write("x" * 100)
     assert not line.caught_up.is_set()
     line.go_on()
-    reader = threading.Thread(target=line.read, args=(b"anew",), daemon=True)
+    reader = threading.Thread(target=line.read, args=(b"again",), daemon=True)
     reader.start()
     assert line.caught_up.wait(10)
-    line.output.write("anew")
+    line.output.write("again")
     assert line.output.end(10)
     reader.join(10)  # else it might read on from what by then is another file
     assert not reader.is_alive()
 
 
-def test_what_gives_the_terminal_back_is_never_left_out(line: Line) -> None:
+def test_the_sequences_that_restore_the_terminal_are_never_dropped(line: Line) -> None:
     line.stop()
     line.output.write("x" * MOST_WAITING)
     for _ in range(3):
@@ -87,7 +87,7 @@ def test_what_gives_the_terminal_back_is_never_left_out(line: Line) -> None:
     assert line.read(b"back").endswith(b"back")
 
 
-def test_a_lost_terminal_takes_all_in_silence(line: Line) -> None:
+def test_writes_to_a_lost_terminal_are_discarded_silently(line: Line) -> None:
     master, slave = os.openpty()
     output = TerminalOutput(slave, "utf-8", lambda: None)
     os.close(master)
@@ -97,9 +97,9 @@ def test_a_lost_terminal_takes_all_in_silence(line: Line) -> None:
     os.close(slave)
 
 
-def test_a_console_whose_terminal_takes_nothing_is_ended_by_a_signal(tmp_path: Path) -> None:
+def test_a_console_whose_terminal_reads_nothing_is_ended_by_a_signal(tmp_path: Path) -> None:
     """After more changes than Textual's own writer queues before it stops the app."""
-    terminal = Terminal(nobody(tmp_path))
+    terminal = Terminal(other_user(tmp_path))
     terminal.read_until(b"1 Checks")
     held = os.open(f"/proc/{terminal.process.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)
     try:

@@ -47,7 +47,7 @@ def view(pilot: Pilot[None]) -> list[str]:
     return shown(pilot, "path-matrix").splitlines()[squares.above :][: squares.size.height]
 
 
-async def test_the_cursor_stands_on_the_first_problem_and_tells_of_it(new_console: NewConsole) -> None:
+async def test_the_cursor_is_on_the_first_problem_and_describes_it(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         assert cursor_line(pilot).startswith("rac1→rac3: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500")
@@ -55,7 +55,7 @@ async def test_the_cursor_stands_on_the_first_problem_and_tells_of_it(new_consol
         assert "B black hole" in shown(pilot, "path-foot")
 
 
-async def test_arrows_and_letters_move_the_cursor_and_go_on_into_the_next_square(new_console: NewConsole) -> None:
+async def test_arrows_and_letters_move_the_cursor_and_continue_into_the_next_matrix(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(healthy())).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         assert cursor_line(pilot).startswith("rac1→rac2")
@@ -79,7 +79,7 @@ async def test_arrows_and_letters_move_the_cursor_and_go_on_into_the_next_square
         assert "[9000 P]" in shown(pilot, "path-matrix").split("eth2")[1]
 
 
-async def test_p_goes_from_problem_to_problem_and_begins_anew(new_console: NewConsole) -> None:
+async def test_p_moves_from_problem_to_problem_and_wraps_around(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         ways = []
@@ -89,14 +89,14 @@ async def test_p_goes_from_problem_to_problem_and_begins_anew(new_console: NewCo
         assert ways == ["rac2→rac3", "rac3→rac1", "rac3→rac2", "rac1→rac3"]
 
 
-async def test_where_all_is_well_p_says_so(new_console: NewConsole) -> None:
+async def test_without_problems_p_says_so(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(healthy())).run_test() as pilot:
         await paths_of(pilot)
         await pilot.press("p")
         assert "Every path passes." in shown(pilot, "lower-rule")
 
 
-async def test_enter_shows_the_path_both_ways_with_its_journal(new_console: NewConsole) -> None:
+async def test_enter_shows_the_path_in_both_directions_with_its_journal(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         await pilot.press("enter")
@@ -113,7 +113,7 @@ async def test_enter_shows_the_path_both_ways_with_its_journal(new_console: NewC
         assert "nothing to itself" in shown(pilot, "lower-rule")
 
 
-async def test_a_click_chooses_a_path_and_a_second_one_opens_it(new_console: NewConsole) -> None:
+async def test_a_click_selects_a_path_and_a_second_click_opens_it(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         lines = shown(pilot, "path-matrix").splitlines()
@@ -132,18 +132,18 @@ async def test_a_click_chooses_a_path_and_a_second_one_opens_it(new_console: New
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"), [("not asked for", "A recording contains only samples"), ("No ping.", "No ping.")]
+    ("reason", "message"), [("not asked for", "A recording contains only samples"), ("No ping.", "No ping.")]
 )
-async def test_where_nothing_was_probed_it_says_so_and_why(new_console: NewConsole, reason: str, told: str) -> None:
+async def test_without_probes_the_screen_shows_the_reason(new_console: NewConsole, reason: str, message: str) -> None:
     facts = msgspec.structs.replace(healthy(), paths=Unknown(reason))
     async with new_console(lambda: JudgedRecording(header_of(facts), discover(), Settings())).run_test() as pilot:
         await paths_of(pilot)
         assert "not probed" in shown(pilot, "path-matrix")
         assert "0 of" not in shown(pilot, "path-matrix")
-        assert told in " ".join(shown(pilot, "path-foot").split())
+        assert message in " ".join(shown(pilot, "path-foot").split())
 
 
-async def test_sixteen_nodes_on_24_lines_one_network_at_a_time(new_console: NewConsole) -> None:
+async def test_sixteen_nodes_fit_24_lines_one_network_at_a_time(new_console: NewConsole) -> None:
     facts = without_database(cluster(16))
     async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
@@ -157,7 +157,7 @@ async def test_sixteen_nodes_on_24_lines_one_network_at_a_time(new_console: NewC
         assert cursor_line(pilot) == "rac1→rac2: 84 bytes 20/20 0.08 ms · 9000 bytes 20/20 0.21 ms · largest 9000"
 
 
-async def test_the_cursor_stays_in_sight_on_a_low_screen(new_console: NewConsole) -> None:
+async def test_the_cursor_stays_visible_on_a_low_screen(new_console: NewConsole) -> None:
     facts = without_database(cluster(16))
     async with new_console(lambda: engine(facts)).run_test(size=(80, 14)) as pilot:
         await paths_of(pilot)
@@ -171,7 +171,7 @@ async def test_the_cursor_stays_in_sight_on_a_low_screen(new_console: NewConsole
 
 
 @pytest.mark.parametrize("nodes", [2, 16])
-async def test_any_size_and_a_change_of_it(new_console: NewConsole, nodes: int) -> None:
+async def test_the_screen_works_at_any_size(new_console: NewConsole, nodes: int) -> None:
     facts = without_database(cluster(nodes))
     async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
@@ -182,14 +182,14 @@ async def test_any_size_and_a_change_of_it(new_console: NewConsole, nodes: int) 
             assert cursor_line(pilot).startswith("rac1→rac2")
 
 
-async def test_a_node_that_could_not_be_read_is_there_with_its_reason(new_console: NewConsole) -> None:
+async def test_a_node_that_could_not_be_read_is_listed_with_its_reason(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(node_unread())).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         assert cursor_line(pilot) == "rac1→rac3: rac3 could not be read: ssh asked for a password."
         assert "? not known" in shown(pilot, "path-foot")
 
 
-async def test_without_private_networks_there_is_the_reason_and_what_to_do(new_console: NewConsole) -> None:
+async def test_without_private_networks_the_reason_and_the_remedy_are_shown(new_console: NewConsole) -> None:
     unknown = Unknown("oifcfg could not be run.")
     facts = msgspec.structs.replace(healthy(), networks=unknown, paths=unknown)
     async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
@@ -202,7 +202,7 @@ async def test_without_private_networks_there_is_the_reason_and_what_to_do(new_c
         assert isinstance(pilot.app.screen, PathsScreen)
 
 
-async def test_while_the_first_run_goes_on_it_says_what_is_waited_for(new_console: NewConsole) -> None:
+async def test_during_the_first_run_the_screen_shows_what_it_waits_for(new_console: NewConsole) -> None:
     facts = healthy()
     gate = Gate(facts, "paths")
     async with new_console(lambda: engine(facts, paths=gate)).run_test(size=(80, 24)) as pilot:
@@ -215,25 +215,25 @@ async def test_while_the_first_run_goes_on_it_says_what_is_waited_for(new_consol
         assert cursor_line(pilot).startswith("rac1→rac2")
 
 
-async def test_while_the_next_run_goes_on_the_last_squares_stay(new_console: NewConsole) -> None:
-    mended: Cluster = healthy()
-    gate = Gate(mended, "paths")
-    first, second = lambda: engine(black_hole()), lambda: engine(mended, paths=gate)
+async def test_during_the_next_run_the_last_matrices_stay(new_console: NewConsole) -> None:
+    current: Cluster = healthy()
+    gate = Gate(current, "paths")
+    first, second = lambda: engine(black_hole()), lambda: engine(current, paths=gate)
     async with new_console(first, second).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         await pilot.press("p", "r")
         await gate.reached.wait()
         await pilot.pause()
         assert "1500 B" in shown(pilot, "path-matrix")
-        kept = cursor_line(pilot)
-        assert kept.startswith("rac2→rac3")
+        before = cursor_line(pilot)
+        assert before.startswith("rac2→rac3")
         gate.open.set()
         await concluded(pilot)
         assert "1500 B" not in shown(pilot, "path-matrix")
-        assert cursor_line(pilot).split(":")[0] == kept.split(":")[0]
+        assert cursor_line(pilot).split(":")[0] == before.split(":")[0]
 
 
-async def test_help_tells_its_keys_and_letters(new_console: NewConsole) -> None:
+async def test_help_explains_its_keys_and_letters(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(healthy())).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         await pilot.press("question_mark")

@@ -58,20 +58,20 @@ async def report_screen(pilot: Pilot[None]) -> None:
     await until(pilot, lambda: "~/" in shown(pilot, "report-file"))
 
 
-async def test_e_shows_what_the_report_says_and_writes_nothing_yet(sick: ConsoleApp, here: Path) -> None:
+async def test_e_shows_the_contents_of_the_report_and_writes_no_file_yet(sick: ConsoleApp, here: Path) -> None:
     async with sick.run_test() as pilot:
         await concluded(pilot)
         await pilot.press("e")
         await pilot.pause()
         assert "[6 Report]" in shown(pilot, "tabs")
-        said = shown(pilot, "report-says")
-        assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways." in said
-        assert "Every check has concluded." in said
-        assert "None yet: sampling starts when you open Traffic (3)." in said
+        contents = shown(pilot, "report-says")
+        assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways." in contents
+        assert "Every check has concluded." in contents
+        assert "None yet: sampling starts when you open Traffic (3)." in contents
         assert not list(here.glob("racwire-*"))  # noqa: ASYNC240 - a test waits for nothing else
 
 
-async def test_every_form_is_written_for_its_owner_only_and_listed_with_its_place_and_size(
+async def test_every_format_is_written_privately_and_listed_with_its_path_and_size(
     sick: ConsoleApp, here: Path
 ) -> None:
     async with sick.run_test(size=(80, 40)) as pilot:
@@ -87,7 +87,7 @@ async def test_every_form_is_written_for_its_owner_only_and_listed_with_its_plac
         assert FORMS[0].ending in oldest
 
 
-async def test_the_name_of_the_file_is_told_before(sick: ConsoleApp) -> None:
+async def test_the_file_name_is_shown_before_writing(sick: ConsoleApp) -> None:
     async with sick.run_test() as pilot:
         await report_screen(pilot)
         assert f"~/{STEM}{FORMS[0].ending}" in shown(pilot, "report-file")
@@ -97,7 +97,7 @@ async def test_the_name_of_the_file_is_told_before(sick: ConsoleApp) -> None:
         await until(pilot, lambda: f"~/{STEM}-2{FORMS[1].ending}" in shown(pilot, "report-file"))
 
 
-async def test_a_file_that_is_there_stays_as_it_is(sick: ConsoleApp, here: Path) -> None:
+async def test_an_existing_file_is_not_overwritten(sick: ConsoleApp, here: Path) -> None:
     there = here / f"{STEM}.json"
     there.write_text("mine")
     async with sick.run_test() as pilot:
@@ -106,20 +106,20 @@ async def test_a_file_that_is_there_stays_as_it_is(sick: ConsoleApp, here: Path)
         assert there.read_text() == "mine"
 
 
-async def test_where_the_working_directory_takes_no_file_it_goes_where_state_is_kept(
+async def test_with_an_unwritable_working_directory_the_state_directory_is_used(
     sick: ConsoleApp, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = here / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
+    removed = here / "gone"
+    removed.mkdir()
+    monkeypatch.chdir(removed)
+    removed.rmdir()
     async with sick.run_test() as pilot:
         await report_screen(pilot)
         assert f"~/state/{STEM}" in shown(pilot, "report-file")
         assert await write(pilot, "json") == here / "state" / f"{STEM}.json"
 
 
-async def test_a_full_disk_is_one_sentence_and_the_console_goes_on(
+async def test_a_full_disk_is_one_sentence_and_the_console_continues(
     sick: ConsoleApp, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, data: bytes, *, replace: bool) -> None:
@@ -130,15 +130,15 @@ async def test_a_full_disk_is_one_sentence_and_the_console_goes_on(
         await report_screen(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: "No space left" in shown(pilot, "report-done"))
-        told = "".join(shown(pilot, "report-done").split())
-        assert f"{here.name}/{STEM}.txtcouldnotbewritten" in told, "of the first place, not of the second"
+        result = "".join(shown(pilot, "report-done").split())
+        assert f"{here.name}/{STEM}.txtcouldnotbewritten" in result, "of the first place, not of the second"
         await pilot.press("1")
         assert checks_screen(pilot)
 
 
-async def test_how_far_it_is_stands_above_the_keys(sick: ConsoleApp, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_progress_is_shown_above_the_keys(sick: ConsoleApp, monkeypatch: pytest.MonkeyPatch) -> None:
     """The report is made and then written; the screen announces each step first, as both can take a while."""
-    made, kept = threading.Event(), threading.Event()
+    made, finished = threading.Event(), threading.Event()
     json = FORMATS["json"]
 
     def slow(evidence: Evidence) -> bytes:
@@ -146,7 +146,7 @@ async def test_how_far_it_is_stands_above_the_keys(sick: ConsoleApp, monkeypatch
         return json.write(evidence)
 
     def hang(path: Path, data: bytes, *, replace: bool) -> None:
-        kept.wait(20)
+        finished.wait(20)
         path.write_bytes(data)
 
     monkeypatch.setitem(FORMATS, "json", dataclasses.replace(json, write=slow))
@@ -159,12 +159,12 @@ async def test_how_far_it_is_stands_above_the_keys(sick: ConsoleApp, monkeypatch
             made.set()
             await until(pilot, lambda: "B to ~/" in shown(pilot, "lower-rule"))
             assert re.search(rf"writing \d+ kB to ~/{STEM}.json", shown(pilot, "lower-rule"))
-            kept.set()
+            finished.set()
             await until(pilot, lambda: f"~/{STEM}.json, " in shown(pilot, "report-done"))
             assert "writing" not in shown(pilot, "lower-rule")
     finally:
         made.set()
-        kept.set()
+        finished.set()
 
 
 def held_up() -> tuple[asyncio.Event, Callable[[Session, Cluster], object]]:
@@ -177,7 +177,7 @@ def held_up() -> tuple[asyncio.Event, Callable[[Session, Cluster], object]]:
     return gate, paths
 
 
-async def test_before_all_checks_have_concluded_the_report_says_which_have_not(new_console: NewConsole) -> None:
+async def test_before_all_checks_have_concluded_the_report_names_the_others(new_console: NewConsole) -> None:
     gate, paths = held_up()
     async with new_console(lambda: engine(black_hole(), UNCHANGING, paths=paths)).run_test() as pilot:  # type: ignore[arg-type]
         await pilot.press("6")
@@ -191,7 +191,7 @@ async def test_before_all_checks_have_concluded_the_report_says_which_have_not(n
         await until(pilot, lambda: "Every check has concluded." in shown(pilot, "report-says"))
 
 
-async def test_while_the_checks_run_again_the_report_is_the_one_before(new_console: NewConsole) -> None:
+async def test_during_a_second_run_the_report_is_the_earlier_one(new_console: NewConsole) -> None:
     gate, paths = held_up()
     app = new_console(
         lambda: engine(black_hole(), UNCHANGING),
@@ -207,7 +207,7 @@ async def test_while_the_checks_run_again_the_report_is_the_one_before(new_conso
         gate.set()
 
 
-async def test_while_nothing_is_known_there_is_nothing_to_write(new_console: NewConsole, here: Path) -> None:
+async def test_without_results_there_is_nothing_to_write(new_console: NewConsole, here: Path) -> None:
     app = new_console(lambda: engine(healthy()), warm_up=(hold := threading.Event()).wait)
     async with app.run_test() as pilot:
         try:
@@ -221,7 +221,7 @@ async def test_while_nothing_is_known_there_is_nothing_to_write(new_console: New
         await concluded(pilot)
 
 
-async def test_a_disk_that_hangs_holds_up_neither_keys_nor_leaving_and_nothing_stays(
+async def test_a_disk_that_hangs_blocks_neither_keys_nor_quitting_and_leaves_no_file(
     sick: ConsoleApp, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hangs, goes_on = threading.Event(), threading.Event()
@@ -256,7 +256,7 @@ async def test_the_saved_file_has_the_samples_so_far(new_console: NewConsole) ->
         await report_screen(pilot)
         await pilot.press("3")
         events = list(cluster_events(5))
-        await Console(pilot, feed).tell(*events)
+        await Console(pilot, feed).emit(*events)
         await pilot.press("6")
         await until(pilot, lambda: "Of 2 nodes and 2 instances, from " in shown(pilot, "report-says"))
         path = await write(pilot, SAVED)
@@ -271,7 +271,7 @@ async def test_the_saved_file_has_the_samples_so_far(new_console: NewConsole) ->
         assert saved.recording.header.cluster == app.report.cluster
 
 
-async def test_pseudonyms_are_written_on_demand_and_the_place_of_the_names_is_told(sick: ConsoleApp) -> None:
+async def test_pseudonyms_are_used_on_request_and_the_path_of_the_mapping_is_shown(sick: ConsoleApp) -> None:
     async with sick.run_test() as pilot:
         await report_screen(pilot)
         assert "real names; d writes pseudonyms" in shown(pilot, "report-done")
@@ -290,9 +290,7 @@ async def test_pseudonyms_are_written_on_demand_and_the_place_of_the_names_is_to
         assert (Path.home() / ".local" / "state" / "racwire" / "redaction.json").stat().st_mode & 0o777 == 0o600
 
 
-async def test_hostile_names_are_shown_and_not_obeyed(
-    new_console: NewConsole, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_hostile_names_are_escaped(new_console: NewConsole, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = here / "\x1b[2J\u202eodd"
     odd.mkdir()
     monkeypatch.chdir(odd)
@@ -306,7 +304,7 @@ async def test_hostile_names_are_shown_and_not_obeyed(
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)])
-async def test_the_forms_and_what_it_says_are_in_sight_at_every_size(sick: ConsoleApp, size: tuple[int, int]) -> None:
+async def test_the_formats_and_the_contents_are_visible_at_every_size(sick: ConsoleApp, size: tuple[int, int]) -> None:
     async with sick.run_test(size=size) as pilot:
         await report_screen(pilot)
         await until(pilot, lambda: pilot.app.screen.query_one("#report-forms").size.height >= min(len(FORMS), 7))

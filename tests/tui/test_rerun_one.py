@@ -22,14 +22,14 @@ def engine_for(facts: Cluster, check: str, **instead: object) -> Engine:
     return engine(facts, tuple(c for c in discover() if check in ("", c.id)), **instead)  # type: ignore[arg-type]
 
 
-async def test_its_findings_are_replaced_and_everything_else_stays(new_console: NewConsole) -> None:
+async def test_the_findings_of_the_check_are_replaced_and_everything_else_stays(new_console: NewConsole) -> None:
     wanted: list[str] = []
 
-    def mended(check: str) -> Engine:
+    def fixed(check: str) -> Engine:
         wanted.append(check)
         return engine_for(healthy(), check)
 
-    async with new_console(lambda: engine(black_hole()), mended).run_test(size=(120, 40)) as pilot:
+    async with new_console(lambda: engine(black_hole()), fixed).run_test(size=(120, 40)) as pilot:
         await concluded(pilot)
         before = listed(pilot)
         await pilot.press("R")
@@ -44,7 +44,7 @@ async def test_its_findings_are_replaced_and_everything_else_stays(new_console: 
         assert "rac3!" not in shown(pilot, "header")
 
 
-async def test_what_it_now_finds_is_marked_new_and_a_second_time_no_more(new_console: NewConsole) -> None:
+async def test_new_findings_are_marked_new_and_not_a_second_time(new_console: NewConsole) -> None:
     worse = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
     app = new_console(lambda: engine(healthy()), lambda check: engine_for(worse, check))
     async with app.run_test() as pilot:
@@ -57,7 +57,7 @@ async def test_what_it_now_finds_is_marked_new_and_a_second_time_no_more(new_con
         assert listed(pilot)[0].startswith(" F mtu-consistency")
 
 
-async def test_until_it_has_concluded_what_it_found_before_stays_in_sight(new_console: NewConsole) -> None:
+async def test_until_the_check_concludes_its_earlier_findings_stay_visible(new_console: NewConsole) -> None:
     gate = asyncio.Event()
 
     async def paths(session: Session, known: Cluster) -> object:
@@ -77,7 +77,7 @@ async def test_until_it_has_concluded_what_it_found_before_stays_in_sight(new_co
         assert [row for row in listed(pilot) if row.startswith("-F df-ping")]
 
 
-async def test_where_it_breaks_down_what_was_known_stays(new_console: NewConsole) -> None:
+async def test_if_the_check_fails_the_earlier_findings_stay(new_console: NewConsole) -> None:
     def broken(check: str) -> Engine:
         raise RuntimeError("the wheels came off")
 
@@ -90,7 +90,7 @@ async def test_where_it_breaks_down_what_was_known_stays(new_console: NewConsole
         assert "the wheels came off" in shown(pilot, "lower-rule")
 
 
-async def test_while_the_first_run_goes_on_there_is_nothing_to_add_to(new_console: NewConsole) -> None:
+async def test_during_the_first_run_a_rerun_is_refused(new_console: NewConsole) -> None:
     gate = asyncio.Event()
 
     reached = asyncio.Event()
@@ -110,7 +110,7 @@ async def test_while_the_first_run_goes_on_there_is_nothing_to_add_to(new_consol
         assert "P df-ping" in "\n".join(listed(pilot))
 
 
-async def test_the_report_that_is_exported_holds_both_and_says_so(
+async def test_the_exported_report_contains_both_runs_and_says_so(
     new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -121,8 +121,8 @@ async def test_the_report_that_is_exported_holds_both_and_says_so(
         await pilot.press("R")
         await concluded(pilot)
         await pilot.press("e")
-        told = msgspec.json.decode((await write(pilot, "json")).read_bytes())
-        assert [again["check"] for again in told["reruns"]] == ["df-ping"]
-        assert {f["check"] for f in told["findings"]} == {f.check for f in findings}
+        document = msgspec.json.decode((await write(pilot, "json")).read_bytes())
+        assert [again["check"] for again in document["reruns"]] == ["df-ping"]
+        assert {f["check"] for f in document["findings"]} == {f.check for f in findings}
         assert app.report is not None
         assert not [f for f in app.report.findings if f.code == "IC-PATH-003"]

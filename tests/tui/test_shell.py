@@ -72,13 +72,13 @@ def console_of(pilot: Pilot[None]) -> ConsoleApp:
     return pilot.app
 
 
-async def test_digits_change_screens_and_each_keeps_its_place(
+async def test_digits_change_screens_and_each_keeps_its_position(
     new_console: NewConsole, numbers: type[NumbersScreen]
 ) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         await pilot.press("j")
-        kept = chosen(pilot)
+        selected = chosen(pilot)
         await pilot.press("3")
         await pilot.pause()
         assert isinstance(pilot.app.screen, numbers)
@@ -86,10 +86,10 @@ async def test_digits_change_screens_and_each_keeps_its_place(
         assert "prodrac" in shown(pilot, "header")
         await pilot.press("1")
         await pilot.pause()
-        assert chosen(pilot) == kept
+        assert chosen(pilot) == selected
 
 
-async def test_the_feed_begins_with_the_first_screen_that_shows_it_and_the_header_says_so(
+async def test_the_feed_starts_with_the_first_screen_that_shows_it_and_the_header_says_so(
     new_console: NewConsole, numbers: type[NumbersScreen]
 ) -> None:
     feed = FakeFeed([Gap("node rac1", 1.0, "rac1 is away.")])
@@ -107,7 +107,7 @@ async def test_the_feed_begins_with_the_first_screen_that_shows_it_and_the_heade
     assert feed.is_closed
 
 
-async def test_the_palette_offers_what_the_screen_and_every_screen_can_do_and_does_it(
+async def test_the_palette_offers_and_runs_the_actions_of_the_screen_and_of_all_screens(
     new_console: NewConsole,
 ) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
@@ -125,7 +125,7 @@ async def test_the_palette_offers_what_the_screen_and_every_screen_can_do_and_do
         assert [line.split()[0] for line in listed(pilot)] == ["F"]
 
 
-async def test_the_palette_is_left_without_doing_anything(new_console: NewConsole) -> None:
+async def test_the_palette_can_be_left_without_an_action(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         before = shown(pilot, "list")
@@ -139,7 +139,7 @@ async def test_the_palette_is_left_without_doing_anything(new_console: NewConsol
         assert shown(pilot, "list") == before
 
 
-async def test_a_command_of_the_palette_works_on_the_screen_it_was_opened_from(new_console: NewConsole) -> None:
+async def test_a_command_of_the_palette_acts_on_the_screen_below_it(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         await pilot.press("enter", "colon", *"previous", "enter")
@@ -147,7 +147,7 @@ async def test_a_command_of_the_palette_works_on_the_screen_it_was_opened_from(n
         assert checks_screen(pilot)
 
 
-async def test_the_mouse_changes_screens_does_keys_and_chooses_findings(
+async def test_the_mouse_changes_screens_presses_keys_and_selects_findings(
     new_console: NewConsole, numbers: type[NumbersScreen]
 ) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
@@ -167,7 +167,7 @@ async def test_the_mouse_changes_screens_does_keys_and_chooses_findings(
         assert "problems only" in shown(pilot, "counts")
 
 
-async def test_a_fault_in_a_key_costs_that_key_and_is_told(
+async def test_an_error_in_a_key_action_affects_only_that_key_and_is_reported(
     new_console: NewConsole, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def breaks(screen: ChecksScreen) -> None:
@@ -187,7 +187,7 @@ async def test_a_fault_in_a_key_costs_that_key_and_is_told(
     assert app.return_code != 1
 
 
-async def test_a_fault_in_drawing_samples_is_logged_once_and_the_rest_goes_on(
+async def test_an_error_in_drawing_samples_is_logged_once_and_the_rest_continues(
     new_console: NewConsole, numbers: type[NumbersScreen], caplog: pytest.LogCaptureFixture
 ) -> None:
     numbers.draw_breaks = True
@@ -197,7 +197,7 @@ async def test_a_fault_in_drawing_samples_is_logged_once_and_the_rest_goes_on(
         await concluded(pilot)
         await pilot.press("3")
         for at in range(5):
-            feed.tell(Gap("node rac1", float(at), "away"))
+            feed.emit(Gap("node rac1", float(at), "away"))
             await pilot.pause()
         assert app.faults.count >= 5
         assert caplog.text.count("Traceback") == 1
@@ -232,7 +232,7 @@ async def test_a_screen_that_cannot_be_made_says_so_and_the_others_work(
         assert chosen(pilot) == "IC-PATH-003"
 
 
-async def test_leaving_waits_for_a_run_and_a_feed_that_hang_at_the_same_time(
+async def test_quitting_waits_for_a_hanging_run_and_feed_at_the_same_time(
     new_console: NewConsole, numbers: type[NumbersScreen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_go = asyncio.Event()
@@ -293,7 +293,7 @@ def _noted(stop: Callable[[float], Awaitable[None]], seen: list[str]) -> Callabl
         ("q9", "q9"),
     ],
 )
-async def test_what_is_typed_at_once_in_a_line_of_words_keeps_its_order(
+async def test_keys_typed_in_a_burst_into_an_input_keep_their_order(
     new_console: NewConsole, opens: str, keys: str, words: str
 ) -> None:
     app = new_console(lambda: engine(black_hole()))
@@ -303,7 +303,7 @@ async def test_what_is_typed_at_once_in_a_line_of_words_keeps_its_order(
         await until(pilot, lambda: isinstance(app.focused, Input) and app.focused.value == words)
 
 
-async def test_what_is_typed_before_the_first_paint_waits_for_it(
+async def test_keys_typed_before_the_first_paint_are_handled_after_it(
     new_console: NewConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin = ConsoleApp.on_mount
@@ -334,7 +334,7 @@ def test_every_tab_has_its_screen() -> None:
         assert f"class {place.partition(':')[2]}(" in file.read_text()
 
 
-async def test_a_recording_is_shown_instead_of_samples_and_judged_as_far_as_it_tells(
+async def test_a_recording_is_shown_instead_of_samples_and_judged_as_far_as_possible(
     new_console: NewConsole, tmp_path: Path
 ) -> None:
     path = tmp_path / "before.rec"

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, MADE_UP, PATIENCE_S, RACWIRE, Terminal, nobody
+from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, MADE_UP, PATIENCE_S, RACWIRE, Terminal, other_user
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """A user without any settings."""
-    return nobody(tmp_path)
+    return other_user(tmp_path)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_without_a_terminal_the_checks_run_as_text(hurried: dict[str, str]) -> N
     assert done.returncode == 3
 
 
-def test_on_a_dumb_terminal_too(hurried: dict[str, str]) -> None:
+def test_on_a_dumb_terminal_the_checks_run_as_text_too(hurried: dict[str, str]) -> None:
     terminals = [Terminal({**hurried, "TERM": term}) for term in ("dumb", "")]
     try:
         for terminal in terminals:
@@ -59,7 +59,7 @@ def test_on_a_dumb_terminal_too(hurried: dict[str, str]) -> None:
             terminal.close()
 
 
-def test_q_leaves_at_once_with_the_terminal_as_it_was(console: Terminal) -> None:
+def test_q_quits_at_once_and_restores_the_terminal(console: Terminal) -> None:
     os.write(console.master, b"q")
     code = console.ended()
     assert code in (3, 130)
@@ -69,7 +69,7 @@ def test_q_leaves_at_once_with_the_terminal_as_it_was(console: Terminal) -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_with_the_terminal_as_it_was(console: Terminal, number: signal.Signals) -> None:
+def test_a_signal_ends_the_console_and_restores_the_terminal(console: Terminal, number: signal.Signals) -> None:
     console.process.send_signal(number)
     console.ended()
     assert LEAVE_ALTERNATE_SCREEN in console.seen
@@ -77,13 +77,13 @@ def test_a_signal_ends_it_with_the_terminal_as_it_was(console: Terminal, number:
     assert termios.tcgetattr(console.master) == console.before
 
 
-def test_a_lost_terminal_ends_it(console: Terminal) -> None:
+def test_a_lost_terminal_ends_the_console(console: Terminal) -> None:
     """The console does not lead the terminal's session, so the kernel sends it no SIGHUP, as after some `sudo su`."""
     os.close(console.master)
     console.process.wait(PATIENCE_S)
 
 
-def test_a_lost_terminal_ends_it_while_traffic_is_sampled_and_hangups_are_ignored(environment: dict[str, str]) -> None:
+def test_a_lost_terminal_ends_the_console_during_sampling_with_hangups_ignored(environment: dict[str, str]) -> None:
     """As under nohup: the signal is ignored, so only a read or a check of the terminal shows its end."""
     terminal = Terminal(environment, ["sh", "-c", "trap '' HUP; exec " + " ".join(RACWIRE)])
     try:
@@ -96,13 +96,13 @@ def test_a_lost_terminal_ends_it_while_traffic_is_sampled_and_hangups_are_ignore
         terminal.close()
 
 
-def test_it_leaves_no_files_behind_when_all_goes_well(console: Terminal, tmp_path: Path) -> None:
+def test_the_console_leaves_no_files_after_a_normal_end(console: Terminal, tmp_path: Path) -> None:
     os.write(console.master, b"q")
     console.ended()
     assert not list(tmp_path.rglob("*.log"))
 
 
-def test_when_nothing_changes_nothing_is_sent(hurried: dict[str, str]) -> None:
+def test_without_changes_nothing_is_sent(hurried: dict[str, str]) -> None:
     """During many checks whether the terminal still exists, after the checks have run."""
     program = (
         "import sys\nfrom tui.console import hangup\nhangup.CHECK_EVERY_S = 0.05\n"
@@ -117,7 +117,7 @@ def test_when_nothing_changes_nothing_is_sent(hurried: dict[str, str]) -> None:
         terminal.close()
 
 
-def test_a_fault_of_the_console_itself_goes_to_the_log_and_the_console_goes_on(
+def test_an_error_of_the_console_is_logged_and_the_console_continues(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     program = (
@@ -133,16 +133,16 @@ def test_a_fault_of_the_console_itself_goes_to_the_log_and_the_console_goes_on(
         terminal.send(b"q")
         assert terminal.ended() in (3, 130)
         log = tmp_path / ".local" / "state" / "racwire" / "racwire.log"
-        said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
-        assert b"racwire: an internal error occurred while the console ran; the details are in" in said
-        assert b"Traceback" not in said
+        output = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
+        assert b"racwire: an internal error occurred while the console ran; the details are in" in output
+        assert b"Traceback" not in output
         assert "wheels" in log.read_text()
         assert log.stat().st_mode & 0o777 == 0o600
     finally:
         terminal.close()
 
 
-def test_a_console_that_cannot_begin_says_so_in_a_sentence(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_console_that_cannot_start_says_so_in_a_sentence(environment: dict[str, str], tmp_path: Path) -> None:
     program = (
         "import sys\nfrom tui.console.app import ConsoleApp\n"
         "async def on_mount(self): raise RuntimeError('wheels')\nConsoleApp.on_mount = on_mount\n"
@@ -151,21 +151,21 @@ def test_a_console_that_cannot_begin_says_so_in_a_sentence(environment: dict[str
     terminal = Terminal(environment, [sys.executable, "-c", program])
     try:
         terminal.ended()
-        said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
-        assert b"racwire: the console failed; the details are in" in said
-        assert b"Traceback" not in said
+        output = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
+        assert b"racwire: the console failed; the details are in" in output
+        assert b"Traceback" not in output
         assert "wheels" in (tmp_path / ".local" / "state" / "racwire" / "racwire.log").read_text()
     finally:
         terminal.close()
 
 
-def test_a_thread_that_hangs_does_not_hold_the_console(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_hanging_thread_does_not_block_the_end_of_the_console(environment: dict[str, str], tmp_path: Path) -> None:
     """For example a name lookup or a read from a dead file server: neither can be cancelled."""
-    begun = tmp_path / "begun"
+    started = tmp_path / "started"
     program = (
         "import asyncio, pathlib, sys, threading\nimport checks.run.engine\n"
         "def hang():\n"
-        f"    pathlib.Path({str(begun)!r}).touch()\n"
+        f"    pathlib.Path({str(started)!r}).touch()\n"
         "    threading.Event().wait()\n"
         "class Hanging(checks.run.engine.Engine):\n"
         "    async def events(self):\n"
@@ -177,7 +177,7 @@ def test_a_thread_that_hangs_does_not_hold_the_console(environment: dict[str, st
     terminal = Terminal(environment, [sys.executable, "-c", program])
     try:
         terminal.read_until(b"1 Checks")
-        while not begun.exists():
+        while not started.exists():
             terminal.read_until_quiet(0.05)
         os.write(terminal.master, b"q")
         assert terminal.ended() == 130

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.terminal import MADE_UP, Terminal, nobody
+from tests.tui.terminal import MADE_UP, Terminal, other_user
 
 Start = Callable[..., Terminal]
 
@@ -17,18 +17,18 @@ Start = Callable[..., Terminal]
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start a console on a made-up cluster, with some changes of the environment; wait until it is drawn."""
-    begun: list[Terminal] = []
+    started: list[Terminal] = []
 
     def start(*arguments: str, **otherwise: str) -> Terminal:
         command = [sys.executable, "-c", MADE_UP, *arguments]
-        terminal = Terminal({**nobody(tmp_path), **otherwise}, command)
-        begun.append(terminal)
+        terminal = Terminal({**other_user(tmp_path), **otherwise}, command)
+        started.append(terminal)
         terminal.read_until(b"more lines")
         terminal.seen += terminal.read_until_quiet(0.4)
         return terminal
 
     yield start
-    for terminal in begun:
+    for terminal in started:
         terminal.close()
 
 
@@ -53,7 +53,7 @@ def test_a_terminal_gets_no_more_colours_than_it_has(start: Start, environment: 
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "iso8859-1"])
-def test_a_terminal_that_is_not_unicode_never_gets_junk(start: Start, encoding: str) -> None:
+def test_a_terminal_that_is_not_unicode_never_gets_unreadable_characters(start: Start, encoding: str) -> None:
     terminal = start(LANG="", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
     terminal.send(b"?")
     seen = terminal.seen + terminal.read_until_quiet()
@@ -62,11 +62,11 @@ def test_a_terminal_that_is_not_unicode_never_gets_junk(start: Start, encoding: 
     assert max(re.sub(rb"\x1b\[[^a-zA-Z]*[a-zA-Z]", b"", seen)) < 0x80
 
 
-def test_the_c_locale_is_taken_for_unicode_as_the_terminals_of_today_are(start: Start) -> None:
+def test_the_c_locale_counts_as_unicode_as_in_present_terminals(start: Start) -> None:
     assert "─".encode() in start(LANG="C").seen
 
 
-def test_keys_as_terminals_send_them(start: Start) -> None:
+def test_keys_of_different_terminals_are_recognized(start: Start) -> None:
     """The keys of PuTTY, of xterm, and of an application keypad; after each, `g` returns to the first finding."""
     terminal = start()
     for keys, then in (
@@ -89,7 +89,7 @@ def test_keys_as_terminals_send_them(start: Start) -> None:
 
 
 @pytest.mark.parametrize("opens", [b"/", b":"])
-def test_what_is_pasted_with_the_key_that_opens_a_line_is_words_and_no_keys(start: Start, opens: bytes) -> None:
+def test_a_paste_together_with_the_key_that_opens_an_input_is_text(start: Start, opens: bytes) -> None:
     terminal = start()
     terminal.send(opens + b"q9qxr/:1")
     terminal.read_until(b"No finding matches" if opens == b"/" else b"q9qxr/:1")
@@ -107,9 +107,7 @@ def test_what_is_pasted_with_the_key_that_opens_a_line_is_words_and_no_keys(star
         (b"j\x1b[6", b"[6 Report]"),
     ],
 )
-def test_keys_that_arrive_at_once_are_done_in_the_order_in_which_they_were_typed(
-    start: Start, typed: bytes, then: bytes
-) -> None:
+def test_keys_that_arrive_in_a_burst_are_handled_in_their_order(start: Start, typed: bytes, then: bytes) -> None:
     """As on a slow connection: Esc and the next key are two keys, even if the terminal waits long for the rest of a
     key."""
     terminal = start(SSH_CONNECTION="192.0.2.1 40000 192.0.2.2 22")
@@ -119,7 +117,7 @@ def test_keys_that_arrive_at_once_are_done_in_the_order_in_which_they_were_typed
     assert terminal.process.poll() is None
 
 
-def test_the_mouse_clicks_and_a_movement_of_it_costs_nothing(start: Start) -> None:
+def test_the_mouse_clicks_and_a_mouse_movement_sends_nothing(start: Start) -> None:
     terminal = start()
     assert b"\x1b[?1000h" in terminal.seen
     assert b"\x1b[?1003h" not in terminal.seen
@@ -132,5 +130,5 @@ def test_the_mouse_clicks_and_a_movement_of_it_costs_nothing(start: Start) -> No
     terminal.read_until(b"could not be read", 5)
 
 
-def test_without_it_the_terminal_keeps_its_mouse(start: Start) -> None:
+def test_without_the_option_the_terminal_keeps_its_mouse(start: Start) -> None:
     assert b"\x1b[?1000h" not in start("nomouse").seen

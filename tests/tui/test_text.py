@@ -62,7 +62,7 @@ def test_the_footer_at_80_columns_names_everything() -> None:
     )
 
 
-async def test_a_header_without_room_keeps_the_nodes_with_problems() -> None:
+async def test_a_narrow_header_keeps_the_nodes_with_problems() -> None:
     report = await report_of(black_hole())
     assert plain([header_line(report, 50)]).split()[2:7] == ["rac1*", "rac3!", "of", "3", "nodes"]
 
@@ -72,7 +72,7 @@ async def test_a_node_that_could_not_be_read_is_marked() -> None:
     assert "rac3?" in plain([header_line(report, 80)])
 
 
-def test_a_wide_table_goes_on_below_itself() -> None:
+def test_a_wide_table_continues_below_itself() -> None:
     nodes = tuple(f"rac{n}" for n in range(1, 9))
     table = Table(("from", *nodes), tuple((node, *("9000 P",) * 8) for node in nodes), "P passes")
     finding = Finding(code="X-1", check="x", status=Status.PASS, title="All.", table=table)
@@ -84,7 +84,7 @@ def test_a_wide_table_goes_on_below_itself() -> None:
     assert sum(line.startswith("rac8") for line in lines) == 2
 
 
-def test_a_command_that_is_too_long_can_be_taken_from_the_screen_as_it_is() -> None:
+def test_a_command_that_is_too_long_can_be_copied_from_the_screen_unchanged() -> None:
     command = "ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.3"
     lines = plain(command_lines(command, 3, 38)).splitlines()
     assert all(len(line) <= 38 for line in lines)
@@ -92,7 +92,7 @@ def test_a_command_that_is_too_long_can_be_taken_from_the_screen_as_it_is() -> N
     assert all(line.endswith(" \\") for line in lines[:-1])
 
 
-def test_a_change_is_marked_as_one() -> None:
+def test_a_change_is_marked() -> None:
     finding = Finding(
         code="X-1", check="x", status=Status.FAIL, title="Bad.", next=(Remedy("Mend it.", ("mend",), is_change=True),)
     )
@@ -100,19 +100,19 @@ def test_a_change_is_marked_as_one() -> None:
     assert "1. CHANGE" in plain(finding_lines(finding, report, 38))
 
 
-def test_evidence_tells_where_when_how_long_and_how_it_ended() -> None:
+def test_evidence_has_the_node_the_time_the_duration_and_the_exit_status() -> None:
     entry = Entry("rac2", "ssh", "ssh rac2 sh", "2026-11-20T14:02:29.120+01:00", 5003.2, "timed out after 5 s", "[b]x")
     text = plain(evidence_lines([entry], 78))
     assert text.splitlines()[0] == "rac2  14:02:29.120  5 s  timed out after 5 s"
     assert "[b]x" in text
 
 
-def test_evidence_that_is_not_there_is_said_to_be_missing() -> None:
+def test_missing_evidence_is_reported() -> None:
     assert "racwire read and sent nothing" in plain(evidence_lines([], 78))
 
 
 @pytest.mark.parametrize(("text", "width"), [("漢字" * 20, 11), ("word " * 9, 10), ("", 5), ("a" * 50, 12)])
-def test_wrapping_counts_columns_and_loses_nothing(text: str, width: int) -> None:
+def test_wrapping_counts_columns_and_loses_no_text(text: str, width: int) -> None:
     lines = wrapped(text, width)
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
     assert all(width_of([(line, "")]) <= width for line in lines)
@@ -124,7 +124,7 @@ def test_fitting_counts_columns() -> None:
     assert fitted("ab", 0) == ""
 
 
-def test_plain_signs_are_as_wide_as_what_they_stand_for() -> None:
+def test_plain_characters_are_as_wide_as_those_that_they_replace() -> None:
     text = "─┬│ · rac1→rac2 … 漢é"
     (segment,) = PlainSigns("iso8859-1").apply([Segment(text)], Color(0, 0, 0))
     assert segment.text == "-+| . rac1>rac2 ~ ??é"
@@ -149,7 +149,7 @@ def test_gnu_screen_gets_256_colours_but_not_inside_tmux() -> None:
         ({"TERM": "linux"}, True),
     ],
 )
-def test_colours_are_in_doubt_where_the_terminal_says_little(environment: dict[str, str], doubt: bool) -> None:
+def test_colours_are_uncertain_if_the_terminal_is_unknown(environment: dict[str, str], doubt: bool) -> None:
     assert colours_in_doubt(environment) is doubt
 
 
@@ -157,20 +157,20 @@ def test_without_streams_there_is_no_console() -> None:
     assert no_console({"TERM": "xterm"}, None, None) == "there is no terminal"
 
 
-def test_a_log_that_cannot_be_written_says_so_and_harms_nothing(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_written_is_reported_and_harmless(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     log = LogFile(tmp_path / "file" / "racwire.log")
     assert log.write("text") == 4
     assert "could not be written" in log.location
 
 
-def test_graphs_keep_their_ups_and_downs_in_ascii() -> None:
+def test_graphs_keep_their_shape_in_ascii() -> None:
     (segment,) = PlainSigns("ascii").apply([Segment("▁▂▃▄▅▆▇█ ⠀⡀⡄⡆⡇⣿ ±5 µs ✓✗")], Color(0, 0, 0))
     assert segment.text == "_.-=+*%#  .-=## ~5 us vx"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "iso8859-1", "iso8859-15", "cp437", "koi8-r"])
-def test_every_sign_that_racwire_draws_has_a_plain_one_as_wide(encoding: str) -> None:
+def test_every_character_that_racwire_draws_has_a_plain_one_of_the_same_width(encoding: str) -> None:
     root = Path(__file__).parents[2]
     sources = [path for part in ("tui", "checks") for path in (root / part).rglob("*.py")]
     signs = "".join(sorted({sign for path in sources for sign in path.read_text() if not sign.isascii()}))

@@ -54,11 +54,11 @@ def damage(path: Path) -> None:
     path.write_bytes(b"\0" * path.stat().st_size)
 
 
-async def test_what_is_sampled_is_recorded_until_it_is_ended(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_samples_are_recorded_until_the_recording_is_stopped(new_console: NewConsole, tmp_path: Path) -> None:
     async with console(new_console, cluster_events(3)) as on:
         await on.press("w")
         await on.until(lambda: "Recording to" in on.below)
-        await on.tell(*(node_sample("rac1", BEGIN + second, NOISE) for second in (4, 5)))
+        await on.emit(*(node_sample("rac1", BEGIN + second, NOISE) for second in (4, 5)))
         await on.press("left")
         await on.until(lambda: "recording to racwire-" in on.below)
         await on.press("w")
@@ -72,13 +72,13 @@ async def test_what_is_sampled_is_recorded_until_it_is_ended(new_console: NewCon
     recording.close()
 
 
-async def test_a_recording_begins_with_what_was_wrong_already(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_a_recording_begins_with_the_current_gaps(new_console: NewConsole, tmp_path: Path) -> None:
     """The feed reports a gap once; a recording that starts during the gap must also contain it with its reason."""
     away = [Gap("node rac2", BEGIN + 4, "rac2 is away."), Gap("database", BEGIN + 2, "The listener was away.")]
     async with console(new_console, [*cluster_events(3), *away]) as on:
         await on.press("w")
         await on.until(lambda: "Recording to" in on.below)
-        await on.tell(node_sample("rac1", BEGIN + 5, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 5, NOISE))
         await on.press("w")
         await on.until(lambda: "Recorded to" in on.below)
     with closing(Recording.open(only_recording(tmp_path))) as recording:
@@ -89,7 +89,7 @@ async def test_a_recording_begins_with_what_was_wrong_already(new_console: NewCo
         assert "database" not in recording.sources(), "an instance has answered since"
 
 
-async def test_recordings_of_the_same_second_have_a_file_each(
+async def test_recordings_of_the_same_second_have_separate_files(
     new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tui.console.live.time.strftime", lambda form, moment: "racwire-20251128-140231")
@@ -102,7 +102,7 @@ async def test_recordings_of_the_same_second_have_a_file_each(
             await on.until(lambda name=name: f"Recorded to ~/racwire-20251128-140231{name}.rec" in on.below)  # type: ignore[misc]
 
 
-async def test_a_disk_that_hangs_ends_the_recording_and_sampling_goes_on(
+async def test_a_disk_that_hangs_ends_the_recording_and_sampling_continues(
     new_console: NewConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     goes_on, hangs = threading.Event(), threading.Event()
@@ -117,7 +117,7 @@ async def test_a_disk_that_hangs_ends_the_recording_and_sampling_goes_on(
         try:
             await on.press("w")
             await on.until(hangs.is_set)
-            await on.tell(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
+            await on.emit(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
             await on.until(lambda: "The disk hangs: the recording racwire-" in on.below)
             assert " rec" not in shown(on.pilot, "header")
             assert "FAILED  212/s" in on.body
@@ -125,11 +125,11 @@ async def test_a_disk_that_hangs_ends_the_recording_and_sampling_goes_on(
             goes_on.set()
 
 
-async def test_leaving_ends_a_recording_whole(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_quitting_ends_a_recording_completely(new_console: NewConsole, tmp_path: Path) -> None:
     async with console(new_console, cluster_events(3)) as on:
         await on.press("w")
         await on.until(lambda: "Recording to" in on.below)
-        await on.tell(node_sample("rac1", BEGIN + 4, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 4, NOISE))
         await on.press("q")
     recording = Recording.open(only_recording(tmp_path))
     assert recording.span() == (BEGIN + 4, BEGIN + 4)
@@ -137,14 +137,14 @@ async def test_leaving_ends_a_recording_whole(new_console: NewConsole, tmp_path:
     assert on.feed.is_closed
 
 
-async def test_a_recording_that_cannot_be_written_says_so_and_sampling_goes_on(
+async def test_a_recording_that_cannot_be_written_says_so_and_sampling_continues(
     new_console: NewConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tui.console.live.recording_path", lambda now, otherwise: Path("gone/x.rec"))
     async with console(new_console, cluster_events(3)) as on:
         await on.press("w")
         await on.until(lambda: "x.rec" in on.below and "ecording to" not in on.below)
-        await on.tell(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
+        await on.emit(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
         assert "FAILED  212/s" in on.body
 
 
@@ -180,7 +180,7 @@ def recorded(tmp_path: Path) -> Path:
     return record(tmp_path / "before.rec", healthy(), [*cluster_events(120), sick])
 
 
-async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole, recorded: Path) -> None:
+async def test_a_recording_is_shown_with_the_same_keys(new_console: NewConsole, recorded: Path) -> None:
     app = new_console(lambda: engine(healthy()))
     async with app.run_test(size=(80, 24)) as pilot:
         await concluded(pilot)
@@ -212,7 +212,7 @@ async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole
         assert "Go one graph width earlier." in shown(pilot, "page")
 
 
-async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewConsole, recorded: Path) -> None:
+async def test_a_recording_damaged_meanwhile_is_reported(new_console: NewConsole, recorded: Path) -> None:
     app = new_console(lambda: engine(healthy()))
     recording = Recording.open(recorded)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -243,21 +243,21 @@ HELD = {"paths": NOT_GATHERED, "counters": NOT_GATHERED, "activity": NOT_GATHERE
         ),
     ],
 )
-async def test_what_a_recording_does_not_hold_is_said_so_and_no_run_is_offered(
+async def test_data_missing_from_a_recording_is_reported_and_no_run_is_offered(
     new_console: NewConsole, tmp_path: Path, facts: Cluster, paths: str, database: str
 ) -> None:
     path = record(tmp_path / "a.rec", msgspec.structs.replace(facts, **HELD), cluster_events(5))
     async with replay(new_console, path) as on:
-        for key, part, told in (("2", "path-matrix", paths), ("4", "database-page", database)):
+        for key, part, expected in (("2", "path-matrix", paths), ("4", "database-page", database)):
             await on.press(key)
-            await on.until(lambda part=part, told=told: told in " ".join(shown(on.pilot, part).split()))  # type: ignore[misc]
+            await on.until(lambda part=part, expected=expected: expected in " ".join(shown(on.pilot, part).split()))  # type: ignore[misc]
             text = shown(on.pilot, part)
             assert "runs the checks again" not in " ".join(text.split())
             assert " yet" not in text
             assert "rerun" not in shown(on.pilot, "keys")
 
 
-async def test_hostile_names_in_a_recording_are_shown_and_not_obeyed(new_console: NewConsole, tmp_path: Path) -> None:
+async def test_hostile_names_in_a_recording_are_escaped(new_console: NewConsole, tmp_path: Path) -> None:
     path = record(tmp_path / "a.rec", healthy(), hostile_events(), label=HOSTILE)
     async with replay(new_console, path) as on:
         await on.until(lambda: "x\\x1b]0;own" in on.body)

@@ -27,7 +27,7 @@ def _draw_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "DRAW_EVERY_S", 0.005)
 
 
-async def test_one_node_with_its_interfaces_kernel_and_instance(new_console: NewConsole) -> None:
+async def test_a_page_shows_one_node_with_its_interfaces_kernel_and_instance(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         for word in ("eth1", "eth2", "FAILED", "receive-buffer errors", "softirq", "prod1 blocks in", "lost"):
             assert word in on.body
@@ -37,20 +37,20 @@ async def test_one_node_with_its_interfaces_kernel_and_instance(new_console: New
         assert "peaks since" in on.rule
 
 
-async def test_before_the_first_sample_it_waits(new_console: NewConsole) -> None:
+async def test_before_the_first_sample_the_screen_waits(new_console: NewConsole) -> None:
     async with console(new_console, []) as on:
         assert "Waiting for the first samples." in on.body
 
 
-async def test_a_new_sample_changes_figures_and_no_layout(new_console: NewConsole) -> None:
+async def test_a_new_sample_changes_values_and_not_the_layout(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         before = on.body
-        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        await on.emit(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
         assert "FAILED  212/s" in on.body
         assert [line[:6] for line in on.body.splitlines()] == [line[:6] for line in before.splitlines()]
 
 
-async def test_nodes_follow_each_other_around_and_around(new_console: NewConsole) -> None:
+async def test_nodes_can_be_cycled_through(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5, 3)) as on:
         seen = []
         for _ in range(4):
@@ -62,7 +62,7 @@ async def test_nodes_follow_each_other_around_and_around(new_console: NewConsole
         assert on.rule.split()[1] == "rac1"
 
 
-async def test_all_nodes_at_a_glance_and_into_one_of_them(new_console: NewConsole) -> None:
+async def test_all_nodes_are_shown_in_a_table_and_one_can_be_opened(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(3, 16)) as on:
         await on.press("a")
         assert "all 16 nodes" in on.rule
@@ -79,7 +79,7 @@ async def test_all_nodes_at_a_glance_and_into_one_of_them(new_console: NewConsol
         assert "rac4 of 16 nodes" in on.rule
 
 
-async def test_enter_shows_an_interface_alone_and_esc_goes_back(new_console: NewConsole) -> None:
+async def test_enter_shows_a_single_interface_and_esc_returns(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         assert on.chosen == "eth1"
         await on.press("down", "enter")
@@ -91,7 +91,7 @@ async def test_enter_shows_an_interface_alone_and_esc_goes_back(new_console: New
         assert on.chosen == "IP"
 
 
-async def test_the_chosen_one_is_scrolled_into_sight(new_console: NewConsole) -> None:
+async def test_the_selected_row_is_scrolled_into_view(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5), (80, 14)) as on:
         assert "more lines" in on.below
         await on.press(*["down"] * 9)
@@ -102,7 +102,7 @@ async def test_the_chosen_one_is_scrolled_into_sight(new_console: NewConsole) ->
         assert body.above == 0
 
 
-async def test_other_interfaces_on_demand(new_console: NewConsole) -> None:
+async def test_other_interfaces_are_shown_on_request(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         assert "eth0" not in on.body
         await on.press("o")
@@ -111,12 +111,12 @@ async def test_other_interfaces_on_demand(new_console: NewConsole) -> None:
         assert "eth0" not in on.body
 
 
-async def test_a_pause_stays_while_sampling_goes_on(new_console: NewConsole) -> None:
+async def test_a_pause_stays_while_sampling_continues(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         await on.press("space")
         assert "paused at" in on.rule
         before = on.body
-        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        await on.emit(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
         assert on.body == before
         await on.press("n", "N")
         assert on.body == before
@@ -125,17 +125,17 @@ async def test_a_pause_stays_while_sampling_goes_on(new_console: NewConsole) -> 
         assert "FAILED  212/s" in on.body
 
 
-async def test_a_pause_outlasts_what_the_timeline_remembers(new_console: NewConsole) -> None:
+async def test_a_pause_may_be_longer_than_the_timeline(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         await on.press("space")
         before = on.body
         on.pilot.app.state.timeline = Timeline()  # type: ignore[attr-defined]
-        await on.tell(*(node_sample("rac1", BEGIN + second, NOISE) for second in range(6, 320)))
+        await on.emit(*(node_sample("rac1", BEGIN + second, NOISE) for second in range(6, 320)))
         await on.press("n", "N")
         assert on.body == before
 
 
-async def test_back_in_time_and_on_to_now(new_console: NewConsole) -> None:
+async def test_the_keys_move_to_earlier_times_and_to_now(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(60)) as on:
         now = on.rule
         await on.press("left", "left")
@@ -153,13 +153,13 @@ async def test_back_in_time_and_on_to_now(new_console: NewConsole) -> None:
         assert on.rule == now
 
 
-async def test_going_on_beyond_the_newest_follows_again(new_console: NewConsole) -> None:
+async def test_moving_past_the_newest_sample_follows_again(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(10)) as on:
         await on.press("left", "right", "right")
         assert "every 1 s" in on.rule
 
 
-async def test_the_interval_goes_in_steps_from_a_second_to_a_minute(new_console: NewConsole) -> None:
+async def test_the_interval_has_steps_from_a_second_to_a_minute(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         seen = []
         for _ in range(7):
@@ -173,7 +173,7 @@ async def test_the_interval_goes_in_steps_from_a_second_to_a_minute(new_console:
         assert on.feed.interval_s == 30
 
 
-async def test_presses_that_come_together_all_count(new_console: NewConsole) -> None:
+async def test_keys_pressed_in_a_burst_all_count(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         for key in ["plus"] * 8 + ["minus"] * 2 + ["plus"] + ["minus"] * 3:
             on.pilot.app.simulate_key(key)  # the one before is not done yet
@@ -182,7 +182,7 @@ async def test_presses_that_come_together_all_count(new_console: NewConsole) -> 
 
 
 @pytest.mark.parametrize(("term", "can"), [("xterm-256color", True), ("vt100", False)])
-async def test_graphs_are_moved_only_on_a_terminal_that_can(
+async def test_graphs_are_moved_only_on_a_terminal_that_supports_it(
     new_console: NewConsole, monkeypatch: pytest.MonkeyPatch, term: str, can: bool
 ) -> None:
     monkeypatch.setenv("TERM", term)
@@ -196,33 +196,33 @@ async def test_graphs_are_moved_only_on_a_terminal_that_can(
     monkeypatch.setattr(CellCompositor, "render_update", watched)
     async with console(new_console, cluster_events(60), (120, 40)) as on:
         for second in range(61, 66):
-            await on.tell(node_sample("rac1", BEGIN + second, NOISE))
+            await on.emit(node_sample("rac1", BEGIN + second, NOISE))
     assert bool(moved) is can
 
 
-async def test_peaks_begin_anew(new_console: NewConsole) -> None:
+async def test_peaks_can_be_reset(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
-        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
-        await on.tell(node_sample("rac1", BEGIN + 7, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        await on.emit(node_sample("rac1", BEGIN + 7, NOISE))
         assert on.row("FAILED").rstrip().endswith("212/s")
         await on.press("x")
-        await on.tell(node_sample("rac1", BEGIN + 8, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 8, NOISE))
         assert not on.row("FAILED").rstrip().endswith("212/s")
 
 
-async def test_a_source_that_fails_says_so_in_its_place_and_comes_back(new_console: NewConsole) -> None:
+async def test_a_source_that_fails_is_marked_in_its_place_and_returns(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
-        await on.tell(Gap("instance prod1", BEGIN + 6, "The database does not answer."))
+        await on.emit(Gap("instance prod1", BEGIN + 6, "The database does not answer."))
         assert "The database does not answer." in on.row("prod1")
         assert "?" not in on.row("eth1")
-        await on.tell(Gap("node rac1", BEGIN + 6, "/proc could not be read."))
+        await on.emit(Gap("node rac1", BEGIN + 6, "/proc could not be read."))
         assert "rac1: /proc could not be read." in on.body
         assert "?" in on.row("eth1")
-        await on.tell(node_sample("rac1", BEGIN + 7, NOISE))
+        await on.emit(node_sample("rac1", BEGIN + 7, NOISE))
         assert "?" not in on.row("eth1")
 
 
-async def test_a_feed_that_breaks_down_says_so_and_what_was_seen_stays(new_console: NewConsole) -> None:
+async def test_a_feed_that_fails_is_reported_and_the_samples_stay(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         on.pilot.app.post_message(FeedFailed("The live sampling failed: no."))
         await on.pilot.pause()
@@ -231,7 +231,7 @@ async def test_a_feed_that_breaks_down_says_so_and_what_was_seen_stays(new_conso
         assert "eth1" in on.body
 
 
-async def test_at_any_size_and_from_one_to_another(new_console: NewConsole) -> None:
+async def test_the_screen_works_at_any_size(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(30, 4)) as on:
         for size in ((40, 12), (59, 20), (120, 40), (200, 50), (80, 24)):
             await on.pilot.resize_terminal(*size)
@@ -240,14 +240,14 @@ async def test_at_any_size_and_from_one_to_another(new_console: NewConsole) -> N
                 await on.until(lambda columns=size[0]: all(len(line) <= columns for line in on.body.splitlines()))
 
 
-async def test_more_width_is_more_time_in_the_graphs(new_console: NewConsole) -> None:
+async def test_more_width_shows_more_time_in_the_graphs(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(60)) as on:
         narrow = sum(sign in "▁▂▃▄▅▆▇█" for sign in on.row("eth1"))
         await on.pilot.resize_terminal(120, 40)
         await on.until(lambda: sum(sign in "▁▂▃▄▅▆▇█" for sign in on.row("eth1")) == narrow + 40)
 
 
-async def test_a_click_chooses_and_another_opens(new_console: NewConsole) -> None:
+async def test_a_click_selects_and_another_opens(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         await on.pilot.click("#traffic", offset=(10, 5))
         await on.pilot.pause()
@@ -257,7 +257,7 @@ async def test_a_click_chooses_and_another_opens(new_console: NewConsole) -> Non
         assert "fragmenting failed" in on.body
 
 
-async def test_help_tells_the_keys_and_signs_of_this_screen(new_console: NewConsole) -> None:
+async def test_help_explains_the_keys_and_symbols_of_this_screen(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(2)) as on:
         await on.press("question_mark")
         page = shown(on.pilot, "page")

@@ -47,9 +47,9 @@ class Console:
             self.pilot.app.simulate_key({"+": "plus", "-": "minus"}.get(key, key))
             await self.settle()
 
-    async def tell(self, *events: Event) -> None:
+    async def emit(self, *events: Event) -> None:
         """Send events through the feed, and wait until they are drawn."""
-        self.feed.tell(*events)
+        self.feed.emit(*events)
         await self.settle()
         screen = self.pilot.app.screen
         await self.until(lambda: self.feed._told.empty() and getattr(screen, "_soon", None) is None)
@@ -77,5 +77,5 @@ async def console(
         await found.settle()
         await found.press("3")
         await found.until(lambda: not app.running)
-        await found.tell(*events)
+        await found.emit(*events)
         yield found

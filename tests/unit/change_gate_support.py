@@ -17,7 +17,7 @@ def found(gate: str, now: Cluster, of: Change | None = None) -> tuple[Finding, .
     return declared.made_for(GateContext(of, of.current)).run(now)
 
 
-def said(gate: str, now: Cluster, of: Change | None = None) -> dict[str, str]:
+def gate_results(gate: str, now: Cluster, of: Change | None = None) -> dict[str, str]:
     """Return the result of a gate for each node: the status and the short text of the list; the cluster has an empty
     name."""
     return {(f.nodes or ("",))[0]: f"{f.status} {f.subject}" for f in found(gate, now, of)}

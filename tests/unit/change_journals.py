@@ -11,7 +11,7 @@ from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
 
 WHO = "oracle@rac1"
-LOOK = ObservedState(
+OBSERVED = ObservedState(
     boot_ids={"rac1": "b1", "rac2": "b2"}, mtus={"rac1": {"eth1": 1500}, "rac2": {"eth1": 1500}}, running={"rac1": True}
 )
 
@@ -69,7 +69,9 @@ def plan(id: str = "2026-11-20-a", cluster: str = "prodrac") -> Plan:  # noqa: A
     )  # fmt: skip
 
 
-def looked(*statuses: Status, rac2_mtu: int = 9000, figures: dict[str, str | BeforeAfter] | None = None) -> Verified:
+def verification(
+    *statuses: Status, rac2_mtu: int = 9000, figures: dict[str, str | BeforeAfter] | None = None
+) -> Verified:
     """Return a verification of `set MTU`, with a result of that status for rac1, rac2, ..."""
     texts = {Status.PASS: "9000 kept", Status.FAIL: "1500", Status.UNKNOWN: "not read"}
     results = tuple(
@@ -86,7 +88,7 @@ def looked(*statuses: Status, rac2_mtu: int = 9000, figures: dict[str, str | Bef
 
 def journal(directory: Path, *events: AnyEvent, of: Plan | None = None) -> ChangeJournal:
     """Return the journal of a change with these events."""
-    opened = ChangeJournal.open_new(directory, of or plan(), LOOK, who=WHO, version="0.1.0")
+    opened = ChangeJournal.open_new(directory, of or plan(), OBSERVED, who=WHO, version="0.1.0")
     for event in events:
         opened.append(event, who=WHO, version="0.1.0")
     return opened

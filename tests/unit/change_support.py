@@ -13,8 +13,8 @@ from checks.change.verifying import conclude
 from checks.model.facts import (
     Cluster,
     Interface,
-    Keeper,
     KeptMtu,
+    NetworkService,
     Node,
     NodeSetup,
     PathProbe,
@@ -92,7 +92,7 @@ def layer(node: str, name: str = "eth1", **more: object) -> Layer:
         "mtu_before": 1500,
         "mtu_after": 9000,
         "kind": "ethernet",
-        "keeper": str(Keeper.NETWORK_MANAGER),
+        "keeper": str(NetworkService.NETWORK_MANAGER),
     }
     return Layer(**{**facts, **more})  # type: ignore[arg-type]
 
@@ -162,10 +162,10 @@ def until(step: str, now: Cluster | None = None, opened: Plan | None = None) -> 
     return change(*events, opened=followed, look=look_of(now, followed) if now else None)
 
 
-def kept(mtu: int | None, name: str = "eth1", **more: object) -> KeptMtu:
+def boot_config(mtu: int | None, name: str = "eth1", **more: object) -> KeptMtu:
     """Return NetworkManager's configuration of an interface."""
     file = f"/etc/NetworkManager/system-connections/{name}.nmconnection"
-    return KeptMtu(name, Keeper.NETWORK_MANAGER, file, name, mtu, **more)  # type: ignore[arg-type]
+    return KeptMtu(name, NetworkService.NETWORK_MANAGER, file, name, mtu, **more)  # type: ignore[arg-type]
 
 
 def setup(node: str, *, runs: bool = True, mtu: int | None = None, boot: str = "first", **more: object) -> NodeSetup:
@@ -180,8 +180,8 @@ def setup(node: str, *, runs: bool = True, mtu: int | None = None, boot: str = "
         "instances": ((f"+ASM{number}", f"prod{number}") if number < 3 else (f"+ASM{number}",)) if runs else (),
         "services": ONLINE if runs else ("CRS-4639: Could not contact Oracle High Availability Services",),
         "autostart": runs,
-        "keepers": (Keeper.NETWORK_MANAGER,),
-        "kept": (kept(mtu),),
+        "keepers": (NetworkService.NETWORK_MANAGER,),
+        "kept": (boot_config(mtu),),
     }
     return NodeSetup(**{**facts, **more})  # type: ignore[arg-type]
 
@@ -192,13 +192,13 @@ def nic(node: str, mtu: int) -> Node:
     return Node(name=node, read_by="ssh", interfaces=(eth1,))
 
 
-def cluster(mtu: int = 1500, *, runs: bool = True, keeps: int | None = None, **differing: object) -> Cluster:
+def cluster(mtu: int = 1500, *, runs: bool = True, boot_mtu: int | None = None, **differing: object) -> Cluster:
     """Return a cluster of equal nodes: this MTU, running or not, this MTU in their files.
 
     `differing` has by node another MTU, setup, node or unread node.
     """
     nodes: dict[str, Node | UnreadNode] = {node: nic(node, mtu) for node in NODES}
-    setups: dict[str, NodeSetup | UnreadNode] = {node: setup(node, runs=runs, mtu=keeps) for node in NODES}
+    setups: dict[str, NodeSetup | UnreadNode] = {node: setup(node, runs=runs, mtu=boot_mtu) for node in NODES}
     for key, other in differing.items():
         name = key.partition("_")[0]
         if isinstance(other, int):
@@ -243,7 +243,7 @@ def _paths(mtu: int) -> Iterable[PathProbe]:
 
 def down(mtu: int = 1500, **more: object) -> Cluster:
     """Return a cluster in which nothing runs, nothing starts automatically, and the files have that MTU."""
-    return cluster(mtu, runs=False, keeps=mtu, **more)
+    return cluster(mtu, runs=False, boot_mtu=mtu, **more)
 
 
 def findings(of: Change, now: Cluster) -> tuple[Finding, ...]:
@@ -258,7 +258,7 @@ def report(of: Change, now: Cluster) -> Report:
     )
 
 
-def looked(of: Change, now: Cluster) -> tuple[AnyEvent, ...]:
+def verification_events(of: Change, now: Cluster) -> tuple[AnyEvent, ...]:
     """Return the events of a verification of the current step."""
     assert of.current is not None
     return conclude(of, of.current, report(of, now))

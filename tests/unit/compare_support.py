@@ -40,8 +40,8 @@ class FakeRecording:
         return iter(self._events)
 
     def span(self) -> tuple[float, float] | None:
-        told = [event.at for event in self._events if not isinstance(event, Links)]
-        return (told[0], told[-1]) if told else None
+        times = [event.at for event in self._events if not isinstance(event, Links)]
+        return (times[0], times[-1]) if times else None
 
 
 def links(node: str, mtu: int, at: float = BEGIN) -> Links:

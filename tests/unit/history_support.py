@@ -77,8 +77,8 @@ class Practice:
     def history(self, *, awr: bool = True, days: float = 3660, database: Database | None = None) -> Any:
         """Return the result of `read_history`."""
         self.settings = DatabaseSettings(connect="lab", diagnostics_pack=awr, history_days=days)
-        asked = read_history(cast(Connections, self), database or a_database(self.plan), lambda *_: None)
-        return asyncio.run(asked)
+        history = read_history(cast(Connections, self), database or a_database(self.plan), lambda *_: None)
+        return asyncio.run(history)
 
     def close(self) -> None:
         self.engine.close()

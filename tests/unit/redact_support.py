@@ -51,7 +51,7 @@ ORIGINALS = (
     # short addresses, and known ones in other spellings: in names, with tcpdump's port, as the kernel's digits
     "9.1.1.2", "2001::1", "192.168.10.77.22", "172.17.4.9.52344", "192_168_10_1", "10-20-0-1", "C0A80A01", "010AA8C0",
     "2a02123456789abc", "ba599ffffe0a1b2c",
-    # what a database is known by
+    # the names of a database
     "2718281828",
 )  # fmt: skip
 """Originals that must not occur in any redacted output, in any case."""

@@ -71,12 +71,12 @@ def with_report(path: Path, data: bytes, /, **manifest: Any) -> Path:
     proof = Proof()
     packed = zlib.compress(data)
     proof.add(("report", (0, packed)))
-    said = json.loads(members_of(path)["manifest"])
-    said |= {"members": {"report": msgspec.to_builtins(proof.member)}, **manifest}
+    body = json.loads(members_of(path)["manifest"])
+    body |= {"members": {"report": msgspec.to_builtins(proof.member)}, **manifest}
     with closing(sqlite3.connect(path)) as file:
         file.execute("DELETE FROM report")
         file.execute("INSERT INTO report VALUES (0, ?)", (packed,))
-        file.execute("UPDATE manifest SET body = ?", (json.dumps(said),))
+        file.execute("UPDATE manifest SET body = ?", (json.dumps(body),))
         file.commit()
     return path
 
@@ -88,7 +88,7 @@ def zipped_first(path: Path) -> Path:
 
 def packed(path: Path, members: Mapping[str, bytes], /, **manifest: Any) -> Path:
     """Make a saved file of racwire 0.1.0 of these members, whose manifest is correct except for `manifest`."""
-    told = {
+    entries = {
         "format": "racwire-saved/1",
         "racwire_version": "0.1.0",
         "saved_at": "2026-11-20T14:05:00.000+01:00",
@@ -99,7 +99,7 @@ def packed(path: Path, members: Mapping[str, bytes], /, **manifest: Any) -> Path
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
-        archive.writestr("manifest.json", json.dumps(told))
+        archive.writestr("manifest.json", json.dumps(entries))
     return path
 
 

@@ -56,7 +56,7 @@ def meanwhile(happens):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_a_database_and_its_instances(version):
+async def test_the_database_and_its_instances_are_read(version):
     database = await read_database(StraightIn(practice(instances(2, version), version)).databases(), quiet)
     assert (database.name, database.role, database.open_mode) == ("prod", "PRIMARY", "READ WRITE")
     assert (database.version, database.block_size_bytes, database.connected_instance) == (version, 8192, 1)
@@ -74,7 +74,7 @@ async def test_a_database_and_its_instances(version):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_what_the_instances_do_meanwhile(version):
+async def test_the_activity_between_two_samples_is_read(version):
     source = instances(2, version)
     databases = StraightIn(practice(source, version)).databases()
 
@@ -130,7 +130,7 @@ async def test_an_instance_that_hangs_costs_one_timeout_and_is_named():
 
 
 @pytest.mark.parametrize("sample", [1, 2])
-async def test_an_instance_that_begins_to_hang_between(sample):
+async def test_an_instance_that_starts_to_hang_between_two_samples_is_a_gap(sample):
     source = instances(2)
     wire = StraightIn(practice(source), limit_s=1)
     database = await read_database(wire.databases(), quiet)
@@ -152,7 +152,7 @@ async def test_an_instance_that_begins_to_hang_between(sample):
     assert source.asked_all == 1
 
 
-async def test_what_hangs_in_the_midst_of_a_sample_begins_it_anew():
+async def test_a_hang_during_a_sample_restarts_the_sample_for_one_instance():
     """A GV$ statement that hangs after others have answered: the sample then has one instance only."""
     source = instances(2)
     wire = StraightIn(practice(source), limit_s=1)
@@ -165,7 +165,7 @@ async def test_what_hangs_in_the_midst_of_a_sample_begins_it_anew():
     assert wire.sent.count("sysstat (this instance)") == 2
 
 
-async def test_an_instance_restarted_meanwhile():
+async def test_an_instance_restarted_between_two_samples_is_a_gap():
     source = instances(2)
     databases = StraightIn(practice(source)).databases()
 
@@ -181,7 +181,7 @@ async def test_an_instance_restarted_meanwhile():
     assert "prod2 was restarted within the interval" in activity.instances[1].reason
 
 
-async def test_an_instance_that_went_down_meanwhile():
+async def test_an_instance_that_went_down_between_two_samples_is_a_gap():
     source = instances(3)
     databases = StraightIn(practice(source)).databases()
     database = await read_database(databases, quiet)
@@ -190,23 +190,23 @@ async def test_an_instance_that_went_down_meanwhile():
 
 
 @pytest.mark.parametrize("missing", [name for name in COUNTED if name != "sysstat"])
-async def test_without_one_grant_the_rest_is_told(missing):
+async def test_a_missing_grant_makes_only_its_own_view_unknown(missing):
     granted = {grant for name in (*COUNTED, *IDENTITY) if name != missing for grant in statement(name).grants}
     databases = StraightIn(practice(instances(2), granted=granted)).databases()
     database = await read_database(databases, quiet)
     activity = await read_activity(databases, database, INTERVAL_S, quiet)
     (view,) = statement(missing).reads
-    told = {
+    results = {
         "GV$INSTANCE_CACHE_TRANSFER": getattr(activity.transfers, "reason", None),
         "GV$INSTANCE_PING": getattr(activity.pings, "reason", None),
     }
-    reason = told.get(view) or activity.why_unread(view)
+    reason = results.get(view) or activity.why_unread(view)
     assert f"GRANT SELECT ON SYS.{view.replace('V$', 'V_$')} TO RACWIRE;" in reason
-    assert len(activity.unread) + sum(map(bool, told.values())) == 1
+    assert len(activity.unread) + sum(map(bool, results.values())) == 1
     assert all(a.statistics for a in activity.instances)
 
 
-async def test_without_the_grant_on_statistics_the_pairs_are_told():
+async def test_without_the_grant_on_statistics_the_transfers_are_still_read():
     granted = {grant for name in (*COUNTED, *IDENTITY) if name != "sysstat" for grant in statement(name).grants}
     databases = StraightIn(practice(instances(2), granted=granted)).databases()
     database = await read_database(databases, quiet)
@@ -225,7 +225,7 @@ async def test_without_grants_on_parameters_and_interconnects_the_database_is_kn
     assert (database.name, database.block_size_bytes) == ("prod", None)
 
 
-async def test_without_any_grant_it_says_what_to_ask_for():
+async def test_without_any_grant_the_reason_names_the_first_grant():
     unknown = await read_database(StraightIn(practice(instances(2), granted=set())).databases(), quiet)
     assert isinstance(unknown, Unknown)
     assert "GRANT SELECT ON SYS.V_$INSTANCE TO RACWIRE;" in unknown.reason
@@ -245,7 +245,7 @@ async def test_an_instance_without_parallel_query_processes_is_named():
     assert activity.instances[2] == ActivityGap(3, unasked.reason)
 
 
-async def test_where_no_other_instance_has_them_gv_is_not_asked_any_more():
+async def test_after_ora_12850_gv_views_are_not_queried_again():
     source = instances(2)
     source.fails = OracleError(12850, "Could not allocate slaves on all specified instances")
     wire = StraightIn(practice(source))
@@ -256,7 +256,7 @@ async def test_where_no_other_instance_has_them_gv_is_not_asked_any_more():
     assert source.asked_all == 1
 
 
-async def test_a_pluggable_database_is_told_as_such():
+async def test_a_pluggable_database_is_recognized():
     engine = practice(instances(2), is_multitenant=True, container="SALES", container_id=3)
     database = await read_database(StraightIn(engine).databases(), quiet)
     assert (database.is_multitenant, database.container, database.in_pluggable) == (True, "SALES", True)
@@ -265,7 +265,7 @@ async def test_a_pluggable_database_is_told_as_such():
     assert (database.container, database.in_pluggable) == ("CDB$ROOT", False)
 
 
-async def test_a_mounted_standby_is_read_as_it_is():
+async def test_a_mounted_standby_is_read():
     source = instances(2)
     for number in (1, 2):
         source.change(number, status="MOUNTED")
@@ -278,32 +278,32 @@ async def test_a_mounted_standby_is_read_as_it_is():
     assert [a.instance for a in activity.instances if a == activity.of(a.instance)] == [1, 2]
 
 
-async def test_haip_addresses_do_not_say_whether_they_are_public():
+async def test_an_interconnect_without_a_public_flag_is_read():
     source = instances(1)
     source.change(1, interconnects=[Interconnect("eth1:1", "169.254.10.1", "", "")])
     database = await read_database(StraightIn(practice(source)).databases(), quiet)
     assert database.interconnects == (InterconnectInUse(1, "eth1:1", "169.254.10.1", None, ""),)
 
 
-async def test_a_release_older_than_its_views_is_said():
+async def test_an_unsupported_release_is_reported():
     unknown = await read_database(StraightIn(practice(instances(1, "10.2.0.5.0"), "11.2.0.4.0")).databases(), quiet)
     assert unknown == Unknown("prod1 is Oracle 10.2.0.5.0; racwire supports 11.2 and later.")
 
 
-async def test_progress_tells_the_seconds():
-    told = []
+async def test_progress_reports_the_seconds():
+    reports = []
     databases = StraightIn(practice(instances(1))).databases()
-    database = await read_database(databases, lambda *progress: told.append(progress))
-    await read_activity(databases, database, 1.1, lambda *progress: told.append(progress))
-    assert told[0] == ("database", "connecting", 0, 6)
-    done = [progress[2] for progress in told if progress[0] == "activity"]
-    assert {progress for progress in told if progress[0] == "activity"} <= {
+    database = await read_database(databases, lambda *progress: reports.append(progress))
+    await read_activity(databases, database, 1.1, lambda *progress: reports.append(progress))
+    assert reports[0] == ("database", "connecting", 0, 6)
+    done = [progress[2] for progress in reports if progress[0] == "activity"]
+    assert {progress for progress in reports if progress[0] == "activity"} <= {
         ("activity", "sampling the instances", second, 2) for second in range(3)
     }
     assert (done[0], done[-1], done) == (0, 2, sorted(done))
 
 
-async def test_it_can_be_left_at_any_moment():
+async def test_reading_the_activity_can_be_cancelled():
     databases = StraightIn(practice(instances(1))).databases()
     database = await read_database(databases, quiet)
     waits = asyncio.Event()

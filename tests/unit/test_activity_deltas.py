@@ -70,7 +70,7 @@ def table(columns, rows):
     return {(other, name): v for other, values in rows.items() for name, v in zip(columns, values, strict=True)}
 
 
-def test_only_what_grew_between_the_samples_counts():
+def test_only_growth_between_the_samples_counts():
     up = {1: MONDAY, 2: MONDAY}
     before = sample(10, up, sysstat={1: {LOST: 500, RECEIVED: 10_000}, 2: {LOST: 3, RECEIVED: 70}})
     after = sample(40, up, sysstat={1: {LOST: 500, RECEIVED: 12_400}, 2: {LOST: 40, RECEIVED: 70}})
@@ -84,7 +84,7 @@ def test_only_what_grew_between_the_samples_counts():
     assert activity.unread == ()
 
 
-def test_an_instance_restarted_meanwhile_is_a_gap_even_where_its_counters_have_grown_past():
+def test_a_restarted_instance_is_a_gap_even_if_its_counters_are_higher_than_before():
     before = sample(0, {1: MONDAY, 2: MONDAY}, sysstat={1: {LOST: 1}, 2: {LOST: 1}})
     after = sample(30, {1: MONDAY, 2: TUESDAY}, sysstat={1: {LOST: 2}, 2: {LOST: 9}})
     one, two = activity_between(before, after, database(1, 2)).instances
@@ -107,7 +107,7 @@ def test_a_counter_that_fell_or_wrapped_makes_a_gap():
     )
 
 
-def test_instances_that_came_and_went():
+def test_instances_that_came_or_went_are_gaps():
     before = sample(0, {1: MONDAY, 2: MONDAY})
     after = sample(30, {1: MONDAY, 3: TUESDAY})
     activity = activity_between(before, after, database(1, 2, 4, unasked=[(5, "No row of it.")]))
@@ -120,14 +120,14 @@ def test_instances_that_came_and_went():
     ]
 
 
-def test_where_gv_was_given_up_the_others_are_gaps_with_that_reason():
+def test_where_gv_views_were_abandoned_the_other_instances_are_gaps_with_that_reason():
     before = sample(0, {1: MONDAY, 2: MONDAY})
     after = sample(30, {1: MONDAY}, only_here="GV$SYSSTAT did not answer in time.")
     _, two = activity_between(before, after, database(1, 2)).instances
     assert two == ActivityGap(2, "prod2 could not be queried: GV$SYSSTAT did not answer in time.")
 
 
-def test_without_the_statistics_no_instance_is_told_but_the_pairs_are():
+def test_without_the_statistics_instances_are_unknown_but_pairs_are_counted():
     refused = {"sysstat": "RACWIRE may not read what sysstat reads."}
     pair = {1: table(TRANSFER, {2: (0, 0, 0, 0, 0, 0)})}
     before = sample(0, {1: MONDAY, 2: MONDAY}, unread=refused, cache_transfer=pair)
@@ -163,7 +163,7 @@ def test_a_statistic_that_one_sample_lacks_is_left_out_not_zero():
     assert activity_between(before, after, database(1)).of(1).statistics == {"gc blocks lost": 0}
 
 
-def test_waits_with_their_histogram():
+def test_waits_have_their_histogram():
     two_way, busy = "gc cr block 2-way", "gc cr block busy"
     before = sample(
         0,
@@ -194,7 +194,7 @@ def test_waits_with_their_histogram():
     )
 
 
-def test_pairs_of_instances_and_their_pings():
+def test_pairs_of_instances_have_transfers_and_pings():
     up = {1: MONDAY, 2: MONDAY}
     before = sample(
         0,
@@ -221,7 +221,7 @@ def test_pairs_of_a_restarted_receiver_are_left_out():
     assert [(t.receiver, t.sender) for t in transfers] == [(1, 2)]
 
 
-def test_a_pair_that_counts_backwards_is_told_unless_the_other_went_down():
+def test_a_pair_that_counts_backwards_is_reported_unless_the_other_instance_went_down():
     up = {1: MONDAY, 2: MONDAY, 3: MONDAY}
     before = sample(0, up, cache_transfer={1: table(TRANSFER, {2: (9,) * 6, 3: (9,) * 6})})
     after = sample(30, {1: MONDAY, 2: MONDAY}, cache_transfer={1: table(TRANSFER, {2: (1,) * 6})})
@@ -248,7 +248,7 @@ SINCE_STARTUP = {
 
 @pytest.mark.parametrize("answered", ["first", "second"])
 @pytest.mark.parametrize("view", SINCE_STARTUP)
-def test_what_an_instance_told_in_one_sample_alone_is_not_taken_for_what_it_did(view, answered):
+def test_rows_that_only_one_sample_has_are_not_counted_as_activity(view, answered):
     up = {1: MONDAY, 2: MONDAY}
     with_rows, without = {view: {2: SINCE_STARTUP[view]}}, {view: {}}
     first, second = (with_rows, without) if answered == "first" else (without, with_rows)
@@ -260,7 +260,7 @@ def test_what_an_instance_told_in_one_sample_alone_is_not_taken_for_what_it_did(
     assert activity.unread == (UnreadView(VIEWS[view], reason),)
 
 
-def test_a_statistic_of_buffers_that_fell_costs_those_of_cache_fusion_nothing():
+def test_a_buffer_statistic_that_fell_does_not_affect_those_of_cache_fusion():
     gets = ("consistent gets from cache",)
     before = sample(0, {1: MONDAY}, sysstat={1: {LOST: 4, gets: 900}})
     after = sample(30, {1: MONDAY}, sysstat={1: {LOST: 6, gets: 12}})
@@ -274,7 +274,7 @@ EVENTS = st.one_of(st.tuples(NAMES, st.integers(0, 10**12)), st.just("restart"))
 
 
 @given(st.lists(EVENTS, max_size=12), st.lists(EVENTS, max_size=12))
-def test_whatever_an_instance_went_through(earlier, meanwhile):
+def test_the_activity_is_exact_for_any_history_of_an_instance(earlier, meanwhile):
     """Events of an instance one by one; the truth is the growth between them, or that there is none."""
     starts, counters = 0, dict.fromkeys([LOST, RECEIVED, ("gc cr block receive time",)], 0)
     truth = dict.fromkeys((name for (name,) in counters), 0)
@@ -289,11 +289,11 @@ def test_whatever_an_instance_went_through(earlier, meanwhile):
                 if clock_s:
                     truth[event[0]] += event[1]
         samples.append(sample(clock_s, {1: f"start {starts}"}, sysstat={1: dict(counters)}))
-    (told,) = activity_between(*samples, database(1)).instances
+    (result,) = activity_between(*samples, database(1)).instances
     if "restart" in meanwhile:
-        assert isinstance(told, ActivityGap)
+        assert isinstance(result, ActivityGap)
     else:
-        assert told.statistics == truth
+        assert result.statistics == truth
 
 
 COUNTERS = st.dictionaries(st.tuples(st.sampled_from("abcdef")), st.integers(0, 10**18))

@@ -44,7 +44,7 @@ async def connected(source, version="19.22.0.0.0", granted=None, **limits):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_database_and_activity(version):
+async def test_the_driver_reads_the_database_and_its_activity(version):
     source = instances(2, version)
 
     def work():
@@ -61,9 +61,9 @@ async def test_database_and_activity(version):
     assert activity.of(2).statistics["gc blocks lost"] == 37
     assert activity.of(2).current_flushes == 7
     assert BlockTransfer(2, 1, 12_400, 0, 37, 9_000_000, 0, 90) in activity.transfers
-    told = [entry for entry in journal.entries if entry.topic == "sql sysstat"]
-    assert [(entry.node, entry.outcome) for entry in told] == [("rac1", "ok")] * 2
-    assert "gc blocks lost" in told[0].text
+    entries = [entry for entry in journal.entries if entry.topic == "sql sysstat"]
+    assert [(entry.node, entry.outcome) for entry in entries] == [("rac1", "ok")] * 2
+    assert "gc blocks lost" in entries[0].text
 
 
 async def test_an_instance_that_hangs_costs_one_call_timeout():
@@ -80,7 +80,7 @@ async def test_an_instance_that_hangs_costs_one_call_timeout():
     assert [entry.topic for entry in journal.entries if entry.outcome != "ok"] == ["sql instances"]
 
 
-async def test_a_missing_grant_leaves_the_rest():
+async def test_a_missing_grant_makes_only_its_own_view_unknown():
     granted = {"SYS.V_$INSTANCE", "SYS.V_$DATABASE", "SYS.GV_$INSTANCE", "SYS.GV_$SYSSTAT", "SYS.GV_$PARAMETER"}
     async with connected(instances(2), granted=granted) as (databases, _):
         database = await read_database(databases, quiet)
@@ -93,7 +93,7 @@ async def test_a_missing_grant_leaves_the_rest():
     assert [a.statistics["gc blocks lost"] for a in activity.instances] == [0, 0]
 
 
-async def test_a_restart_between_the_samples():
+async def test_a_restart_between_the_samples_is_a_gap():
     source = instances(2)
     async with connected(source) as (databases, _):
         database = await read_database(databases, quiet)
@@ -103,16 +103,16 @@ async def test_a_restart_between_the_samples():
     assert {t.receiver for t in activity.transfers} == {1}
 
 
-async def test_a_database_that_is_not_there():
-    connections = Connections(settings_of_nobody(), Secret(PASSWORD), Journal(), lambda: "rac1")
+async def test_a_database_that_is_not_there_is_unknown():
+    connections = Connections(settings_without_listener(), Secret(PASSWORD), Journal(), lambda: "rac1")
     unknown = await read_database(connections, quiet)
     await connections.close()
     assert isinstance(unknown, Unknown)
     assert "No listener answers at 127.0.0.1:1/prod" in unknown.reason
 
 
-def settings_of_nobody():
-    class Nobody:
+def settings_without_listener():
+    class NoListener:
         dsn = "127.0.0.1:1/prod"
 
-    return settings(Nobody())
+    return settings(NoListener())

@@ -160,7 +160,7 @@ def path_clusters(draw):
     return Case(msgspec.structs.replace(built, paths=tuple(found)))
 
 
-# --- what a screen says -----------------------------------------------------------------------------------------------
+# --- texts of the screens ---------------------------------------------------------------------------------------------
 
 
 def section(built, title, live=None):
@@ -211,11 +211,11 @@ def of_instances(findings, *codes):
 def test_the_database_screen_judges_lost_blocks_as_the_check_does(case):
     built = case.built
     rows = {name: statuses[0] for name, statuses in instance_rows(built).items()}
-    told = of_instances(gc_blocks_lost.run(built), "IC-LOST-002", "IC-LOST-006")
-    for status, names in told:
+    statuses = of_instances(gc_blocks_lost.run(built), "IC-LOST-002", "IC-LOST-006")
+    for status, names in statuses:
         assert worst(rows[name] for name in names if rows[name]) in (status, None)
         assert any(rows[name] for name in names) or all("gc blocks lost" not in statistics_of(built, n) for n in names)
-    losing = {name for _, names in told for name in names}
+    losing = {name for _, names in statuses for name in names}
     assert {name for name, status in rows.items() if status in (*FAULTS, Status.INFO)} <= losing
     for line in section(built, "Lost blocks"):
         receiver = line[0][0].strip() if line else ""
@@ -258,7 +258,7 @@ def test_the_database_screen_judges_pings_as_the_check_does(case):
 
 @given(databases())
 @quick
-def test_the_database_screen_judges_losses_of_the_past_as_the_check_does(case):
+def test_the_database_screen_judges_losses_of_the_history_as_the_check_does(case):
     built = case.built
     trends = {}
     for line in section(built, "History"):
@@ -303,10 +303,10 @@ def test_every_report_gives_each_finding_the_status_of_the_check(case):
     checks = (gc_blocks_lost, gc_receive_time, instance_ping)
     findings = [f for check in checks for f in check.run(built)]
     report = make_report(version="", started_at="", duration_s=0, cluster=built, findings=findings, journal=())
-    told = sorted((f.code, f.status, f.subject) for f in findings)
-    assert sorted((f.code, f.status, f.subject) for f in from_json(to_json(report)).findings) == told
+    reported = sorted((f.code, f.status, f.subject) for f in findings)
+    assert sorted((f.code, f.status, f.subject) for f in from_json(to_json(report)).findings) == reported
     written = json.loads(to_json(report))["findings"]
-    assert sorted((f["code"], f["status"], f["subject"]) for f in written) == told
+    assert sorted((f["code"], f["status"], f["subject"]) for f in written) == reported
     assert all(f.get("data") for f in written if f["status"] in ("FAIL", "WARN", "INFO"))
     text = text_report(report, io.StringIO())
     for finding in findings:
@@ -314,7 +314,7 @@ def test_every_report_gives_each_finding_the_status_of_the_check(case):
         assert f"{finding.status:<8}{finding.code}" in text or (finding.status is Status.UNKNOWN and folded)
 
 
-# --- where the two once could part ------------------------------------------------------------------------------------
+# --- earlier disagreements --------------------------------------------------------------------------------------------
 
 
 def false_count():
@@ -327,7 +327,7 @@ def impossible_time():
     return asked(2, activity=activity(2, own_activity(2, {"gc cr block receive time": 8_400 * 400})))
 
 
-def test_a_count_that_is_most_likely_false_is_no_failure_anywhere():
+def test_a_count_that_is_probably_false_is_not_a_failure_anywhere():
     (finding,) = [f for f in gc_blocks_lost.run(false_count()) if f.data.get("lost_blocks")]
     assert finding.status is Status.INFO
     assert finding.data["likely_false"] is True
@@ -335,7 +335,7 @@ def test_a_count_that_is_most_likely_false_is_no_failure_anywhere():
     assert instance_rows(false_count())["prod1"][0] is None
 
 
-def test_a_live_count_that_nothing_bears_out_is_a_warning_at_most():
+def test_a_live_count_without_confirmation_is_a_warning_at_most():
     sample = InstanceSample("prod2", 2, "rac2", 0.0, 1.0, {"gc blocks lost": 37, "gc cr blocks received": 300})
     pairs = PairsSample(0.0, 10.0, (BlockTransfer(2, 1, 300, 0, 0),), ())
     live = LiveFigures({"prod2": sample}, pairs=pairs)
@@ -343,7 +343,7 @@ def test_a_live_count_that_nothing_bears_out_is_a_warning_at_most():
     assert table_statuses(section(false_count(), "Lost blocks", live)).count(None) == 4
 
 
-def test_a_time_that_cannot_be_right_is_unknown_everywhere():
+def test_an_impossible_time_is_unknown_everywhere():
     codes = {f.code: f.status for f in gc_receive_time.run(impossible_time())}
     assert codes["IC-TIME-004"] is Status.UNKNOWN
     assert "IC-TIME-002" not in codes
@@ -353,7 +353,7 @@ def test_a_time_that_cannot_be_right_is_unknown_everywhere():
     assert instance_rows(impossible_time(), live)["prod2"][1] is Status.UNKNOWN
 
 
-def test_an_average_of_few_blocks_is_judged_nowhere():
+def test_an_average_of_few_blocks_is_not_judged_anywhere():
     few = {"gc cr blocks received": 60, "gc current blocks received": 0, "gc cr block receive time": 60 * 3}
     built = asked(2, activity=activity(2, own_activity(2, few)))
     assert {f.code for f in gc_receive_time.run(built)} == {"IC-TIME-001", "IC-TIME-007"}

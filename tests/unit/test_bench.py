@@ -20,22 +20,22 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "TERM": "xterm-256color"}
     ("measured", "budget", "verdict"),
     [(1.4, 1.5, "within"), (1.5, 1.5, "within"), (1.6, 1.5, "over"), (0, 0, "within")],
 )
-def test_a_figure_is_held_against_its_budget(measured: float, budget: float, verdict: str) -> None:
+def test_a_figure_is_compared_with_its_budget(measured: float, budget: float, verdict: str) -> None:
     assert Row("CPU", "%", measured, budget).verdict == verdict
 
 
-def test_a_single_byte_is_over_a_budget_of_none() -> None:
+def test_a_single_byte_is_over_a_budget_of_zero() -> None:
     row = Row("nothing changing", "B/s", 0.1, 0)
     assert (row.verdict, row.ratio) == ("over", None)
 
 
-def test_what_was_not_measured_is_neither_within_nor_over() -> None:
+def test_a_missing_measurement_is_neither_within_nor_over_its_budget() -> None:
     row = not_measured("bytes, against btop", "btop is not installed here")
     assert row.verdict == "not measured: btop is not installed here"
     assert row.measured is None
 
 
-def test_a_figure_without_a_budget_stands_for_comparison() -> None:
+def test_a_figure_without_a_budget_is_for_comparison() -> None:
     assert Row("CPU, btop", "%", 0.4).verdict == "for comparison"
 
 
@@ -62,14 +62,14 @@ def python(code: str) -> Terminal:
     return Terminal([sys.executable, "-I", "-S", "-c", code], ENVIRONMENT)
 
 
-def test_the_terminal_counts_what_it_is_sent() -> None:
+def test_the_terminal_counts_the_bytes_that_it_receives() -> None:
     with python("input(); print('x' * 1000, end='', flush=True); input()") as terminal:
         terminal.read_for(0.3)
         terminal.send("\n")
         assert terminal.read_for(0.5) == len("\r\n") + 1000  # the terminal echoes the key
 
 
-def test_it_answers_what_a_program_asks_also_when_the_question_comes_in_two_parts() -> None:
+def test_the_terminal_answers_a_query_that_arrives_in_two_parts() -> None:
     code = (
         "import os, sys, time, tty; tty.setraw(0)\n"
         "for part in ('\\x1b[?20', '26$p'): os.write(1, part.encode()); time.sleep(0.1)\n"
@@ -79,24 +79,24 @@ def test_it_answers_what_a_program_asks_also_when_the_question_comes_in_two_part
         assert terminal.read_until(r"b'\x1b[?2026;2$y'") > terminal.started_at
 
 
-def test_it_looks_for_words_without_the_escape_sequences_between_them() -> None:
+def test_the_terminal_finds_text_across_escape_sequences() -> None:
     with python(r"print('\x1b[1m1 \x1b[0mChecks'); input()") as terminal:
         terminal.read_until("1 Checks")
 
 
-def test_words_that_do_not_come_are_told_with_what_came() -> None:
+def test_a_missing_text_is_reported_with_the_actual_output() -> None:
     with python("print('out of order'); input()") as terminal, pytest.raises(TerminalError, match="out of order"):
         terminal.read_until("1 Checks", within_s=0.3)
 
 
-def test_a_program_that_has_ended_is_not_taken_for_one_that_takes_nothing() -> None:
+def test_a_program_that_has_ended_is_an_error_and_not_a_measurement_of_0() -> None:
     with python("print('the last words')") as terminal:
         terminal.read_for(0.3)
         with pytest.raises(TerminalError, match="the last words"):
             rss_mb(terminal)
 
 
-def test_a_program_that_ignores_the_signal_is_ended_all_the_same() -> None:
+def test_a_program_that_ignores_the_signal_is_killed() -> None:
     code = "import os, signal, time; signal.signal(15, signal.SIG_IGN); print(f'pid {os.getpid()}.'); time.sleep(60)"
     terminal = python(code)
     terminal.read_until("pid ")

@@ -57,7 +57,7 @@ def on_a_terminal(directory):
         os.close(theirs)
 
 
-def test_all_that_are_required_are_known():
+def test_every_required_package_has_a_test():
     required = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     names = {requirement.partition("=")[0].rstrip("><~ ") for requirement in required}
     assert names == set(DEPENDENCIES) == {*ENDED_BY, *UNKNOWN_BY}
@@ -71,22 +71,22 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ENDED_BY)
-def test_one_that_nothing_can_be_done_without_ends_the_command(name, way, tmp_path):
+def test_a_broken_package_that_every_command_needs_ends_the_command(name, way, tmp_path):
     how, why = WAYS[way]
     break_(tmp_path, name, how)
     if name == "textual":
-        told, code = on_a_terminal(tmp_path)
+        output, code = on_a_terminal(tmp_path)
     else:
         ran = run(tmp_path, *ENDED_BY[name])
         assert ran.stdout == ""
-        told, code = ran.stderr, ran.returncode
-    assert (code, told.count("\n")) == (ExitCode.COULD_NOT_TELL, 1)
-    assert told.startswith(f"racwire: {name} could not be loaded: {why}")
+        output, code = ran.stderr, ran.returncode
+    assert (code, output.count("\n")) == (ExitCode.COULD_NOT_TELL, 1)
+    assert output.startswith(f"racwire: {name} could not be loaded: {why}")
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", UNKNOWN_BY)
-def test_one_of_a_source_makes_its_facts_unknown_and_is_named(name, way, tmp_path):
+def test_a_broken_package_of_a_source_makes_its_facts_unknown_and_is_named(name, way, tmp_path):
     how, why = WAYS[way]
     break_(tmp_path, name, how)
     ran = run(tmp_path, *UNKNOWN_BY[name])
@@ -111,7 +111,7 @@ def test_without_the_practice_cluster_one_line_says_how_to_install_it(words, tmp
     assert (ran.returncode, ran.stdout, ran.stderr) == (ExitCode.USAGE, "", NO_LAB)
 
 
-def test_without_the_practice_cluster_all_else_works(tmp_path):
+def test_without_the_practice_cluster_all_other_commands_work(tmp_path):
     break_(tmp_path, "racwire_lab", "raise ModuleNotFoundError(\"No module named 'racwire_lab'\", name='racwire_lab')")
     assert run(tmp_path, "explain", "df-ping").returncode == 0
     assert run(tmp_path, "--help").returncode == 0
@@ -120,7 +120,7 @@ def test_without_the_practice_cluster_all_else_works(tmp_path):
 
 
 @pytest.mark.parametrize("words", [["settings"], ["check", "interfaces"]])
-def test_packages_of_the_current_directory_are_nobodys(words, tmp_path):
+def test_packages_of_the_current_directory_are_not_imported(words, tmp_path):
     for name in ("checks", "tui", "rich"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('the package of the current directory')")

@@ -81,8 +81,8 @@ def test_average_flush_times_to_the_last_digit(average, name, time, flushes):
 def test_traffic_and_rates_to_the_last_digit(blocks, messages, size, seconds):
     statistics = dict(zip((*BLOCKS, *SENT), (*blocks, *messages[:2]), strict=True))
     received = dict(zip(RECEIVED, messages[2:], strict=True))
-    told = cf.estimated_traffic_kb_per_s(statistics, received, size, seconds)
-    assert told == exact(sum(blocks) * size + sum(messages) * 200, 1024 * Fraction(seconds))
+    traffic = cf.estimated_traffic_kb_per_s(statistics, received, size, seconds)
+    assert traffic == exact(sum(blocks) * size + sum(messages) * 200, 1024 * Fraction(seconds))
     assert cf.per_second(cf.received(statistics), seconds) == exact(blocks[0] + blocks[1], seconds)
     assert cf.per_second(cf.served(statistics), seconds) == exact(blocks[2] + blocks[3], seconds)
     assert cf.messages_sent(statistics) == messages[0] + messages[1]
@@ -120,7 +120,7 @@ def all_formulas(statistics, messages, size, seconds, flushes):
     }
 
 
-def test_nothing_measured_is_not_zero():
+def test_without_measurements_all_values_are_none():
     names = {*BLOCKS, *SENT, *BUFFERS, "gc blocks lost", *FLUSHES.values(), *(time for time, _ in TIMES.values())}
     nothing_done = all_formulas(dict.fromkeys(names, 0), dict.fromkeys(RECEIVED, 0), 8192, 0.0, 0)
     nothing_read = all_formulas({}, {}, None, 30.0, None)
@@ -128,7 +128,7 @@ def test_nothing_measured_is_not_zero():
 
 
 @pytest.mark.parametrize("missing", [*BLOCKS, *SENT, *RECEIVED])
-def test_traffic_without_one_of_its_figures_is_not_told(missing):
+def test_traffic_without_one_of_its_inputs_is_unknown(missing):
     statistics = {n: v for n, v in (BLOCKS | SENT).items() if n != missing}
     messages = {n: v for n, v in RECEIVED.items() if n != missing}
     assert cf.estimated_traffic_kb_per_s(statistics, messages, 8192, 100.0) is None

@@ -1,4 +1,4 @@
-"""`racwire change` without the full screen: what it prints where, its exit codes, and its report."""
+"""`racwire change` without the full screen: its output, its exit codes and its report."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from checks.change.state import fold
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
-from tests.unit.change_journals import journal, looked, plan
+from tests.unit.change_journals import journal, plan, verification
 from tui.cli.change import change_context
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import status_lines
@@ -52,10 +52,10 @@ def shown(lines: Iterable[Line]) -> str:
     return plain(lines)
 
 
-# --- what it teaches --------------------------------------------------------------------------------------------------
+# --- help -------------------------------------------------------------------------------------------------------------
 
 
-def test_help_teaches_the_whole_way_on_two_screens_of_a_small_terminal(capsys):
+def test_help_explains_the_whole_procedure_on_two_screens_of_a_small_terminal(capsys):
     with pytest.raises(SystemExit):
         main(["change", "--help"])
     lines = capsys.readouterr().out.splitlines()
@@ -71,7 +71,7 @@ def test_help_teaches_the_whole_way_on_two_screens_of_a_small_terminal(capsys):
         ((), "next: step 1, agree: `racwire change next --directory {}`."),
         ((AGREED, SWITCHED), "next: step 3, set MTU: `racwire change next --directory {}`."),
         (
-            (AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)),
+            (AGREED, SWITCHED, verification(Status.PASS, Status.FAIL)),
             "next: fix what the gate names, then `racwire change verify --directory {}`; "
             "`racwire change next --directory {}` shows the step.",
         ),
@@ -79,28 +79,28 @@ def test_help_teaches_the_whole_way_on_two_screens_of_a_small_terminal(capsys):
             (
                 AGREED,
                 SWITCHED,
-                looked(Status.PASS, Status.PASS),
+                verification(Status.PASS, Status.PASS),
                 Attested("sign-off", "Ann"),
                 Closed("signed off", "Ann"),
             ),
             "next: `racwire change report -o change.md --directory {}` writes the report of the change.",
         ),
     ],
-    ids=["just begun", "two steps on", "a gate that does not pass", "over"],
+    ids=["opened", "two steps done", "a failed gate", "closed"],
 )
-def test_each_command_ends_with_the_next_one_as_it_is_typed(racwire, changes, events, hint):
+def test_each_command_ends_with_the_next_command_to_type(racwire, changes, events, hint):
     journal(changes, *events)
-    code, _, told = racwire("status")
+    code, _, stderr = racwire("status")
     assert code == ExitCode.PASS
-    assert told.splitlines()[-1] == f"racwire: {hint.replace('{}', str(changes))}"
+    assert stderr.splitlines()[-1] == f"racwire: {hint.replace('{}', str(changes))}"
 
 
-# --- where it stands --------------------------------------------------------------------------------------------------
+# --- status -----------------------------------------------------------------------------------------------------------
 
 
-def test_status_is_calm_on_80_columns(changes):
+def test_status_fits_80_columns(changes):
     surprise = Surprised(Surprise.REBOOTED, "rac2", "rac2 was booted at 18:02 and came back with eth1 at 1500.")
-    change = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), surprise).change
+    change = journal(changes, AGREED, SWITCHED, verification(Status.PASS, Status.FAIL), surprise).change
     text = shown(status_lines(change, 80, path="/shared/prodrac-2026-11-20-a.change"))
     assert all(len(line) <= 80 for line in text.splitlines())
     assert text.splitlines()[0] == "Change 2026-11-20-a of prodrac  MTU 1500 → 9000  2 nodes  step 3 of 4"
@@ -114,7 +114,7 @@ def test_status_is_calm_on_80_columns(changes):
     assert text.count("rac2 was booted at 18:02") == 1
 
 
-def test_a_change_that_was_given_up_waits_for_nothing(changes):
+def test_an_abandoned_change_waits_for_nothing(changes):
     change = journal(changes, AGREED, Closed("abandoned", "Ann", "The window was taken away.")).change
     text = shown(status_lines(change, 80, path="c"))
     assert "abandoned, 2" in text
@@ -122,7 +122,7 @@ def test_a_change_that_was_given_up_waits_for_nothing(changes):
     assert "▶" not in text
 
 
-def test_status_as_json_is_for_scripts(racwire, changes):
+def test_status_is_available_as_json(racwire, changes):
     opened = journal(changes, AGREED)
     code, out, _ = racwire("status", "--format", "json")
     document = json.loads(out)
@@ -132,7 +132,7 @@ def test_status_as_json_is_for_scripts(racwire, changes):
     assert [step["standing"] for step in document["steps"]] == ["done", "current", "ahead", "ahead"]
 
 
-def test_the_list_names_every_change_and_every_file_that_is_none(racwire, changes):
+def test_the_list_names_every_change_and_every_unreadable_file(racwire, changes):
     journal(changes, Closed("abandoned", "Ann", "The window was taken away."))
     journal(changes, of=plan("2026-11-21-a"))
     (changes / "prodrac-broken.change").write_text("{}\n")
@@ -143,36 +143,36 @@ def test_the_list_names_every_change_and_every_file_that_is_none(racwire, change
     assert "prodrac-broken.change is damaged" in out
 
 
-# --- what to do -------------------------------------------------------------------------------------------------------
+# --- the next step ----------------------------------------------------------------------------------------------------
 
 
-def test_next_shows_the_step_with_its_commands_ready_to_be_copied(racwire, changes):
+def test_next_shows_the_step_with_commands_ready_to_copy(racwire, changes):
     journal(changes, AGREED, SWITCHED)
-    code, out, told = racwire("next")
+    code, out, stderr = racwire("next")
     assert code == ExitCode.PASS
     assert out.startswith("Step 3 of 4: set MTU\n")
     assert "As root on rac2:\n    ip link set dev eth1 mtu 9000\n" in out
     assert "    nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n" in out
     assert "Going back" in out
-    assert told.splitlines()[0] == "racwire: racwire does not run these commands."
-    assert "next: run the commands, then `racwire change verify" in told
+    assert stderr.splitlines()[0] == "racwire: racwire does not run these commands."
+    assert "next: run the commands, then `racwire change verify" in stderr
 
 
-def test_next_for_one_node_and_as_lines_for_its_shell(racwire, changes):
+def test_next_for_one_node_prints_lines_for_its_shell(racwire, changes):
     journal(changes, AGREED, SWITCHED)
     _, out, _ = racwire("next", "--node", "rac2")
     assert "As root on rac2:" in out
     assert "As root on rac1:" not in out
-    _, out, told = racwire("next", "--node", "rac2", "--commands")
+    _, out, stderr = racwire("next", "--node", "rac2", "--commands")
     assert out == (
         "# As root on rac2:\n"
         "ip link set dev eth1 mtu 9000\n"
         "nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n"
     )
-    assert "not printed: As oracle on any node (" in told
+    assert "not printed: As oracle on any node (" in stderr
 
 
-def test_the_whole_plan_is_shown_before_any_of_it_is_done(racwire, changes):
+def test_the_whole_plan_is_shown_before_any_step_is_done(racwire, changes):
     journal(changes)
     _, out, _ = racwire("next", "--all")
     assert [f"Step {number} of 4" in out for number in range(1, 5)] == [True] * 4
@@ -184,15 +184,15 @@ def test_the_whole_plan_is_shown_before_any_of_it_is_done(racwire, changes):
 
 
 def test_attesting_the_last_step_signs_off(racwire, changes):
-    opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.PASS))
-    code, _, told = racwire("attest", "--by", "Ann Lee")
+    opened = journal(changes, AGREED, SWITCHED, verification(Status.PASS, Status.PASS))
+    code, _, stderr = racwire("attest", "--by", "Ann Lee")
     assert code == ExitCode.PASS
-    assert "the change 2026-11-20-a has ended: signed off by Ann Lee." in told
+    assert "the change 2026-11-20-a has ended: signed off by Ann Lee." in stderr
     assert ChangeJournal.read(opened.path).change.outcome == "signed off"
 
 
-def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_words(racwire, changes):
-    opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS), Attested("sign-off", "Ann Lee"))
+def test_a_change_without_its_last_line_is_closed_by_repeating_the_command(racwire, changes):
+    opened = journal(changes, AGREED, SWITCHED, verification(Status.PASS), Attested("sign-off", "Ann Lee"))
     assert racwire("attest", "--by", "Ann Lee")[0] == ExitCode.PASS
     assert ChangeJournal.read(opened.path).change.outcome == "signed off"
 
@@ -211,23 +211,25 @@ def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_wo
         (("report", "-o", "/nowhere/r.md"), ExitCode.USAGE, "there is no directory /nowhere."),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_in_one_sentence_and_nothing_is_written(racwire, changes, words, code, sentence):
+def test_a_command_that_does_not_fit_is_refused_in_one_sentence_and_writes_nothing(
+    racwire, changes, words, code, sentence
+):
     opened = journal(changes)
-    found, out, told = racwire(*words)
+    found, out, stderr = racwire(*words)
     assert (found, out) == (code, "")
-    assert sentence in told
-    assert len(told.splitlines()) == 1
+    assert sentence in stderr
+    assert len(stderr.splitlines()) == 1
     assert len(ChangeJournal.read(opened.path).change.lines) == 1
 
 
-def test_without_a_change_the_way_to_one_is_told(racwire):
-    code, out, told = racwire("next")
+def test_without_a_change_the_message_names_the_command_that_opens_one(racwire):
+    code, out, stderr = racwire("next")
     assert (code, out) == (ExitCode.USAGE, "")
-    assert "racwire change new" in told
-    assert len(told.splitlines()) == 1
+    assert "racwire change new" in stderr
+    assert len(stderr.splitlines()) == 1
 
 
-# --- looking at a gate ------------------------------------------------------------------------------------------------
+# --- verifying a gate -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -239,30 +241,28 @@ def test_without_a_change_the_way_to_one_is_told(racwire):
         ((Status.PASS, Status.UNKNOWN), ExitCode.COULD_NOT_TELL, "could not tell"),
     ],
 )
-def test_the_exit_code_of_verify_says_whether_the_next_step_may_come(
+def test_the_exit_code_of_verify_says_whether_the_next_step_is_allowed(
     racwire, changes, monkeypatch, statuses, code, word
 ):
     journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(looked(*statuses)))
-    found, out, told = racwire("verify")
+    monkeypatch.setattr(change_context, "ChangeSession", session_that_reports(verification(*statuses)))
+    found, out, stderr = racwire("verify")
     assert found == code
     assert out.startswith("Step 3 of 4: set MTU\nGate, checked ")
     assert f": {word}\n" in out
-    assert ("next: step 4, sign off" in told) == (code == ExitCode.PASS)
+    assert ("next: step 4, sign off" in stderr) == (code == ExitCode.PASS)
     _, out, _ = racwire("status", "--format", "json")
     assert json.loads(out)["current"] == ("sign-off" if code == ExitCode.PASS else "set-mtu")
 
 
-def test_commands_in_what_a_gate_says_can_be_typed_as_they_stand_and_what_people_said_stays(
-    racwire, changes, monkeypatch
-):
-    said = Noted("set-mtu", "Then I typed `racwire change verify`.")
-    journal(changes, AGREED, SWITCHED, said)
-    look = looked(Status.FAIL)
+def test_commands_in_gate_results_can_be_typed_and_notes_stay_unchanged(racwire, changes, monkeypatch):
+    note = Noted("set-mtu", "Then I typed `racwire change verify`.")
+    journal(changes, AGREED, SWITCHED, note)
+    failed = verification(Status.FAIL)
     again = ("Run what this step has:", "racwire change next --node rac1", "Then look again:", "racwire change verify")
-    result = msgspec.structs.replace(look.results[0], next=again)
+    result = msgspec.structs.replace(failed.results[0], next=again)
     monkeypatch.setattr(
-        change_context, "ChangeSession", conduct_that_sees(msgspec.structs.replace(look, results=(result,)))
+        change_context, "ChangeSession", session_that_reports(msgspec.structs.replace(failed, results=(result,)))
     )
     for words in (("verify",), ("status",)):
         _, out, _ = racwire(*words)
@@ -276,27 +276,27 @@ def test_commands_in_what_a_gate_says_can_be_typed_as_they_stand_and_what_people
 
 def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):
     journal(changes, AGREED, SWITCHED)
-    _, _, told = racwire("override", "--by", "Ann", "--reason", "It will do, I know.")
-    assert f"`racwire change verify --directory {changes}`" in told
+    _, _, stderr = racwire("override", "--by", "Ann", "--reason", "It will do, I know.")
+    assert f"`racwire change verify --directory {changes}`" in stderr
 
 
-def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire, changes, monkeypatch):
+def test_surprises_come_first_and_a_danger_is_marked(racwire, changes, monkeypatch):
     journal(changes, AGREED, SWITCHED)
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
-    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(danger, looked(Status.FAIL)))
+    monkeypatch.setattr(change_context, "ChangeSession", session_that_reports(danger, verification(Status.FAIL)))
     _, out, _ = racwire("verify", "--format", "json")
     document = json.loads(out)
-    assert [told["sentence"] for told in document["surprises"]] == [danger.sentence]
+    assert [surprise["sentence"] for surprise in document["surprises"]] == [danger.sentence]
     assert document["passed"] is False
     _, out, _ = racwire("verify")
     assert "DANGER: eth1 of rac2 was set to 9000 while Clusterware runs." in out.partition("Gate, ")[0]
 
 
-def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
+def test_an_interrupted_verification_writes_nothing(racwire, changes, monkeypatch):
     opened = journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_context, "ChangeSession", ConductInterrupted)
-    code, out, told = racwire("verify")
-    assert (code, out, told) == (
+    monkeypatch.setattr(change_context, "ChangeSession", InterruptedSession)
+    code, out, stderr = racwire("verify")
+    assert (code, out, stderr) == (
         ExitCode.INTERRUPTED,
         "",
         f"racwire: {STOPPING}\nracwire: interrupted; nothing was written.\n",
@@ -304,16 +304,16 @@ def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
     assert len(ChangeJournal.read(opened.path).change.lines) == 3
 
 
-def conduct_that_sees(*events):
+def session_that_reports(*events):
     """A session whose verification has this result, which it writes as the real one does."""
 
-    class Seeing(ChangeSession):
+    class ReportingSession(ChangeSession):
         async def verify(self):
             for event in events:
                 self._journal.append(event, who="oracle@rac1", version="0.1.0")
             yield change_context_concluded(events)
 
-    return Seeing
+    return ReportingSession
 
 
 def change_context_concluded(events):
@@ -322,7 +322,7 @@ def change_context_concluded(events):
     return Concluded(events, None)
 
 
-class ConductInterrupted(ChangeSession):
+class InterruptedSession(ChangeSession):
     """A session that is interrupted by Ctrl-C during its verification."""
 
     async def verify(self):
@@ -343,14 +343,14 @@ MEASURED = {"IC ping 8K rac1 → rac2": "0.35 ms", "packets per block": BeforeAf
 def whole(changes) -> ChangeReport:
     """A change with many events."""
     accepted = (Accepted("IC-UDP-002", "Datagrams were thrown away", "Known since May, CHG-4000."),)
-    baseline = looked(Status.PASS, figures={"IC ping 8K rac1 → rac2": "0.61 ms"})
+    baseline = verification(Status.PASS, figures={"IC ping 8K rac1 → rac2": "0.61 ms"})
     return report_of(
         journal(
             changes,
             AGREED,
             SWITCHED,
             Noted("set-mtu", "rac2 took long to answer."),
-            looked(Status.PASS, Status.FAIL, rac2_mtu=1500),
+            verification(Status.PASS, Status.FAIL, rac2_mtu=1500),
             Overridden("set-mtu", "Ann Lee", "rac2 is rebuilt tomorrow anyway."),
             Reopened("set-mtu", "eth1 of rac2 is 1500 again."),
             msgspec.structs.replace(baseline, figures=MEASURED),
@@ -361,7 +361,7 @@ def whole(changes) -> ChangeReport:
     )
 
 
-def test_the_report_tells_before_and_after_who_and_when(whole):
+def test_the_report_has_values_before_and_after_with_names_and_times(whole):
     text = shown(report_lines(whole, 100))
     assert text.startswith("# Change 2026-11-20-a of prodrac: MTU 1500 → 9000\n")
     assert "- Outcome:  signed off, by Ann Lee, " in text
@@ -377,7 +377,7 @@ def test_the_report_tells_before_and_after_who_and_when(whole):
     assert len(text.partition("## Log")[2].strip().splitlines()) >= 10
 
 
-def test_an_override_stands_under_its_own_heading_even_where_the_step_was_proved_later(whole):
+def test_an_override_has_its_own_heading_even_if_the_step_passed_later(whole):
     section = shown(report_lines(whole, 100)).partition("## Overrides")[2].partition("##")[0]
     assert "set-mtu, by Ann Lee" in section
     assert "rac2 is rebuilt tomorrow anyway." in section
@@ -385,12 +385,12 @@ def test_an_override_stands_under_its_own_heading_even_where_the_step_was_proved
     assert whole.steps[2].standing == "done"
 
 
-def test_what_was_accepted_at_the_start_keeps_its_reason(whole):
+def test_an_accepted_obstacle_has_its_reason_in_the_report(whole):
     section = shown(report_lines(whole, 100)).partition("## Accepted at the start")[2].partition("##")[0]
     assert "IC-UDP-002 Datagrams were thrown away: Known since May, CHG-4000." in section
 
 
-def test_the_report_of_a_change_that_went_back_shows_both_ways(changes):
+def test_a_report_of_a_rolled_back_change_has_both_plans(changes):
     back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK, steps=plan().steps[2:], networks=plan().networks)
     report = report_of(
         journal(
@@ -398,7 +398,7 @@ def test_the_report_of_a_change_that_went_back_shows_both_ways(changes):
             AGREED,
             SWITCHED,
             RolledBack(back, "Ann Lee", "The switch of the second room has no 9216."),
-            looked(Status.PASS, Status.PASS, rac2_mtu=1500),
+            verification(Status.PASS, Status.PASS, rac2_mtu=1500),
             Attested("sign-off", "Ann Lee"),
             Closed("rolled back", "Ann Lee"),
         ).change
@@ -411,19 +411,19 @@ def test_the_report_of_a_change_that_went_back_shows_both_ways(changes):
     ]  # fmt: skip
 
 
-def test_what_was_never_looked_at_is_not_given_a_number(changes):
+def test_an_unread_value_is_a_question_mark_in_the_report(changes):
     report = report_of(journal(changes, AGREED).change)
     text = shown(report_lines(report, 100))
     assert "| rac1 eth1 |   1500 |     ? |" in text
     assert "?: it was not read after the change was opened." in text
 
 
-def test_the_report_goes_to_a_file_whole_and_as_json_too(racwire, changes, tmp_path):
+def test_the_report_is_written_to_a_file_as_text_and_json(racwire, changes, tmp_path):
     journal(changes, AGREED)
     target = tmp_path / "change.md"
-    code, out, told = racwire("report", "-o", str(target))
+    code, out, stderr = racwire("report", "-o", str(target))
     assert (code, out) == (ExitCode.PASS, "")
-    assert f"the report is in {target}." in told
+    assert f"the report is in {target}." in stderr
     assert target.read_text().startswith("# Change 2026-11-20-a of prodrac")
     _, out, _ = racwire("report", "--format", "json")
     report = msgspec.json.decode(out, type=ChangeReport)
@@ -431,9 +431,9 @@ def test_the_report_goes_to_a_file_whole_and_as_json_too(racwire, changes, tmp_p
     assert report == report_of(fold(ChangeJournal.read(next(changes.glob("*.change"))).change.lines))
 
 
-def test_a_change_that_is_over_can_still_be_reported(racwire, changes):
+def test_a_closed_change_can_still_be_reported(racwire, changes):
     journal(changes, Closed("abandoned", "Ann Lee", "The window was taken away."))
-    code, out, told = racwire("report")
+    code, out, stderr = racwire("report")
     assert code == ExitCode.PASS
     assert "- Outcome:  abandoned, by Ann Lee" in out
-    assert "no change is open; this is the latest one." in told
+    assert "no change is open; this is the latest one." in stderr

@@ -9,7 +9,7 @@ from tests.unit.change_support import cluster
 from tests.unit.test_change_plan_back import PLAN, standing_at
 
 
-def test_a_comparison_that_cannot_tell_says_what_can_still_be_done_with_the_very_line():
+def test_an_inconclusive_comparison_prints_the_command_that_may_settle_it():
     open_ = RecordingsCompared(summary=(), open=("The load was not the same.",))
     now = msgspec.structs.replace(cluster(), changing=Changing(compared=open_))
     (finding,) = found("comparison", now, standing_at("compare"))
@@ -20,7 +20,7 @@ def test_a_comparison_that_cannot_tell_says_what_can_still_be_done_with_the_very
     assert any(line.startswith("racwire change override") for line in lines)
 
 
-def test_what_moved_for_one_reason_is_said_with_the_reason_once():
+def test_changes_with_the_same_reason_share_one_sentence():
     moved = ("CPU went from 3 % to 9 %: and the change cannot have done that.",
              "ping 56 B went from 1 to 2 ms: and the change cannot have done that.",
              "They have too few samples.")  # fmt: skip

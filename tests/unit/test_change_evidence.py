@@ -17,7 +17,7 @@ from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.sources.nodes.shell import Shell, ShellError
 from tests.fixtures.clusters import cluster
-from tests.unit.change_journals import LOOK, WHO
+from tests.unit.change_journals import OBSERVED, WHO
 from tests.unit.change_support import plan
 
 
@@ -29,7 +29,7 @@ class Nodes:
 
     def __init__(self) -> None:
         self.journal = Journal()
-        self.told: list[tuple[str, int, int]] = []
+        self.progress_reports: list[tuple[str, int, int]] = []
         self._shells: list[Shell] = []
 
     async def shell(self, node: str) -> Shell:
@@ -39,7 +39,7 @@ class Nodes:
         return self._shells[-1]
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
-        self.told.append((text, done, total))
+        self.progress_reports.append((text, done, total))
 
     async def close(self) -> None:
         for shell in self._shells:
@@ -63,29 +63,29 @@ def gathered(tmp_path: Path, *checks: str) -> tuple[Changing, Nodes]:
     return asyncio.run(gather())
 
 
-def test_peers_are_asked_for_journals_with_every_look_and_one_that_refuses_is_told(tmp_path: Path) -> None:
-    ChangeJournal.open_new(tmp_path, plan(), LOOK, who=WHO, version="1.2.3")
+def test_every_verification_requests_journals_of_peers_and_reports_refusals(tmp_path: Path) -> None:
+    ChangeJournal.open_new(tmp_path, plan(), OBSERVED, who=WHO, version="1.2.3")
     found, nodes = gathered(tmp_path)
     assert list(found.copies) == ["rac2"]
     assert [(copy.node, Path(copy.path).parent) for copy in found.copies["rac2"]] == [("rac2", tmp_path)]
     assert list(found.unasked) == ["rac3"]
     assert "ssh was refused" in found.unasked["rac3"].reason
-    assert sorted(done for _, done, _ in nodes.told) == [1, 2]
-    assert {total for _, _, total in nodes.told} == {2}
+    assert sorted(done for _, done, _ in nodes.progress_reports) == [1, 2]
+    assert {total for _, _, total in nodes.progress_reports} == {2}
     assert (found.backups, found.registries, found.addresses) == ({}, {}, {})
     assert all(isinstance(part, Unknown) for part in (found.before, found.after, found.compared))
 
 
-def test_backups_are_looked_for_on_every_node(tmp_path: Path) -> None:
+def test_backups_are_searched_on_every_node(tmp_path: Path) -> None:
     found, nodes = gathered(tmp_path, "backups-made")
     assert sorted(found.backups) == sorted(found.registries) == ["rac1", "rac2"]
     for files in found.backups.values():
         assert list(files) == list(backup_paths("2026-11-20-a"))
         assert all(isinstance(seen, Unknown) for seen in files.values())
-    assert {total for _, _, total in nodes.told} == {3}
+    assert {total for _, _, total in nodes.progress_reports} == {3}
 
 
-def test_recordings_that_are_not_there_are_told(tmp_path: Path) -> None:
+def test_missing_recordings_are_reported(tmp_path: Path) -> None:
     found, _ = gathered(tmp_path, "baseline-recording", "after-recording", "comparison")
     assert isinstance(found.before, NoRecording)
     assert found.before.path == str(tmp_path / "before.rec")
@@ -93,9 +93,7 @@ def test_recordings_that_are_not_there_are_told(tmp_path: Path) -> None:
     assert isinstance(found.compared, NoRecording)
 
 
-def test_names_are_resolved_and_those_that_lead_nowhere_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_resolved_and_unknown_names_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def resolve(name: str, port: None) -> list[tuple[object, ...]]:
         if name == "rac3":
             raise OSError("Name or service not known")

@@ -36,8 +36,8 @@ from checks.model.finding import Finding, Status
 from checks.run.check_discovery import discover
 from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import activity, asked, database, own_activity, pings
-from tests.unit.change_gate_support import found, said, sentence
-from tests.unit.change_support import NODES, cluster, down, layer, looked, nic, plan, setup, until
+from tests.unit.change_gate_support import found, gate_results, sentence
+from tests.unit.change_support import NODES, cluster, down, layer, nic, plan, setup, until, verification_events
 
 # --- the paths --------------------------------------------------------------------------------------------------------
 
@@ -61,17 +61,17 @@ def with_series(now: Cluster, *series: PingSeries) -> Cluster:
         ((), "UNKNOWN 1 path not tested"),
     ],
 )
-def test_one_byte_more_must_be_refused_by_the_senders_own_kernel(series, text):
-    gate = said("one-byte-more", with_series(down(9000), *series), until("prove-paths"))
+def test_a_packet_one_byte_too_large_must_be_refused_by_the_kernel_of_the_sender(series, text):
+    gate = gate_results("one-byte-more", with_series(down(9000), *series), until("prove-paths"))
     assert gate == {"rac1": text, "rac2": "PASS 9001 refused", "rac3": "PASS 9001 refused"}
 
 
-def test_every_ordered_pair_on_every_network_has_to_be_tried():
+def test_every_ordered_pair_on_every_network_must_be_probed():
     now = down(9000)
     assert isinstance(now.paths, tuple)
     one_way = tuple(p for p in now.paths if (p.from_node, p.to_node) != ("rac3", "rac1"))
     now = msgspec.structs.replace(now, paths=one_way)
-    gate = said("one-byte-more", now, until("prove-paths"))
+    gate = gate_results("one-byte-more", now, until("prove-paths"))
     assert gate == {"rac1": "PASS 9001 refused", "rac2": "PASS 9001 refused", "rac3": "UNKNOWN 1 path not tested"}
 
 
@@ -83,15 +83,15 @@ def counters(**counts: int) -> Cluster:
     return msgspec.structs.replace(down(9000), counters=changes)
 
 
-def test_a_node_that_throws_packets_away_meanwhile_does_not_pass():
-    assert said("quiet-counters", counters())["rac1"] == "PASS nothing lost"
+def test_a_node_that_drops_packets_during_the_probe_does_not_pass():
+    assert gate_results("quiet-counters", counters())["rac1"] == "PASS nothing lost"
     loud = counters(ReasmFails=7)
-    assert said("quiet-counters", loud)["rac1"] == "FAIL 7 lost"
+    assert gate_results("quiet-counters", loud)["rac1"] == "FAIL 7 lost"
     assert sentence("quiet-counters", loud, "rac1") == "In 5 s rac1 counted 7 failed reassemblies."
-    assert said("quiet-counters", loud)["rac2"] == "UNKNOWN not known"
+    assert gate_results("quiet-counters", loud)["rac2"] == "UNKNOWN not known"
 
 
-# --- what was saved and recorded --------------------------------------------------------------------------------------
+# --- backups and recordings -------------------------------------------------------------------------------------------
 
 
 def saved(**more: object) -> Cluster:
@@ -102,14 +102,17 @@ def saved(**more: object) -> Cluster:
     return msgspec.structs.replace(cluster(), changing=Changing(**facts), managed=Managed((), backup))
 
 
-BACKUP_GONE: dict[str, FileSeen | Unknown] = {"/b/network.tar.gz": Unknown("not there"), "/b/ip.txt": FileSeen(0, 2e9)}
+BACKUP_MISSING: dict[str, FileSeen | Unknown] = {
+    "/b/network.tar.gz": Unknown("not there"),
+    "/b/ip.txt": FileSeen(0, 2e9),
+}
 
 
 @pytest.mark.parametrize(
     ("more", "text"),
     [
         ({}, "PASS saved"),
-        ({"backups": {"rac2": BACKUP_GONE}}, "FAIL 0 of 2 saved"),
+        ({"backups": {"rac2": BACKUP_MISSING}}, "FAIL 0 of 2 saved"),
         ({"backups": {"rac2": {"/b/network.tar.gz": FileSeen(10, 1_000.0)}}}, "FAIL older than the plan"),
         ({"backups": {}, "unasked": {"rac2": Unknown("rac2 did not answer.")}}, "UNKNOWN not known"),
         ({"registries": {"rac2": None}}, "FAIL OLR not saved"),
@@ -118,7 +121,7 @@ BACKUP_GONE: dict[str, FileSeen | Unknown] = {"/b/network.tar.gz": Unknown("not 
     ],
 )
 def test_every_node_must_have_its_own_backup_newer_than_the_plan(more, text):
-    assert said("backups-made", saved(**more))["rac2"] == text
+    assert gate_results("backups-made", saved(**more))["rac2"] == text
 
 
 @pytest.mark.parametrize(
@@ -130,9 +133,9 @@ def test_every_node_must_have_its_own_backup_newer_than_the_plan(more, text):
         (Unknown("PROC-5: it needs root."), "INFO OCR not known"),
     ],
 )
-def test_the_registry_must_be_saved_as_far_as_ocrconfig_tells_it(backup, text):
+def test_the_registry_must_have_a_backup_that_ocrconfig_lists(backup, text):
     now = msgspec.structs.replace(saved(), managed=Managed((), backup))
-    assert said("backups-made", now)[""] == text
+    assert gate_results("backups-made", now)[""] == text
 
 
 AT_1500 = {node: {"eth1": (1500,)} for node in NODES}
@@ -173,11 +176,11 @@ def recorded(gate: str, **changing: object) -> list[str]:
         (Unknown("it is damaged."), ["UNKNOWN not readable"]),
     ],
 )
-def test_the_baseline_must_be_of_all_nodes_long_enough_recent_and_at_the_old_mtu(recording, texts):
+def test_the_baseline_must_cover_all_nodes_be_long_enough_recent_and_at_the_old_mtu(recording, texts):
     assert recorded("baseline-recording", before=recording) == texts
 
 
-def test_a_node_that_had_another_mtu_than_the_rest_may_have_it_in_the_baseline():
+def test_a_node_with_a_different_mtu_may_have_it_in_the_baseline():
     layers = tuple(layer(node, mtu_before=9000 if node == "rac3" else 1500) for node in NODES)
     now = msgspec.structs.replace(
         cluster(), changing=Changing(before=recording(mtus={**AT_1500, "rac3": {"eth1": (9000,)}}))
@@ -186,7 +189,7 @@ def test_a_node_that_had_another_mtu_than_the_rest_may_have_it_in_the_baseline()
     assert [f"{f.status} {f.subject}" for f in found("baseline-recording", now, of)] == ["PASS 9 min 59 s"]
 
 
-def test_the_second_recording_must_be_of_after_the_change_at_the_new_mtu():
+def test_the_second_recording_must_be_from_after_the_change_at_the_new_mtu():
     new = recording(mtus={node: {"eth1": (9000,)} for node in NODES}, begun_at="2026-11-20T18:20:00+01:00")
     assert recorded("after-recording", after=new) == ["PASS 9 min 59 s"]
     assert recorded("after-recording", after=recording(begun_at=new.begun_at)) == ["FAIL rac1 at 1500"]
@@ -208,19 +211,19 @@ def test_the_second_recording_must_be_of_after_the_change_at_the_new_mtu():
         (NoRecording("/changes/after.rec"), ["UNKNOWN not compared"]),
     ],
 )
-def test_what_got_worse_of_what_must_not_stops_the_change_and_the_rest_is_told(compared, texts):
+def test_a_worse_critical_metric_stops_the_change_and_other_metrics_are_reported(compared, texts):
     assert recorded("comparison", compared=compared) == texts
 
 
-# --- who gets where ---------------------------------------------------------------------------------------------------
+# --- logins -----------------------------------------------------------------------------------------------------------
 
 
-def test_nobody_may_be_logged_in_over_a_network_that_is_about_to_be_changed():
+def test_no_user_may_be_logged_in_over_a_network_that_is_about_to_be_changed():
     now = cluster(
         rac2=setup("rac2", clients_by=("10.0.0.2", "192.168.10.2")), rac1=setup("rac1", clients_by=("10.0.0.1",))
     )
     now = msgspec.structs.replace(now, changing=Changing(addresses={"rac3": ("192.168.10.3",), "rac1": ("10.0.0.1",)}))
-    assert said("ssh-apart", now) == {
+    assert gate_results("ssh-apart", now) == {
         "rac1": "PASS apart",
         "rac2": "FAIL ssh on 192.168.10.2",
         "rac3": "FAIL is 192.168.10.3",
@@ -237,10 +240,10 @@ def copied(of: Change, **more: object) -> dict[str, str]:
     }
     copy = JournalCopy(**{**facts, **more})  # type: ignore[arg-type]
     now = msgspec.structs.replace(cluster(), changing=Changing(copies={"rac2": (copy,), "rac3": ()}))
-    return said("only-journal", now, of)
+    return gate_results("only-journal", now, of)
 
 
-def test_a_journal_elsewhere_may_be_a_copy_of_this_one_that_is_not_longer():
+def test_a_journal_on_another_node_must_be_a_copy_that_is_not_longer():
     of = until("set-mtu")
     assert copied(of) == {"": "PASS only journal"}
     assert copied(of, lines=40) == {"rac2": "FAIL 40 lines there"}
@@ -249,17 +252,19 @@ def test_a_journal_elsewhere_may_be_a_copy_of_this_one_that_is_not_longer():
     assert copied(of, lines=Unknown("torn")) == {"": "PASS only journal"}
 
 
-# --- what is configured -----------------------------------------------------------------------------------------------
+# --- configuration ----------------------------------------------------------------------------------------------------
 
 
-def test_oifcfg_says_the_same_afterwards():
+def test_oifcfg_has_the_same_networks_afterwards():
     facts = clusterware(3)
     of = until("sign-off", opened=plan(interconnects=(
         "eth0  10.20.0.0  global  public",
         "eth1  192.168.10.0  global  cluster_interconnect",
         "eth2 192.168.11.0 global cluster_interconnect",
     )))  # fmt: skip
-    assert said("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=facts), of) == {"": "PASS unchanged"}
+    assert gate_results("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=facts), of) == {
+        "": "PASS unchanged"
+    }
     assert not isinstance(facts.configuration, Unknown)
     moved = ConfiguredInterface("eth9", "192.168.10.0", "global", ("cluster_interconnect",))
     configuration = msgspec.structs.replace(
@@ -270,12 +275,12 @@ def test_oifcfg_says_the_same_afterwards():
     assert finding.status is Status.FAIL
     assert "`eth1  192.168.10.0" not in finding.title
     assert "`eth1 192.168.10.0 global cluster_interconnect` was removed" in finding.title
-    assert said("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=Unknown("It is down.")), of) == {
-        "": "UNKNOWN not known"
-    }
+    assert gate_results(
+        "oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=Unknown("It is down.")), of
+    ) == {"": "UNKNOWN not known"}
     unasked = until("sign-off", opened=plan(interconnects=()))
     known = msgspec.structs.replace(cluster(), clusterware=facts)
-    assert said("oifcfg-unchanged", known, unasked) == {"": "INFO not compared"}
+    assert gate_results("oifcfg-unchanged", known, unasked) == {"": "INFO not compared"}
 
 
 @pytest.mark.parametrize(
@@ -286,18 +291,18 @@ def test_oifcfg_says_the_same_afterwards():
         (("rac1", "rac2"), "FAIL other nodes"),
     ],
 )
-def test_a_node_that_was_added_or_taken_out_since_the_plan_was_made_is_seen(members, text):
+def test_a_node_added_or_removed_since_the_plan_is_detected(members, text):
     facts = msgspec.structs.replace(clusterware(3), members=tuple(map(ClusterMember, members)))
     now = msgspec.structs.replace(
         cluster(), clusterware=facts, changing=Changing(before=NoRecording("/changes/before.rec"))
     )
     of = until("baseline")
-    assert said("members-unchanged", now, of) == {"": text}
-    results = [r for event in looked(of, now) if isinstance(event, Verified) for r in event.results]
+    assert gate_results("members-unchanged", now, of) == {"": text}
+    results = [r for event in verification_events(of, now) if isinstance(event, Verified) for r in event.results]
     seen = [r.status.value for r in results if r.check == "members-unchanged"]
     assert seen == ([] if text.startswith("PASS") else ["FAIL"])  # watched until Clusterware is stopped
     asleep = msgspec.structs.replace(now, clusterware=Unknown("It is down."))
-    assert said("members-unchanged", asleep, of) == {"": "UNKNOWN not known"}
+    assert gate_results("members-unchanged", asleep, of) == {"": "UNKNOWN not known"}
 
 
 @pytest.mark.parametrize(
@@ -307,15 +312,15 @@ def test_a_node_that_was_added_or_taken_out_since_the_plan_was_made_is_seen(memb
         (9018, False, "PASS 9018 announced"),
         (9018, True, "FAIL 9018 announced"),
         (1518, False, "FAIL 1518 announced"),
-        (Unknown("not told"), False, "INFO not announced"),
+        (Unknown("not reported"), False, "INFO not announced"),
     ],
 )
-def test_a_switch_that_announces_its_frames_must_announce_enough(frame, vlan, text):
+def test_a_switch_must_announce_large_enough_frames(frame, vlan, text):
     layers = (layer("rac1"), *((layer("rac1", "eth1.5", level=1, kind="vlan"),) if vlan else ()))
     of = until("set-mtu", opened=plan(layers=layers, nodes=("rac1",)))
     neighbour = LldpNeighbour("eth1", "sw1", port="Eth1/1", max_frame_bytes=frame)
     now = cluster(rac1=setup("rac1", lldp=(neighbour, LldpNeighbour("eth0", "sw1", max_frame_bytes=1518))))
-    assert said("switch-frames", now, of) == {"rac1": text}
+    assert gate_results("switch-frames", now, of) == {"rac1": text}
 
 
 # --- built-in checks as gates -----------------------------------------------------------------------------------------
@@ -330,17 +335,17 @@ def as_gate(
     return weighed(GateContext(of, of.current), finding)
 
 
-def test_what_was_left_out_proves_nothing():
+def test_a_skipped_check_does_not_pass_a_gate():
     assert as_gate("RW-ENGINE-005", Status.SKIPPED) is Status.UNKNOWN
 
 
-def test_a_warning_holds_only_where_it_is_no_matter_of_the_change():
+def test_only_warnings_unrelated_to_the_change_pass_a_gate():
     assert as_gate("IC-PATH-005", Status.WARN) is Status.WARN
     assert as_gate("IC-LOST-002", Status.WARN) is Status.WARN
     assert {as_gate(code, Status.WARN) for code in WARNINGS_THAT_HOLD} == {Status.INFO}
 
 
-def test_the_baseline_takes_warnings_and_what_was_accepted_but_no_other_failure():
+def test_the_baseline_allows_warnings_and_accepted_failures_only():
     accepted = {"accepted": (Accepted("IC-LOST-002", "", "That is why we do it."),)}
     assert as_gate("IC-LOST-002", Status.WARN, "baseline") is Status.INFO
     assert as_gate("IC-LOST-002", Status.FAIL, "baseline") is Status.FAIL
@@ -350,7 +355,7 @@ def test_the_baseline_takes_warnings_and_what_was_accepted_but_no_other_failure(
     assert as_gate("IC-USE-004", Status.FAIL, "first-node", **by_parameter) is Status.INFO
 
 
-def test_a_warning_that_stood_in_the_same_words_when_the_change_was_opened_holds_and_nothing_worse_does():
+def test_a_warning_known_since_the_start_passes_and_a_worse_one_does_not():
     stood = {"subject": "prod1: 1 of 2", "known": (KnownWarning("IC-USE-005", "prod1: 1 of 2"),)}
     assert as_gate("IC-USE-005", Status.WARN, **stood) is Status.INFO
     assert as_gate("IC-USE-005", Status.FAIL, **stood) is Status.FAIL
@@ -359,7 +364,7 @@ def test_a_warning_that_stood_in_the_same_words_when_the_change_was_opened_holds
 
 
 @pytest.mark.parametrize("check", TO_BE_PROVED)
-def test_what_a_change_is_to_prove_is_not_excused_by_how_it_was_before(check):
+def test_warnings_that_the_change_must_cure_do_not_pass_even_if_known_before(check):
     stood = {"subject": "rac2: 3 failed", "known": (KnownWarning("IC-REASM-002", "rac2: 3 failed"),)}
     assert as_gate("IC-REASM-002", Status.WARN, check=check, **stood) is Status.WARN
 
@@ -375,9 +380,9 @@ def of_the_database(check: str, step: str, now: Cluster) -> list[tuple[Status, s
 def idle(instances: int) -> Cluster:
     """A database whose instances received nothing from each other, and did not ping."""
     none = dict.fromkeys(("gc blocks lost", "gc cr blocks received", "gc current blocks received"), 0)
-    told = [own_activity(number, none) for number in range(1, instances + 1)]
+    activities = [own_activity(number, none) for number in range(1, instances + 1)]
     pairs = tuple(msgspec.structs.replace(p, count_500b=0, count_8k=0) for p in pings(instances))
-    return asked(2, activity=activity(instances, *told, pings=pairs, transfers=()), database=database(instances))
+    return asked(2, activity=activity(instances, *activities, pings=pairs, transfers=()), database=database(instances))
 
 
 @pytest.mark.parametrize(
@@ -387,18 +392,18 @@ def idle(instances: int) -> Cluster:
         ("gc-blocks-lost", "Nothing was measured: no block passed between prod1 and prod2 in 30 s."),
     ],
 )
-def test_where_nothing_was_measured_the_baseline_says_so_and_no_later_gate_holds_by_it(check, nothing):
+def test_an_idle_database_is_noted_in_the_baseline_and_unknown_at_later_gates(check, nothing):
     assert of_the_database(check, "baseline", idle(2)) == [(Status.INFO, nothing)]
     assert of_the_database(check, "prove-paths", idle(2)) == [(Status.UNKNOWN, nothing)]
 
 
-def test_an_instance_that_is_open_alone_has_nobody_to_have_blocks_from():
-    ((status, told),) = of_the_database("gc-blocks-lost", "prove-paths", idle(1))
+def test_a_single_open_instance_has_no_peer_to_receive_blocks_from():
+    ((status, title),) = of_the_database("gc-blocks-lost", "prove-paths", idle(1))
     assert status is Status.INFO
-    assert "Nothing was measured" not in told
+    assert "Nothing was measured" not in title
 
 
-def test_a_result_says_that_it_was_so_before():
+def test_a_result_says_that_the_warning_was_known_before():
     of = until("prove-paths", opened=plan(known=(KnownWarning("IC-USE-005", "prod1: 1 of 2"),)))
     finding = Finding(
         code="IC-USE-005",
@@ -413,7 +418,7 @@ def test_a_result_says_that_it_was_so_before():
     assert result.sentence == "prod1 uses eth1 alone. The same warning existed before the change."
 
 
-def test_networks_that_differ_hold_where_the_plan_leaves_them_so():
+def test_different_mtus_pass_where_the_plan_keeps_them():
     (network,) = plan().networks
     other = msgspec.structs.replace(network, name="192.168.11.0/24", mtu_after=1500)
     assert as_gate("IC-MTU-007", Status.WARN) is Status.WARN
@@ -423,7 +428,7 @@ def test_networks_that_differ_hold_where_the_plan_leaves_them_so():
 # --- all of them ------------------------------------------------------------------------------------------------------
 
 
-def test_every_gate_is_documented_and_every_code_is_one_kinds_own():
+def test_every_gate_is_documented_and_every_code_belongs_to_one_kind():
     kinds = [kind for check in documented() for kind in check.kinds]
     titles = {kind.code: kind.title for kind in kinds}
     assert len({(kind.code, kind.title) for kind in kinds}) == len(titles)
@@ -433,7 +438,7 @@ def test_every_gate_is_documented_and_every_code_is_one_kinds_own():
     assert len({*ids, *CHECKS}) == len(ids) + len(CHECKS)
 
 
-def test_the_built_in_checks_that_can_be_gates_are_there():
+def test_the_built_in_checks_that_can_be_gates_exist():
     built_in = discover()
     assert all(built_in.get(check) for check in CHECKS)
     codes = built_in.kinds()
@@ -444,7 +449,7 @@ _FACTS = st.builds(
     cluster,
     st.sampled_from([1500, 9000]),
     runs=st.booleans(),
-    keeps=st.sampled_from([None, 1500, 9000]),
+    boot_mtu=st.sampled_from([None, 1500, 9000]),
     rac2=st.sampled_from([UnreadNode("rac2", "Gone."), 1500, nic("rac2", 576)]),
     rac3_setup=st.sampled_from(
         [UnreadNode("rac3", "Gone."), setup("rac3", autostart=Unknown("x"), kept=Unknown("x"), lldp=())]
@@ -454,7 +459,7 @@ _FACTS = st.builds(
 
 @settings(max_examples=25)
 @given(_FACTS, st.sampled_from(["baseline", "stack-down", "set-mtu", "survives-boot", "sign-off"]))
-def test_whatever_the_facts_each_gate_speaks_of_every_node_in_whole_sentences(now, step):
+def test_each_gate_reports_every_node_in_whole_sentences_for_any_facts(now, step):
     of = until(step)
     now = msgspec.structs.replace(now, changing=Changing(), managed=Managed((), None))
     for declared in GATES:

@@ -48,24 +48,24 @@ def hostile(tmp_path) -> Path:
         check=f"kept{OBEYED}", status=Status.FAIL, text=OBEYED, node=f"rac2{OBEYED}", sentence=OBEYED, next=(OBEYED,)
     )
     held = msgspec.structs.replace(result, status=Status.PASS)
-    told = (
+    texts = (
         Surprised(Surprise.OTHER, f"rac2{OBEYED}", OBEYED),
         Verified("set-mtu", False, (result, held), ObservedState(), {OBEYED: OBEYED}),
         Noted("set-mtu", OBEYED),
     )
     of = msgspec.structs.replace(plan(cluster=f"prod{OBEYED}"), steps=(*STEPS[:2], own, STEPS[3]))
-    return journal(tmp_path, AGREED, SWITCHED, *told, of=of).path
+    return journal(tmp_path, AGREED, SWITCHED, *texts, of=of).path
 
 
 @pytest.mark.parametrize("words", [("status",), ("next",), ("report",), ("list",), ("rollback",)], ids=" ".join)
-def test_nothing_that_a_terminal_obeys_gets_through(racwire, hostile, words):
+def test_no_control_character_reaches_a_terminal(racwire, hostile, words):
     code, out, err = racwire(*words)
     assert code == 0
     assert not any(sign in (out + err).decode() for sign in "\x1b\x07\x9b\u202e\u061c\ufeff")
 
 
 @pytest.mark.parametrize("word", ["status", "next", "report", "list"])
-def test_json_holds_every_name_as_it_is_and_no_terminal_obeys_it(racwire, hostile, word):
+def test_json_has_every_name_unchanged_but_escaped(racwire, hostile, word):
     code, out, _ = racwire(word, "--format", "json")
     assert code == 0
     assert not any(sign in out.decode() for sign in "\x1b\x07\x9b\u202e\u061c\ufeff")
@@ -86,7 +86,7 @@ def test_lines_for_a_shell_are_piped_as_they_are_and_their_heading_stays_a_comme
     assert b"leave --format json out" in err
 
 
-def test_words_that_are_no_text_in_this_locale_are_kept_all_the_same(racwire, tmp_path):
+def test_text_that_the_locale_cannot_decode_is_stored_with_replacement_characters(racwire, tmp_path):
     path = journal(tmp_path).path
     assert racwire("note", FILE)[0] == 0
     assert racwire("attest", "--by", FILE)[0] == 0
@@ -94,7 +94,7 @@ def test_words_that_are_no_text_in_this_locale_are_kept_all_the_same(racwire, tm
     assert (noted.text, attested.by) == ("n\ufffdchtlich", "n\ufffdchtlich")
 
 
-def test_a_directory_whose_name_is_no_text_is_refused_before_anything_is_written_and_can_be_shown(tmp_path, racwire):
+def test_an_undecodable_directory_name_is_refused_before_anything_is_written(tmp_path, racwire):
     directory = tmp_path / FILE
     with pytest.raises(ChangeError, match="not UTF-8"):
         journal(directory, of=msgspec.structs.replace(plan(), baseline_file=str(directory / "before.rec")))
@@ -105,14 +105,14 @@ def test_a_directory_whose_name_is_no_text_is_refused_before_anything_is_written
     assert json.loads(out)["journal"].endswith(r"n\udce4chtlich/prodrac-2026-11-20-a.change")
 
 
-def test_a_home_that_nobody_has_is_said(racwire):
+def test_an_unknown_home_directory_is_reported(racwire):
     settings = msgspec.structs.replace(Settings(), change=ChangeSettings(directory="~nobody-has-it/changes"))
     with pytest.raises(ChangeJournalError, match="~nobody-has-it/changes names an unknown home directory"):
         directory_of(settings)
     assert racwire("--directory", "~nobody-has-it/changes", "status")[0] == 3
 
 
-def test_the_report_never_takes_the_place_of_the_journal(racwire, tmp_path):
+def test_the_report_never_overwrites_the_journal(racwire, tmp_path):
     path = journal(tmp_path, AGREED).path
     before = path.read_bytes()
     code, _, err = racwire("report", "-o", str(path), "--force")
@@ -120,7 +120,7 @@ def test_the_report_never_takes_the_place_of_the_journal(racwire, tmp_path):
     assert b"is the journal of the change" in err
 
 
-def test_a_link_to_a_journal_is_not_written_through_and_is_called_one(tmp_path):
+def test_a_link_to_a_journal_is_not_written_through_and_is_reported(tmp_path):
     path = journal(tmp_path).path
     link = tmp_path / f"link{path.suffix}"
     link.symlink_to(path)
@@ -128,7 +128,7 @@ def test_a_link_to_a_journal_is_not_written_through_and_is_called_one(tmp_path):
         ChangeJournal.read(link).append(AGREED, who=WHO, version="1")
 
 
-def test_one_that_was_stopped_in_the_middle_of_its_writing_holds_up_nobody_for_ever(tmp_path, monkeypatch):
+def test_a_stopped_writer_does_not_block_other_writers_forever(tmp_path, monkeypatch):
     monkeypatch.setattr(journal_module, "_LOCK_LIMIT_S", 0.1)
     mine = journal(tmp_path)
     with mine.path.open() as other:
@@ -139,16 +139,16 @@ def test_one_that_was_stopped_in_the_middle_of_its_writing_holds_up_nobody_for_e
     mine.append(AGREED, who=WHO, version="1")
 
 
-async def test_what_is_being_written_is_written_though_it_is_given_up_and_the_loop_goes_on_meanwhile():
-    loop, begun, may_end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+async def test_a_started_write_is_finished_after_cancellation_without_blocking_the_loop():
+    loop, started, may_end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
     def write() -> str:
-        loop.call_soon_threadsafe(begun.set)
+        loop.call_soon_threadsafe(started.set)
         assert may_end.wait(5)
         return "written"
 
     task = asyncio.create_task(run_to_completion(write))
-    await begun.wait()
+    await started.wait()
     task.cancel()
     await asyncio.sleep(0)
     assert not task.done()
@@ -156,9 +156,9 @@ async def test_what_is_being_written_is_written_though_it_is_given_up_and_the_lo
     assert await task == "written"
 
 
-def test_the_console_is_left_with_a_command_that_finds_the_same_journal_again(racwire, tmp_path, monkeypatch):
-    said: list[str] = []
+def test_the_console_exits_with_a_command_that_opens_the_same_journal(racwire, tmp_path, monkeypatch):
+    output: list[str] = []
     monkeypatch.setattr("tui.console.start.no_console", lambda *_: "")
-    monkeypatch.setattr("tui.console.start.run_console", lambda _, *, first, again: said.append(again) or 0)
+    monkeypatch.setattr("tui.console.start.run_console", lambda _, *, first, again: output.append(again) or 0)
     racwire()
-    assert said == [f"racwire change --directory {tmp_path}"]
+    assert output == [f"racwire change --directory {tmp_path}"]

@@ -36,10 +36,10 @@ WHO = {"who": "oracle@rac1", "version": "1"}
 
 @pytest.fixture
 def journal(tmp_path: Path) -> ChangeJournal:
-    return begun(tmp_path)
+    return opened(tmp_path)
 
 
-def begun(directory: Path, **more: object) -> ChangeJournal:
+def opened(directory: Path, **more: object) -> ChangeJournal:
     return ChangeJournal.open_new(directory, plan(**more), ObservedState(), **WHO)
 
 
@@ -51,7 +51,7 @@ def notes(path: Path) -> list[str]:
 # --- written and read -------------------------------------------------------------------------------------------------
 
 
-def test_what_was_written_is_read_again_by_anybody_at_any_time(journal):
+def test_written_events_can_be_read_again_by_another_process(journal):
     journal.append(AGREED, **WHO)
     line = journal.append(NOTE, **WHO)
     assert (line.number, line.who, line.racwire) == (3, "oracle@rac1", "1")
@@ -61,7 +61,7 @@ def test_what_was_written_is_read_again_by_anybody_at_any_time(journal):
     assert len(ChangeJournal.read(journal.path).change.lines) == 4
 
 
-def test_it_is_one_line_of_json_for_each_event_for_its_owner_only(journal):
+def test_a_journal_has_one_json_line_per_event_and_is_private_to_its_owner(journal):
     journal.extend((AGREED, NOTE), **WHO)
     raw = journal.path.read_bytes().splitlines()
     assert [msgspec.json.decode(line)["event"]["event"] for line in raw] == ["opened", "attested", "noted"]
@@ -85,7 +85,7 @@ def test_an_event_that_does_not_fit_is_not_written(journal):
     assert len(ChangeJournal.read(journal.path).change.lines) == 2
 
 
-def test_whether_somebody_else_was_at_it_is_seen_without_reading_it(journal):
+def test_a_write_of_another_process_is_detected_without_reading_the_journal(journal):
     other = ChangeJournal.read(journal.path)
     assert not other.is_stale()
     journal.append(AGREED, **WHO)
@@ -95,7 +95,7 @@ def test_whether_somebody_else_was_at_it_is_seen_without_reading_it(journal):
     assert journal.is_stale()
 
 
-def test_ten_thousand_lines_are_read_and_gone_on_with(journal):
+def test_ten_thousand_lines_can_be_read_and_continued(journal):
     raw = [journal.path.read_bytes().rstrip(b"\n")]
     for number in range(2, 10_001):
         line = JournalLine(number=number, at="", who="", racwire="1", after=digest(raw[-1]), event=NOTE)
@@ -110,19 +110,19 @@ def test_ten_thousand_lines_are_read_and_gone_on_with(journal):
 
 
 def test_a_second_change_of_a_cluster_is_refused_while_the_first_is_open(tmp_path):
-    first = begun(tmp_path)
+    first = opened(tmp_path)
     sentence = r"2026-11-20-a of prodrac is still open .* finish it, roll it back, or abandon it first"
     with pytest.raises(ChangeJournalError, match=sentence):
-        begun(tmp_path, id="2026-11-20-b")
-    assert begun(tmp_path, cluster="testrac").change.is_open
+        opened(tmp_path, id="2026-11-20-b")
+    assert opened(tmp_path, cluster="testrac").change.is_open
     first.append(Closed("abandoned", "A. Lee"), **WHO)
-    assert begun(tmp_path, id="2026-11-20-b").change.is_open
+    assert opened(tmp_path, id="2026-11-20-b").change.is_open
 
 
-def test_of_many_that_begin_at_once_one_begins(tmp_path):
+def test_of_many_changes_opened_at_once_only_one_succeeds(tmp_path):
     def begin(letter: str) -> bool:
         try:
-            begun(tmp_path, id=f"2026-11-20-{letter}")
+            opened(tmp_path, id=f"2026-11-20-{letter}")
         except ChangeJournalError:
             return False
         return True
@@ -132,23 +132,23 @@ def test_of_many_that_begin_at_once_one_begins(tmp_path):
     assert len(find(tmp_path)) == 1
 
 
-def test_a_name_that_is_no_name_of_a_file_makes_one(tmp_path):
-    hostile = begun(tmp_path / "new" / "directory", cluster="../../etc/x y\n")
+def test_a_cluster_name_that_is_not_a_file_name_is_converted_to_one(tmp_path):
+    hostile = opened(tmp_path / "new" / "directory", cluster="../../etc/x y\n")
     assert hostile.path.parent == tmp_path / "new" / "directory"
     assert hostile.path.name == ".._.._etc_x_y_-2026-11-20-a.change"
     assert name_of("") == "_"
 
 
-def test_a_directory_that_cannot_be_made_is_said_with_the_reason(tmp_path):
+def test_a_directory_that_cannot_be_created_is_reported_with_the_reason(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ChangeJournalError, match=r"racwire cannot create a journal in .*file/changes: Not a directory"):
-        begun(tmp_path / "file" / "changes")
+        opened(tmp_path / "file" / "changes")
 
 
-# --- two that write ---------------------------------------------------------------------------------------------------
+# --- concurrent writers -----------------------------------------------------------------------------------------------
 
 
-def test_who_writes_after_somebody_else_is_told_to_read_again(journal):
+def test_a_write_after_another_process_wrote_is_refused(journal):
     other = ChangeJournal.read(journal.path)
     journal.append(AGREED, **WHO)
     with pytest.raises(MovedOnError, match="Another process wrote to"):
@@ -157,7 +157,7 @@ def test_who_writes_after_somebody_else_is_told_to_read_again(journal):
     assert len(ChangeJournal.read(journal.path).change.lines) == 3
 
 
-def test_many_writers_lose_nothing_and_break_nothing(journal):
+def test_many_concurrent_writers_lose_and_damage_nothing(journal):
     def write(writer: int) -> None:
         for number in range(10):
             while True:
@@ -172,17 +172,17 @@ def test_many_writers_lose_nothing_and_break_nothing(journal):
     assert sorted(notes(journal.path)) == sorted(f"{w}.{n}" for w in range(4) for n in range(10))
 
 
-def test_a_copy_that_was_put_in_its_place_is_not_written_over(journal, tmp_path):
+def test_a_copy_put_in_place_of_the_journal_is_not_overwritten(journal, tmp_path):
     """The other copy grew by the same number of bytes: only its content differs."""
     journal.append(Noted("agree", "this one"), **WHO)
-    copy = begun(tmp_path / "other")
+    copy = opened(tmp_path / "other")
     copy.append(Noted("agree", "that one"), **WHO)
     journal.path.write_bytes(copy.path.read_bytes().replace(b"that", b"THAT"))
     with pytest.raises(MovedOnError, match="replaced by another"):
         journal.append(NOTE, **WHO)
 
 
-def test_one_that_became_shorter_is_not_written_on(journal):
+def test_a_journal_that_became_shorter_is_not_appended_to(journal):
     journal.append(AGREED, **WHO)
     whole = journal.path.read_bytes()
     journal.path.write_bytes(whole[: whole.index(b"\n") + 1])
@@ -190,13 +190,13 @@ def test_one_that_became_shorter_is_not_written_on(journal):
         journal.append(NOTE, **WHO)
 
 
-# --- what a crash leaves ----------------------------------------------------------------------------------------------
+# --- after a crash ----------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.integers(1, 400))
-def test_a_line_that_was_being_written_when_the_node_went_down_is_not_there_yet(tmp_path_factory, cut):
-    journal = begun(tmp_path_factory.mktemp("torn"))
+def test_a_line_cut_off_by_a_crash_is_ignored(tmp_path_factory, cut):
+    journal = opened(tmp_path_factory.mktemp("torn"))
     journal.append(AGREED, **WHO)
     whole = journal.path.read_bytes()
     journal.append(Noted("agree", "x" * 300), **WHO)
@@ -223,24 +223,24 @@ WRITER = """
 """
 
 
-def test_kill_minus_nine_at_any_moment_loses_nothing_that_was_said_to_be_kept(journal):
+def test_kill_minus_nine_at_any_moment_loses_no_acknowledged_event(journal):
     command = [sys.executable, "-c", textwrap.dedent(WRITER), str(journal.path)]
     for lines in (1, 7):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout
-            said = [writer.stdout.readline() for _ in range(lines)]
+            output = [writer.stdout.readline() for _ in range(lines)]
             writer.kill()
-            said += writer.stdout.readlines()
-        told = [int(line) for line in said if line.endswith("\n")]
-        kept = [int(note.partition(".")[0]) for note in notes(journal.path)]
-        assert kept == list(range(len(kept)))
-        assert told[-1] <= kept[-1]
+            output += writer.stdout.readlines()
+        acknowledged = [int(line) for line in output if line.endswith("\n")]
+        present = [int(note.partition(".")[0]) for note in notes(journal.path)]
+        assert present == list(range(len(present)))
+        assert acknowledged[-1] <= present[-1]
     lock = os.open(journal.path, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock dies with who held it
     os.close(lock)
 
 
-def test_a_disk_that_is_full_is_said_and_leaves_what_was_there(journal):
+def test_a_full_disk_is_reported_and_keeps_the_earlier_contents(journal):
     journal.append(AGREED, **WHO)
     whole = journal.path.read_bytes()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -258,7 +258,7 @@ def test_a_disk_that_is_full_is_said_and_leaves_what_was_there(journal):
     assert notes(journal.path) == [NOTE.text]
 
 
-# --- what was done to it by hand --------------------------------------------------------------------------------------
+# --- manual edits -----------------------------------------------------------------------------------------------------
 
 
 def spoilt(journal: ChangeJournal, change) -> str:
@@ -275,7 +275,7 @@ def without_line(number: int):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda data: data.replace(b"A. Lee", b"B. Lee"), "Line 3 .* does not follow"),
         (without_line(2), "Line 2 .* does not follow"),
@@ -293,11 +293,11 @@ def without_line(number: int):
         (lambda data: b"no line at all", "holds no change"),
     ],
 )
-def test_what_was_changed_by_hand_is_found_and_said(journal, change, said):
-    assert re.search(said, spoilt(journal, change))
+def test_a_manual_edit_is_detected_and_reported(journal, change, message):
+    assert re.search(message, spoilt(journal, change))
 
 
-def test_two_copies_that_went_on_apart_cannot_be_put_together(journal, tmp_path):
+def test_two_copies_that_diverged_cannot_be_merged(journal, tmp_path):
     fork = tmp_path / "fork"
     fork.write_bytes(journal.path.read_bytes())
     journal.append(AGREED, **WHO)
@@ -311,18 +311,18 @@ def test_two_copies_that_went_on_apart_cannot_be_put_together(journal, tmp_path)
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=200))
-def test_any_bytes_are_a_journal_or_one_sentence(tmp_path_factory, data):
+def test_any_bytes_are_a_journal_or_an_error_of_one_sentence(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / f"any{SUFFIX}"
     path.write_bytes(data)
     with pytest.raises(ChangeJournalError):
         ChangeJournal.read(path)
 
 
-# --- what lies in the directory ---------------------------------------------------------------------------------------
+# --- files in the directory -------------------------------------------------------------------------------------------
 
 
-def test_hostile_neighbours_are_listed_with_what_is_wrong_and_hold_nobody_up(tmp_path):
-    good = begun(tmp_path)
+def test_hostile_files_in_the_directory_are_listed_with_their_error_and_do_not_block(tmp_path):
+    good = opened(tmp_path)
     (tmp_path / f"directory{SUFFIX}").mkdir()
     os.mkfifo(tmp_path / f"pipe{SUFFIX}")
     (tmp_path / f"loop{SUFFIX}").symlink_to(tmp_path / f"loop{SUFFIX}")
@@ -336,14 +336,14 @@ def test_hostile_neighbours_are_listed_with_what_is_wrong_and_hold_nobody_up(tmp
     assert all(problem.endswith(".") for problem in found.values())
 
 
-def test_a_directory_that_is_not_there_holds_nothing_and_one_that_is_no_directory_is_said(tmp_path):
+def test_a_missing_directory_has_no_journals_and_a_file_in_its_place_is_an_error(tmp_path):
     assert find(tmp_path / "none") == ()
     (tmp_path / "file").write_text("")
     with pytest.raises(ChangeJournalError, match="cannot be read: Not a directory"):
         find(tmp_path / "file")
 
 
-def test_a_journal_that_is_not_there_is_said(tmp_path):
+def test_a_missing_journal_is_reported(tmp_path):
     with pytest.raises(ChangeJournalError, match="There is no journal"):
         ChangeJournal.read(tmp_path / "none")
 
@@ -357,18 +357,18 @@ def test_a_link_is_read_and_never_written_through(journal, tmp_path):
         linked.append(NOTE, **WHO)
 
 
-def test_the_login_is_what_the_system_knows(monkeypatch):
+def test_the_login_comes_from_the_operating_system(monkeypatch):
     monkeypatch.setattr("getpass.getuser", lambda: "oracle")
     assert login("rac1") == "oracle@rac1"
 
-    def nobody() -> str:
+    def unknown_user() -> str:
         raise OSError
 
-    monkeypatch.setattr("getpass.getuser", nobody)
+    monkeypatch.setattr("getpass.getuser", unknown_user)
     assert login("rac1") == f"uid {os.getuid()}@rac1"
 
 
-def test_a_line_of_an_event_says_when_and_with_which_version(journal):
+def test_a_line_has_the_time_and_the_version(journal):
     line = msgspec.json.decode(journal.path.read_bytes().splitlines()[0], type=JournalLine)
     assert isinstance(line.event, Opened)
     assert line.at[:4].isdigit()

@@ -23,7 +23,7 @@ from checks.run.events import RunFinished
 from checks.run.gathering import CHANGING, GATHERERS
 from checks.sources.nodes.shell import Shell, ShellError
 from tests.fixtures.change_plans import to_change
-from tests.unit.change_journals import LOOK, WHO
+from tests.unit.change_journals import OBSERVED, WHO
 from tests.unit.change_support import plan
 
 
@@ -36,33 +36,33 @@ def settings(tmp_path: Path) -> Settings:
 def begin(settings: Settings, monkeypatch: pytest.MonkeyPatch):
     """Open a change of a cluster whose peers answer this."""
 
-    async def begun(now: Cluster, changing: Changing, target: int | None = 9000) -> list[object]:
-        def given(group: str):
+    async def opening_events(now: Cluster, changing: Changing, target: int | None = 9000) -> list[object]:
+        def gatherer(group: str):
             async def gather(session, known):
                 session.local_node = now.local_node
                 return changing if group == "changing" else getattr(now, group)
 
             return gather
 
-        monkeypatch.setattr(opening, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
-        monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=given("changing")))
+        monkeypatch.setattr(opening, "GATHERERS", tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS))
+        monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=gatherer("changing")))
         async with aclosing(open_change(settings, Checks(()), target=target)) as events:
             return [event async for event in events]
 
-    return begun
+    return opening_events
 
 
 def copy(name: str, outcome: str = "") -> JournalCopy:
     return JournalCopy(node="rac2", path=f"/changes/prodrac-{name}.change", begins="{", lines=1, outcome=outcome)
 
 
-async def test_a_change_is_begun_with_a_journal_and_a_name_that_no_other_has(settings, begin):
+async def test_a_new_change_has_a_journal_and_a_unique_name(settings, begin):
     over = Changing(copies={"rac2": (copy(f"{opening.datetime.now().astimezone().date()}-a", "signed off"),)})
     *events, last = await begin(to_change(), over)
     assert isinstance(events[-1], RunFinished)
     assert isinstance(last, OpeningResult)
     (file,) = directory_of(settings).glob("*.change")
-    assert file == last.conduct.path
+    assert file == last.session.path
     assert file.stem.startswith("prodrac-")
     assert file.stem.endswith("-b")
 
@@ -80,8 +80,8 @@ async def test_a_damaged_journal_of_the_cluster_may_be_of_an_open_change(setting
         await begin(to_change(), Changing())
 
 
-async def test_peers_are_asked_for_copies_and_those_that_refuse_are_told(tmp_path: Path):
-    ChangeJournal.open_new(tmp_path, plan(), LOOK, who=WHO, version="1.2.3")
+async def test_copies_are_requested_from_peers_and_refusals_reported(tmp_path: Path):
+    ChangeJournal.open_new(tmp_path, plan(), OBSERVED, who=WHO, version="1.2.3")
     shells = []
 
     async def shell(node: str) -> Shell:
@@ -100,7 +100,7 @@ async def test_peers_are_asked_for_copies_and_those_that_refuse_are_told(tmp_pat
     assert found.unasked == {"rac3": Unknown("ssh was refused.")}
 
 
-async def test_a_target_that_cannot_be_told_must_be_named(begin):
+async def test_a_target_that_cannot_be_derived_must_be_named(begin):
     bare = msgspec.structs.replace(to_change(), networks=Unknown("not read"))
     with pytest.raises(ChangeError, match="specify the MTU with --to"):
         await begin(bare, Changing(), target=None)

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
-from checks.model.facts import Clusterware, FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, StaleHome, Unknown
+from checks.model.facts import (
+    Clusterware,
+    FragileMtu,
+    LldpNeighbour,
+    ManagedDatabase,
+    NetworkService,
+    StaleHome,
+    Unknown,
+)
 from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
 from tests.fixtures.change_plans import (
@@ -76,13 +84,13 @@ def test_a_switch_that_must_be_reloaded_is_raised_while_nothing_runs_over_it():
     assert "Clusterware still runs" in plan_for(to_change()).step("switch").what
 
 
-def test_nothing_is_stopped_before_what_leads_back_is_there():
+def test_nothing_is_stopped_before_backups_for_the_rollback_exist():
     plan = plan_for(to_change())
     assert "crsctl stop" not in " ".join(line for s in plan.steps[:5] for b in s.commands for line in b.lines)
     assert gates_of(plan, "backups") == ["backups-made"]
 
 
-def test_the_stack_goes_down_on_all_nodes_autostart_first_and_each_database_once():
+def test_the_stack_is_stopped_on_all_nodes_autostart_first_and_each_database_once():
     lines = lines_of(plan_for(to_change()), "stack-down")
     crsctl = "/u01/app/19.0.0/grid/bin/crsctl"
     assert lines == [
@@ -94,7 +102,7 @@ def test_the_stack_goes_down_on_all_nodes_autostart_first_and_each_database_once
     ]
 
 
-def test_it_comes_up_on_one_node_then_on_the_rest_and_starts_at_boot_again():
+def test_the_stack_starts_on_one_node_then_on_the_rest_and_autostart_is_enabled():
     plan = plan_for(to_change(3))
     first, others = plan.step("first-node"), plan.step("other-nodes")
     assert {block.node for block in first.commands} == {"rac1"}
@@ -112,7 +120,7 @@ def test_it_comes_up_on_one_node_then_on_the_rest_and_starts_at_boot_again():
     assert {g.check: g.until for g in others.gates}["autostart-on"] == "end"
 
 
-def test_a_database_that_is_down_already_is_neither_stopped_nor_started():
+def test_a_database_that_is_already_down_is_neither_stopped_nor_started():
     down = ManagedDatabase("test", (), (("test1", "rac1"),))
     plan = plan_for(to_change(databases=(PROD, down)))
     assert [database.name for database in plan.databases] == ["prod"]
@@ -120,7 +128,7 @@ def test_a_database_that_is_down_already_is_neither_stopped_nor_started():
 
 
 def test_each_node_sets_all_its_layers_now_and_for_the_next_boot():
-    plan = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.IFCFG]))
+    plan = plan_for(to_change(keepers=[NetworkService.NETWORK_MANAGER, NetworkService.IFCFG]))
     assert lines_of(plan, "set-mtu", "rac1") == [
         "ip link set dev eth1 mtu 9000",
         "ip link set dev eth2 mtu 9000",
@@ -130,7 +138,7 @@ def test_each_node_sets_all_its_layers_now_and_for_the_next_boot():
     assert lines_of(plan, "set-mtu", "rac2")[2].endswith("/etc/sysconfig/network-scripts/ifcfg-eth1")
 
 
-def test_a_private_vlan_on_a_bond_is_raised_from_its_members_up_and_the_public_vlan_is_left_alone():
+def test_a_private_vlan_on_a_bond_is_raised_from_the_members_up_without_the_public_vlan():
     plan = plan_for(to_change([stacked(1), node(2, 1500)]))
     layers = [layer for layer in plan.layers if layer.node == "rac1"]
     assert [(layer.interface, layer.role, layer.level) for layer in layers] == [
@@ -147,21 +155,21 @@ def test_a_private_vlan_on_a_bond_is_raised_from_its_members_up_and_the_public_v
     assert any("9022 bytes" in remark for remark in plan.remarks)
 
 
-def test_a_public_vlan_on_a_raised_bond_is_told_to_keep_what_it_has_after_the_next_boot():
+def test_a_public_vlan_on_a_raised_bond_gets_its_present_mtu_for_the_next_boot():
     """A VLAN that is made at boot gets the MTU of its parent."""
     blocks = [b for b in plan_for(to_change([stacked(1), node(2, 1500)])).step("set-mtu").commands if b.node == "rac1"]
     assert blocks[1].lines == ("nmcli connection modify bond0.10 802-3-ethernet.mtu 1500",)
-    said = plan_for(to_change([stacked(1), node(2, 1500)], mtus={"bond0.10": 1500}))
-    assert not any("bond0.10" in line for line in lines_of(said, "set-mtu") if "bond0.100" not in line)
+    plan = plan_for(to_change([stacked(1), node(2, 1500)], mtus={"bond0.10": 1500}))
+    assert not any("bond0.10" in line for line in lines_of(plan, "set-mtu") if "bond0.100" not in line)
 
 
-def test_lowering_leaves_a_bond_that_others_stand_on_at_the_larger_mtu():
+def test_lowering_leaves_a_bond_with_other_interfaces_at_the_larger_mtu():
     plan = plan_for(to_change([stacked(1, 9000), node(2, 9000)]), 1500)
     after = {layer.interface: layer.mtu_after for layer in plan.layers if layer.node == "rac1"}
     assert after == {"p0": 9000, "p1": 9000, "bond0": 9000, "bond0.100": 1500, "eth2": 1500}
 
 
-def test_a_parent_that_carries_more_already_keeps_it():
+def test_a_parent_with_a_larger_mtu_is_not_changed():
     def larger(interface):
         return interface if interface.kind == "vlan" else msgspec.structs.replace(interface, mtu=9216)
 
@@ -170,7 +178,7 @@ def test_a_parent_that_carries_more_already_keeps_it():
     assert (after["bond0"], after["p0"], after["bond0.100"]) == (9216, 9216, 9000)
 
 
-def test_infiniband_is_changed_in_its_own_words():
+def test_infiniband_is_changed_with_its_own_commands():
     built = to_change([infiniband(1), infiniband(2)])
     for name in ("rac1", "rac2"):
         built = with_setup(built, name, infiniband_modes={"ib0": "connected", "ib1": "connected"})
@@ -180,24 +188,24 @@ def test_infiniband_is_changed_in_its_own_words():
     assert default_target(report_of(built)) is None
 
 
-def test_jumbo_is_offered_from_the_standard_and_the_standard_from_jumbo():
+def test_the_default_target_is_jumbo_from_the_standard_and_the_standard_from_jumbo():
     assert default_target(report_of(to_change())) == 9000
     assert default_target(report_of(to_change([node(1), node(2)]))) == 1500
 
 
-def test_what_is_offered_fits_the_cloud_and_the_smallest_nic():
+def test_the_default_target_fits_the_cloud_and_the_smallest_nic():
     built = with_setup(to_change(), "rac2", platform="Microsoft Azure")
     assert default_target(report_of(built)) == 3900
     small = [with_interface(node(n, 1500), "eth2", max_mtu=4088) for n in (1, 2)]
     assert default_target(report_of(to_change(small))) == 4088
 
 
-def test_one_node_for_each_way_of_keeping_is_booted_and_this_one_only_if_it_must_be():
-    plan = plan_for(to_change(4, keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
+def test_one_node_for_each_network_service_is_booted_and_this_node_only_if_necessary():
+    plan = plan_for(to_change(4, keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
     assert [block.node for block in plan.step("survives-boot").commands] == ["rac2", "rac3"]
 
 
-def test_a_line_that_sets_an_mtu_beside_the_keeper_is_named_with_its_file():
+def test_a_script_that_also_sets_an_mtu_is_named_with_its_file():
     same = FragileMtu("eth1", "/etc/rc.d/rc.local", "ip link set dev eth1 mtu 9000", 9000)
     block = plan_for(with_setup(to_change(), "rac2", fragile=(same,))).step("set-mtu").commands[-1]
     assert block.node == "rac2"
@@ -205,7 +213,7 @@ def test_a_line_that_sets_an_mtu_beside_the_keeper_is_named_with_its_file():
     assert "ip link set dev eth1 mtu 9000" in block.note
 
 
-def test_switch_ports_that_lldp_names_stand_in_the_commands_of_their_kind():
+def test_switch_ports_known_from_lldp_are_in_the_commands_of_their_vendor():
     arista = LldpNeighbour("eth1", "sw1", "Arista Networks EOS version 4.30", "Ethernet7", 9236)
     plan = plan_for(with_setup(to_change(), "rac1", lldp=(arista,)))
     assert plan.switches == ("nexus-9000", "arista")
@@ -214,7 +222,7 @@ def test_switch_ports_that_lldp_names_stand_in_the_commands_of_their_kind():
     assert gates_of(plan, "switch") == ["switch-frames"]
 
 
-def test_without_a_known_kind_of_switch_there_are_questions_and_how_to_name_it():
+def test_without_a_known_vendor_of_the_switch_there_are_questions_and_how_to_name_it():
     plan = make_plan_with(Settings())
     (questions,) = plan.step("switch").commands
     assert all(line.startswith("# ") for line in questions.lines)
@@ -222,11 +230,11 @@ def test_without_a_known_kind_of_switch_there_are_questions_and_how_to_name_it()
     assert plan.step("switch").attest
 
 
-def make_plan_with(asked, built=None, **more):
+def make_plan_with(settings, built=None, **more):
     return make_plan(
         report_of(built or to_change()),
         9000,
-        asked,
+        settings,
         id="2026-11-20-a",
         made_by="oracle@rac1",
         made_at="2026-11-20T14:02:31+01:00",
@@ -235,26 +243,26 @@ def make_plan_with(asked, built=None, **more):
     )
 
 
-def test_gates_that_need_a_database_are_there_only_where_one_is_asked():
+def test_gates_that_need_a_database_exist_only_with_a_configured_database():
     without = make_plan_with(Settings())
     assert not {"gc-blocks-lost", "interconnect-in-use"} & set(gates_of(without, "interconnect"))
-    asked = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
-    plan = make_plan_with(asked, msgspec.structs.replace(to_change(), database=database()))
+    settings = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
+    plan = make_plan_with(settings, msgspec.structs.replace(to_change(), database=database()))
     assert {"gc-blocks-lost", "interconnect-in-use", "instance-ping"} <= set(gates_of(plan, "interconnect"))
     assert gates_of(plan, "baseline") == ["baseline-recording", "gc-blocks-lost", "instance-ping"]
     assert "--connect scan:1521/prod" in lines_of(plan, "compare")[0]
 
 
-def test_remarks_say_what_the_target_means_here():
+def test_remarks_explain_the_effects_of_the_target():
     nodes = [with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, HAIP)) for n in (1, 2)]
-    said = " ".join(plan_for(to_change(nodes)).remarks)
-    assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in said
-    assert "HAIP has one address" in said
-    assert "oifcfg needs no change" in said
-    assert "30 s (misscount)" in said
+    remarks = " ".join(plan_for(to_change(nodes)).remarks)
+    assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in remarks
+    assert "HAIP has one address" in remarks
+    assert "oifcfg needs no change" in remarks
+    assert "30 s (misscount)" in remarks
 
 
-def test_larger_blocks_are_said_to_be_cut_up_still():
+def test_larger_blocks_are_still_fragmented_and_a_remark_says_so():
     built = msgspec.structs.replace(
         to_change(), database=msgspec.structs.replace(database(), block_size_bytes=32768, parameters=Unknown("-"))
     )
@@ -266,7 +274,7 @@ def test_an_instance_that_clusterware_does_not_know_is_named():
     assert any("xe on rac2 also runs" in remark for remark in plan_for(built).remarks)
 
 
-def test_the_reason_that_was_typed_stands_in_the_plan_with_what_it_is_about():
+def test_the_reason_of_an_acceptance_is_in_the_plan_with_its_subject():
     fault = with_setup(to_change(), "rac2", kept=())
     with pytest.raises(PlanError):
         plan_for(fault)
@@ -278,7 +286,7 @@ def test_the_reason_that_was_typed_stands_in_the_plan_with_what_it_is_about():
     assert "racwire found no network service that configures eth1, eth2" in by_hand[0].note
 
 
-def test_what_the_plan_is_compared_with_later_is_recorded():
+def test_the_state_for_later_comparison_is_recorded():
     plan = plan_for(to_change())
     assert plan.interconnects == (
         "eth0  10.20.0.0  global  public",
@@ -286,37 +294,39 @@ def test_what_the_plan_is_compared_with_later_is_recorded():
         "eth2  192.168.11.0  global  cluster_interconnect",
     )
     assert plan.boot_ids == {"rac1": "boot-rac1", "rac2": "boot-rac2"}
-    look = look_of(to_change(), plan)
-    assert look.mtus["rac2"] == {"eth1": 1500, "eth2": 1500}
-    assert look.running == {"rac1": True, "rac2": True}
+    observed = look_of(to_change(), plan)
+    assert observed.mtus["rac2"] == {"eth1": 1500, "eth2": 1500}
+    assert observed.running == {"rac1": True, "rac2": True}
 
 
-def test_what_could_not_be_read_is_left_out_of_a_look():
+def test_an_unread_value_is_left_out_of_an_observed_state():
     seen = with_setup(to_change(), "rac2", daemons=Unknown("no"), boot_id=Unknown("no"))
-    look = look_of(seen, plan_for(to_change()))
-    assert set(look.running) == set(look.boot_ids) == {"rac1"}
+    observed = look_of(seen, plan_for(to_change()))
+    assert set(observed.running) == set(observed.boot_ids) == {"rac1"}
 
 
-def test_ids_are_the_day_and_the_first_letters_that_are_free():
+def test_ids_are_the_date_and_the_first_free_letters():
     day = date(2026, 11, 20)
     assert next_id([], day) == "2026-11-20-a"
     assert next_id(["2026-11-20-a", "2026-11-19-b"], day) == "2026-11-20-b"
     assert next_id([f"2026-11-20-{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"], day) == "2026-11-20-aa"
 
 
-def test_before_a_plan_all_checks_are_run_and_the_setups_are_gathered():
+def test_all_checks_run_and_the_setups_are_gathered_before_a_plan():
     checks = needed_checks(discover())
     assert {c.id for c in discover()} < {c.id for c in checks}
     assert {"setups", "managed"} <= {group for c in checks for group in (*c.needs, *c.uses)}
     assert [f.code for f in checks[-1].run(to_change())] == ["CH-PLAN-001"]
 
 
-KEEPERS = st.lists(st.sampled_from([k for k in Keeper if k is not Keeper.UNKNOWN]), min_size=1, max_size=3)
+KEEPERS = st.lists(
+    st.sampled_from([k for k in NetworkService if k is not NetworkService.UNKNOWN]), min_size=1, max_size=3
+)
 
 
 @given(nodes=st.lists(st.booleans(), min_size=2, max_size=4), keepers=KEEPERS, jumbo=st.booleans())
 @settings(max_examples=12)
-def test_whatever_the_cluster_is_made_of_its_plan_is_complete_and_can_be_pasted(nodes, keepers, jumbo):
+def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, keepers, jumbo):
     before, after = (9000, 1500) if jumbo else (1500, 9000)
     built = to_change(
         [stacked(n, before) if is_stacked else node(n, before) for n, is_stacked in enumerate(nodes, 1)], keepers
@@ -329,8 +339,8 @@ def test_whatever_the_cluster_is_made_of_its_plan_is_complete_and_can_be_pasted(
         assert sorted(run_time) == sorted(layer.interface for layer in own)
         for layer in own:
             assert layer.keeper in [*keepers]
-            kept = [line.replace("\\", "") for line in lines if not line.startswith("ip link")]
-            assert any(layer.interface in line for line in kept)
+            commands = [line.replace("\\", "") for line in lines if not line.startswith("ip link")]
+            assert any(layer.interface in line for line in commands)
     for step in plan.steps:
         assert step.what
         assert step.why
@@ -342,17 +352,17 @@ def test_whatever_the_cluster_is_made_of_its_plan_is_complete_and_can_be_pasted(
     assert msgspec.json.decode(msgspec.json.encode(plan), type=type(plan)) == plan
 
 
-def test_sixteen_nodes_are_all_there():
+def test_a_plan_for_sixteen_nodes_has_all_nodes():
     plan = plan_for(to_change(16))
     assert len({block.node for block in plan.step("set-mtu").commands}) == 16
     assert {block.node for block in plan.step("stack-down").commands} == set(plan.nodes)
 
 
-def test_the_last_step_looks_once_more_there_and_back():
+def test_the_last_step_verifies_again_in_both_directions():
     assert gates_of(plan_for(to_change()), "sign-off") == ["running-mtu", "kept-mtu", "stack-up"]
 
 
-def test_the_warnings_of_the_start_are_remembered():
+def test_the_warnings_of_the_start_are_recorded():
     built = to_change()
     assert isinstance(built.clusterware, Clusterware)
     stale = StaleHome("/u01/old", "/etc/oratab", "it has no bin")
@@ -362,10 +372,10 @@ def test_the_warnings_of_the_start_are_remembered():
     assert plan_for(warned).known == (KnownWarning("IC-GRID-002", "/etc/oratab is stale"),)
 
 
-def test_every_gate_is_one_that_racwire_can_look_at():
+def test_every_gate_is_one_that_racwire_can_verify():
     known = {gate.id for gate in GATES} | {check.id for check in discover()}
-    asked = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
-    plan = make_plan_with(asked, msgspec.structs.replace(to_change(), database=database()))
+    settings = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
+    plan = make_plan_with(settings, msgspec.structs.replace(to_change(), database=database()))
     assert {gate.check for step in plan.steps for gate in step.gates} <= known
     untils = {gate.until for step in plan.steps for gate in step.gates}
     assert untils <= {"", "end", *STEPS}

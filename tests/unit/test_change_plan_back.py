@@ -7,12 +7,12 @@ from checks.change.change_events import Attested, GateResult, JournalLine, Obser
 from checks.change.change_plan import ChangeKind
 from checks.change.planning import make_way_back
 from checks.change.state import fold
-from checks.model.facts import Keeper
+from checks.model.facts import NetworkService
 from checks.model.finding import Status
 from tests.fixtures.change_plans import plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node
 
-PLAN = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
+PLAN = plan_for(to_change(keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
 
 
 def standing_at(step, plan=PLAN, look=None):
@@ -44,7 +44,7 @@ def lines_of(plan, step, node):
 
 
 @pytest.mark.parametrize("step", ["agree", "baseline", "backups", "console-access", "switch"])
-def test_before_anything_was_stopped_there_is_only_to_be_seen_that_all_is_as_it_was(step):
+def test_before_anything_was_stopped_a_rollback_only_verifies_the_initial_state(step):
     plan = way_back(standing_at(step))
     assert ids(plan) == ["untouched", "sign-off"]
     assert [gate.check for gate in plan.steps[1].gates] == ["running-mtu", "kept-mtu", "stack-up"]
@@ -52,21 +52,21 @@ def test_before_anything_was_stopped_there_is_only_to_be_seen_that_all_is_as_it_
     assert not plan.steps[0].commands
 
 
-def test_from_a_half_stopped_cluster_nothing_more_is_stopped():
+def test_a_rollback_of_a_half_stopped_cluster_stops_nothing_more():
     plan = way_back(standing_at("stack-down"))
     assert ids(plan) == ["untouched", "other-nodes", "interconnect", "sign-off"]
-    said = " ".join(line for step in plan.steps for block in step.commands for line in block.lines)
-    assert "stop crs" not in said
-    assert "enable crs" in said
-    assert "srvctl start database -d prod" in said
+    commands = " ".join(line for step in plan.steps for block in step.commands for line in block.lines)
+    assert "stop crs" not in commands
+    assert "enable crs" in commands
+    assert "srvctl start database -d prod" in commands
 
 
-def test_a_look_that_saw_another_mtu_outweighs_where_the_steps_stand():
+def test_an_observed_other_mtu_overrides_the_progress_of_the_steps():
     changed = ObservedState(mtus={"rac1": {"eth1": 9000, "eth2": 1500}})
     assert ids(way_back(standing_at("stack-down", look=changed)))[:2] == ["stack-down", "set-mtu"]
 
 
-def test_once_the_mtu_may_have_been_set_all_goes_down_back_and_up_again():
+def test_once_an_mtu_may_have_been_set_the_rollback_stops_restores_and_starts():
     assert ids(way_back(standing_at("set-mtu"))) == [
         "stack-down",
         "set-mtu",
@@ -79,11 +79,11 @@ def test_once_the_mtu_may_have_been_set_all_goes_down_back_and_up_again():
 
 
 @pytest.mark.parametrize("step", ["survives-boot", "prove-paths", "first-node", "other-nodes", "interconnect", "end"])
-def test_once_the_files_were_changed_the_way_back_proves_a_boot_too(step):
+def test_once_the_files_were_changed_the_rollback_also_proves_a_boot(step):
     assert ids(way_back(standing_at(step)))[:3] == ["stack-down", "set-mtu", "survives-boot"]
 
 
-def test_a_stack_that_was_stopped_before_its_step_is_started_again():
+def test_a_stack_stopped_before_its_step_is_started_again():
     seen = ObservedState(running={"rac1": True, "rac2": False})
     assert ids(way_back(standing_at("switch", look=seen))) == ["untouched", "other-nodes", "interconnect", "sign-off"]
 
@@ -91,7 +91,7 @@ def test_a_stack_that_was_stopped_before_its_step_is_started_again():
 @pytest.mark.parametrize("step", [step.id for step in PLAN.steps])
 @pytest.mark.parametrize("mtus", [{}, {"rac2": {"eth1": 9000}}])
 @pytest.mark.parametrize("runs", [True, False])
-def test_wherever_it_begins_the_way_back_ends_with_what_was_recorded_proved_and_all_up(step, mtus, runs):
+def test_from_any_step_the_rollback_ends_with_the_recorded_state_proved_and_running(step, mtus, runs):
     back = way_back(standing_at(step, look=ObservedState(mtus=mtus, running={"rac2": runs})))
     assert {(one.node, one.interface, one.mtu_after, one.kept_before) for one in back.layers} == {
         (one.node, one.interface, one.mtu_before, one.kept_before) for one in PLAN.layers
@@ -101,7 +101,7 @@ def test_wherever_it_begins_the_way_back_ends_with_what_was_recorded_proved_and_
     assert proved == sorted(proved)
 
 
-def test_autostart_that_was_off_before_the_change_is_left_off():
+def test_autostart_that_was_off_before_the_change_stays_off():
     there = plan_for(with_setup(to_change(), "rac2", autostart=False))
     back = way_back(standing_at("interconnect", there))
     assert any("does not start at boot on rac2" in remark for remark in there.remarks)
@@ -110,7 +110,7 @@ def test_autostart_that_was_off_before_the_change_is_left_off():
         assert not any("enable" in line for line in lines_of(plan, "other-nodes", "rac2"))
 
 
-def test_every_layer_gets_back_what_it_had_and_every_file_what_it_set():
+def test_every_layer_and_every_file_get_their_earlier_values():
     plan = way_back(standing_at("prove-paths"))
     assert plan.kind is ChangeKind.ROLLBACK
     assert (plan.mtu_before, plan.mtu_after) == (9000, 1500)
@@ -123,21 +123,21 @@ def test_every_layer_gets_back_what_it_had_and_every_file_what_it_set():
     assert "rm -f /etc/systemd/network/10-eth1.network.d/zz-racwire-mtu.conf" in lines_of(plan, "set-mtu", "rac2")
 
 
-def test_the_way_back_lowers_what_was_raised_from_the_top_down():
+def test_the_rollback_of_a_raise_lowers_from_the_top_down():
     plan = way_back(standing_at("prove-paths", plan_for(to_change([stacked(1), node(2, 1500)]))))
     set_ = [line.split()[4] for line in lines_of(plan, "set-mtu", "rac1") if line.startswith("ip link set")]
     assert set_[0] == "bond0.100"
     assert set_.index("bond0") < set_.index("p0")
 
 
-def test_what_files_set_before_is_set_again():
+def test_earlier_values_in_files_are_set_again():
     built = to_change([node(1), node(2)], mtus={"eth1": 9000, "eth2": 9000})
     plan = way_back(standing_at("prove-paths", plan_for(built, 1500)))
     assert "nmcli connection modify eth1 802-3-ethernet.mtu 9000" in lines_of(plan, "set-mtu", "rac1")
     assert plan.mtu_after == 9000
 
 
-def test_the_way_back_knows_the_same_cluster_and_leads_no_further_back():
+def test_the_rollback_is_for_the_same_cluster_and_has_no_rollback_itself():
     plan = way_back(standing_at("compare"))
     assert (plan.id, plan.cluster, plan.nodes, plan.databases) == (PLAN.id, PLAN.cluster, PLAN.nodes, PLAN.databases)
     assert not any(step.if_rolled_back for step in plan.steps)

@@ -1,4 +1,4 @@
-"""The obstacles to a change: the name of each, what to do, and whether an operator may accept it with a reason."""
+"""The obstacles to a change: the name and the remedy of each, and whether an operator may accept it with a reason."""
 
 import re
 from pathlib import Path
@@ -15,10 +15,10 @@ from checks.model.facts import (
     ActiveVersion,
     ClusterMember,
     FragileMtu,
-    Keeper,
     KeptMtu,
     Leg,
     LldpNeighbour,
+    NetworkService,
     PingSeries,
     Unknown,
     UnreadNode,
@@ -48,12 +48,12 @@ def lost(built, verdict=Verdict.LOSS, **more):
     return with_paths(built, path(network, "rac1", "rac2", verdict, Leg.REQUEST, **more))
 
 
-def test_a_healthy_cluster_has_none():
+def test_a_healthy_cluster_has_no_obstacles():
     assert found(to_change()) == {}
     assert found(to_change([node(1), node(2)]), 1500) == {}
 
 
-def test_every_obstacle_says_what_where_and_what_to_do():
+def test_every_obstacle_has_a_title_a_sentence_and_next_steps():
     broken = lost(with_setup(to_change([stacked(1), node(2, 1500)]), "rac2", kept=(), platform="Microsoft Azure"))
     for obstacle in obstacles(report_of(broken), 9500):
         assert obstacle.title
@@ -61,7 +61,7 @@ def test_every_obstacle_says_what_where_and_what_to_do():
         assert obstacle.next
 
 
-def test_a_failure_is_named_by_its_code_and_a_typed_reason_outweighs_it():
+def test_a_failure_is_named_by_its_code_and_can_be_accepted_with_a_reason():
     sick = lost(to_change())
     obstacle = found(sick)["IC-PATH-005"]
     assert obstacle.acceptable
@@ -69,14 +69,14 @@ def test_a_failure_is_named_by_its_code_and_a_typed_reason_outweighs_it():
     assert found(sick, accepted=(Accepted("IC-PATH-005", "", "the network team watches it"),)) == {}
 
 
-def test_a_black_hole_stops_raising_and_is_cured_by_lowering():
+def test_a_black_hole_prevents_raising_and_is_cured_by_lowering():
     holed = lost(to_change([node(1), node(2)]), Verdict.BLACK_HOLE)
     assert "IC-PATH-003" not in found(holed, 1500)
     assert any("fixed by this change" in remark for remark in plan_for(holed, 1500).remarks)
     assert "IC-PATH-003" in found(holed, 8000)
 
 
-def test_a_node_with_another_mtu_is_what_a_change_cures_either_way():
+def test_a_node_with_another_mtu_does_not_prevent_a_change_in_either_direction():
     odd = to_change([node(1), node(2), node(3, 1500)])
     assert found(odd, 1500) == found(odd, 9000) == {}
     assert {layer.mtu_after for layer in plan_for(odd, 9000).layers} == {9000}
@@ -88,7 +88,7 @@ def test_a_route_that_limits_the_mtu_is_cured_by_lowering_only():
     assert "IC-MTU-005" not in found(to_change([node(1), routed]), 1500)
 
 
-def test_mid_upgrade_no_reason_is_enough():
+def test_an_unfinished_upgrade_cannot_be_accepted():
     patching = with_clusterware(to_change(), version=ActiveVersion("19.0.0.0.0", "ROLLING PATCH", "1"))
     accepted = (Accepted("CH-START-006", "", "we know what we are doing"),)
     obstacle = found(patching, accepted=accepted)["CH-START-006"]
@@ -96,17 +96,17 @@ def test_mid_upgrade_no_reason_is_enough():
     assert "ROLLING PATCH" in obstacle.sentence
 
 
-def test_before_12_1_no_upgrade_state_is_printed_and_none_is_asked_for():
+def test_before_12_1_no_upgrade_state_is_printed_and_none_is_required():
     assert found(with_clusterware(to_change(), version=ActiveVersion("11.2.0.4.0"))) == {}
 
 
 @pytest.mark.parametrize("platform", ["Oracle Engineered System"])
-def test_an_engineered_system_is_changed_by_its_vendors_procedure(platform):
+def test_an_engineered_system_is_changed_by_the_procedure_of_its_vendor(platform):
     obstacle = found(with_setup(to_change(), "rac1", platform=platform))["CH-START-007"]
     assert not obstacle.acceptable
 
 
-def test_plain_infiniband_is_no_engineered_system_but_has_mtus_of_its_own():
+def test_plain_infiniband_is_not_an_engineered_system_but_has_its_own_mtus():
     built = to_change([infiniband(1), infiniband(2)])
     for name in ("rac1", "rac2"):
         built = with_setup(built, name, infiniband_modes={"ib0": "datagram", "ib1": "datagram"})
@@ -114,7 +114,7 @@ def test_plain_infiniband_is_no_engineered_system_but_has_mtus_of_its_own():
     assert found(built, 4092) == {}
 
 
-def test_a_node_that_could_not_be_read_is_said_once():
+def test_a_node_that_could_not_be_read_is_reported_once():
     built = msgspec.structs.replace(
         cluster([node(1, 1500), UnreadNode("rac2", "ssh asked for a password")]), managed=Unknown("-")
     )
@@ -130,28 +130,28 @@ def test_a_node_whose_setup_is_not_known_cannot_be_planned_for():
     assert "setup of rac2" in found(built)["CH-START-001"].sentence
 
 
-def test_an_inactive_member_and_a_stack_that_is_down_can_be_outweighed():
+def test_an_inactive_member_and_a_stack_that_is_down_can_be_accepted():
     members = (ClusterMember("rac1", 1, status="Active"), ClusterMember("rac2", 2, status="Inactive"))
     built = with_clusterware(with_setup(to_change(), "rac2", daemons=(), instances=()), members=members)
     assert {"CH-START-004", "IC-GRID-006"} == set(found(built))
     assert all(o.acceptable for o in found(built).values())
 
 
-def test_without_clusterware_there_is_nothing_to_plan_with():
+def test_without_clusterware_no_plan_is_possible():
     built = msgspec.structs.replace(to_change(), clusterware=Unknown("No Grid home was found."))
     assert not found(built)["CH-START-003"].acceptable
 
 
-def test_pings_that_are_filtered_leave_the_paths_unknown_which_takes_a_reason():
+def test_filtered_pings_leave_the_paths_unknown_which_can_be_accepted():
     assert found(lost(to_change(), Verdict.FILTERED))["IC-PATH-007"].acceptable
 
 
 @pytest.mark.parametrize("target", [600, 9300])
-def test_a_target_that_ethernet_does_not_have_is_refused(target):
+def test_a_target_above_the_maximum_of_ethernet_is_refused(target):
     assert not found(to_change(), target)["CH-START-009"].acceptable
 
 
-def test_a_nic_that_carries_less_is_named_whichever_layer_it_is():
+def test_a_nic_with_a_smaller_maximum_is_named_in_any_layer():
     small = with_interface(stacked(1), "p1", max_mtu=4096)
     obstacle = found(to_change([small, stacked(2)]))["CH-START-011"]
     assert "p1 of rac1 carries at most 4096" in obstacle.sentence
@@ -161,25 +161,25 @@ def test_a_nic_that_carries_less_is_named_whichever_layer_it_is():
     ("platform", "most"),
     [("Microsoft Azure", 3900), ("Amazon EC2", 9001), ("Google Cloud", 8896), ("Oracle Cloud", 9000)],
 )
-def test_no_cloud_carries_more_than_its_network(platform, most):
+def test_no_target_exceeds_the_limit_of_the_cloud_network(platform, most):
     built = with_setup(to_change(), "rac1", platform=platform)
     assert str(most) in found(built, most + 1)["CH-START-013"].sentence
     assert "CH-START-013" not in found(built, most)
 
 
-@pytest.mark.parametrize(("announced", "stands"), [(9000, True), (9018, False), (1518, False)])
-def test_a_switch_port_that_announces_less_stands_in_the_way_unless_it_is_yet_to_be_raised(announced, stands):
+@pytest.mark.parametrize(("announced", "is_obstacle"), [(9000, True), (9018, False), (1518, False)])
+def test_a_switch_port_that_announces_less_is_an_obstacle_unless_it_will_be_raised(announced, is_obstacle):
     port = LldpNeighbour("eth1", "sw1", "", "Ethernet7", announced)
-    assert ("CH-START-012" in found(with_setup(to_change(), "rac1", lldp=(port,)))) == stands
+    assert ("CH-START-012" in found(with_setup(to_change(), "rac1", lldp=(port,)))) == is_obstacle
 
 
-def test_a_vlan_needs_four_bytes_more_of_the_switch():
+def test_a_vlan_needs_four_more_bytes_on_the_switch():
     port = LldpNeighbour("p0", "sw1", "", "Ethernet7", 9018)
     built = with_setup(to_change([stacked(1), stacked(2)]), "rac1", lldp=(port,))
     assert "needs 9022" in found(built)["CH-START-012"].sentence
 
 
-def test_there_is_nothing_to_change_where_all_is_so():
+def test_a_cluster_at_the_target_needs_no_change():
     assert set(found(to_change([node(1), node(2)]), 9000)) == {"CH-START-014"}
 
 
@@ -196,11 +196,11 @@ def test_a_node_without_a_port_on_a_private_network_is_named():
     assert "rac2 has no interface on 192.168.11.0/24" in found(built)["CH-START-027"].sentence
 
 
-def test_what_keeps_the_mtu_must_be_known_or_accepted():
+def test_an_unknown_boot_configuration_must_be_accepted():
     assert "eth1 and eth2 of rac2" in found(with_setup(to_change(), "rac2", kept=()))["CH-START-016"].sentence
 
 
-def test_files_that_could_not_be_read_are_said_once_for_each_node():
+def test_unreadable_files_are_reported_once_for_each_node():
     hidden = Unknown("NetworkManager's files can be read by root only")
     built = to_change(mtus={"eth1": hidden, "eth2": hidden})
     several = [o for o in obstacles(report_of(built), 9000) if o.code == "CH-START-022"]
@@ -208,21 +208,21 @@ def test_files_that_could_not_be_read_are_said_once_for_each_node():
     assert all("root" in o.sentence for o in several)
 
 
-def test_an_mtu_that_dhcp_can_bring_takes_a_reason():
+def test_an_mtu_from_dhcp_must_be_accepted():
     by_dhcp = Unknown("no file sets it, and DHCP can bring one (option 26)")
     assert set(found(to_change(mtus={"eth2": by_dhcp}))) == {"CH-START-023"}
 
 
-def test_a_file_that_is_about_a_public_interface_too_takes_a_reason():
-    built = to_change(keepers=[Keeper.NETWORKD])
+def test_a_file_shared_with_a_public_interface_must_be_accepted():
+    built = to_change(keepers=[NetworkService.NETWORKD])
     one = "/etc/systemd/network/10-eth.network"
-    shared = tuple(KeptMtu(name, Keeper.NETWORKD, one) for name in ("eth0", "eth1", "eth2"))
+    shared = tuple(KeptMtu(name, NetworkService.NETWORKD, one) for name in ("eth0", "eth1", "eth2"))
     obstacle = found(with_setup(built, "rac1", kept=shared))["CH-START-024"]
     assert "configures eth2 and also eth0, which is not private" in obstacle.sentence
     assert found(with_setup(built, "rac1", kept=shared[1:])) == {}
 
 
-def test_a_script_that_would_undo_the_change_is_named_with_its_line():
+def test_a_script_that_would_revert_the_change_is_named_with_its_line():
     line = FragileMtu("eth1", "/etc/rc.d/rc.local", "ip link set dev eth1 mtu 1500", 1500)
     public = FragileMtu("eth0", "/etc/rc.d/rc.local", "ip link set dev eth0 mtu 1400", 1400)
     obstacle = found(with_setup(to_change(), "rac1", fragile=(public, line)))["CH-START-017"]
@@ -237,12 +237,12 @@ def test_a_private_vlan_on_a_public_interface_is_not_planned():
     assert not obstacle.acceptable
 
 
-def test_what_nobody_can_accept_comes_first():
+def test_obstacles_that_cannot_be_accepted_come_first():
     both = with_setup(lost(to_change()), "rac1", platform="Oracle Engineered System")
     assert [o.acceptable for o in obstacles(report_of(both), 9000)] == [False, True]
 
 
-def test_a_kind_of_switch_that_is_not_known_is_refused_with_those_that_are():
+def test_an_unknown_vendor_of_a_switch_is_refused_with_the_list_of_known_ones():
     with pytest.raises(PlanError) as refused:
         plan_for(to_change(), switches=("nexus-1",))
     (obstacle,) = refused.value.obstacles
@@ -250,16 +250,16 @@ def test_a_kind_of_switch_that_is_not_known_is_refused_with_those_that_are():
     assert "nexus-9000" in obstacle.next[0]
 
 
-def test_each_code_has_one_meaning_that_is_explained(capsys):
+def test_each_code_has_one_documented_meaning(capsys):
     assert len({kind.code for kind in codes.KINDS}) == len(codes.KINDS)
-    said = {code for file in CHANGE.rglob("*.py") for code in CODE.findall(file.read_text())}
-    assert said == {kind.code for kind in codes.KINDS}
+    used = {code for file in CHANGE.rglob("*.py") for code in CODE.findall(file.read_text())}
+    assert used == {kind.code for kind in codes.KINDS}
     for code in ("CH-START-006", "CH-PLAN-002", "CH-LOOK-001"):
         assert main(["explain", code]) == 0
         assert code in capsys.readouterr().out
 
 
-def test_infiniband_beside_ethernet_is_another_obstacle_than_a_target_that_infiniband_does_not_have():
+def test_mixed_infiniband_and_an_impossible_infiniband_target_are_different_obstacles():
     mixed = node(2, 2044)
     built = to_change([infiniband(1), mixed])
     assert "partly InfiniBand" in found(built, 2044)["CH-START-025"].sentence

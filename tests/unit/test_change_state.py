@@ -41,7 +41,7 @@ def standings(of: Change) -> str:
 # --- one step after the other -----------------------------------------------------------------------------------------
 
 
-def test_a_step_without_a_gate_is_done_when_somebody_attests_it():
+def test_a_step_without_a_gate_is_done_when_it_is_attested():
     assert current(change()) == "agree"
     assert current(change(AGREED)) == "baseline"
 
@@ -52,7 +52,7 @@ def test_a_step_with_a_gate_is_done_when_the_gate_has_passed():
     assert standings(change(AGREED, failed, passed("baseline"))) == "done done current ahead"
 
 
-def test_a_step_with_both_needs_both_in_either_order():
+def test_a_step_with_both_needs_the_gate_and_the_attestation_in_either_order():
     both = Step(id="both", title="", what="", why="", attest="It is so.", gates=(Gate("stack-down"),))
     of = plan(steps=(both, STEPS[-1]))
     gate, word = passed("both"), Attested("both", "A. Lee")
@@ -64,26 +64,26 @@ def test_a_step_with_both_needs_both_in_either_order():
     ]
 
 
-def test_an_override_leads_on_and_is_not_called_done():
-    gone_past = change(AGREED, Verified("baseline", False, ()), Overridden("baseline", "A. Lee", "No load tonight."))
-    assert standings(gone_past) == "done overridden current ahead"
+def test_an_override_leads_to_the_next_step_and_is_not_called_done():
+    overridden = change(AGREED, Verified("baseline", False, ()), Overridden("baseline", "A. Lee", "No load tonight."))
+    assert standings(overridden) == "done overridden current ahead"
 
 
-def test_a_step_that_is_reopened_comes_again_and_what_somebody_attested_stays_so():
+def test_a_reopened_step_is_current_again_and_its_attestation_stays():
     reopened = after(until("set-mtu"), Reopened("stack-down", "rac2 was started."))
     assert current(reopened) == "stack-down"
     assert current(after(reopened, passed("stack-down"))) == "set-mtu"
     assert current(after(reopened, Reopened("agree", "?"))) == "stack-down"
 
 
-def test_when_all_is_done_nothing_is_current_and_it_is_open_until_it_is_closed():
+def test_after_the_last_step_nothing_is_current_and_the_change_is_open_until_it_is_closed():
     done = after(until("sign-off"), Attested("sign-off", "A. Lee"))
     assert done.current is None
     assert done.is_open
     assert not after(done, Closed("signed off", "A. Lee")).is_open
 
 
-# --- what must still hold ---------------------------------------------------------------------------------------------
+# --- gates that must still hold ---------------------------------------------------------------------------------------
 
 
 def held(of: Change) -> list[tuple[str, tuple[str, ...]]]:
@@ -91,13 +91,13 @@ def held(of: Change) -> list[tuple[str, tuple[str, ...]]]:
     return [(gate.check, gate.nodes) for _, gate in of.held(of.current)]
 
 
-def test_what_was_proved_has_to_stay_so_until_the_step_that_undoes_it():
+def test_a_passed_gate_must_hold_until_the_step_that_reverts_it():
     assert held(until("set-mtu")) == [("stack-down", ()), ("autostart-off", ())]
     assert held(until("first-node")) == [("running-mtu", ()), ("kept-mtu", ())]
     assert [check for check, _ in held(until("sign-off"))] == ["running-mtu", "kept-mtu", "stack-up", "autostart-on"]
 
 
-def test_an_override_goes_past_what_did_not_hold_and_what_did_hold_has_to_stay_so():
+def test_an_override_covers_failed_results_and_passed_results_must_still_hold():
     failed = Verified(
         "set-mtu",
         False,
@@ -112,30 +112,30 @@ def test_an_override_goes_past_what_did_not_hold_and_what_did_hold_has_to_stay_s
     assert held(over)[2:] == [("running-mtu", ("rac1", "rac2")), ("kept-mtu", ("rac1",))]
 
 
-def test_what_was_to_hold_until_a_step_that_is_done_need_not_hold_again():
+def test_a_gate_that_held_until_a_completed_step_need_not_hold_again():
     """When the cluster runs again, a lost MTU reopens set-mtu; the operator need not stop the whole cluster for it."""
     lost = after(until("sign-off"), Reopened("set-mtu", "rac2 is at 1500."))
     assert current(lost) == "set-mtu"
     assert held(lost) == []
 
 
-# --- the way back -----------------------------------------------------------------------------------------------------
+# --- rollback ---------------------------------------------------------------------------------------------------------
 
 
-def test_on_the_way_back_its_own_plan_is_followed_and_what_was_left_is_kept():
+def test_a_rollback_follows_its_own_plan_and_keeps_the_steps_of_the_first_plan():
     back = after(until("set-mtu"), RolledBack(BACK, "A. Lee", "The window is over."))
     assert back.is_way_back
     assert current(back) == "set-mtu"
     assert not back.mark(BACK.steps[0]).passed
-    assert [kept.id for kept, _ in back.behind] == ["2026-11-20-a"]
+    assert [earlier.id for earlier, _ in back.behind] == ["2026-11-20-a"]
     assert back.opened.kind is ChangeKind.RAISE
 
 
-# --- what makes no sense ----------------------------------------------------------------------------------------------
+# --- contradictory lines ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "message"),
     [
         ((AGREED,), "first line of the journal is not the plan"),
         ((), "is empty"),
@@ -147,8 +147,8 @@ def test_on_the_way_back_its_own_plan_is_followed_and_what_was_left_is_kept():
         ((Opened(plan()), RolledBack(plan(nodes=()), "A. Lee", "")), "no nodes"),
     ],
 )
-def test_lines_that_make_no_sense_together_are_refused_in_one_sentence(events, said):
-    with pytest.raises(ChangeError, match=said):
+def test_contradictory_lines_are_refused_in_one_sentence(events, message):
+    with pytest.raises(ChangeError, match=message):
         fold(lines(*events))
 
 
@@ -164,7 +164,7 @@ _EVENTS = st.one_of(
 
 @settings(max_examples=60)
 @given(st.lists(_EVENTS, max_size=25))
-def test_whatever_happens_there_is_one_next_step_and_all_before_it_are_behind(events: list[AnyEvent]):
+def test_after_any_events_there_is_one_next_step_and_all_earlier_steps_are_passed(events: list[AnyEvent]):
     whole = change(*events)
     step = whole.current
     behind = whole.plan.steps[: whole.plan.position(step.id) if step else None]
@@ -182,7 +182,7 @@ LAST = Step(id="sign-off", title="", what="", why="", attest="It was read.", gat
 AT_LAST = change(opened=plan(steps=(LAST,)))
 
 
-def test_the_last_step_is_attested_once_its_gate_passed_or_was_gone_past():
+def test_the_last_step_is_attested_once_its_gate_passed_or_was_overridden():
     unseen = Verified("sign-off", False, (result("rac2", Status.FAIL, "running-mtu"),))
     for of in (AT_LAST, after(AT_LAST, unseen)):
         with pytest.raises(ChangeError, match="only after its gate has passed"):
@@ -193,7 +193,7 @@ def test_the_last_step_is_attested_once_its_gate_passed_or_was_gone_past():
 
 
 @pytest.mark.parametrize(
-    ("decide", "said"),
+    ("decide", "message"),
     [
         (lambda: decisions.attest(change(), "agree", "  "), "name of the person who"),
         (lambda: decisions.attest(change(), "dance", "A. Lee"), "There is no step 'dance'"),
@@ -224,26 +224,26 @@ def test_the_last_step_is_attested_once_its_gate_passed_or_was_gone_past():
         (lambda: decisions.note(after(FAILED, Closed("abandoned", "A. Lee")), "a note"), "is closed: abandoned"),
     ],
 )
-def test_a_decision_that_does_not_fit_is_refused_with_the_reason(decide, said):
-    with pytest.raises(ChangeError, match=said):
+def test_a_decision_that_does_not_fit_is_refused_with_the_reason(decide, message):
+    with pytest.raises(ChangeError, match=message):
         decide()
 
 
-def test_once_the_gate_that_stops_the_cluster_was_looked_at_only_the_way_back_leads_out():
+def test_after_the_gate_that_stops_the_cluster_only_a_rollback_ends_the_change():
     """The gate did not pass, but half of the cluster may have been stopped by then."""
-    looked = after(until("stack-down"), Verified("stack-down", False, (result("rac1", Status.FAIL),)))
+    verified = after(until("stack-down"), Verified("stack-down", False, (result("rac1", Status.FAIL),)))
     with pytest.raises(ChangeError, match="racwire change rollback"):
-        decisions.abandon(looked, "A. Lee", "The window is over.")
+        decisions.abandon(verified, "A. Lee", "The window is over.")
     assert decisions.abandon(until("stack-down"), "A. Lee", "The window is over.").outcome == "abandoned"
 
 
-def test_what_is_decided_is_cut_to_what_was_said():
+def test_the_text_of_a_decision_is_stripped():
     assert decisions.attest(change(), "agree", " A. Lee ", " CHG-4711 ") == Attested("agree", "A. Lee", "CHG-4711")
     assert decisions.override(FAILED, "baseline", "A. Lee", " No load tonight. ").reason == "No load tonight."
     assert decisions.note(FAILED, " waiting for Bob ").step == "baseline"
 
 
-def test_the_outcome_says_which_way_it_ended():
+def test_the_outcome_says_how_the_change_ended():
     done = after(until("sign-off"), Attested("sign-off", "A. Lee"))
     assert decisions.close(done, "A. Lee").outcome == "signed off"
     assert decisions.note(done, "one thing more").step == "sign-off"

@@ -31,7 +31,19 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
 from checks.run.events import CheckConcluded, GatherProgress, RunFinished
 from checks.run.gathering import GATHERERS
-from tests.unit.change_support import NODES, STEPS, SUBNET, after, cluster, down, layer, looked, plan, setup, until
+from tests.unit.change_support import (
+    NODES,
+    STEPS,
+    SUBNET,
+    after,
+    cluster,
+    down,
+    layer,
+    plan,
+    setup,
+    until,
+    verification_events,
+)
 
 
 def verified(events: tuple[AnyEvent, ...]) -> Verified:
@@ -42,7 +54,7 @@ def surprised(events: tuple[AnyEvent, ...]) -> list[tuple[Surprise, str, bool]]:
     return [(e.what, e.node, e.dangerous) for e in events if isinstance(e, Surprised)]
 
 
-def told(events: tuple[AnyEvent, ...]) -> str:
+def sentences_of(events: tuple[AnyEvent, ...]) -> str:
     return "\n".join(e.sentence for e in events if isinstance(e, Surprised))
 
 
@@ -61,8 +73,8 @@ def booted(node: str, **more: object) -> object:
 # --- the gate ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_step_passes_when_every_node_does_and_what_was_seen_is_kept():
-    (event,) = looked(until("set-mtu", down()), down(9000))
+def test_a_step_passes_when_every_node_does_and_the_observed_state_is_recorded():
+    (event,) = verification_events(until("set-mtu", down()), down(9000))
     assert event == verified((event,))
     assert event.passed
     assert [(r.node, r.check, r.text) for r in event.results] == [
@@ -73,37 +85,39 @@ def test_a_step_passes_when_every_node_does_and_what_was_seen_is_kept():
     assert event.look.running == dict.fromkeys(NODES, False)
 
 
-def test_one_node_that_was_forgotten_is_named_and_the_others_pass():
+def test_a_forgotten_node_is_named_and_the_others_pass():
     forgotten = down(9000, rac3=1500, rac3_setup=setup("rac3", runs=False, mtu=1500))
-    events = looked(until("set-mtu", down()), forgotten)
+    events = verification_events(until("set-mtu", down()), forgotten)
     assert not verified(events).passed
     assert not_held(events) == [("running-mtu", "rac3"), ("kept-mtu", "rac3")]
     assert reopened(events) == []
 
 
-def test_a_gate_is_about_its_own_nodes_only():
+def test_a_gate_concerns_only_its_own_nodes():
     of = until("first-node", down(9000))
     one_up = down(9000, rac1=setup("rac1", mtu=9000, autostart=False))
-    assert verified(looked(of, one_up)).passed
-    assert not_held(looked(of, down(9000))) == [("stack-up", "rac1")]
-    two_up = msgspec.structs.replace(one_up, setups=(*cluster(9000, keeps=9000).setups[:2], one_up.setups[2]))
-    assert ("stack-down", "rac2") in not_held(looked(of, two_up))
+    assert verified(verification_events(of, one_up)).passed
+    assert not_held(verification_events(of, down(9000))) == [("stack-up", "rac1")]
+    two_up = msgspec.structs.replace(one_up, setups=(*cluster(9000, boot_mtu=9000).setups[:2], one_up.setups[2]))
+    assert ("stack-down", "rac2") in not_held(verification_events(of, two_up))
 
 
-def test_what_must_still_hold_is_told_only_where_it_does_not():
-    assert {r.check for r in verified(looked(until("survives-boot", down(9000)), down(9000))).results} == {"rebooted"}
+def test_earlier_gates_are_reported_only_if_they_no_longer_hold():
+    assert {r.check for r in verified(verification_events(until("survives-boot", down(9000)), down(9000))).results} == {
+        "rebooted"
+    }
 
 
-def test_a_gate_that_this_racwire_does_not_know_is_not_proved():
+def test_a_gate_unknown_to_this_version_does_not_pass():
     step = msgspec.structs.replace(STEPS[1], gates=(Gate("from-the-future"),))
     of = until("baseline", opened=plan(steps=(STEPS[0], step, STEPS[-1])))
-    event = verified(looked(of, cluster()))
+    event = verified(verification_events(of, cluster()))
     assert not event.passed
     assert event.results[0].status is Status.UNKNOWN
     assert "newer" in event.results[0].next[0]
 
 
-def test_a_built_in_check_speaks_of_the_paths_together_and_of_one_node_alone():
+def test_a_built_in_check_reports_the_paths_together_and_single_nodes():
     both = Finding(code="IC-PATH-003", check="df-ping", status=Status.FAIL, title="Gone.", nodes=("rac1", "rac2"))
     one = Finding(
         code="IC-MTU-002",
@@ -122,22 +136,24 @@ def test_a_built_in_check_speaks_of_the_paths_together_and_of_one_node_alone():
 # --- how the cluster changed under it ---------------------------------------------------------------------------------
 
 
-def test_a_cluster_that_stays_as_it_is_surprises_nobody():
-    assert surprised(looked(until("survives-boot", down(9000)), down(9000))) == []
+def test_an_unchanged_cluster_has_no_surprises():
+    assert surprised(verification_events(until("survives-boot", down(9000)), down(9000))) == []
 
 
-def test_a_boot_that_the_step_asks_for_is_told_and_alarms_nobody():
-    events = looked(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
+def test_an_expected_boot_is_reported_without_an_alarm():
+    events = verification_events(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
-    assert told(events) == "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
+    assert (
+        sentences_of(events) == "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
+    )
     assert verified(events).passed
 
 
-def test_a_node_that_comes_back_with_the_old_mtu_takes_the_change_back_to_setting_it():
+def test_a_node_that_boots_with_the_old_mtu_reopens_the_step_that_sets_it():
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=1500, rac2_setup=booted("rac2")))
+    events = verification_events(of, down(9000, rac2=1500, rac2_setup=booted("rac2")))
     assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
-    assert told(events) == (
+    assert sentences_of(events) == (
         "rac2 was booted at 19:30 and came back with eth1 at MTU 1500: the boot configuration does not set the "
         "planned MTU."
     )
@@ -147,37 +163,39 @@ def test_a_node_that_comes_back_with_the_old_mtu_takes_the_change_back_to_settin
     assert again.current.id == "set-mtu"
 
 
-def test_forgotten_persistence_that_was_gone_past_is_found_by_the_boot():
+def test_a_missing_boot_configuration_that_was_overridden_is_found_at_the_boot():
     """The override is for the file. The running MTU was verified, and a boot that loses it reverts the change."""
-    not_kept = down(9000, rac2=setup("rac2", runs=False, mtu=None))
+    not_persistent = down(9000, rac2=setup("rac2", runs=False, mtu=None))
     of = until("set-mtu", down())
-    of = after(of, *looked(of, not_kept), Overridden("set-mtu", "A. Lee", "The file comes later."))
+    of = after(of, *verification_events(of, not_persistent), Overridden("set-mtu", "A. Lee", "The file comes later."))
     lost = down(9000, rac2=1500, rac2_setup=setup("rac2", runs=False, mtu=None, boot="second"))
-    events = looked(of, lost)
-    assert "came back with eth1 at MTU 1500: the boot configuration does not set the planned MTU" in told(events)
+    events = verification_events(of, lost)
+    assert "came back with eth1 at MTU 1500: the boot configuration does not set the planned MTU" in sentences_of(
+        events
+    )
     assert reopened(events) == ["set-mtu"]
 
 
-def test_an_mtu_that_somebody_takes_back_is_seen_and_every_path_has_to_be_proved_again():
+def test_a_reverted_mtu_is_detected_and_every_path_must_be_proved_again():
     of = until("first-node", down(9000))
-    events = looked(of, down(9000, rac2=1500))
+    events = verification_events(of, down(9000, rac2=1500))
     assert surprised(events) == [(Surprise.MTU_LOST, "rac2", False)]
-    assert told(events) == "eth1 of rac2 was changed from MTU 9000 to 1500; the plan is MTU 9000."
+    assert sentences_of(events) == "eth1 of rac2 was changed from MTU 9000 to 1500; the plan is MTU 9000."
     assert reopened(events) == ["set-mtu", "prove-paths"]
 
 
-def test_a_surprise_is_told_once():
+def test_a_surprise_is_reported_once():
     of = until("first-node", down(9000))
     lost = down(9000, rac2=1500)
-    of = after(of, *looked(of, lost))
-    assert surprised(looked(of, lost)) == []
+    of = after(of, *verification_events(of, lost))
+    assert surprised(verification_events(of, lost)) == []
 
 
 @pytest.mark.parametrize("step", ["baseline", "stack-down"])
-def test_a_live_change_is_dangerous_at_whatever_step_it_is_seen(step):
-    events = looked(until(step, cluster()), with_nothing_more(cluster(1500, rac2=9000)))
+def test_a_live_change_is_dangerous_at_any_step(step):
+    events = verification_events(until(step, cluster()), with_nothing_more(cluster(1500, rac2=9000)))
     assert surprised(events) == [(Surprise.LIVE_CHANGE, "rac2", True)]
-    assert "changed from MTU 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in told(events)
+    assert "changed from MTU 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in sentences_of(events)
     assert ("mtu-untouched", "rac2") in not_held(events)
     assert not verified(events).passed
 
@@ -186,15 +204,15 @@ def with_nothing_more(now: Cluster) -> Cluster:
     return msgspec.structs.replace(now, changing=Changing())
 
 
-def test_a_live_change_that_is_taken_back_is_told_and_alarms_nobody():
+def test_a_reverted_live_change_is_reported_without_an_alarm():
     of = until("baseline", cluster())
-    of = after(of, *looked(of, with_nothing_more(cluster(1500, rac2=9000))))
-    events = looked(of, with_nothing_more(cluster()))
+    of = after(of, *verification_events(of, with_nothing_more(cluster(1500, rac2=9000))))
+    events = verification_events(of, with_nothing_more(cluster()))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
-    assert told(events).endswith("the MTU is right again.")
+    assert sentences_of(events).endswith("the MTU is right again.")
 
 
-def test_on_a_way_back_that_sets_nothing_the_mtu_of_before_is_what_has_to_be():
+def test_on_a_rollback_without_mtu_steps_the_earlier_mtu_is_expected():
     untouched = Step(id="untouched", title="", what="", why="", gates=(Gate("running-mtu"), Gate("kept-mtu")))
     back = plan(
         kind=ChangeKind.ROLLBACK,
@@ -202,89 +220,89 @@ def test_on_a_way_back_that_sets_nothing_the_mtu_of_before_is_what_has_to_be():
         layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES),
     )
     of = after(until("baseline", cluster(1500, rac2=9000)), RolledBack(back, "A. Lee", "Somebody began without us."))
-    events = looked(of, with_nothing_more(cluster(1500, rac2=9000)))
+    events = verification_events(of, with_nothing_more(cluster(1500, rac2=9000)))
     wrong = next(result for result in verified(events).results if result.check == "running-mtu" and not result.holds)
     assert "ip link set dev eth1 mtu 1500" in wrong.next
     assert not any("stop crs" in line for line in wrong.next)
-    assert surprised(looked(of, with_nothing_more(cluster(1500)))) == [(Surprise.OTHER, "rac2", False)]
+    assert surprised(verification_events(of, with_nothing_more(cluster(1500)))) == [(Surprise.OTHER, "rac2", False)]
 
 
-def test_an_mtu_that_is_lost_while_the_nodes_come_up_again_has_nobody_stop_them_all():
-    up = cluster(9000, keeps=9000)
+def test_an_mtu_lost_while_nodes_start_does_not_require_stopping_all_nodes():
+    up = cluster(9000, boot_mtu=9000)
     of = until("other-nodes", up)
-    of = after(of, *looked(of, with_nothing_more(cluster(9000, keeps=9000, rac3=1500))))
+    of = after(of, *verification_events(of, with_nothing_more(cluster(9000, boot_mtu=9000, rac3=1500))))
     assert of.current
     assert of.current.id == "set-mtu"
-    assert reopened(looked(of, with_nothing_more(up))) == []
-    assert verified(looked(of, with_nothing_more(up))).passed
+    assert reopened(verification_events(of, with_nothing_more(up))) == []
+    assert verified(verification_events(of, with_nothing_more(up))).passed
 
 
-def test_setting_mtus_while_nothing_runs_is_what_the_step_is_for():
-    assert surprised(looked(until("set-mtu", down()), down(9000, rac2=1500))) == []
+def test_setting_mtus_while_nothing_runs_is_expected_at_its_step():
+    assert surprised(verification_events(until("set-mtu", down()), down(9000, rac2=1500))) == []
 
 
-def test_a_stack_that_is_started_before_its_turn_has_to_be_stopped_again():
+def test_a_stack_started_too_early_must_be_stopped_again():
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=setup("rac2", mtu=9000, autostart=False)))
+    events = verification_events(of, down(9000, rac2=setup("rac2", mtu=9000, autostart=False)))
     assert surprised(events) == [(Surprise.STACK_STARTED, "rac2", False)]
     assert reopened(events) == ["stack-down"]
 
 
-def test_a_stack_that_is_started_while_the_mtus_differ_is_dangerous():
-    of = after(until("set-mtu", down()), *looked(until("set-mtu", down()), down(9000, rac2=1500)))
-    events = looked(of, down(9000, rac2=1500, rac3=setup("rac3", mtu=9000, autostart=False)))
+def test_a_stack_started_while_mtus_differ_is_dangerous():
+    of = after(until("set-mtu", down()), *verification_events(until("set-mtu", down()), down(9000, rac2=1500)))
+    events = verification_events(of, down(9000, rac2=1500, rac3=setup("rac3", mtu=9000, autostart=False)))
     assert (Surprise.STACK_STARTED, "rac3", True) in surprised(events)
-    assert "Stop Clusterware at once" in told(events)
+    assert "Stop Clusterware at once" in sentences_of(events)
 
 
-def test_whatever_else_was_proved_and_is_no_more_is_told_with_its_own_sentence():
+def test_other_gates_that_no_longer_hold_are_reported_with_their_own_sentence():
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, autostart=True)))
+    events = verification_events(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, autostart=True)))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
-    assert told(events) == "Clusterware would start when rac2 boots: its autostart is enabled."
+    assert sentences_of(events) == "Clusterware would start when rac2 boots: its autostart is enabled."
     assert reopened(events) == ["stack-down"]
 
 
-def test_not_knowing_takes_no_proof_away_and_lets_nothing_pass():
-    gone = UnreadNode("rac2", "rac2 could not be read: it is being booted.")
+def test_an_unknown_result_revokes_no_proof_and_passes_no_gate():
+    unread = UnreadNode("rac2", "rac2 could not be read: it is being booted.")
     of = until("prove-paths", down(9000))
-    events = looked(of, down(9000, rac2=gone, rac2_setup=gone))
+    events = verification_events(of, down(9000, rac2=unread, rac2_setup=unread))
     assert surprised(events) == []
     assert reopened(events) == []
     assert not verified(events).passed
     assert verified(events).look == of.look  # what is not known now stands as it was
 
 
-def test_a_cluster_that_lost_an_mtu_when_it_was_up_again_need_not_be_stopped_once_it_is_set_back():
-    up = cluster(9000, keeps=9000)
+def test_a_running_cluster_with_a_restored_mtu_need_not_be_stopped():
+    up = cluster(9000, boot_mtu=9000)
     of = until("sign-off", up)
-    of = after(of, *looked(of, cluster(9000, keeps=9000, rac2=1500)))
+    of = after(of, *verification_events(of, cluster(9000, boot_mtu=9000, rac2=1500)))
     assert of.current
     assert of.current.id == "set-mtu"
     assert [gate.check for gate in looked_at(of, of.current)] == ["running-mtu", "kept-mtu"]
-    assert verified(looked(of, up)).passed
+    assert verified(verification_events(of, up)).passed
 
 
-def test_an_mtu_that_is_lost_before_the_signature_is_seen_by_the_last_look():
+def test_an_mtu_lost_before_the_sign_off_is_found_by_the_last_verification():
     last = msgspec.structs.replace(STEPS[-1], gates=(Gate("running-mtu"),))
-    of = until("sign-off", cluster(9000, keeps=9000), plan(steps=(*STEPS[:-1], last)))
-    lost = looked(of, cluster(9000, keeps=9000, rac2=1500))
+    of = until("sign-off", cluster(9000, boot_mtu=9000), plan(steps=(*STEPS[:-1], last)))
+    lost = verification_events(of, cluster(9000, boot_mtu=9000, rac2=1500))
     assert not verified(lost).passed
     assert reopened(lost)[0] == "set-mtu"
-    assert verified(looked(of, cluster(9000, keeps=9000))).passed
+    assert verified(verification_events(of, cluster(9000, boot_mtu=9000))).passed
 
 
-def test_on_the_way_back_a_boot_is_told_and_an_mtu_on_its_way_is_no_surprise():
+def test_on_a_rollback_a_boot_is_reported_and_an_mtu_in_progress_is_no_surprise():
     layers = tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES)
     back = plan(kind=ChangeKind.ROLLBACK, layers=layers, steps=(*STEPS[2:4], STEPS[-1]))
     of = after(until("survives-boot", down(9000)), RolledBack(back, "A. Lee", "a good reason"))
-    assert verified(looked(of, down(9000))).passed
-    of = after(of, *looked(of, down(9000)))
-    assert surprised(looked(of, down(9000, rac1=1500))) == []
-    assert surprised(looked(of, down(1500, rac1=booted("rac1")))) == [(Surprise.REBOOTED, "rac1", False)]
+    assert verified(verification_events(of, down(9000))).passed
+    of = after(of, *verification_events(of, down(9000)))
+    assert surprised(verification_events(of, down(9000, rac1=1500))) == []
+    assert surprised(verification_events(of, down(1500, rac1=booted("rac1")))) == [(Surprise.REBOOTED, "rac1", False)]
 
 
-def test_until_everything_is_stopped_a_live_change_is_watched_for_and_not_after():
+def test_a_live_change_is_watched_for_only_until_everything_is_stopped():
     assert [gate.check for gate in watched(*_at("agree"))] == [
         "only-journal",
         "mtu-untouched",
@@ -305,7 +323,7 @@ def _at(step: str) -> tuple[Change, object]:
 PACKETS = BeforeAfter(before="6.02", after="1.00")
 
 
-def test_what_was_measured_on_the_way_is_kept_for_the_report():
+def test_measurements_during_the_change_are_recorded_for_the_report():
     activity = Activity(
         "", "", 30.0,
         (InstanceActivity(1, 30.0, {"gc blocks lost": 3, "gc cr blocks received": 9000}),),
@@ -335,23 +353,23 @@ def test_what_was_measured_on_the_way_is_kept_for_the_report():
 @pytest.fixture
 def engine(monkeypatch):
     """Return every group of facts from a cluster of facts, and record which groups were requested."""
-    asked: list[str] = []
+    gathered: list[str] = []
 
     def answers(now: Cluster) -> list[str]:
-        def given(group: str):
+        def gatherer(group: str):
             async def gather(session, known):
-                asked.append(group)
+                gathered.append(group)
                 session.progress(group, f"read {group}", 1, 1)
                 return getattr(now, group)
 
             return gather
 
-        fakes = tuple(replace(g, gather=given(g.group)) for g in GATHERERS)
+        fakes = tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS)
         monkeypatch.setattr(verifying, "GATHERERS", fakes)
         monkeypatch.setattr(
-            verifying, "evidence_gatherer", lambda *_: replace(verifying_planned(), gather=given("changing"))
+            verifying, "evidence_gatherer", lambda *_: replace(verifying_planned(), gather=gatherer("changing"))
         )
-        return asked
+        return gathered
 
     return answers
 
@@ -362,12 +380,12 @@ def verifying_planned():
     return CHANGING
 
 
-async def every(look: Verification) -> list[object]:
-    async with aclosing(look.events()) as events:
+async def every(verification: Verification) -> list[object]:
+    async with aclosing(verification.events()) as events:
         return [event async for event in events]
 
 
-async def test_a_look_tells_how_far_it_is_and_concludes_last(engine):
+async def test_a_verification_reports_its_progress_and_concludes_last(engine):
     engine(down(9000))
     of = until("set-mtu", down())
     events = await every(Verification(of, Settings(), node="rac1"))
@@ -379,22 +397,22 @@ async def test_a_look_tells_how_far_it_is_and_concludes_last(engine):
     assert verified(events[-1].events).passed
 
 
-async def test_with_the_stack_down_neither_clusterware_nor_the_database_is_asked(engine):
-    asked = engine(down(9000))
+async def test_with_the_stack_down_neither_clusterware_nor_the_database_is_queried(engine):
+    gathered = engine(down(9000))
     settings = msgspec.structs.replace(Settings(), database=DatabaseSettings(connect="rac-scan/prod"))
     await every(Verification(until("set-mtu", down()), settings, node="rac1"))
-    assert sorted(asked) == ["changing", "nodes", "setups"]
+    assert sorted(gathered) == ["changing", "nodes", "setups"]
 
 
-async def test_a_step_without_a_gate_still_sees_who_was_booted(engine):
-    engine(msgspec.structs.replace(cluster(9000, rac2=setup("rac2", mtu=9000, boot="second"), keeps=9000)))
-    of = until("sign-off", cluster(9000, keeps=9000))
+async def test_a_step_without_a_gate_still_detects_boots(engine):
+    engine(msgspec.structs.replace(cluster(9000, rac2=setup("rac2", mtu=9000, boot="second"), boot_mtu=9000)))
+    of = until("sign-off", cluster(9000, boot_mtu=9000))
     concluded = (await every(Verification(of, Settings(), node="rac1")))[-1]
     assert isinstance(concluded, Concluded)
     assert surprised(concluded.events) == [(Surprise.REBOOTED, "rac2", False)]
 
 
-async def test_a_look_that_is_given_up_ends_at_once(engine, monkeypatch):
+async def test_a_cancelled_verification_ends_at_once(engine, monkeypatch):
     engine(down(9000))
 
     async def hang(session, known):
@@ -412,7 +430,7 @@ async def test_a_look_that_is_given_up_ends_at_once(engine, monkeypatch):
                 break
 
 
-def test_what_the_engine_is_told_comes_from_the_plan():
+def test_the_settings_of_the_engine_come_from_the_plan():
     operator = msgspec.structs.replace(
         Settings(), cluster=ClusterSettings(peers=("other",)), database=DatabaseSettings(connect="rac-scan/prod")
     )
@@ -424,6 +442,6 @@ def test_what_the_engine_is_told_comes_from_the_plan():
     assert settings_for(operator, plan(), "rac2", with_database=True).database.is_set
 
 
-def test_this_node_is_known_by_the_plans_name():
+def test_this_node_is_identified_by_its_name_in_the_plan():
     assert node_here(plan(), "RAC2.example.com") == "rac2"
     assert node_here(plan(), "jump-host") == "jump-host"

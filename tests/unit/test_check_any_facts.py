@@ -203,7 +203,7 @@ counters = st.builds(
     st.lists(changes, max_size=3, unique_by=lambda c: c.node).map(tuple),
     st.dictionaries(st.sampled_from(["rac4", "rac5"]), unknown, max_size=2),
 )
-not_asked = st.just(NotAsked("No database connection is set."))
+not_requested = st.just(NotAsked("No database connection is set."))
 CLUSTERS = [cluster(2), cluster([node(1, 1500), node(2, 1500)]), cluster([])]
 
 
@@ -214,9 +214,9 @@ def clusters(draw: st.DrawFn) -> Cluster:
         base = msgspec.structs.replace(base, networks=draw(unknown), paths=draw(unknown), clusterware=draw(unknown))
     return msgspec.structs.replace(
         base,
-        database=draw(databases | unknown | not_asked),
-        activity=draw(samples | unknown | not_asked),
-        history=draw(histories | unknown | not_asked),
+        database=draw(databases | unknown | not_requested),
+        activity=draw(samples | unknown | not_requested),
+        history=draw(histories | unknown | not_requested),
         counters=draw(counters | unknown),
     )
 
@@ -234,38 +234,39 @@ def judged(check, built):
     return findings
 
 
-def test_evidence_in_sql_is_of_statements_that_are_sent():
+def test_evidence_in_sql_is_of_statements_that_racwire_sends():
     lost = asked(2, activity=losing(2, 37, {1: 37}), history=history(2, [past_loss(2)]))
     before = asked(2, history=history(2, [past_loss(2)]))
     topics = {e.topic for built in (lost, before) for c in CHECKS for f in c.run(built) for e in f.evidence}
-    asked_for = {topic for topic in topics if topic.startswith("sql ")}
-    assert {"sql sysstat", "sql cache_transfer", "sql interconnects", "sql awr_devices"} <= asked_for
-    assert asked_for <= {statement.topic for statement in statements().values()}
+    requested = {topic for topic in topics if topic.startswith("sql ")}
+    assert {"sql sysstat", "sql cache_transfer", "sql interconnects", "sql awr_devices"} <= requested
+    assert requested <= {statement.topic for statement in statements().values()}
 
 
 @given(clusters())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_check_raises_or_says_pass_of_a_loss(built):
-    said = {check.id: {f.status for f in judged(check, built)} for check in CHECKS}
+def test_no_check_raises_or_passes_a_loss(built):
+    statuses = {check.id: {f.status for f in judged(check, built)} for check in CHECKS}
     activity = built.activity
     if isinstance(activity, Activity):
         lost = [a for a in activity.instances if isinstance(a, InstanceActivity) and a.statistics.get("gc blocks lost")]
-        assert not (lost and Status.PASS in said["gc-blocks-lost"])
+        assert not (lost and Status.PASS in statuses["gc-blocks-lost"])
         assert (
-            not any(isinstance(a, ActivityGap) for a in activity.instances) or Status.UNKNOWN in said["gc-blocks-lost"]
+            not any(isinstance(a, ActivityGap) for a in activity.instances)
+            or Status.UNKNOWN in statuses["gc-blocks-lost"]
         )
     if isinstance(built.counters, CounterChanges):
         of = [c.counters for c in built.counters.nodes]
-        assert bool(PROBLEMS & said["reassembly"]) == any(
+        assert bool(PROBLEMS & statuses["reassembly"]) == any(
             c.value("Ip", "ReasmFails") or c.value("Ip", "ReasmTimeout") for c in of
         )
-        assert (Status.FAIL in said["udp-receive-buffers"]) == any(
+        assert (Status.FAIL in statuses["udp-receive-buffers"]) == any(
             c.value("Udp", "RcvbufErrors") or c.value("Udp", "MemErrors") for c in of
         )
-        assert not built.counters.unread or Status.UNKNOWN in said["reassembly"] & said["udp-receive-buffers"]
+        assert not built.counters.unread or Status.UNKNOWN in statuses["reassembly"] & statuses["udp-receive-buffers"]
         for check in (reassembly, udp_receive_buffers, rp_filter):
             assert sum(f.status is Status.UNKNOWN for f in judged(check, built)) <= 1
     if isinstance(built.database, Database) and isinstance(built.database.interconnects, tuple):
         numbers = {i.number for i in built.database.instances}
         public = [i for i in built.database.interconnects if i.is_public and i.instance in numbers]
-        assert bool(public) <= (Status.FAIL in said["interconnect-in-use"])
+        assert bool(public) <= (Status.FAIL in statuses["interconnect-in-use"])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.model.facts import FragileMtu, Keeper, KeptMtu, NodeSetup, Unknown, UnreadNode
+from checks.model.facts import FragileMtu, KeptMtu, NetworkService, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Status
 from checks.plugins.boot_mtu import boot_mtu
 from tests.fixtures.clusters import cluster, interface, node, setup, with_interface
@@ -17,32 +17,32 @@ def keeping(of, *entries, **more):
     """Return the setup of a node in which these entries replace those of the same interfaces."""
     base = setup(of)
     names = {entry.interface for entry in entries}
-    kept = (*(k for k in base.kept if k.interface not in names), *entries)
-    return msgspec.structs.replace(base, **{"kept": kept, **more})
+    boot_mtus = (*(k for k in base.kept if k.interface not in names), *entries)
+    return msgspec.structs.replace(base, **{"kept": boot_mtus, **more})
 
 
 def found(nodes, *setups):
     """The findings of a cluster by their codes; the files of other nodes have the running MTU."""
-    given = {s.name: s for s in setups}
-    built = msgspec.structs.replace(cluster(list(nodes)), setups=tuple(given.get(n.name, setup(n)) for n in nodes))
+    by_node = {s.name: s for s in setups}
+    built = msgspec.structs.replace(cluster(list(nodes)), setups=tuple(by_node.get(n.name, setup(n)) for n in nodes))
     return {f.code: f for f in boot_mtu.run(built)}
 
 
-def kept(name="eth1", mtu=None, keeper=Keeper.IFCFG, file="/etc/sysconfig/network-scripts/ifcfg-eth1", **more):
-    return KeptMtu(name, keeper, file, mtu=mtu, **more)
+def boot(name="eth1", mtu=None, service=NetworkService.IFCFG, file="/etc/sysconfig/network-scripts/ifcfg-eth1", **more):
+    return KeptMtu(name, service, file, mtu=mtu, **more)
 
 
-def test_nodes_that_keep_what_they_run_with_pass_on_every_network():
-    told = boot_mtu.run(cluster(4))
-    assert [(f.code, f.status) for f in told] == [("IC-BOOT-001", Status.PASS)] * 2
-    assert told[0].title == "rac1, rac2, rac3 and rac4 keep MTU 9000 on 192.168.10.0/24 through the next boot."
+def test_nodes_whose_boot_configuration_has_the_running_mtu_pass_on_every_network():
+    findings = boot_mtu.run(cluster(4))
+    assert [(f.code, f.status) for f in findings] == [("IC-BOOT-001", Status.PASS)] * 2
+    assert findings[0].title == "rac1, rac2, rac3 and rac4 keep MTU 9000 on 192.168.10.0/24 through the next boot."
 
 
-def test_the_same_slip_on_several_nodes_is_one_finding_with_one_remedy():
-    by_nm = kept(keeper=Keeper.NETWORK_MANAGER, file="", connection="Private 1")
-    told = found([RAC1, RAC2], keeping(RAC1, by_nm), keeping(RAC2, by_nm))["IC-BOOT-002"]
-    assert told.title.startswith("eth1 of rac1 and rac2 run at MTU 9000 and will have MTU 1500")
-    change = told.next[-1]
+def test_the_same_mistake_on_several_nodes_is_one_finding_with_one_remedy():
+    by_nm = boot(service=NetworkService.NETWORK_MANAGER, file="", connection="Private 1")
+    finding = found([RAC1, RAC2], keeping(RAC1, by_nm), keeping(RAC2, by_nm))["IC-BOOT-002"]
+    assert finding.title.startswith("eth1 of rac1 and rac2 run at MTU 9000 and will have MTU 1500")
+    change = finding.next[-1]
     assert change.is_change
     assert change.commands == ("nmcli connection modify 'Private 1' 802-3-ethernet.mtu 9000",)
 
@@ -55,14 +55,14 @@ def bonded(bond=9000, member=9000):
 
 def test_a_member_of_a_bond_without_an_mtu_of_its_own_gets_that_of_the_bond():
     of = bonded()
-    for entries in ((kept("p0"), kept("eth2", 9000)), (kept("eth2", 9000),)):
+    for entries in ((boot("p0"), boot("eth2", 9000)), (boot("eth2", 9000),)):
         base = keeping(of, *entries)
         only = tuple(k for k in base.kept if k.interface != "p0" or k in entries)
         assert found([RAC1, of], msgspec.structs.replace(base, kept=only)).keys() == {"IC-BOOT-001"}
 
 
-def test_a_member_of_a_bond_with_an_mtu_of_its_own_is_told():
-    finding = found([RAC1, bonded()], keeping(bonded(), kept("p0", 1500)))["IC-BOOT-002"]
+def test_a_member_of_a_bond_with_an_mtu_of_its_own_is_reported():
+    finding = found([RAC1, bonded()], keeping(bonded(), boot("p0", 1500)))["IC-BOOT-002"]
     assert finding.title.startswith("p0 of rac2 runs at MTU 9000 and will have MTU 1500")
 
 
@@ -71,13 +71,13 @@ def on_vlan(parent):
     return msgspec.structs.replace(upper, interfaces=(*upper.interfaces, interface("bond1", "", parent, kind="bond")))
 
 
-def test_a_vlan_has_its_parent_s_mtu_and_never_more():
+def test_a_vlan_takes_the_mtu_of_its_parent_and_never_more():
     of = on_vlan(9000)
-    assert found([RAC1, of], keeping(of, kept("eth2"))).keys() == {"IC-BOOT-001"}
-    told = found([RAC1, of], keeping(of, kept("eth2", 9000), kept("bond1", 1500)))
-    assert told["IC-BOOT-002"].title.startswith("bond1 of rac2 runs at MTU 9000")
+    assert found([RAC1, of], keeping(of, boot("eth2"))).keys() == {"IC-BOOT-001"}
+    findings = found([RAC1, of], keeping(of, boot("eth2", 9000), boot("bond1", 1500)))
+    assert findings["IC-BOOT-002"].title.startswith("bond1 of rac2 runs at MTU 9000")
     titles = {f.title for f in boot_mtu.run(
-        msgspec.structs.replace(cluster([RAC1, of]), setups=(setup(RAC1), keeping(of, kept("bond1", 1500))))
+        msgspec.structs.replace(cluster([RAC1, of]), setups=(setup(RAC1), keeping(of, boot("bond1", 1500))))
     )}  # fmt: skip
     assert (
         "eth2 of rac2 runs at MTU 9000 and will have MTU 1500 after its next boot: its parent will have no larger MTU."
@@ -91,22 +91,22 @@ SCRIPT = FragileMtu("eth1", "/etc/rc.d/rc.local", "ip link set eth1 mtu 9000", 9
 @pytest.mark.parametrize(
     ("entries", "line", "title"),
     [
-        ((kept(),), SCRIPT, "comes only from /etc/rc.d/rc.local: without the script it will be 1500."),
-        ((kept(),), msgspec.structs.replace(SCRIPT, interface=""), "without the script it will be 1500."),
+        ((boot(),), SCRIPT, "comes only from /etc/rc.d/rc.local: without the script it will be 1500."),
+        ((boot(),), msgspec.structs.replace(SCRIPT, interface=""), "without the script it will be 1500."),
         (
-            (kept(keeper=Keeper.UNKNOWN),),
+            (boot(service=NetworkService.UNKNOWN),),
             SCRIPT,
             "comes only from /etc/rc.d/rc.local: no known network service sets it.",
         ),
         (
-            (kept(mtu=Unknown("root only")),),
+            (boot(mtu=Unknown("root only")),),
             SCRIPT,
             "comes only from /etc/rc.d/rc.local: the MTU without the script is not known.",
         ),
         ((), msgspec.structs.replace(SCRIPT, mtu=1500), "and /etc/rc.d/rc.local will set MTU 1500 at the next boot."),
     ],
 )
-def test_an_mtu_that_hangs_on_a_script_is_fragile(entries, line, title):
+def test_an_mtu_that_depends_on_a_script_is_fragile(entries, line, title):
     finding = found([RAC1, RAC2], keeping(RAC2, *entries, fragile=(line,)))["IC-BOOT-003"]
     assert finding.status is Status.WARN
     assert "eth1 of rac2" in finding.title
@@ -117,36 +117,38 @@ def test_an_mtu_that_hangs_on_a_script_is_fragile(entries, line, title):
 @pytest.mark.parametrize(
     "line", [SCRIPT, FragileMtu("", "/etc/rc.local", "mtu $1"), FragileMtu("em9", "/x", "mtu", 1400)]
 )
-def test_a_script_that_says_what_is_kept_anyway_or_is_about_something_else_is_no_fault(line):
+def test_a_script_with_the_configured_mtu_or_another_purpose_is_not_a_fault(line):
     assert found([RAC1, RAC2], keeping(RAC2, fragile=(line,))).keys() == {"IC-BOOT-001"}
 
 
-def test_where_nothing_known_keeps_any_interface_it_is_told_and_is_no_fault():
+def test_interfaces_without_a_known_network_service_are_info():
     """As in a container, or on a practice cluster without network services."""
-    told = found([RAC1, RAC2], *(keeping(of, kept=()) for of in (RAC1, RAC2)))
-    assert {f.status for f in told.values()} == {Status.INFO}
-    assert told["IC-BOOT-005"].title.startswith("No known network service configures eth1 and eth2 of rac1 and rac2,")
+    findings = found([RAC1, RAC2], *(keeping(of, kept=()) for of in (RAC1, RAC2)))
+    assert {f.status for f in findings.values()} == {Status.INFO}
+    assert findings["IC-BOOT-005"].title.startswith(
+        "No known network service configures eth1 and eth2 of rac1 and rac2,"
+    )
 
 
-def test_what_could_not_be_read_at_all_is_unknown_and_what_is_open_beside_other_answers_is_told():
+def test_a_boot_mtu_is_unknown_if_all_interfaces_are_unreadable_and_info_if_some_are():
     secret = Unknown("NetworkManager's files can be read by root only, and nmcli did not tell of them")
-    nothing = keeping(RAC2, kept("eth1", secret), kept("eth2", secret))
+    nothing = keeping(RAC2, boot("eth1", secret), boot("eth2", secret))
     finding = found([RAC1, RAC2], nothing)["IC-BOOT-004"]
     assert finding.status is Status.UNKNOWN
     assert secret.reason in finding.seen
-    one = keeping(RAC2, kept("eth1", secret))
+    one = keeping(RAC2, boot("eth1", secret))
     assert found([RAC1, RAC2], one)["IC-BOOT-004"].status is Status.INFO
     assert found([RAC1, RAC2], keeping(RAC2, kept=secret))["IC-BOOT-004"].status is Status.UNKNOWN
 
 
 def test_a_node_whose_setup_could_not_be_read_is_unknown_and_the_others_are_judged():
     base = msgspec.structs.replace(cluster(2), setups=(setup(RAC1), UnreadNode("rac2", "its shell is gone")))
-    told = boot_mtu.run(base)
-    assert {f.code for f in told} == {"IC-BOOT-001", "IC-BOOT-004"}
-    assert [f.nodes for f in told if f.status is Status.UNKNOWN] == [("rac2",)]
+    findings = boot_mtu.run(base)
+    assert {f.code for f in findings} == {"IC-BOOT-001", "IC-BOOT-004"}
+    assert [f.nodes for f in findings if f.status is Status.UNKNOWN] == [("rac2",)]
 
 
-def test_clusterware_that_will_not_start_is_told():
+def test_clusterware_that_cannot_start_is_reported():
     finding = found([RAC1, RAC2], keeping(RAC2, autostart=False))["IC-BOOT-006"]
     assert (finding.status, finding.nodes) == (Status.INFO, ("rac2",))
     assert finding.title == "Clusterware will not start automatically after the next boot of rac2."
@@ -158,7 +160,7 @@ setups = st.builds(
     NodeSetup,
     st.sampled_from(["rac1", "rac2"]),
     kept=st.builds(Unknown, st.just("x"))
-    | st.lists(st.builds(KeptMtu, names, st.sampled_from(Keeper), mtu=mtus), max_size=5).map(tuple),
+    | st.lists(st.builds(KeptMtu, names, st.sampled_from(NetworkService), mtu=mtus), max_size=5).map(tuple),
     fragile=st.lists(
         st.builds(FragileMtu, names, st.just("/f"), st.just("l"), st.sampled_from([None, 1500, 9000])), max_size=2
     ).map(tuple),
@@ -177,11 +179,11 @@ wirings = st.fixed_dictionaries(
 
 @given(st.lists(setups | st.builds(UnreadNode, st.just("rac2"), st.just("r")), max_size=2), wirings, wirings)
 @settings(max_examples=60, deadline=None)
-def test_whatever_is_kept_and_however_layers_are_wired_it_is_judged_and_nothing_unknown_passes(known, one, other):
+def test_any_boot_configuration_and_layering_is_judged_and_nothing_unknown_passes(known, one, other):
     built = cluster(
         [with_interface(RAC1, "eth1", **one), with_interface(with_interface(RAC2, "eth1", **other), "eth2", **one)]
     )
-    told = boot_mtu.run(msgspec.structs.replace(built, setups=tuple(known)))
+    findings = boot_mtu.run(msgspec.structs.replace(built, setups=tuple(known)))
     if not any(isinstance(s, NodeSetup) and isinstance(s.kept, tuple) for s in known):
-        assert Status.PASS not in {f.status for f in told}
-    assert all(f.title.endswith(".") and "None" not in f.title for f in told)
+        assert Status.PASS not in {f.status for f in findings}
+    assert all(f.title.endswith(".") and "None" not in f.title for f in findings)

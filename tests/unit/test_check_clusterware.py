@@ -23,7 +23,7 @@ def test_a_healthy_cluster_passes_with_its_version():
     assert finding.title == "Clusterware 19.0.0.0.0 is up on rac1, and all 4 nodes are active."
 
 
-def test_a_place_that_names_another_home_is_told():
+def test_a_source_that_names_another_home_is_reported():
     home = GridHome("/u01/new", "running ocssd.bin", "grid", (StaleHome("/u01/old", "/etc/oracle/olr.loc", "gone"),))
     finding = found(with_facts(grid_home=home))["IC-GRID-002"]
     assert (finding.status, finding.title) == (
@@ -32,13 +32,13 @@ def test_a_place_that_names_another_home_is_told():
     )
 
 
-def test_a_tool_that_gave_no_answer_is_unknown_with_its_reason():
+def test_a_tool_without_an_answer_is_unknown_with_its_reason():
     finding = found(with_facts(misscount_s=Unknown("crsctl did not end within 10 s.")))["IC-GRID-003"]
     assert finding.status is Status.UNKNOWN
     assert finding.title == "crsctl get css misscount gave no answer on rac1: crsctl did not end within 10 s."
 
 
-def test_a_stack_that_is_down_is_one_finding_although_every_tool_is_silent():
+def test_a_stack_that_is_down_is_one_finding_although_every_tool_fails():
     down = Unknown("Clusterware is not running on this node.")
     codes = found(
         with_facts(
@@ -55,13 +55,13 @@ def test_a_rolling_patch_is_a_warning():
     assert (finding.status, finding.title) == (Status.WARN, "The cluster is in the upgrade state ROLLING PATCH.")
 
 
-def test_an_inactive_node_fails_by_name():
+def test_an_inactive_node_fails_and_is_named():
     members = (ClusterMember("rac1", 1, status="Active"), ClusterMember("rac2", 2, status="Inactive"))
     assert found(with_facts(members=members))["IC-GRID-006"].nodes == ("rac2",)
 
 
 @pytest.mark.parametrize(("named", "status"), [((), Status.UNKNOWN), (("192.168.10.0/24",), Status.SKIPPED)])
-def test_without_a_home_it_is_unknown_unless_the_networks_were_named(named, status):
+def test_without_a_home_the_result_is_unknown_unless_the_networks_were_named(named, status):
     built = msgspec.structs.replace(
         cluster(2), clusterware=Unknown("No Grid home was found. Looked in ..."), named_networks=named
     )

@@ -32,7 +32,7 @@ def test_a_healthy_cluster_passes(nodes):
     assert findings[0].table.rows[0][:3] == ("rac1", "·", "P 9000")
 
 
-def test_a_black_hole_between_two_nodes_both_ways():
+def test_a_black_hole_between_two_nodes_is_found_in_both_directions():
     finding = broken(cluster(2), both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.title == "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways."
     assert finding.seen == (
@@ -55,14 +55,14 @@ def test_a_sender_whose_kernel_refuses_is_named_with_its_mtu():
     assert "MTU 1500" in codes["IC-PATH-002"].title
 
 
-def test_unreachable_and_unprobed_paths_say_why():
+def test_unreachable_and_unprobed_paths_have_a_reason():
     codes = broken(cluster(2), [("rac1", "rac2", Leg.UNKNOWN)], Verdict.UNREACHABLE, reason="eth2 of rac2 has no link.")
     assert "eth2 of rac2 has no link." in codes["IC-PATH-006"].seen
     codes = broken(cluster(2), [("rac2", "rac1", Leg.UNKNOWN)], Verdict.UNKNOWN, reason="rac2 could not be read")
     assert codes["IC-PATH-008"].status is Status.UNKNOWN
 
 
-def test_one_node_alone_has_nothing_to_probe():
+def test_a_single_node_has_no_paths_to_probe():
     (finding,) = df_ping.run(cluster(1))
     assert finding.status is Status.SKIPPED
     assert [(e.node, e.topic) for e in finding.evidence] == [("rac1", "interfaces")]
@@ -79,7 +79,7 @@ def several(built, *changed):
     return found(with_paths(built, *(path(network, a, b, verdict, **more) for a, b, verdict, more in changed)))
 
 
-def test_loss_on_some_paths_accuses_no_node_and_no_direction():
+def test_loss_on_some_paths_blames_no_node_and_no_direction():
     some_lost = {"series": (PingSeries(56, 40, 39), PingSeries(8972, 40, 38))}
     ways = [("rac1", "rac2", Verdict.LOSS, some_lost), ("rac3", "rac1", Verdict.LOSS, some_lost)]
     finding = several(cluster(4), *ways)["IC-PATH-005"]
@@ -90,7 +90,7 @@ def test_loss_on_some_paths_accuses_no_node_and_no_direction():
     assert not any("first" in remedy.text for remedy in finding.next)
 
 
-def test_a_router_that_refuses_is_not_told_of_twice():
+def test_a_router_that_refuses_is_reported_once():
     refused = PingSeries(8972, 3, 0, refused_locally=2, local_mtu=1500, too_big_mtu=1500, too_big_from="192.168.11.254")
     codes = several(
         cluster(2),
@@ -104,7 +104,7 @@ def test_a_router_that_refuses_is_not_told_of_twice():
     )
 
 
-def test_a_layer_below_a_nic_is_looked_at_before_the_switch():
+def test_a_layer_below_a_nic_is_checked_before_the_switch():
     bond = {"kind": "bond", "members": ("ens2f0",)}
     member = interface("ens2f0", "", mtu=1500, master="eth2")
     second = with_interface(node(2), "eth2", **bond)
@@ -114,14 +114,14 @@ def test_a_layer_below_a_nic_is_looked_at_before_the_switch():
     assert finding.next[0].text.startswith("Fix the finding of mtu-consistency: ens2f0")
 
 
-def test_a_route_with_an_mtu_is_accused_and_not_the_interface():
+def test_a_route_with_an_mtu_is_blamed_and_not_the_interface():
     series = (PingSeries(56, 20, 20), PingSeries(8972, 20, 0, refused_locally=20, local_mtu=1500))
     finding = broken(cluster(2), [("rac2", "rac1", Leg.UNKNOWN)], Verdict.LOCAL_MTU, series=series)["IC-PATH-002"]
     assert finding.title == "rac2 cannot send full-size packets on 192.168.11.0/24: a route of the node has MTU 1500."
     assert not any("ip link set" in command for remedy in finding.next for command in remedy.commands)
 
 
-def test_the_node_that_exchanges_pings_with_nobody_is_the_one_to_look_at_for_a_filter():
+def test_the_node_without_any_ping_exchange_is_the_one_to_check_for_a_filter():
     built = cluster(4)
     silent = [("rac3", n) for n in ("rac1", "rac2", "rac4")] + [(n, "rac3") for n in ("rac1", "rac2", "rac4")]
     finding = several(built, *((a, b, Verdict.FILTERED, {}) for a, b in silent))["IC-PATH-007"]
@@ -130,7 +130,7 @@ def test_the_node_that_exchanges_pings_with_nobody_is_the_one_to_look_at_for_a_f
     assert finding.next[0].where == "root on rac3"
 
 
-def test_where_a_node_was_not_read_all_nodes_are_not_claimed():
+def test_the_finding_does_not_claim_all_nodes_if_one_was_not_read():
     findings = df_ping.run(cluster([node(1), node(2), node(3), UnreadNode("rac4", "ssh hangs.")]))
     assert findings[0].title == (
         "Full-size packets of 9000 bytes pass on 192.168.10.0/24 between all 3 nodes probed, both ways."
@@ -156,7 +156,7 @@ def with_mac(number, mac, **more):
     return with_interface(node(number), "eth2", mac_address=mac, **more)
 
 
-def asked_first(finding):
+def first_questions(finding):
     """The step for the network team."""
     return next(remedy for remedy in finding.next if remedy.where.startswith("the network team"))
 
@@ -164,11 +164,11 @@ def asked_first(finding):
 MACS = {1: "52:54:00:12:34:01", 2: "52:54:00:AB:34:02", 3: "52:54:00:12:34:03"}
 
 
-def test_the_ends_are_told_with_what_finds_their_switch_ports():
+def test_both_ends_are_shown_with_the_commands_that_find_their_switch_ports():
     built = cluster([with_mac(n, MACS[n]) for n in (1, 2)])
     finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.seen[-1] == "rac2 eth2 192.168.11.2, MAC 52:54:00:AB:34:02"
-    step = asked_first(finding)
+    step = first_questions(finding)
     assert "PORT stands for the port, which the MAC address finds" in step.text
     assert "Cisco NX-OS" in step.text
     assert step.commands == (
@@ -179,12 +179,12 @@ def test_the_ends_are_told_with_what_finds_their_switch_ports():
     )
 
 
-def test_where_one_port_is_accused_only_its_end_is_told():
+def test_only_the_end_of_the_blamed_port_is_shown():
     built = cluster([with_mac(n, MACS[n]) for n in MACS])
     finding = broken(built, both_ways("rac3", ["rac1", "rac2"]))["IC-PATH-003"]
     assert [line for line in finding.seen if "MAC" in line] == ["rac3 eth2 192.168.11.3, MAC 52:54:00:12:34:03"]
-    assert asked_first(finding).commands[0] == "show mac address-table address 5254.0012.3403"
-    assert len(asked_first(finding).commands) == 3
+    assert first_questions(finding).commands[0] == "show mac address-table address 5254.0012.3403"
+    assert len(first_questions(finding).commands) == 3
 
 
 def plugged(built, *ends):
@@ -198,12 +198,12 @@ def plugged(built, *ends):
     return msgspec.structs.replace(built, setups=setups)
 
 
-def test_a_switch_port_that_lldp_tells_is_named_in_place_of_the_search_for_it():
+def test_a_switch_port_known_from_lldp_replaces_the_search_for_it():
     ends = [("rac1", "eth2", "sw1", "Ethernet1/7"), ("rac2", "eth2", "sw2", "Ethernet1/9")]
     built = plugged(cluster([with_mac(n, MACS[n]) for n in (1, 2)]), *ends)
     finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.seen[-1] == "rac2 eth2 192.168.11.2, MAC 52:54:00:AB:34:02, plugged into sw2 Ethernet1/9"
-    step = asked_first(finding)
+    step = first_questions(finding)
     assert "PORT" not in step.text
     assert step.where == "the network team, on sw1 and sw2"
     assert step.commands == (
@@ -221,17 +221,17 @@ def test_the_ports_of_a_bond_are_those_of_its_members():
     built = plugged(cluster([with_mac(1, MACS[1]), second]), ("rac2", "ens2f0", "sw2", "Ethernet1/9"))
     finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.seen[-1].endswith("plugged into sw2 Ethernet1/9")
-    step = asked_first(finding)
+    step = first_questions(finding)
     assert step.commands[0] == "show mac address-table address 5254.0012.3401"
     assert "show interface Ethernet1/9 | include MTU" in step.commands
     assert "show interface PORT | include MTU" in step.commands
     assert step.where == "the network team, on the switch"
 
 
-def test_an_infiniband_address_is_told_and_searched_for_on_no_ethernet_switch():
+def test_an_infiniband_address_is_shown_and_not_searched_on_an_ethernet_switch():
     gid = "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:02"
     built = cluster([node(1), with_mac(2, gid)])
     finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.seen[-1].endswith(f"MAC {gid}")
-    assert not any("address-table" in command for command in asked_first(finding).commands)
-    assert "PORT stands for the port; the commands" in asked_first(finding).text
+    assert not any("address-table" in command for command in first_questions(finding).commands)
+    assert "PORT stands for the port; the commands" in first_questions(finding).text

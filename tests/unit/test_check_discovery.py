@@ -41,7 +41,7 @@ def installed(monkeypatch):
     return discover()
 
 
-def test_a_check_that_can_be_loaded_stands_among_the_others(installed):
+def test_a_loadable_check_is_listed_with_the_others(installed):
     assert installed.get("acme-good") is not None
     assert installed.get("df-ping").judge.__module__.startswith("checks.plugins")
     assert "ACME-A-001" in installed.kinds()
@@ -57,6 +57,6 @@ def test_a_check_that_can_be_loaded_stands_among_the_others(installed):
         ("9-gone", "could not be imported: ModuleNotFoundError"),
     ],
 )
-def test_a_check_that_cannot_be_used_is_named_with_its_reason(installed, name, reason):
+def test_an_unusable_check_is_named_with_its_reason(installed, name, reason):
     (broken,) = [each for each in installed.broken if each.name == name]
     assert reason in broken.reason

@@ -19,7 +19,7 @@ def lost(built):
 SMALL = cluster([node(1, 1500), node(2, 1500)])
 
 
-def test_a_black_hole_between_the_two_explains_it_and_one_elsewhere_does_not():
+def test_a_black_hole_between_both_instances_explains_the_loss_and_one_elsewhere_does_not():
     def with_hole(a, b):
         base = cluster(3)
         return asked(
@@ -33,7 +33,7 @@ def test_a_black_hole_between_the_two_explains_it_and_one_elsewhere_does_not():
     assert lost(with_hole("rac1", "rac3")).why.startswith("Pings and kernel counters do not show this loss")
 
 
-def test_pings_that_pass_are_no_proof_for_udp_and_the_search_continues_elsewhere():
+def test_passing_pings_do_not_rule_out_udp_loss():
     finding = lost(asked(2, activity=losing(2, 37, {1: 37})))
     assert "racwire did not test UDP" in finding.why
     assert "a packet filter that drops UDP" in finding.why
@@ -63,7 +63,7 @@ def test_the_first_step_needs_no_racwire_and_names_the_node(counted):
     assert first.where.endswith(" on rac2")
 
 
-def test_the_first_step_towards_a_bad_path_is_a_ping_to_type():
+def test_the_first_step_for_a_bad_path_is_a_ping_command():
     base = cluster(2)
     hole = with_paths(base, path(base.networks[1], "rac1", "rac2", Verdict.BLACK_HOLE))
     first = lost(asked(hole, activity=losing(2, 37, {1: 37}))).next[0]
@@ -71,9 +71,9 @@ def test_the_first_step_towards_a_bad_path_is_a_ping_to_type():
     assert first.where == "any user on rac1"
 
 
-def test_kernel_counters_of_another_time_make_no_kernel_clean():
-    def counted(begun_at, ended_at):
-        read = counters(2, begun_at=begun_at, ended_at=ended_at)
+def test_kernel_counters_of_another_time_do_not_clear_a_kernel():
+    def counted(started_at, ended_at):
+        read = counters(2, begun_at=started_at, ended_at=ended_at)
         return lost(asked(2, activity=losing(2, 37, {1: 37}), counters=read)).why
 
     before = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:10.000+01:00")
@@ -83,7 +83,7 @@ def test_kernel_counters_of_another_time_make_no_kernel_clean():
     assert "could not be checked" in counted("some time", "later")
 
 
-def test_what_could_not_be_looked_at_is_never_called_clean():
+def test_an_unread_source_is_never_called_clean():
     finding = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=Unknown("not read")))
     assert finding.why.startswith("The cause is not known, since the kernel's counters of rac2 could not be checked")
     unread = cluster([node(1), UnreadNode("rac2", "ssh refused")])
@@ -91,7 +91,7 @@ def test_what_could_not_be_looked_at_is_never_called_clean():
     assert "the paths of rac2" in finding.why
 
 
-def test_fragments_that_are_still_being_waited_for_are_told():
+def test_fragments_still_in_reassembly_are_reported():
     waiting = cluster([node(1, 1500), with_sysctls(node(2, 1500), net_ipv4_ipfrag_time=30)])
     finding = lost(asked(waiting, activity=losing(2, 37, {1: 37})))
     assert any("an incomplete block is counted only after 30 s" in line for line in finding.seen)

@@ -36,31 +36,31 @@ def test_the_thresholds_are_those_of_enterprise_manager(cr_ms, status):
     assert finding.nodes == ("rac2",)
 
 
-def test_more_than_is_usual_passes_and_is_said():
+def test_times_above_the_usual_pass_with_a_note():
     finding = found(slow(2.5))["IC-TIME-001"]
     assert "2.50 ms" in finding.title
     assert any("worth watching" in line for line in finding.seen)
 
 
-def test_a_long_tail_behind_a_good_average_is_told_with_its_bound():
+def test_a_long_tail_behind_a_good_average_is_reported_with_its_bound():
     finding = found(own_activity(2, events=(event("gc cr block 2-way", 8_000, 300, late=400),)))["IC-TIME-003"]
     assert finding.status is Status.WARN
     assert finding.title.startswith("5.0 % of the waits for blocks on prod2 took longer than 32.8 ms")
     assert any("99% in up to 65.5 ms" in line for line in finding.seen)
 
 
-def test_a_time_that_the_waits_contradict_is_doubted_and_not_a_failure():
+def test_a_time_that_contradicts_the_waits_is_doubted_and_not_a_failure():
     codes = found(slow(4_000))
     assert codes["IC-TIME-004"].status is Status.UNKNOWN
     assert "IC-TIME-002" not in codes
 
 
-def test_a_time_that_the_waits_confirm_is_a_failure_however_long():
+def test_a_time_confirmed_by_the_waits_is_a_failure_however_long():
     events = (event("gc cr block 2-way", 8_000, 3_900_000),)
     assert found(slow(4_000, events=events))["IC-TIME-002"].status is Status.FAIL
 
 
-def test_statistics_and_waits_that_disagree_widely_are_noted():
+def test_large_differences_between_statistics_and_waits_are_noted():
     events = (event("gc cr block 2-way", 8_000, 30),)
     assert any("far apart" in line for line in found(slow(12, events=events))["IC-TIME-002"].seen)
 
@@ -73,7 +73,7 @@ def test_statistics_and_waits_that_disagree_widely_are_noted():
         ("gc buffer busy acquire", Status.INFO),
     ],
 )
-def test_costly_waits_that_are_no_plain_transfer_are_named(name, status):
+def test_costly_waits_other_than_plain_transfers_are_named(name, status):
     finding = found(own_activity(2, events=(event("gc cr block 2-way", 8_000, 400), event(name, 2_000, 5_000))))[
         "IC-TIME-006"
     ]
@@ -81,7 +81,7 @@ def test_costly_waits_that_are_no_plain_transfer_are_named(name, status):
     assert name in finding.title
 
 
-def test_blocks_that_were_lost_are_left_to_gc_blocks_lost():
+def test_lost_blocks_are_left_to_gc_blocks_lost():
     lost = event("gc cr block lost", 20, 400_000)
     codes = found(own_activity(2, {"gc blocks lost": 20}, events=(event("gc cr block 2-way", 8_000, 400), lost)))
     assert set(codes) == {"IC-TIME-001"}
@@ -93,7 +93,7 @@ def test_blocks_that_were_lost_are_left_to_gc_blocks_lost():
     )
 
 
-def test_instances_with_which_the_same_is_wrong_are_told_together():
+def test_instances_with_the_same_problem_share_one_finding():
     same = [own_activity(n, {"gc cr block receive time": 92_400}, events=(congested(),)) for n in (1, 2)]
     codes = {f.code: f for f in gc_receive_time.run(asked(3, activity=activity(3, *same)))}
     assert codes["IC-TIME-002"].title == (
@@ -109,15 +109,15 @@ def congested():
     return event("gc cr block congested", 8_000, 100_000)
 
 
-def test_waits_that_could_not_be_read_are_not_taken_for_none():
+def test_unreadable_waits_are_unknown_and_not_zero():
     unread = (UnreadView("GV$EVENT_HISTOGRAM_MICRO", "The grant on GV$EVENT_HISTOGRAM_MICRO is missing."),)
     codes = {f.code: f for f in gc_receive_time.run(asked(2, activity=activity(2, unread=unread)))}
     assert codes["IC-TIME-001"].status is Status.PASS
     assert codes["IC-TIME-005"].status is Status.UNKNOWN
     assert codes["IC-TIME-005"].seen == ("The grant on GV$EVENT_HISTOGRAM_MICRO is missing.",)
-    gone = (UnreadView("GV$SYSTEM_EVENT", "No grant."),)
-    told = activity(2, slow(4_000, events=()), unread=gone)
-    assert {f.code for f in gc_receive_time.run(asked(2, activity=told))} >= {"IC-TIME-002", "IC-TIME-005"}
+    views = (UnreadView("GV$SYSTEM_EVENT", "No grant."),)
+    measured = activity(2, slow(4_000, events=()), unread=views)
+    assert {f.code for f in gc_receive_time.run(asked(2, activity=measured))} >= {"IC-TIME-002", "IC-TIME-005"}
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,15 @@ def test_waits_that_could_not_be_read_are_not_taken_for_none():
         ("19.22.0.0.0", "event_histogram_micro"),
     ],
 )
-def test_the_tail_refers_to_the_histogram_that_its_release_keeps(version, statement):
+def test_the_tail_comes_from_the_histogram_of_the_release(version, statement):
     assert suits(all_statements()[statement], version)
     late = own_activity(2, events=(event("gc cr block 2-way", 8_000, 300, late=400),))
-    told = asked(2, database=database(2, version), activity=activity(2, late))
-    (finding,) = (f for f in gc_receive_time.run(told) if f.code == "IC-TIME-003")
+    built = asked(2, database=database(2, version), activity=activity(2, late))
+    (finding,) = (f for f in gc_receive_time.run(built) if f.code == "IC-TIME-003")
     assert {e.topic for e in finding.evidence} == {f"sql {statement}"}
 
 
-def test_the_share_from_which_a_costly_wait_is_told_is_a_setting():
+def test_the_share_that_makes_a_wait_costly_is_a_setting():
     events = (event("gc cr block 2-way", 8_000, 400), event("gc cr block congested", 100, 5_000))
     built = asked(2, activity=activity(2, own_activity(2, events=events)))  # 0.5 s of 3.7 s
     limits = msgspec.structs.replace(built.thresholds, gc_wait_share_warn_percent=14.0)
@@ -159,18 +159,18 @@ def exchanging(number, cr_ms=0.4):
     return own_activity(number, statistics, messages={"gcs msgs received": 5_120, "ges msgs received": 0})
 
 
-def test_the_traffic_of_each_instance_stands_in_the_table_where_it_is_known():
+def test_the_table_has_the_known_traffic_of_each_instance():
     table = found(exchanging(1))["IC-TIME-001"].table
     assert table.columns[-1] == "traffic"
     assert [row[-1] for row in table.rows] == ["6.5 MB/s", "-"]
     assert found()["IC-TIME-001"].table.columns[-1] == "current"
 
 
-def test_the_traffic_of_slow_instances_is_told():
+def test_the_traffic_of_slow_instances_is_reported():
     assert "prod2: about 6.5 MB/s over the interconnect" in found(exchanging(2, cr_ms=12))["IC-TIME-002"].seen
 
 
-def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
+def test_inside_a_pluggable_database_the_origin_of_the_figures_is_stated():
     inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
     note = "connected to the pluggable database APP1, not to CDB$ROOT: the figures cover only it"
     assert [f.seen[-1] for f in gc_receive_time.run(inside)] == [note]
@@ -194,7 +194,7 @@ def test_a_restarted_instance_is_unknown():
     assert codes["IC-TIME-001"].title.startswith("Blocks arrive at prod1 in")
 
 
-def test_only_waits_that_are_surely_beyond_the_bound_count():
+def test_only_waits_certainly_beyond_the_bound_count():
     histogram = [(16_384, 90), (32_768, 6), (65_536, 4)]
     assert beyond(histogram, 20_000) == (4, 32_768)
     assert beyond(histogram, 16_384) == (10, 16_384)

@@ -12,8 +12,8 @@ from tests.fixtures.databases import activity, asked, database, pings
 SMALL = cluster([node(1, 1500), node(2, 1500)])
 
 
-def found(told, base=2, instances=2):
-    return {f.code: f for f in instance_ping.run(asked(base, activity=activity(instances, pings=told)))}
+def found(measured, base=2, instances=2):
+    return {f.code: f for f in instance_ping.run(asked(base, activity=activity(instances, pings=measured)))}
 
 
 def test_quick_answers_pass_with_the_slowest_pair():
@@ -32,41 +32,41 @@ def test_a_slow_pair_is_named(us, status):
 
 
 def test_fragments_show_as_a_large_ping_that_takes_several_times_as_long():
-    told = pings(2, {(1, 2): (200, 900)})
-    finding = found(told, SMALL)["IC-PING-003"]
+    measured = pings(2, {(1, 2): (200, 900)})
+    finding = found(measured, SMALL)["IC-PING-003"]
     commands = [command for remedy in finding.next for command in remedy.commands]
     assert {"ethtool eth1", "ethtool eth2", "mpstat -P ALL 1 5"} <= set(commands)
     assert finding.title == (
         "A ping of 8 KB from prod1 to prod2 takes 4.5 times as long as one of 500 bytes: 0.90 ms, not 0.20 ms."
     )
     assert finding.why.startswith("At MTU 1500 each message of 8 KB is 6 fragments")
-    assert "needs no fragments for 8 KB" in found(told)["IC-PING-003"].why
+    assert "needs no fragments for 8 KB" in found(measured)["IC-PING-003"].why
 
 
-def test_a_ratio_of_next_to_nothing_says_nothing():
+def test_a_ratio_of_very_short_times_is_not_reported():
     assert set(found(pings(2, {(1, 2): (20, 90)}))) == {"IC-PING-001"}
 
 
 def test_a_ratio_of_too_few_large_pings_is_not_judged():
-    told = (InstancePing(1, 2, 10, 2_000, 1, 4_000), InstancePing(2, 1, 10, 1_800, 10, 2_400))
-    assert "IC-PING-003" not in found(told)
+    measured = (InstancePing(1, 2, 10, 2_000, 1, 4_000), InstancePing(2, 1, 10, 1_800, 10, 2_400))
+    assert "IC-PING-003" not in found(measured)
 
 
-def test_pings_of_many_instances_are_a_list_of_the_worst():
+def test_a_table_of_many_instances_lists_the_worst_pings():
     finding = found(pings(8, {(3, 5): (400, 900)}), 8, 8)["IC-PING-001"]
     assert finding.table.columns == ("from", "to", "500 bytes / 8 KB")
     assert finding.table.rows[0] == ("prod3", "prod5", "0.40 / 0.90")
 
 
-def test_pairs_that_were_not_read_are_said_to_be_missing():
-    told = activity(3, pings=pings(3)[:-1], unread=(UnreadView("GV$INSTANCE_PING", "A count fell."),))
-    (finding,) = instance_ping.run(asked(3, activity=told))
+def test_pairs_that_were_not_read_are_listed_as_missing():
+    measured = activity(3, pings=pings(3)[:-1], unread=(UnreadView("GV$INSTANCE_PING", "A count fell."),))
+    (finding,) = instance_ping.run(asked(3, activity=measured))
     assert "not all pairs are known: A count fell." in finding.seen
 
 
-def test_small_pings_that_come_back_while_large_ones_do_not_are_a_failure():
-    told = (InstancePing(1, 2, 10, 1_800, 0, 0), InstancePing(2, 1, 10, 1_800, 10, 2_400))
-    finding = found(told)["IC-PING-005"]
+def test_small_pings_that_return_while_large_ones_do_not_are_a_failure():
+    measured = (InstancePing(1, 2, 10, 1_800, 0, 0), InstancePing(2, 1, 10, 1_800, 10, 2_400))
+    finding = found(measured)["IC-PING-005"]
     assert finding.status is Status.FAIL
     assert finding.title == "10 small pings from prod1 to prod2 got an answer in 30 s, and no ping of 8 KB did."
 
@@ -92,7 +92,7 @@ def test_the_thresholds_are_settings():
     assert finding.status is Status.PASS
 
 
-def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
+def test_inside_a_pluggable_database_the_origin_of_the_figures_is_stated():
     inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
     (finding,) = instance_ping.run(inside)
     assert finding.seen[-1] == "connected to the pluggable database APP1, not to CDB$ROOT: the figures cover only it"

@@ -36,20 +36,20 @@ def test_haip_on_every_private_network_passes(instances):
     assert finding.title.endswith("192.168.10.0/24 and 192.168.11.0/24, through HAIP.")
 
 
-def test_the_physical_addresses_of_all_pass_too():
+def test_the_physical_addresses_of_all_networks_pass_too():
     facts = database(2, interconnects=(*physical(1), *physical(2)))
     assert [f.title for f in found(facts).values()] == ["prod1 and prod2 use 192.168.10.0/24 and 192.168.11.0/24."]
 
 
 @pytest.mark.parametrize("is_public", [True, False, None])
-def test_a_public_network_fails_also_where_the_instance_does_not_call_it_so(is_public):
+def test_a_public_network_fails_even_if_the_instance_does_not_mark_it_public(is_public):
     finding = found(using(InterconnectInUse(2, "eth0", "10.20.0.2", is_public, "")))["IC-USE-002"]
     assert finding.status is Status.FAIL
     assert finding.title == "prod2 exchanges blocks over the public network: 10.20.0.2 (eth0)."
     assert finding.nodes == ("rac2",)
 
 
-def test_instances_that_all_use_the_public_network_are_told_together():
+def test_instances_that_all_use_the_public_network_share_one_finding():
     public = [InterconnectInUse(n, "eth0", f"10.20.0.{n}", True, "") for n in (1, 2, 3)]
     findings = interconnect_in_use.run(asked(3, database=database(3, interconnects=tuple(public))))
     finding = next(f for f in findings if f.code == "IC-USE-002")
@@ -63,7 +63,7 @@ def test_an_address_on_no_private_network_fails():
     assert "private networks: eth1 192.168.10.0/24 and eth2 192.168.11.0/24" in finding.seen
 
 
-def test_the_parameter_bypasses_haip_where_that_is_online():
+def test_the_parameter_bypasses_an_online_haip():
     facts = using(
         physical(2, SET)[0],
         parameters=(Parameter(1, "cluster_interconnects", ""), Parameter(2, "cluster_interconnects", "192.168.10.2")),
@@ -75,7 +75,7 @@ def test_the_parameter_bypasses_haip_where_that_is_online():
     assert set(codes) == {"IC-USE-004"}
 
 
-def test_without_haip_the_parameter_warns_and_what_the_instance_says_is_enough():
+def test_without_haip_the_parameter_warns_and_the_interconnect_view_is_sufficient():
     base = cluster(2, msgspec.structs.replace(clusterware(2), haip=Haip(False)))
     facts = database(2, interconnects=(*physical(1, SET), *physical(2, SET)), parameters=Unknown("no grant"))
     findings = interconnect_in_use.run(asked(base, database=facts))
@@ -91,7 +91,7 @@ def test_on_exadata_the_parameter_is_set_on_purpose():
     assert Status.FAIL not in {f.status for f in codes.values()}
 
 
-def test_haip_by_some_instances_only_is_told():
+def test_haip_used_by_only_some_instances_is_reported():
     finding = found(using(*physical(2)))["IC-USE-005"]
     assert finding.title == "prod1 uses HAIP addresses, and prod2 uses none."
     assert finding.nodes == ("rac2",)
@@ -112,7 +112,7 @@ def test_instances_without_a_common_network_fail():
     assert found(facts)["IC-USE-007"].title == "prod1 and prod2 use no private network in common."
 
 
-def test_without_clusterware_what_the_instances_say_is_judged():
+def test_without_clusterware_the_views_of_the_instances_are_judged():
     base = msgspec.structs.replace(cluster(2), networks=Unknown("no Clusterware"), clusterware=Unknown("none"))
     passed = found(database(2), base)["IC-USE-001"]
     assert passed.title == "prod1 and prod2 use eth1:1 and eth2:1; no interface is public."
@@ -121,7 +121,7 @@ def test_without_clusterware_what_the_instances_say_is_judged():
     assert public["IC-USE-002"].status is Status.FAIL
 
 
-def test_what_could_not_be_read_is_unknown():
+def test_unreadable_facts_are_unknown():
     assert found(database(2, interconnects=Unknown("no grant")))["IC-USE-008"].status is Status.UNKNOWN
     alone = found(database(2, unasked=(UnaskedInstance(3, "prod3", "It did not answer in 15 s."),)))
     assert alone["IC-USE-008"].title == "The interconnect that prod3 uses is not known: it did not answer in 15 s."
@@ -129,6 +129,6 @@ def test_what_could_not_be_read_is_unknown():
     assert silent["IC-USE-008"].title.startswith("The interconnect that prod2 uses is not known")
 
 
-def test_the_instance_of_a_node_that_was_not_read_is_judged_by_its_subnet():
+def test_the_instance_of_an_unread_node_is_judged_by_its_subnet():
     base = cluster([node(1)], clusterware(2))
     assert set(found(database(2, interconnects=(*physical(1), *physical(2))), base)) == {"IC-USE-001"}

@@ -27,7 +27,7 @@ def test_two_private_networks_in_one_subnet_fail():
     assert "eth1 and eth2" in found(built)["IC-IFACE-006"].title
 
 
-def test_warnings_of_oifcfg_and_lines_it_never_printed_before_are_told():
+def test_warnings_of_oifcfg_and_unknown_lines_are_reported():
     base = clusterware()
     odd = InterfaceConfiguration(
         base.configuration.interfaces, (ToolMessage("PRIF-30", "Network information in OCR ..."),), (), ("???",)

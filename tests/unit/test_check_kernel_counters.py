@@ -24,7 +24,7 @@ def test_healthy_kernels_pass_in_one_finding(check):
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
-def test_a_node_of_which_nothing_is_known_is_unknown_and_the_others_pass(check):
+def test_a_node_without_facts_is_unknown_and_the_others_pass(check):
     base = cluster([node(1), node(2), UnreadNode("rac3", "ssh refused")])
     known = counters(1, unread={"rac2": Unknown("rac2 did not answer within 10 s: it may hang.")})
     statuses = {f.nodes: f.status for f in check.run(asked(base, counters=known))}
@@ -32,14 +32,14 @@ def test_a_node_of_which_nothing_is_known_is_unknown_and_the_others_pass(check):
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
-def test_a_counter_that_fell_or_is_not_there_is_no_pass(check):
+def test_a_counter_that_fell_or_is_missing_does_not_pass(check):
     bare = CounterChange("rac2", 30.0, KernelCounters({"Ip": {"InReceives": 5}}), ("Ip.ReasmFails",))
     statuses = {f.nodes: f.status for f in check.run(asked(2, counters=counters(2, bare)))}
     assert statuses[("rac2",)] is Status.UNKNOWN
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
-def test_several_nodes_that_are_not_known_are_one_finding_with_their_reasons(check):
+def test_several_unknown_nodes_are_one_finding_with_their_reasons(check):
     silent = counters(1, unread={"rac2": Unknown("rac2 hangs."), "rac3": Unknown("rac3 hangs.")})
     finding = check.run(asked(3, counters=silent))[-1]
     assert finding.seen == ("rac2: rac2 hangs.", "rac3: rac3 hangs.")
@@ -51,7 +51,7 @@ def test_several_nodes_that_are_not_known_are_one_finding_with_their_reasons(che
 # --- reassembly -------------------------------------------------------------------------------------------------------
 
 
-def test_failures_that_waited_in_vain_are_lost_fragments():
+def test_reassembly_failures_after_timeouts_are_lost_fragments():
     base = cluster([node(1, 1500), node(2, 1500)])
     finding = found(reassembly, base, Ip_ReasmFails=212, Ip_ReasmTimeout=212)["IC-REASM-002"]
     assert finding.title == "rac2 dropped 212 packets in 30 s because fragments were missing."
@@ -60,7 +60,7 @@ def test_failures_that_waited_in_vain_are_lost_fragments():
     assert "192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments" in finding.seen
 
 
-def test_nodes_with_one_cause_are_told_together_as_gravely_as_the_worst():
+def test_nodes_with_one_cause_share_a_finding_with_the_worst_status():
     failing = [change(f"rac{n}", Ip_ReasmFails=n * 40, Ip_ReasmTimeout=n * 40) for n in (1, 2)]
     finding, _ = reassembly.run(asked(3, counters=counters(3, *failing)))
     assert finding.title == (
@@ -70,7 +70,7 @@ def test_nodes_with_one_cause_are_told_together_as_gravely_as_the_worst():
     assert finding.seen[0] == "rac2: 80 reassemblies failed, all by timeout; 6,000 fragments arrived (1.3 %)"
 
 
-def test_lost_fragments_and_want_of_memory_stay_apart():
+def test_lost_fragments_and_lack_of_memory_are_separate_findings():
     failing = [change("rac1", Ip_ReasmFails=9, Ip_ReasmTimeout=9), change("rac2", Ip_ReasmFails=9)]
     assert {f.code for f in reassembly.run(asked(2, counters=counters(2, *failing)))} == {
         "IC-REASM-002",
@@ -78,7 +78,7 @@ def test_lost_fragments_and_want_of_memory_stay_apart():
     }
 
 
-def test_failures_without_a_wait_are_want_of_memory():
+def test_reassembly_failures_without_timeouts_are_lack_of_memory():
     base = cluster([node(1), with_sysctls(node(2), net_ipv4_ipfrag_high_thresh=262_144)])
     finding = found(reassembly, base, Ip_ReasmFails=34, Ip_ReasmTimeout=1)["IC-REASM-003"]
     assert finding.title == "rac2 dropped 34 packets in 30 s because there was no memory to reassemble the fragments."
@@ -87,11 +87,11 @@ def test_failures_without_a_wait_are_want_of_memory():
 
 
 @pytest.mark.parametrize(("failed", "status"), [(1, Status.WARN), (59, Status.WARN), (60, Status.FAIL)])
-def test_one_failure_of_a_hundred_fragments_makes_it_a_failure(failed, status):
+def test_one_failure_per_hundred_fragments_is_a_failure(failed, status):
     assert found(reassembly, Ip_ReasmFails=failed)["IC-REASM-003"].status is status
 
 
-def test_failures_without_any_fragment_in_the_interval_are_told():
+def test_failures_without_any_fragment_in_the_interval_are_reported():
     assert found(reassembly, Ip_ReasmFails=5, Ip_ReasmTimeout=5, Ip_ReasmReqds=0)["IC-REASM-002"].status is Status.FAIL
 
 
@@ -118,19 +118,19 @@ def test_full_receive_buffers_fail_with_their_sizes_and_the_minimum():
         ({"Udp_InErrors": 4}, "IC-UDP-005", Status.WARN),
     ],
 )
-def test_each_sort_of_error_is_told_once(counted, code, status):
+def test_each_kind_of_error_is_reported_once(counted, code, status):
     codes = found(udp_receive_buffers, **counted)
     assert {c: f.status for c, f in codes.items() if f.status is not Status.PASS} == {code: status}
 
 
-def test_small_buffers_that_hold_are_noted_and_pass():
+def test_small_sufficient_buffers_pass_with_a_note():
     base = cluster([node(1), with_sysctls(node(2), net_core_rmem_max=212_992)])
     (finding,) = found(udp_receive_buffers, base).values()
     assert finding.status is Status.PASS
     assert "rac2: net.core.rmem_max is 212,992 bytes, less than the minimum of 4,194,304" in finding.seen
 
 
-def test_nodes_whose_buffers_overflow_are_told_together():
+def test_nodes_with_overflowing_buffers_share_one_finding():
     full = [change(f"rac{n}", Udp_RcvbufErrors=n, Udp_InErrors=n) for n in range(1, 7)]
     (finding,) = udp_receive_buffers.run(asked(6, counters=counters(6, *full)))
     assert finding.title == "6 nodes dropped 21 datagrams in 30 s: the receive buffers of their sockets were full."
@@ -138,7 +138,7 @@ def test_nodes_whose_buffers_overflow_are_told_together():
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
-def test_no_change_comes_before_a_look(check):
+def test_no_change_is_recommended_before_a_diagnosis(check):
     counted = {"Udp_RcvbufErrors": 9, "Udp_InCsumErrors": 9, "Ip_ReasmFails": 9, "TcpExt_IPReversePathFilter": 9}
     for finding in found(check, filtering("1", "1"), **counted).values():
         changes = [remedy.is_change for remedy in finding.next]
@@ -153,7 +153,7 @@ def commands(finding):
     return [command for remedy in finding.next for command in remedy.commands]
 
 
-def test_the_private_nics_of_the_node_stand_in_the_commands():
+def test_the_commands_name_the_private_nics_of_the_node():
     finding = found(reassembly, Ip_ReasmFails=9, Ip_ReasmTimeout=9)["IC-REASM-002"]
     assert commands(finding)[1:] == [
         *("ip -s -s link show eth1", "ip -s -s link show eth2"),
@@ -162,13 +162,13 @@ def test_the_private_nics_of_the_node_stand_in_the_commands():
     ]
 
 
-def test_what_is_tried_is_tried_on_one_nic():
+def test_a_change_is_tried_on_one_nic():
     finding = found(udp_receive_buffers, Udp_InCsumErrors=4, Udp_InErrors=4)["IC-UDP-003"]
     assert commands(finding)[-1] == "ethtool -K eth1 rx off tx off"
     assert sum("-K" in command for command in commands(finding)) == 1
 
 
-def test_below_a_bond_its_members_are_looked_at():
+def test_below_a_bond_its_members_are_checked():
     members = tuple(interface(nic, "", master="eth2") for nic in ("ens2f0", "ens3f0"))
     second = with_interface(node(2), "eth2", kind="bond", members=("ens2f0", "ens3f0"))
     second = msgspec.structs.replace(second, interfaces=(*second.interfaces, *members))
@@ -194,7 +194,7 @@ def on_port(base, nic):
 
 
 @pytest.mark.parametrize("check", [reassembly, udp_receive_buffers], ids=lambda c: c.id)
-def test_a_pass_on_engineered_nics_says_what_these_counters_do_not_see(check):
+def test_a_pass_on_engineered_nics_says_what_these_counters_do_not_cover(check):
     (finding,) = check.run(asked(on_port(cluster(2), "stre0")))
     assert finding.status is Status.PASS
     assert finding.seen[-1] == (
@@ -215,14 +215,14 @@ def filtering(everywhere, own):
 @pytest.mark.parametrize(
     ("everywhere", "own", "status"), [("1", "0", Status.FAIL), ("1", "2", Status.WARN), ("0", "0", Status.WARN)]
 )
-def test_the_larger_one_of_both_settings_decides(everywhere, own, status):
+def test_the_larger_of_both_settings_applies(everywhere, own, status):
     finding = found(rp_filter, filtering(everywhere, own), TcpExt_IPReversePathFilter=7)["IC-RPF-002"]
     assert finding.status is status
     assert finding.title.startswith("rp_filter dropped 7 packets on rac2 in 30 s")
     assert ("; it is strict on eth2." in finding.title) is (status is Status.FAIL)
 
 
-def test_nodes_that_filter_alike_are_told_together():
+def test_nodes_with_the_same_filter_share_one_finding():
     sysctls = {"net.ipv4.conf.all.rp_filter": "1", "net.ipv4.conf.eth2.rp_filter": "0"}
     base = cluster([msgspec.structs.replace(node(n), sysctls=sysctls) for n in (1, 2)])
     dropping = counters(2, *(change(f"rac{n}", TcpExt_IPReversePathFilter=7) for n in (1, 2)))

@@ -90,7 +90,7 @@ def short(tmp_path, feed, at_least_s=0.0) -> ShortRecording:
     return ShortRecording(tmp_path, Settings(), lambda: feed, at_least_s)
 
 
-async def test_the_recording_ends_with_the_checks_where_it_has_gone_on_long_enough(tmp_path):
+async def test_a_recording_that_is_long_enough_ends_with_the_checks(tmp_path):
     feed = FakeFeed(*SAMPLES)
     recording = short(tmp_path, feed)
     report = await check(engine(), Progress(False), recording)
@@ -102,12 +102,12 @@ async def test_the_recording_ends_with_the_checks_where_it_has_gone_on_long_enou
     opened.close()
 
 
-async def test_it_goes_on_for_as_long_as_was_asked_after_the_checks_have_concluded(tmp_path):
+async def test_a_recording_continues_after_the_checks_for_the_requested_time(tmp_path):
     feed = FakeFeed(*SAMPLES)
     recording = short(tmp_path, feed, at_least_s=3600)
-    told = Awaited()
-    checking = asyncio.create_task(check(engine(), told, recording))
-    await told.all.wait()
+    progress = Awaited()
+    checking = asyncio.create_task(check(engine(), progress, recording))
+    await progress.all.wait()
     assert not checking.done()
     os.kill(os.getpid(), signal.SIGINT)
     report = await checking
@@ -119,12 +119,12 @@ async def test_it_goes_on_for_as_long_as_was_asked_after_the_checks_have_conclud
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-async def test_an_interrupt_ends_the_checks_with_what_there_is_and_the_recording_is_whole(tmp_path, number):
+async def test_an_interrupt_ends_the_checks_with_partial_results_and_the_recording_is_complete(tmp_path, number):
     feed = FakeFeed(*SAMPLES)
-    told = Awaited()
+    progress = Awaited()
     running = engine(hangs="nodes", ids=("interfaces", "clusterware"))
-    checking = asyncio.create_task(check(running, told, short(tmp_path, feed, at_least_s=3600)))
-    await told.first.wait()
+    checking = asyncio.create_task(check(running, progress, short(tmp_path, feed, at_least_s=3600)))
+    await progress.first.wait()
     os.kill(os.getpid(), number)
     report = await checking
     assert report.interrupted
@@ -147,7 +147,7 @@ async def test_hup_is_ignored_under_nohup(tmp_path):
     assert (await checking).interrupted
 
 
-async def test_the_feed_follows_what_is_known_and_takes_a_database_that_was_not_looked_for_yet_for_no_gap(tmp_path):
+async def test_the_feed_follows_the_known_facts_and_an_unread_database_is_not_a_gap(tmp_path):
     feed = FakeFeed()
     await check(engine(), Progress(False), short(tmp_path, feed))
     assert feed.followed[-1].nodes == BUILT.nodes
@@ -155,7 +155,7 @@ async def test_the_feed_follows_what_is_known_and_takes_a_database_that_was_not_
     assert all(isinstance(found.database, NotAsked) for found in feed.followed)
 
 
-async def test_a_feed_that_breaks_down_is_told_and_costs_the_checks_nothing(tmp_path, capsys):
+async def test_a_failed_feed_is_reported_and_does_not_affect_the_checks(tmp_path, capsys):
     feed = FakeFeed(*SAMPLES[:2], breaks=ValueError("a fault"))
     recording = short(tmp_path, feed, at_least_s=3600)
     report = await check(engine(hangs=""), Progress(False), recording)
@@ -166,7 +166,7 @@ async def test_a_feed_that_breaks_down_is_told_and_costs_the_checks_nothing(tmp_
     opened.close()
 
 
-async def test_a_disk_that_takes_no_recording_is_told_and_costs_the_checks_nothing(tmp_path, capsys):
+async def test_a_disk_that_takes_no_recording_is_reported_and_does_not_affect_the_checks(tmp_path, capsys):
     recording = short(tmp_path / "nowhere", FakeFeed(Gap("node rac2", 1.0, "?")), at_least_s=3600)
     report = await check(engine(), Progress(False), recording)
     assert report.count(Status.PASS)
@@ -174,36 +174,36 @@ async def test_a_disk_that_takes_no_recording_is_told_and_costs_the_checks_nothi
 
 
 async def test_a_recording_that_fails_after_the_checks_is_not_waited_for(tmp_path):
-    told = Awaited()
+    progress = Awaited()
     feed = FakeFeed()
     recording = short(tmp_path, feed, at_least_s=3600)
-    checking = asyncio.create_task(check(engine(), told, recording))
-    await told.all.wait()
+    checking = asyncio.create_task(check(engine(), progress, recording))
+    await progress.all.wait()
     recording._fail("The disk is full.")
     assert (await checking).count(Status.PASS)
 
 
-async def test_one_line_tells_how_far_both_are(tmp_path, monkeypatch):
+async def test_one_line_shows_the_progress_of_both(tmp_path, monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    told = Progress(True)
-    await check(engine(), told, short(tmp_path, FakeFeed(*SAMPLES), at_least_s=0.01))
+    progress = Progress(True)
+    await check(engine(), progress, short(tmp_path, FakeFeed(*SAMPLES), at_least_s=0.01))
     lines = screen.getvalue().split("\r\x1b[K")
     assert any(line.endswith("3 of 3 checks concluded, recording 0 of 0 s") for line in lines)
     assert max(map(len, lines)) <= 78
-    told.clear()
+    progress.clear()
     assert screen.getvalue().endswith("\r\x1b[K")
 
 
-async def test_hostile_names_do_not_get_to_the_terminal_by_that_line(monkeypatch):
+async def test_hostile_names_do_not_reach_the_terminal_in_that_line(monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    told = Progress(True)
-    told.alongside("recording \x1b]0;owned\x07")
+    progress = Progress(True)
+    progress.alongside("recording \x1b]0;owned\x07")
     assert screen.getvalue() == "\r\x1b[Krecording \\x1b]0;owned\\x07"
 
 
-async def test_without_a_recording_there_is_none(tmp_path):
+async def test_without_a_recording_no_feed_is_made(tmp_path):
     report = await check(engine(), Progress(False))
     assert replace(report, findings=()).interrupted is False
     assert os.listdir(tmp_path) == []

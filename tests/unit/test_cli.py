@@ -44,7 +44,7 @@ def racwire(*words, **env):
     )  # fmt: skip
 
 
-def test_help_teaches_with_examples_and_exit_codes():
+def test_help_has_examples_and_exit_codes():
     ran = racwire("--help")
     assert ran.returncode == 0
     for word in ("racwire check df-ping", "racwire lab up", "exit codes: 0 all pass", "changes nothing"):
@@ -72,7 +72,7 @@ def test_help_teaches_with_examples_and_exit_codes():
         ("explain", "ID|CODE|KIND", "--lab --settings"),
     ],
 )
-def test_a_command_lists_the_options_that_do_something_for_it(command, has, lacks, capsys):
+def test_a_command_lists_the_options_that_affect_it(command, has, lacks, capsys):
     with pytest.raises(SystemExit):
         main([*command.split(), "--help"])
     listed = capsys.readouterr().out.partition("examples:")[0].split()
@@ -83,14 +83,14 @@ def test_a_command_lists_the_options_that_do_something_for_it(command, has, lack
 @pytest.mark.parametrize(
     "words", [["compare", "a", "b", "--lab"], ["record", "--awr", "a.rec"], ["open", "a", "--password=tiger"]]
 )
-def test_an_option_of_another_command_is_refused_by_name(words, capsys):
+def test_an_option_of_another_command_is_rejected_with_its_name(words, capsys):
     assert main(words) == ExitCode.USAGE
     option = next(word for word in words if word.startswith("--")).partition("=")[0]
     sentence = f"racwire: {words[0]} takes no {option}; see `racwire {words[0]} --help`.\n"
     assert capsys.readouterr().err == sentence
 
 
-def test_what_stands_before_the_command_is_passed_over_where_it_has_no_use_for_it(capsys):
+def test_unused_options_before_the_command_are_ignored(capsys):
     """As in an alias: racwire='racwire --connect rac-scan:1521/prod --ascii'."""
     words = ["--connect", "h/p", "--ascii", "--awr", "explain", "df-ping"]
     assert main(words) == 0
@@ -98,7 +98,7 @@ def test_what_stands_before_the_command_is_passed_over_where_it_has_no_use_for_i
 
 
 @pytest.mark.parametrize("words", [["chekc"], ["check", "--format", "xml"], ["--nonsense"], ["lab", "explode"]])
-def test_a_wrong_command_line_is_one_sentence_and_64(words):
+def test_a_wrong_command_line_is_one_sentence_and_exit_code_64(words):
     ran = racwire(*words)
     assert ran.returncode == ExitCode.USAGE
     assert ran.stdout == ""
@@ -106,18 +106,18 @@ def test_a_wrong_command_line_is_one_sentence_and_64(words):
     assert "Traceback" not in ran.stderr
 
 
-def test_an_unknown_check_lists_the_known_ones():
+def test_an_unknown_check_lists_the_known_checks():
     ran = racwire("check", "df-pign")
     assert ran.returncode == ExitCode.USAGE
     assert ran.stderr == f"racwire: There is no check 'df-pign'; the checks are {', '.join(ALL_CHECKS)}.\n"
 
 
-def test_skipping_every_check_is_told():
+def test_skipping_every_check_is_reported():
     words = [w for i in ALL_CHECKS for w in ("--skip", i)]
     assert racwire("check", *words).returncode == ExitCode.USAGE
 
 
-def test_bad_settings_are_one_sentence_with_the_line(tmp_path):
+def test_invalid_settings_are_one_sentence_with_the_line(tmp_path):
     (tmp_path / "s.toml").write_text("[probe]\nintervall = 3\n")
     ran = racwire("check", "--settings", str(tmp_path / "s.toml"))
     assert ran.returncode == ExitCode.USAGE
@@ -143,15 +143,15 @@ def test_the_schema_and_the_settings_template_are_printed(capsys):
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
-def test_what_an_option_says_of_its_setting_is_so(option, capsys):
+def test_help_of_an_option_matches_its_setting(option, capsys):
     """The help is written before any module is loaded; type, limits, default and choices are those of the setting."""
     section, _, name = option.place.partition(".")
     table = type(getattr(Settings(), section))
     default = getattr(table(), name)
-    if said := re.search(r"\(default ([\d.]+)\)", option.help):
-        assert float(said[1]) == default
-    if said := re.search(r": (\d+) to (\d+)", option.help):
-        assert limits_of(table, name) == f"from {said[1]} to {said[2]}"
+    if documented := re.search(r"\(default ([\d.]+)\)", option.help):
+        assert float(documented[1]) == default
+    if documented := re.search(r": (\d+) to (\d+)", option.help):
+        assert limits_of(table, name) == f"from {documented[1]} to {documented[2]}"
     if option.choices:
         assert option.choices == get_args(get_type_hints(table)[name])
     if option.metavar is None and not option.choices:
@@ -161,7 +161,7 @@ def test_what_an_option_says_of_its_setting_is_so(option, capsys):
     assert f"# Option: {option.name}.\n{name} = " in capsys.readouterr().out
 
 
-def test_the_command_line_goes_over_the_settings_file(tmp_path):
+def test_the_command_line_overrides_the_settings_file(tmp_path):
     (tmp_path / "s.toml").write_text('[cluster]\npeers = ["a"]\ngrid_home = "/x"\n')
     words = ["--settings", str(tmp_path / "s.toml"), "check", "--peer", "b", "--peer", "c"]
     settings = effective_settings(build_parser(words).parse_args(words))
@@ -169,7 +169,7 @@ def test_the_command_line_goes_over_the_settings_file(tmp_path):
     assert settings.cluster.grid_home == "/x"
 
 
-def test_without_clusterware_and_peers_it_says_what_it_found_and_how_to_tell_more():
+def test_without_clusterware_and_peers_the_message_names_the_options_to_add():
     ran = racwire("check", "interfaces", "mtu-consistency")
     assert ran.returncode == ExitCode.COULD_NOT_TELL
     assert "--network SUBNET --peer HOST" in " ".join(ran.stdout.split())
@@ -182,7 +182,7 @@ def test_lab_without_a_lab_says_how_to_get_one(tmp_path):
     assert "racwire lab up" in ran.stderr
 
 
-def test_a_reader_that_stops_early_is_no_error():
+def test_a_reader_that_stops_early_is_not_an_error():
     ran = subprocess.run(
         f"{sys.executable} -P -m tui explain | head -1",
         shell=True,
@@ -209,10 +209,10 @@ def test_closed_streams_change_neither_the_exit_code_nor_the_other_stream(comman
     without_stderr = by_shell(f"racwire {command} 2>&-")
     assert (without_stdout.returncode, without_stderr.returncode) == (whole.returncode,) * 2
     assert (without_stdout.stdout, without_stdout.stderr) == ("", "")
-    assert without_stderr.stdout.splitlines()[-1] == whole.stdout.splitlines()[-1]  # all of it, to the end
+    assert without_stderr.stdout.splitlines()[-1] == whole.stdout.splitlines()[-1]  # read the whole output
 
 
-def test_a_report_that_stdout_has_no_room_for_goes_to_stderr():
+def test_a_report_that_does_not_fit_on_stdout_goes_to_stderr():
     ran = by_shell("racwire check interfaces >/dev/full")
     assert ran.returncode == ExitCode.COULD_NOT_TELL
     assert "No space left on device. The report was printed instead." in ran.stderr
@@ -220,12 +220,12 @@ def test_a_report_that_stdout_has_no_room_for_goes_to_stderr():
     assert "Traceback" not in ran.stderr
 
 
-def test_a_reader_of_a_report_that_stops_early_does_not_make_it_a_pass():
+def test_a_reader_of_a_report_that_stops_early_does_not_make_exit_code_0():
     ran = by_shell("racwire check interfaces --format json | true; echo ${PIPESTATUS[0]}")
     assert (ran.stdout, ran.stderr) == (f"{ExitCode.COULD_NOT_TELL:d}\n", "")
 
 
-def test_json_is_utf8_whatever_the_locale_and_however_a_home_is_spelt():
+def test_json_is_utf8_in_any_locale_and_with_any_home_directory():
     strange = {"PYTHONIOENCODING": "ascii", "GRID_HOME": os.fsdecode(b"/tmp/\xff\xc3\xa4")}
     ran = by_shell("racwire check clusterware --format json", **strange)
     assert ran.stderr == ""
@@ -235,7 +235,7 @@ def test_json_is_utf8_whatever_the_locale_and_however_a_home_is_spelt():
 @pytest.mark.parametrize(
     "words", [["--peer="], ["--peer=-oX"], ["--network=foo"], ["--network="], ["--grid-home=\x1b[2J"]]
 )
-def test_an_option_that_names_nothing_is_refused_before_anything_is_run(words):
+def test_an_empty_option_is_rejected_before_anything_runs(words):
     ran = racwire("check", *words)
     assert ran.returncode == ExitCode.USAGE
     assert ran.stderr.startswith(f"racwire: {words[0].partition('=')[0]}: ")
@@ -243,13 +243,13 @@ def test_an_option_that_names_nothing_is_refused_before_anything_is_run(words):
 
 
 @pytest.mark.parametrize("output", ["", ".", "no/such/directory"])
-def test_an_output_that_cannot_be_a_file_is_told_before_the_run(output, tmp_path, monkeypatch, capsys):
+def test_an_output_that_cannot_be_a_file_is_rejected_before_the_run(output, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["check", "-o", output]) == ExitCode.USAGE
     assert capsys.readouterr().out == ""
 
 
-def test_the_plan_obeys_no_escape_sequence_and_tells_of_a_broken_remote_shell():
+def test_the_dry_run_escapes_control_characters_and_reports_a_broken_remote_shell():
     assert "\x1b" not in racwire("plan", GRID_HOME="/tmp/\x1b[2J").stdout
     ran = racwire("plan", RACWIRE_RSH="'rsh")
     assert (ran.returncode, ran.stderr) == (
@@ -258,20 +258,20 @@ def test_the_plan_obeys_no_escape_sequence_and_tells_of_a_broken_remote_shell():
     )
 
 
-def test_too_little_memory_is_one_sentence_and_tells_nothing_of_the_cluster(monkeypatch, capsys):
+def test_too_little_memory_is_one_sentence_and_not_a_finding_about_the_cluster(monkeypatch, capsys):
     def too_much(*_):
         raise MemoryError
 
     monkeypatch.setattr("tui.cli.main._run", too_much)
     monkeypatch.setattr("tui.cli.main.give_up_stdout", lambda: None)
     assert main(["diff", "a.json", "b.json"]) == ExitCode.COULD_NOT_TELL
-    told = capsys.readouterr().err
-    assert told.startswith("racwire: there is not enough memory")
-    assert told.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert stderr.startswith("racwire: there is not enough memory")
+    assert stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("word", ["--help", "--version"])
-def test_help_and_version_load_no_command_and_nothing_that_takes_long(word):
+def test_help_and_version_import_no_command_and_no_slow_module(word):
     """Users run these most often, on nodes with other work to do."""
     program = (
         "import sys\nfrom tui.cli.main import COMMANDS, main\n"
@@ -288,7 +288,7 @@ def test_help_and_version_load_no_command_and_nothing_that_takes_long(word):
     assert "racwire" in ran.stdout
 
 
-def test_the_options_of_a_command_load_nothing_that_only_its_run_needs():
+def test_the_options_of_a_command_import_only_what_parsing_needs():
     """`racwire check --help` and a mistyped option are answered at once."""
     program = (
         "import sys\nfrom tui.cli.main import COMMANDS, main\n"

@@ -43,7 +43,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def test_a_named_home_is_looked_in_and_nothing_else(home: Path, tmp_path: Path) -> None:
+def test_a_named_home_is_the_only_place_searched(home: Path, tmp_path: Path) -> None:
     named = DatabaseSettings(oracle_home=str(home))
     assert find_libraries(named, {}) == str(home / "lib")
     elsewhere = DatabaseSettings(oracle_home=str(tmp_path / "other"))
@@ -59,7 +59,7 @@ def test_the_environment_and_an_instant_client_are_found(home: Path, tmp_path: P
     assert find_libraries(DatabaseSettings(), {"ORACLE_HOME": str(instant)}) == str(instant)
 
 
-def test_what_the_loader_finds_by_itself_needs_no_directory(home: Path, node) -> None:
+def test_libraries_that_the_loader_finds_need_no_directory(home: Path, node) -> None:
     assert find_libraries(DatabaseSettings(), {}) is None
     assert "set ORACLE_HOME" in libraries_advice(DatabaseSettings())
     assert find_libraries(DatabaseSettings(), {"LD_LIBRARY_PATH": f"/nonexistent:{home}/lib"}) == LOADER
@@ -74,7 +74,7 @@ def test_the_home_of_the_local_instance_has_the_library(home: Path, node) -> Non
     assert find_libraries(by_system, {}) == str(home / "lib")
 
 
-def test_the_only_instance_that_runs_is_meant_and_of_several_none(home: Path, node) -> None:
+def test_the_only_running_instance_is_used_and_of_several_none(home: Path, node) -> None:
     node([LocalInstance("prod1", str(home))])
     assert local_instance(DatabaseSettings(), {}).sid == "prod1"
     assert local_instance(DatabaseSettings(), {"ORACLE_SID": "x", "ORACLE_HOME": "/h"}) == LocalInstance("x", "/h")
@@ -86,7 +86,7 @@ def test_the_only_instance_that_runs_is_meant_and_of_several_none(home: Path, no
         local_instance(DatabaseSettings(), {})
 
 
-def test_an_instance_without_a_known_home_is_told(node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_instance_without_a_known_home_is_reported(node, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(client_libraries.DatabaseError, match="does not know the home of the instance prod1"):
         local_instance(DatabaseSettings(oracle_sid="prod1"), {})
     node(listed=[LocalInstance("prod", "/u01/home")])

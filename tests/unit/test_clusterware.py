@@ -51,23 +51,23 @@ class TestOlsnodes:
             ClusterMember("db3-0", 3, "", "Active", "Unpinned"),
         )
 
-    def test_columns_may_be_parted_by_spaces_and_be_fewer(self) -> None:
+    def test_columns_may_be_separated_by_spaces_and_be_fewer(self) -> None:
         assert parse_olsnodes("db1 1 db1-vip\ndb2 Active\n") == (
             ClusterMember("db1", 1, "db1-vip"),
             ClusterMember("db2", status="Active"),
         )
 
-    def test_a_message_beside_the_members_is_passed_over(self) -> None:
+    def test_a_message_among_the_members_is_skipped(self) -> None:
         assert parse_olsnodes("PRKH-1001: a warning\ndb1\t1\tdb1-vip\tActive\tUnpinned\n") == (
             ClusterMember("db1", 1, "db1-vip", "Active", "Unpinned"),
         )
 
-    def test_a_line_in_which_a_member_might_hide_makes_the_list_unknown(self) -> None:
+    def test_a_line_that_may_hide_a_member_makes_the_list_unknown(self) -> None:
         assert parse_olsnodes("db1\t1\tdb1-vip\tActive\tUnpinned\ndb2 is a hub\n") == Unknown(
             '`olsnodes -n -i -s -t` printed a format that racwire does not know: "db2 is a hub".'
         )
 
-    def test_a_list_of_messages_only_is_quoted(self) -> None:
+    def test_a_list_of_only_messages_is_quoted(self) -> None:
         answer = parse_olsnodes("PRCO-19: Failure retrieving list of nodes in the cluster\n")
         assert isinstance(answer, Unknown)
         assert "PRCO-19: Failure retrieving" in answer.reason
@@ -91,7 +91,7 @@ class TestCrsctl:
         assert isinstance(version, ActiveVersion)
         assert isinstance(version.upgrade_state, Unknown)
 
-    def test_services_that_are_down_are_an_answer(self) -> None:
+    def test_services_that_are_down_are_a_valid_answer(self) -> None:
         services = parse_check_crs(sample("check_crs_part_down.txt"))
         assert not isinstance(services, Unknown)
         assert [service.code for service in services] == ["CRS-4638", "CRS-4535", "CRS-4530", "CRS-4534"]
@@ -99,7 +99,7 @@ class TestCrsctl:
             ToolMessage("CRS-4639", "Could not contact Oracle High Availability Services"),
         )
 
-    def test_a_refused_check_is_not_taken_for_a_service(self) -> None:
+    def test_a_refused_check_is_not_parsed_as_a_service(self) -> None:
         assert isinstance(parse_check_crs("CRS-4563: Insufficient user privileges.\n"), Unknown)
 
     @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ class TestCrsctl:
     def test_a_missing_haip_resource_is_a_fact(self) -> None:
         assert parse_haip(sample("haip_missing.txt")) == Haip(present=False)
 
-    def test_another_resource_is_not_taken_for_haip(self) -> None:
+    def test_another_resource_is_not_parsed_as_haip(self) -> None:
         assert isinstance(parse_haip("NAME=ora.asm\nTARGET=ONLINE\nSTATE=ONLINE on db1\n"), Unknown)
 
     @pytest.mark.parametrize("end", [".", ""])
@@ -144,7 +144,7 @@ class TestCrsctl:
         ),
     )
 )
-def test_any_text_is_read_without_an_error(text: str) -> None:
+def test_any_text_is_parsed_without_an_error(text: str) -> None:
     for parse in (
         parse_olsnodes, parse_local_node, parse_cluster_name,
         parse_active_version, parse_check_crs, parse_haip, parse_misscount,
@@ -153,7 +153,7 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     explain_failure("tool", CommandOutput(1, text, ""), ToolUser("me", "grid", True))
 
 
-class TestWhyAToolFailed:
+class TestFailureReasons:
     GRID = ToolUser("grid", "grid", is_outsider=False)
     MONITOR = ToolUser("monitor", "grid", is_outsider=True)
 
@@ -177,7 +177,7 @@ class TestWhyAToolFailed:
             "monitor may not run `oifcfg getif`: run `sudo -u grid racwire check`, or racwire as root."
         )
 
-    def test_for_an_outsider_a_closed_registry_may_only_be_closed_to_him(self) -> None:
+    def test_for_another_user_a_closed_registry_may_be_a_missing_permission(self) -> None:
         reason = explain_failure("oifcfg getif", CommandOutput(1, "PRIF-10: failed", ""), self.MONITOR)
         assert reason is not None
         assert "sudo -u grid racwire check" in reason
@@ -260,7 +260,7 @@ async def test_every_fact_is_read_and_every_command_recorded(make_home: HomeMake
     assert getif.text == sample("getif_combined_asm.txt")
 
 
-async def test_the_tools_see_their_own_home_and_speak_english(make_home: HomeMaker, tmp_path: Path) -> None:
+async def test_the_tools_run_with_their_own_home_and_in_english(make_home: HomeMaker, tmp_path: Path) -> None:
     home = make_home(ALL_WELL | {"olsnodes": "echo $ORACLE_HOME:$NLS_LANG:$LC_ALL:$ORA_NLS10:$PWD >&2; echo db1"})
     journal = Journal()
     await read_clusterware(
@@ -271,7 +271,7 @@ async def test_the_tools_see_their_own_home_and_speak_english(make_home: HomeMak
     assert entry_about(journal, "olsnodes -l").text == f"db1\n{home}:AMERICAN_AMERICA:C::/\n"
 
 
-async def test_a_stack_that_is_down_is_told_as_such(make_home: HomeMaker, tmp_path: Path) -> None:
+async def test_a_stack_that_is_down_is_reported(make_home: HomeMaker, tmp_path: Path) -> None:
     crs_down = 'echo "CRS-4639: Could not contact Oracle High Availability Services"; exit 1'
     home = make_home(
         {
@@ -292,14 +292,14 @@ async def test_a_stack_that_is_down_is_told_as_such(make_home: HomeMaker, tmp_pa
     assert found.configuration == Unknown(entry_about(journal, "oifcfg getif").outcome)
 
 
-async def test_a_hanging_tool_costs_its_own_facts_only(make_home: HomeMaker, tmp_path: Path) -> None:
+async def test_a_hanging_tool_affects_only_its_own_facts(make_home: HomeMaker, tmp_path: Path) -> None:
     found = await ask(make_home(ALL_WELL | {"olsnodes": "exec sleep 30"}), Journal(), tmp_path, timeout_s=0.2)
     assert isinstance(found.members, Unknown)
     assert found.members.reason.startswith("`olsnodes -n -i -s -t` did not end within 0.2 s")
     assert isinstance(found.local_node, Unknown)
 
 
-async def test_a_tool_that_may_not_be_run_names_who_may(make_home: HomeMaker, tmp_path: Path) -> None:
+async def test_a_tool_without_permission_names_who_may_run_it(make_home: HomeMaker, tmp_path: Path) -> None:
     home = make_home(ALL_WELL)
     (home / "bin" / "crsctl").chmod(0o644)
     (home / "bin" / "olsnodes").unlink()
@@ -311,36 +311,38 @@ async def test_a_tool_that_may_not_be_run_names_who_may(make_home: HomeMaker, tm
     assert isinstance(found.configuration, InterfaceConfiguration)
 
 
-async def test_an_old_crsctl_is_asked_without_the_option_that_it_refuses(make_home: HomeMaker, tmp_path: Path) -> None:
+async def test_an_old_crsctl_is_queried_without_the_option_that_it_refuses(
+    make_home: HomeMaker, tmp_path: Path
+) -> None:
     refusing = """case "$*" in
         *" -f") echo "Parse error:"; echo "Usage: crsctl query crs activeversion"; exit 1 ;;
         *) echo "Oracle Clusterware active version on the cluster is [11.2.0.4.0]" ;; esac"""
     journal = Journal()
     found = await ask(make_home(ALL_WELL | {"crsctl": refusing}), journal, tmp_path)
     assert found.version == ActiveVersion("11.2.0.4.0")
-    asked = [entry.action for entry in journal.entries if entry.topic == "crsctl query crs activeversion"]
-    assert [action.endswith(" -f") for action in asked] == [True, False]
+    commands = [entry.action for entry in journal.entries if entry.topic == "crsctl query crs activeversion"]
+    assert [action.endswith(" -f") for action in commands] == [True, False]
 
 
-async def test_getif_that_ends_in_failure_and_silence_does_not_mean_nothing_configured(
+async def test_getif_with_an_error_and_no_output_does_not_mean_nothing_is_configured(
     make_home: HomeMaker, tmp_path: Path
 ) -> None:
     found = await ask(make_home(ALL_WELL | {"oifcfg": "exit 3"}), Journal(), tmp_path)
     assert found.configuration == Unknown("`oifcfg getif` failed with exit status 3 and printed nothing.")
 
 
-async def test_getif_without_output_means_nothing_configured(make_home: HomeMaker, tmp_path: Path) -> None:
+async def test_getif_without_output_means_nothing_is_configured(make_home: HomeMaker, tmp_path: Path) -> None:
     found = await ask(make_home(ALL_WELL | {"oifcfg": "exit 0"}), Journal(), tmp_path)
     assert found.configuration == InterfaceConfiguration()
 
 
-async def test_a_warning_on_stderr_spoils_no_answer(make_home: HomeMaker, tmp_path: Path) -> None:
+async def test_a_warning_on_stderr_does_not_affect_the_answer(make_home: HomeMaker, tmp_path: Path) -> None:
     noisy = f"echo 'libfoo: no version information' >&2; exec cat {SAMPLES}/olsnodes_nist.txt"
     found = await ask(make_home(ALL_WELL | {"olsnodes": noisy}), Journal(), tmp_path)
     assert not isinstance(found.members, Unknown)
 
 
-async def test_a_stale_olr_loc_does_not_mislead(make_home: HomeMaker, tmp_path: Path) -> None:
+async def test_a_stale_olr_loc_is_ignored(make_home: HomeMaker, tmp_path: Path) -> None:
     home = make_home(ALL_WELL)
     (tmp_path / "etc" / "oracle").mkdir(parents=True)
     (tmp_path / "etc" / "oracle" / "olr.loc").write_text("crs_home=/u01/app/18.4.0/grid\n")
@@ -353,7 +355,7 @@ async def test_a_stale_olr_loc_does_not_mislead(make_home: HomeMaker, tmp_path: 
     assert [stale.path for stale in found.grid_home.stale] == ["/u01/app/18.4.0/grid"]
 
 
-async def test_without_a_home_nothing_is_run(tmp_path: Path) -> None:
+async def test_without_a_home_nothing_runs(tmp_path: Path) -> None:
     journal = Journal()
     found = await read_clusterware(ClusterSettings(), journal, "db1", {}, tmp_path, processes=list)
     assert isinstance(found, Unknown)
@@ -362,21 +364,21 @@ async def test_without_a_home_nothing_is_run(tmp_path: Path) -> None:
 
 async def test_cancelling_ends_the_tools_at_once(make_home: HomeMaker, tmp_path: Path) -> None:
     home = make_home(dict.fromkeys(ALL_WELL, f"echo $$ >> {tmp_path}/pids; exec sleep 30"))
-    asking = asyncio.create_task(ask(home, Journal(), tmp_path))
+    task = asyncio.create_task(ask(home, Journal(), tmp_path))
     async with asyncio.timeout(30):
         while not (tmp_path / "pids").exists():  # noqa: ASYNC110 - other processes write it
             await asyncio.sleep(0.02)
-    asking.cancel()
+    task.cancel()
     async with asyncio.timeout(20):
         with pytest.raises(asyncio.CancelledError):
-            await asking
+            await task
     assert not any(psutil.pid_exists(int(pid)) for pid in (tmp_path / "pids").read_text().split())
 
 
 def test_only_queries_can_be_planned_and_run() -> None:
-    asked = [query for query in GRID_COMMANDS if query.groups == ("clusterware",)]
-    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in [(q.topic, q.argv("/u01/grid")) for q in asked]
-    verbs = {(query.tool, query.arguments[0]) for query in asked}
+    queries = [query for query in GRID_COMMANDS if query.groups == ("clusterware",)]
+    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in [(q.topic, q.argv("/u01/grid")) for q in queries]
+    verbs = {(query.tool, query.arguments[0]) for query in queries}
     assert verbs == {
         ("olsnodes", "-n"), ("olsnodes", "-l"), ("olsnodes", "-c"),
         ("oifcfg", "getif"), ("oifcfg", "iflist"),

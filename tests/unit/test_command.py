@@ -48,7 +48,7 @@ async def pids_in(file: Path, count: int) -> list[str]:
     return words_in(file)
 
 
-async def test_both_streams_and_the_exit_status_are_kept() -> None:
+async def test_both_streams_and_the_exit_status_are_returned() -> None:
     output = await run_command(sh("echo out; echo err >&2; exit 3"), timeout_s=5)
     assert output == CommandOutput(3, "out\n", "err\n")
     assert output.text == "out\nerr\n"
@@ -70,11 +70,11 @@ async def test_there_is_no_input_and_messages_are_english() -> None:
     assert output.stdout == "C AMERICAN_AMERICA kept /\n"
 
 
-async def test_words_are_never_taken_for_shell() -> None:
+async def test_arguments_are_never_interpreted_by_a_shell() -> None:
     assert (await run_command(["/bin/echo", "$(id); a  b"], timeout_s=5)).stdout == "$(id); a  b\n"
 
 
-async def test_bytes_that_are_no_text_are_replaced() -> None:
+async def test_undecodable_bytes_are_replaced() -> None:
     assert (await run_command(sh(r"printf 'a\377b'"), timeout_s=5)).stdout == "a\N{REPLACEMENT CHARACTER}b"
 
 
@@ -83,7 +83,7 @@ async def test_a_missing_program_is_named() -> None:
         await run_command(["/nowhere/oifcfg"], timeout_s=5)
 
 
-async def test_a_program_that_may_not_be_executed(tmp_path: Path) -> None:
+async def test_a_program_without_execute_permission_is_an_error(tmp_path: Path) -> None:
     program = tmp_path / "oifcfg"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o644)
@@ -91,7 +91,7 @@ async def test_a_program_that_may_not_be_executed(tmp_path: Path) -> None:
         await run_command([str(program)], timeout_s=5)
 
 
-async def test_a_file_that_is_no_program(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_program_is_an_error(tmp_path: Path) -> None:
     program = tmp_path / "oifcfg"
     program.write_bytes(b"\x7fELF of another machine")
     program.chmod(0o755)
@@ -99,7 +99,7 @@ async def test_a_file_that_is_no_program(tmp_path: Path) -> None:
         await run_command([str(program)], timeout_s=5)
 
 
-async def test_a_time_out_kills_the_program_and_its_children(tmp_path: Path) -> None:
+async def test_a_timeout_kills_the_program_and_its_children(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     with pytest.raises(TimedOutError, match=r"^/bin/sh timed out after 0\.2 s$"):
         await run_command(sh(f"sleep infinity & echo $$ $! > {pids}; wait"), timeout_s=0.2)
@@ -117,7 +117,7 @@ async def test_cancelling_kills_the_program_and_its_children(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("steps", range(8))
-async def test_cancelling_while_it_is_being_started_waits_for_nothing(steps: int, tmp_path: Path) -> None:
+async def test_cancelling_during_the_start_does_not_wait(steps: int, tmp_path: Path) -> None:
     """At every step: the child holds the pipes open for longer than the test waits."""
     pids = tmp_path / "pids"
     running = asyncio.create_task(run_command(sh(f"sleep 30 & echo $$ $! > {pids}; wait"), timeout_s=30))
@@ -130,7 +130,7 @@ async def test_cancelling_while_it_is_being_started_waits_for_nothing(steps: int
     await ended(words_in(pids))
 
 
-async def test_a_child_that_fled_its_session_holds_nothing_up(tmp_path: Path) -> None:
+async def test_a_child_in_another_session_does_not_delay_the_end(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     with pytest.raises(TimedOutError):
         await run_command(sh(f"setsid sh -c 'echo $$ > {pids}; exec sleep infinity' & exit 0"), timeout_s=0.5)
@@ -139,6 +139,6 @@ async def test_a_child_that_fled_its_session_holds_nothing_up(tmp_path: Path) ->
     os.kill(int(fled), signal.SIGKILL)
 
 
-async def test_endless_output_is_cut_short() -> None:
+async def test_endless_output_is_truncated() -> None:
     with pytest.raises(CommandError, match=r"^/bin/sh printed more than 10,000 bytes$"):
         await run_command(sh("while :; do echo 0123456789; done"), timeout_s=5, limit_bytes=10_000)

@@ -26,7 +26,7 @@ from tui.text.line import plain
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def kept(path: Path, of: FakeRecording, label: str = "") -> str:
+def written(path: Path, of: FakeRecording, label: str = "") -> str:
     """Write a recording to a file."""
     header = of.header
     recorder = Recorder.create(path, type(header)(
@@ -49,7 +49,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "busier": recording(5, mtu=9000, blocks=2000),
         "short": recording(6, seconds=30),
     }
-    named = {name: kept(directory / f"{name}.rec", made, f"the {name} one") for name, made in of.items()}
+    named = {name: written(directory / f"{name}.rec", made, f"the {name} one") for name, made in of.items()}
     for users in (100, 200):
         result = "Vuser 1:TEST RESULT : System achieved 8043 NOPM from 16365 Oracle TPM\n"
         log = f"Vuser 1:{users} Active Virtual Users configured\n{result}"
@@ -76,12 +76,12 @@ def compared(*recordings: FakeRecording) -> Comparison:
     ],
     ids=["nothing worse", "worse", "environment shifted", "too short"],
 )
-def test_the_exit_code_says_whether_something_got_worse_or_nothing_can_be_told(files, capsys, words, code):
+def test_the_exit_code_says_whether_something_is_worse_or_inconclusive(files, capsys, words, code):
     assert main(["compare", *(files.get(word, word) for word in words)]) == code
     assert capsys.readouterr().err == ""
 
 
-def test_the_text_tells_what_was_compared_first_and_what_happened_last(files, capsys):
+def test_the_text_begins_with_the_compared_recordings_and_ends_with_the_events(files, capsys):
     main(["compare", files["small"], files["jumbo"], "--same", files["again"]])
     out = capsys.readouterr().out.splitlines()
     assert out[0].startswith("BEFORE   the small one (")
@@ -91,7 +91,7 @@ def test_the_text_tells_what_was_compared_first_and_what_happened_last(files, ca
     assert not any("\x1b" in line for line in out)
 
 
-def test_json_goes_to_a_file_whole_and_not_over_another(files, capsys, tmp_path):
+def test_json_is_written_completely_to_a_new_file(files, capsys, tmp_path):
     target = tmp_path / "out.json"
     words = ["compare", files["small"], files["jumbo"], "--format", "json", "-o", str(target)]
     assert main(words) == ExitCode.PASS
@@ -103,7 +103,7 @@ def test_json_goes_to_a_file_whole_and_not_over_another(files, capsys, tmp_path)
     assert main([*words, "--force"]) == ExitCode.PASS
 
 
-def test_results_of_other_tools_stand_beside_and_other_users_are_another_load(files, capsys):
+def test_results_of_other_tools_are_included_and_other_users_are_another_load(files, capsys):
     words = ["compare", files["small"], files["jumbo"], "--also", files["hammer100"], files["hammer200"]]
     assert main(words) == ExitCode.COULD_NOT_TELL
     out = capsys.readouterr().out
@@ -112,7 +112,7 @@ def test_results_of_other_tools_stand_beside_and_other_users_are_another_load(fi
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("small", "small"), "is named twice: compare two runs."),
         (("small", "hammer100"), "name two files of one kind."),
@@ -124,23 +124,23 @@ def test_results_of_other_tools_stand_beside_and_other_users_are_another_load(fi
         (("small", "jumbo", "-o", "x.out", "--svg", "x.out"), "write two files."),
     ],
 )
-def test_what_cannot_be_compared_is_one_sentence_and_64(files, capsys, words, told):
+def test_incomparable_files_are_one_sentence_and_exit_code_64(files, capsys, words, message):
     before = Path(files["small"]).read_bytes()
     assert main(["compare", *(files.get(word, word) for word in words)]) == ExitCode.USAGE
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert told in captured.err
+    assert message in captured.err
     assert captured.err.count("\n") == 1
     assert Path(files["small"]).read_bytes() == before
 
 
-def test_a_pipe_is_refused_and_not_waited_for(files, capsys, tmp_path):
+def test_a_pipe_is_refused_at_once(files, capsys, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert main(["compare", files["small"], str(tmp_path / "pipe")]) == ExitCode.USAGE
     assert "pipe is not a regular file" in capsys.readouterr().err
 
 
-def test_more_losses_than_before_are_no_success_though_too_rare_for_a_verdict(tmp_path):
+def test_more_losses_than_before_are_no_success_even_if_too_rare_for_a_verdict(tmp_path):
     quiet = Measured("blocks lost", "1/s", (0.0,) * 12, Better.LOWER)
     burst = Measured("blocks lost", "1/s", (0.0,) * 11 + (4.0,), Better.LOWER)
     steady = Measured("load", "", tuple(range(1, 13)))
@@ -176,7 +176,7 @@ def test_a_locale_without_unicode_gets_plain_signs(files):
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 @pytest.mark.parametrize("every", [False, True])
-def test_lines_keep_within_the_width(width, every):
+def test_lines_fit_the_width(width, every):
     comparison = compared(recording(1), recording(2, mtu=9000, small_ping_us=500, kernel="6.1"))
     lines = [plain([line]) for line in lines_of(comparison, width, every=every)]
     assert max(map(len, lines)) <= width
@@ -188,7 +188,7 @@ def test_a_wide_terminal_shows_the_intervals():
     assert "6.00 [6.00 6.00]" in wide
 
 
-def test_parts_of_which_nothing_else_can_be_said_are_left_out_unless_all_are_wanted():
+def test_metrics_without_a_result_are_left_out_unless_all_are_requested():
     comparison = compared(recording(1), recording(2, mtu=9000))
     some, everything = (plain(lines_of(comparison, 100, every=e)) for e in (False, True))
     assert "rac1 packets per block" not in some
@@ -208,7 +208,7 @@ def hostile() -> Comparison:
     return compare([Runs(runs[0], runs[1])])
 
 
-def test_names_from_files_are_not_obeyed_by_a_terminal():
+def test_names_from_files_are_escaped_for_a_terminal():
     written = plain(lines_of(hostile(), 80))
     assert "\x1b" not in written
     assert "\u202e" not in written
@@ -217,7 +217,7 @@ def test_names_from_files_are_not_obeyed_by_a_terminal():
 # --- the picture ------------------------------------------------------------------------------------------------------
 
 
-def test_the_picture_is_one_whole_file_that_fetches_and_runs_nothing(files, capsys, tmp_path):
+def test_the_picture_is_one_complete_file_without_links_or_scripts(files, capsys, tmp_path):
     target = tmp_path / "mtu.svg"
     assert main(["compare", files["small"], files["jumbo"], "--svg", str(target)]) == ExitCode.PASS
     assert f"the picture is in {target}." in capsys.readouterr().err
@@ -231,7 +231,7 @@ def test_the_picture_is_one_whole_file_that_fetches_and_runs_nothing(files, caps
     assert "@media screen" in written  # paper stays light
 
 
-def test_every_stretch_is_a_dot_and_nothing_is_drawn_outside():
+def test_every_interval_is_a_dot_and_nothing_is_drawn_outside():
     comparison = compared(recording(1), recording(2, mtu=9000))
     root = ET.fromstring(picture_of(comparison))
     dots = [e for e in root.iter(f"{SVG}circle") if e.get("class") == "after"]
@@ -242,21 +242,21 @@ def test_every_stretch_is_a_dot_and_nothing_is_drawn_outside():
         assert 0 <= float(found.get("cy")) <= height
 
 
-def test_names_from_files_are_text_in_the_picture_and_nothing_else():
+def test_names_from_files_are_only_text_in_the_picture():
     root = ET.fromstring(picture_of(hostile()).encode())
     assert not list(root.iter("script"))
     assert not list(root.iter(f"{SVG}script"))
     assert any("<script>" in (found.text or "") for found in root.iter(f"{SVG}text"))
 
 
-def test_a_comparison_of_nothing_is_a_picture_too():
+def test_a_comparison_without_metrics_is_a_picture_too():
     assert (
         ET.fromstring(picture_of(compare([Runs(ComparedRun("HammerDB", "a"), ComparedRun("HammerDB", "b"))])).encode())
         is not None
     )
 
 
-def test_the_writer_escapes_what_it_is_given():
+def test_the_svg_writer_escapes_text():
     assert text("<&>\x00\x1b") == "&lt;&amp;&gt;\\x00\\x1b"
     assert (
         element("circle", r=2.25, class_='a"b', stroke_width=1.0) == '<circle r="2.2" class=\'a"b\' stroke-width="1"/>'

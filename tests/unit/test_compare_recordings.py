@@ -51,7 +51,7 @@ def blocks(at: float, count: int, *, seconds=1.0, host="rac1", instance="prod1")
     ],
     ids=["all in six fragments", "all whole", "half and half", "as many pings of 8 KB beside", "one that failed"],
 )
-def test_a_block_counts_its_fragments_and_one_that_came_whole_counts_one(counted, packets):
+def test_a_fragmented_block_counts_its_fragments_and_a_whole_block_counts_one(counted, packets):
     assert packets_per_block(dict(zip(("blocks", "Ip.ReasmReqds", "Ip.ReasmOKs"), counted, strict=True))) == packets
 
 
@@ -62,7 +62,7 @@ def test_the_mtu_shows_in_the_packets_per_block_of_each_node_and_of_all(mtu, pac
         assert set(values(run, name)) == {packets}
 
 
-def test_a_node_gets_the_blocks_of_the_instance_that_runs_on_it_whatever_its_domain():
+def test_a_node_gets_the_blocks_of_its_instance_with_any_domain():
     events = [links("RAC1", 1500)]
     for second in range(1, 61):
         events.append(sample(second, node="RAC1", Ip_ReasmReqds=600, Ip_ReasmOKs=100))
@@ -70,10 +70,10 @@ def test_a_node_gets_the_blocks_of_the_instance_that_runs_on_it_whatever_its_dom
     assert set(values(run_of(FakeRecording(events)), "packets per block received")) == {6.0}
 
 
-# --- stretches --------------------------------------------------------------------------------------------------------
+# --- intervals --------------------------------------------------------------------------------------------------------
 
 
-def test_a_stretch_divides_sums_and_not_the_ratios_of_seconds():
+def test_an_interval_divides_sums_and_not_the_ratios_of_seconds():
     events = [links("rac1", 1500)]
     for second in range(1, 61):
         busy = second % 10 == 0
@@ -93,12 +93,12 @@ def test_a_stretch_divides_sums_and_not_the_ratios_of_seconds():
         ((3600,), 60, 600),
     ],
 )
-def test_a_stretch_has_ten_samples_and_a_run_at_most_sixty(spans, interval, length):
+def test_an_interval_has_ten_samples_and_a_run_at_most_sixty_intervals(spans, interval, length):
     assert piece_length(spans, interval) == length
 
 
 @given(st.lists(st.floats(1, 1e7), min_size=1, max_size=3), st.floats(1, 60))
-def test_a_run_with_sixty_samples_has_six_stretches_however_long_the_others_are(spans, interval):
+def test_a_run_with_sixty_samples_has_six_intervals_however_long_the_others_are(spans, interval):
     length = piece_length(spans, interval)
     assert length >= 9.98 * interval
     if min(spans) >= 60 * interval:
@@ -106,24 +106,24 @@ def test_a_run_with_sixty_samples_has_six_stretches_however_long_the_others_are(
     assert min(spans) / length <= 61
 
 
-def test_all_runs_have_stretches_of_one_length():
+def test_all_runs_have_intervals_of_one_length():
     runs, length = runs_of([("long", recording(1, seconds=900)), ("short", recording(2, seconds=200))])
     assert [len(values(run, "private in")) for run in runs] == [900 // length, 200 // length]
 
 
-def test_a_stretch_is_never_shorter_than_the_time_between_two_samples():
+def test_an_interval_is_never_shorter_than_the_time_between_two_samples():
     runs, stretch_s = runs_of([("a", recording(1, seconds=60))], stretch_s=0.05)
     assert stretch_s == 1
     assert not any("of the time only" in warning for warning in runs[0].warnings)
 
 
-def test_load_that_wanders_slowly_makes_the_stretches_longer():
+def test_a_slowly_varying_load_makes_the_intervals_longer():
     quick, slow = (runs_of([("it", recording(3, seconds=1200, wandering=w))])[1] for w in (0.3, 0.99))
     assert quick == 20
     assert slow > quick
 
 
-def test_a_stretch_stays_short_enough_for_a_dozen():
+def test_an_interval_stays_short_enough_for_a_dozen():
     assert times_longer([[list(range(60))], [list(range(30))]]) == [1, 2]
     assert times_longer([[]]) == [1]
 
@@ -141,7 +141,7 @@ def test_values_of_other_tools_are_averaged_until_neighbours_differ():
     assert not are_alike([[1.0] * 30])
 
 
-def test_the_beginning_can_be_left_out():
+def test_the_start_of_a_recording_can_be_skipped():
     ramp = recording(1, seconds=200, ramp_s=60)
     whole, skipped = run_of(ramp), run_of(ramp, skip_first_s=60)
     assert any("--skip-first" in warning for warning in whole.warnings)
@@ -149,10 +149,10 @@ def test_the_beginning_can_be_left_out():
     assert min(values(skipped, "blocks received")) > 2 * min(values(whole, "blocks received"))
 
 
-# --- what is not known ------------------------------------------------------------------------------------------------
+# --- unknown values ---------------------------------------------------------------------------------------------------
 
 
-def test_a_stretch_with_too_little_sampled_is_left_out_and_told():
+def test_an_interval_with_too_few_samples_is_left_out_and_reported():
     quiet = range(100, 160)
     events = [e for e in recording(1, seconds=200).events() if not (
         isinstance(e, NodeSample) and e.node == "rac2" and e.at - BEGIN in quiet)]  # fmt: skip
@@ -165,7 +165,7 @@ def test_a_stretch_with_too_little_sampled_is_left_out_and_told():
     assert "rac2 was sampled during only 70 % of the time." in run.warnings
 
 
-def test_a_node_that_was_not_sampled_after_the_change_is_not_taken_for_less_traffic():
+def test_a_node_not_sampled_after_the_change_does_not_count_as_less_traffic():
     whole = recording(1)
     alone = FakeRecording([e for e in recording(2).events() if getattr(e, "node", "") != "rac2"])
     (before, after), _ = runs_of([("before", whole), ("after", alone)])
@@ -174,7 +174,7 @@ def test_a_node_that_was_not_sampled_after_the_change_is_not_taken_for_less_traf
     assert {"rac1 private in", "blocks received"} <= {m.name for m in after.measured}
 
 
-def test_what_a_kernel_does_not_count_is_not_taken_for_nothing():
+def test_a_missing_kernel_counter_is_not_zero():
     run = run_of(FakeRecording([links("rac1", 1500), *(sample(s, Ip_ReasmFails=0) for s in range(1, 61))]))
     assert values(run, "reassembly failed") == (0.0,) * 6
     assert values(run, "receive-buffer errors") == ()
@@ -182,20 +182,20 @@ def test_what_a_kernel_does_not_count_is_not_taken_for_nothing():
     assert values(run, "CPU busy") == ()
 
 
-def test_private_interfaces_are_those_of_a_private_network_and_without_any_it_is_said():
+def test_private_interfaces_are_those_of_a_private_network_and_a_lack_of_any_is_reported():
     events = list(recording(1).events())[2:]
     run = run_of(FakeRecording(events))
     assert values(run, "private in") == ()
     assert "The private interfaces of rac1 are not known: their traffic is left out." in run.warnings
 
 
-def test_an_mtu_that_changed_within_is_told():
+def test_an_mtu_change_during_the_recording_is_reported():
     events = [*recording(1).events(), links("rac1", 9000, BEGIN + 299)]
     run = run_of(FakeRecording(sorted(events, key=lambda e: e.at)))
     assert "The MTU of eth1 on rac1 changed from 1500 to 9000 meanwhile." in run.warnings
 
 
-def test_a_recording_that_is_too_short_says_so():
+def test_a_recording_that_is_too_short_is_reported():
     run = run_of(recording(1, seconds=5))
     assert run.measured == ()
     assert run.warnings == ("The recording has 5 s: less than one stretch of 10 s.",)
@@ -211,7 +211,7 @@ def test_a_recording_that_is_too_short_says_so():
     load=st.none() | st.floats(allow_nan=True),
     counters=st.dictionaries(st.sampled_from(["Ip.ReasmReqds", "Ip.ReasmOKs", "Udp.InDatagrams"]), st.integers(0)),
 )))  # fmt: skip
-def test_odd_samples_never_break_anything(samples):
+def test_unusual_samples_never_raise(samples):
     events = [links("rac1", 1500), *sorted(samples, key=lambda s: s.at)]
     for metric in run_of(FakeRecording(events), stretch_s=1).measured:
         assert all(abs(value) < float("inf") for value in metric.values)
@@ -233,14 +233,14 @@ def paced(intervals: list[float]) -> list[Event]:
 
 @pytest.mark.parametrize("later_s", [2.0, 5.0, 10.0, 15.0, 30.0, 60.0])
 @pytest.mark.parametrize("at_first", [60, 63, 67])
-def test_samples_that_come_less_often_from_some_moment_on_leave_no_hole(later_s, at_first):
+def test_a_longer_sampling_interval_from_some_time_on_leaves_no_gap(later_s, at_first):
     (run,), stretch_s = runs_of([("it", FakeRecording(paced([1.0] * at_first + [later_s] * round(600 / later_s))))])
     assert stretch_s >= later_s
     assert values(run, "packets in") == pytest.approx([1000.0] * int(run.seconds / stretch_s))
     assert not any("of the time only" in warning for warning in run.warnings)
 
 
-def test_an_interval_that_was_changed_is_told_and_is_no_longer_that_of_the_beginning():
+def test_a_changed_sampling_interval_is_reported_and_replaces_the_first_one():
     changed = run_of(FakeRecording(paced([1.0] * 60 + [10.0] * 30)))
     assert changed.environment["seconds between samples"] == "1 to 10"
     assert any(warning.startswith("The samples are 1 to 10 s") for warning in changed.warnings)
@@ -249,18 +249,18 @@ def test_an_interval_that_was_changed_is_told_and_is_no_longer_that_of_the_begin
     assert not any(warning.startswith("The samples are") for warning in at_once.warnings)
 
 
-def test_a_few_samples_that_came_late_are_no_other_interval():
+def test_a_few_late_samples_are_not_another_sampling_interval():
     run = run_of(FakeRecording(paced([1.0] * 200 + [4.0] * 3 + [1.0] * 100)))
     assert run.environment["seconds between samples"] == "1"
     assert run.warnings == ()
 
 
-def test_a_stretch_is_not_shorter_than_samples_became():
+def test_an_interval_is_not_shorter_than_the_longest_sampling_interval():
     _, stretch_s = runs_of([("it", FakeRecording(paced([1.0] * 60 + [60.0] * 20)))], stretch_s=5)
     assert stretch_s == 60
 
 
-def test_time_that_no_sample_covers_is_a_hole_at_every_interval():
+def test_time_without_samples_is_a_gap_at_every_sampling_interval():
     """After second 200 a minute was not sampled: the sample after the gap covers its own ten seconds only."""
     events = [e for e in paced([1.0] * 100 + [10.0] * 40) if not 200 < e.at - BEGIN <= 260]
     run = run_of(FakeRecording(events), stretch_s=10)
@@ -268,7 +268,7 @@ def test_time_that_no_sample_covers_is_a_hole_at_every_interval():
     assert "rac1 was sampled during only 88 % of the time." in run.warnings
 
 
-def test_a_lost_block_of_one_sample_is_lost_in_one_stretch():
+def test_a_lost_block_of_one_sample_is_lost_in_one_interval():
     events = [links("rac1", 1500)]
     events += [sample(s + 0.03 * (s % 3), Ip_ReasmFails=int(s == 101)) for s in range(1, 301)]
     found = values(run_of(FakeRecording(events)), "reassembly failed")
@@ -279,40 +279,40 @@ def test_shares_of_a_long_sample_add_up_to_it():
     events = [links("rac1", 1500), *(sample(s, Ip_ReasmFails=0) for s in range(1, 41))]
     events.append(sample(100, seconds=60.0, Ip_ReasmFails=120))
     readings = read(FakeRecording(events), 7.0)
-    told = [piece["node", "rac1"].rates(7.0).get("Ip.ReasmFails", 0.0) for piece in readings.pieces]
-    assert told[:5] == [0.0] * 5
-    assert told[6:] == pytest.approx([2.0] * 8)
-    assert 0 < told[5] < 2
+    rates = [piece["node", "rac1"].rates(7.0).get("Ip.ReasmFails", 0.0) for piece in readings.pieces]
+    assert rates[:5] == [0.0] * 5
+    assert rates[6:] == pytest.approx([2.0] * 8)
+    assert 0 < rates[5] < 2
 
 
 # --- metrics and environment ------------------------------------------------------------------------------------------
 
 
-def test_controls_are_what_mtu_cannot_touch():
+def test_controls_are_metrics_that_the_mtu_cannot_affect():
     controls = {m.name for m in run_of(recording(1)).measured if m.is_control and not m.part_of}
     assert controls == {"blocks received", "ping 500 B", "small ping p50", "small ping p99"}
 
 
-def test_without_a_database_datagrams_tell_the_load():
+def test_without_a_database_datagrams_measure_the_load():
     controls = {m.name for m in run_of(recording(1, with_database=False)).measured if m.is_control and not m.part_of}
     assert controls == {"UDP datagrams in", "small ping p50", "small ping p99"}
 
 
-def test_what_only_tells_what_was_done_is_never_better():
+def test_metrics_of_the_amount_of_work_are_never_better():
     done = {"packets per block received", "private in", "packets in", "fragments in", "UDP datagrams in"}
     by_name = {m.name: m.better for m in run_of(recording(1)).measured}
     assert {by_name[name] for name in done} == {Better.NEITHER}
     assert {by_name[name] for name in ("CPU per MB", "CR receive time", "ping 8 KB")} == {Better.LOWER}
 
 
-def test_units_are_those_of_the_field():
+def test_units_are_those_of_the_metric():
     run = run_of(recording(1, blocks=1000))
     assert median(values(run, "rac1 private in")) == pytest.approx(1000 * 8400 * 8 / 1e6, rel=0.1)
     assert median(values(run, "CR receive time")) == pytest.approx(0.625, rel=0.05)  # 0.05 cs for 0.8 of the blocks
     assert median(values(run, "ping 500 B")) == pytest.approx(0.2, rel=0.05)
 
 
-def test_the_environment_names_what_should_be_alike():
+def test_the_environment_names_what_should_be_equal():
     facts = run_of(recording(1)).environment
     assert facts["rac1 eth1 MTU"] == "1500"
     assert facts["rac2 kernel"] == "5.15.0-1"
@@ -322,7 +322,7 @@ def test_the_environment_names_what_should_be_alike():
     assert facts["seconds between samples"] == "1"
 
 
-def test_reading_stops_at_a_bound_however_long_a_file_claims_to_be():
+def test_reading_stops_at_a_limit_whatever_length_a_file_claims():
     events = [links("rac1", 1500, 0.0), sample(1 - BEGIN), sample(0)]
     run, length = runs_of([("it", FakeRecording(events))], stretch_s=0.001)
     assert length >= BEGIN / 5000

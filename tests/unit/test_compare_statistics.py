@@ -35,12 +35,12 @@ def counted_p(before, after):
 # --- medians and their intervals --------------------------------------------------------------------------------------
 
 
-def test_the_median_is_the_value_in_the_middle():
+def test_the_median_is_the_middle_value():
     assert (median([3, 1, 2]), median([4, 1, 3, 2]), mean([1, 2, 6])) == (2, 2.5, 3)
 
 
 @pytest.mark.parametrize("of_nothing", [median, mean, lambda values: mann_whitney(values, [1.0])])
-def test_nothing_has_no_median_no_mean_and_no_test(of_nothing):
+def test_without_values_there_is_no_median_no_mean_and_no_test(of_nothing):
     with pytest.raises(ValueError, match=r"nothing|both sides"):
         of_nothing([])
 
@@ -49,7 +49,7 @@ def test_nothing_has_no_median_no_mean_and_no_test(of_nothing):
     ("count", "places"),
     [(6, (1, 6)), (7, (1, 7)), (8, (1, 8)), (9, (2, 8)), (10, (2, 9)), (15, (4, 12)), (25, (8, 18))],
 )
-def test_intervals_of_the_median_are_those_of_the_printed_tables(count, places):
+def test_intervals_of_the_median_match_the_published_tables(count, places):
     assert median_interval(range(1, count + 1)) == places
 
 
@@ -58,7 +58,7 @@ def test_fewer_than_six_values_have_no_interval(count):
     assert median_interval([1.0] * count) is None
 
 
-def test_the_interval_holds_the_true_median_in_95_of_100_cases():
+def test_the_interval_contains_the_true_median_in_95_of_100_cases():
     chance = random.Random(1)
     held = 0
     for _ in range(1000):
@@ -71,7 +71,7 @@ def test_the_interval_holds_the_true_median_in_95_of_100_cases():
 
 
 @pytest.mark.parametrize(("n", "p"), [(3, 0.1), (4, 2 / 70), (5, 2 / 252), (6, 2 / 924), (10, 2 / math.comb(20, 10))])
-def test_samples_that_do_not_overlap_reach_what_is_possible_and_three_of_them_never_0_05(n, p):
+def test_samples_without_overlap_reach_the_smallest_p_and_three_of_them_never_0_05(n, p):
     assert mann_whitney(range(n), range(100, 100 + n)) == pytest.approx(p)
 
 
@@ -82,12 +82,12 @@ def test_a_published_example():
 
 
 @given(FEW, FEW)
-def test_p_of_few_values_is_what_counting_all_cases_gives_ties_included(before, after):
+def test_p_of_few_values_equals_the_count_of_all_cases_including_ties(before, after):
     assert mann_whitney(before, after) == pytest.approx(counted_p(before, after))
 
 
 @given(SOME, SOME)
-def test_p_is_a_share_and_the_same_both_ways(before, after):
+def test_p_is_a_share_and_symmetric(before, after):
     p = mann_whitney(before, after)
     assert 0 < p <= 1
     assert mann_whitney(after, before) == pytest.approx(p)
@@ -102,7 +102,7 @@ def test_only_the_order_of_values_counts(before, after):
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.15, 0.3])
-def test_p_of_many_values_is_near_what_shuffling_them_gives(shift):
+def test_p_of_many_values_is_close_to_a_permutation_test(shift):
     chance = random.Random(2)
     before, after = (
         [round(chance.random(), 1) for _ in range(15)],
@@ -114,11 +114,11 @@ def test_p_of_many_values_is_near_what_shuffling_them_gives(shift):
     assert mann_whitney(before, after) == pytest.approx(shuffled, abs=0.025)
 
 
-def test_values_that_are_all_alike_show_nothing():
+def test_equal_values_show_nothing():
     assert mann_whitney([5.0] * 30, [5.0] * 30) == 1
 
 
-def test_values_that_resemble_their_neighbours_prove_less():
+def test_autocorrelated_values_prove_less():
     before, after = list(range(30)), [v + 9.5 for v in range(30)]
     assert mann_whitney(before, after) < 0.05 < mann_whitney(before, after, dependence=0.7)
 
@@ -126,7 +126,7 @@ def test_values_that_resemble_their_neighbours_prove_less():
 # --- resemblance of neighbours ----------------------------------------------------------------------------------------
 
 
-def test_what_wanders_is_told_from_what_jumps():
+def test_a_drift_is_distinguished_from_a_jump():
     chance = random.Random(3)
     jumps = [chance.random() for _ in range(200)]
     wanders, level = [], 0.0
@@ -138,12 +138,12 @@ def test_what_wanders_is_told_from_what_jumps():
 
 
 @given(st.lists(st.floats(-1e9, 1e9), max_size=40), st.lists(st.floats(-1e9, 1e9), max_size=40))
-def test_resemblance_is_never_negative_and_nothing_resembles_nothing(one, other):
+def test_autocorrelation_is_never_negative_and_0_without_values(one, other):
     assert 0 <= dependence_of(one, other) < 1
     assert dependence_of([], [1.0]) == 0
 
 
-# --- by how much ------------------------------------------------------------------------------------------------------
+# --- the shift --------------------------------------------------------------------------------------------------------
 
 
 def test_the_shift_is_found_within_its_interval():
@@ -183,7 +183,7 @@ def test_the_example_of_benjamini_and_hochberg():
 
 
 @given(st.lists(st.floats(0, 1), max_size=30))
-def test_an_adjusted_p_is_never_less_and_keeps_the_order(ps):
+def test_an_adjusted_p_is_never_smaller_and_keeps_the_order(ps):
     found = adjusted(ps)
     assert all(p <= q <= 1 for p, q in zip(ps, found, strict=True))
     order = sorted(range(len(ps)), key=ps.__getitem__)

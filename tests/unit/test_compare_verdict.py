@@ -51,7 +51,7 @@ def metric(comparison: Comparison, name: str) -> Compared:
 # --- the five verdicts, and the sixth word ----------------------------------------------------------------------------
 
 
-def test_each_metric_is_judged_by_which_way_it_gets_better():
+def test_each_metric_is_judged_by_the_direction_in_which_it_improves():
     before = run(time=series(10), h_rate=series(10), n_packets=series(6), c_ping=series(5), still=(3.0,) * 20)
     after = run(time=series(5), h_rate=series(5), n_packets=series(1), c_ping=series(5, seed=1), still=(3.0,) * 20)
     assert verdicts(compare([Runs(before, after)])) == {
@@ -64,7 +64,7 @@ def test_each_metric_is_judged_by_which_way_it_gets_better():
 
 
 @pytest.mark.parametrize("count", [1, 3, 5])
-def test_fewer_than_six_values_get_no_verdict_however_far_apart(count):
+def test_fewer_than_six_values_get_no_verdict_however_different(count):
     comparison = compare([Runs(run(time=series(10, count=count)), run(time=series(1, count=count)))])
     assert verdicts(comparison) == {"time": ComparisonVerdict.TOO_FEW_SAMPLES}
     assert metric(comparison, "time").p is None
@@ -72,7 +72,7 @@ def test_fewer_than_six_values_get_no_verdict_however_far_apart(count):
     assert metric(comparison, "time").change == pytest.approx(-9, abs=0.5)
 
 
-def test_single_figures_of_another_tool_are_shown_and_not_judged():
+def test_single_values_of_another_tool_are_shown_and_not_judged():
     comparison = compare([Runs(run("HammerDB", h_nopm=(53.0,)), run("HammerDB", h_nopm=(80.0,)))])
     (shown,) = comparison.metrics
     assert (shown.before.centre, shown.after.centre, shown.verdict) == (53, 80, ComparisonVerdict.TOO_FEW_SAMPLES)
@@ -85,21 +85,21 @@ def test_a_small_p_alone_is_not_enough():
     assert verdicts(close) == {"time": ComparisonVerdict.NO_DIFFERENCE}
 
 
-def test_what_two_runs_before_the_change_differ_by_is_noise_afterwards_too():
+def test_the_difference_of_two_runs_before_the_change_is_the_noise():
     before, after = run(time=series(100)), run(time=series(80))
     calm, loud = run(time=series(101)), run(time=series(75))
     assert verdicts(compare([Runs(before, after, calm)])) == {"time": ComparisonVerdict.BETTER}
     assert verdicts(compare([Runs(before, after, loud)])) == {"time": ComparisonVerdict.NO_DIFFERENCE}
 
 
-def test_without_a_second_run_before_less_than_25_percent_is_not_believed_and_it_is_said():
+def test_without_a_second_run_before_the_change_less_than_25_percent_is_doubted_and_noted():
     comparison = compare([Runs(run(time=series(100)), run(time=series(80)))])
     assert verdicts(comparison) == {"time": ComparisonVerdict.NO_DIFFERENCE}
     assert any("--same" in warning for warning in comparison.pairs[0].warnings)
     assert verdicts(compare([Runs(run(time=series(100)), run(time=series(70)))])) == {"time": ComparisonVerdict.BETTER}
 
 
-def test_losses_in_a_few_stretches_are_compared_by_their_mean():
+def test_losses_in_a_few_intervals_are_compared_by_their_mean():
     chance = random.Random(1)
     lost = tuple(float(chance.random() < 0.4) for _ in range(60))
     comparison = compare([Runs(run(lost=(0.0,) * 60), run(lost=lost), run(lost=(0.0,) * 60))])
@@ -109,37 +109,38 @@ def test_losses_in_a_few_stretches_are_compared_by_their_mean():
 
 
 @pytest.mark.parametrize("hit", [1, 2, 4])
-def test_blocks_lost_in_one_burst_are_neither_no_difference_nor_the_fault_of_the_change(hit):
+def test_blocks_lost_in_one_burst_are_neither_equal_nor_blamed_on_the_change(hit):
     quiet, burst = (0.0,) * 6, (0.0,) * (6 - hit) + (0.44,) * hit
     others = {f"m{n}": series(10, seed=n, count=6) for n in range(10)}
     comparison = compare([Runs(run(lost=quiet, **others), run(lost=burst, **others), run(lost=quiet, **others))])
     assert verdicts(comparison)["lost"] is ComparisonVerdict.TOO_FEW_SAMPLES
     assert verdicts(comparison)["m1"] is ComparisonVerdict.NO_DIFFERENCE
-    said = " ".join(comparison.summary)
+    summary = " ".join(comparison.summary)
     assert (
-        f"Too rare to know whether the change is the cause: lost in 0 of 6 stretches before, {hit} of 6 after." in said
+        f"Too rare to know whether the change is the cause: lost in 0 of 6 stretches before, {hit} of 6 after."
+        in summary
     )
-    assert "Nothing else got worse" in said
-    assert "Nothing got worse" not in said
+    assert "Nothing else got worse" in summary
+    assert "Nothing got worse" not in summary
 
 
-def test_losses_that_are_as_rare_as_they_were_are_no_difference():
+def test_losses_as_rare_as_before_are_no_difference():
     rare, as_rare = (0.0,) * 19 + (0.1,), (0.1,) + (0.0,) * 19
     assert verdicts(compare([Runs(run(lost=rare), run(lost=as_rare))])) == {"lost": ComparisonVerdict.NO_DIFFERENCE}
 
 
-def test_runs_that_are_alike_to_the_last_digit_are_told_by_their_medians():
+def test_nearly_equal_runs_are_compared_by_their_medians():
     one = compare([Runs(run(time=series(10)), run(time=series(10)))]).metrics[0]
     assert (one.is_mean, one.verdict) == (False, ComparisonVerdict.NO_DIFFERENCE)
 
 
-def test_losses_that_came_before_the_change_too_are_noise():
+def test_losses_before_the_change_too_are_noise():
     before, after, same = ((0.0,) * 10 + (lost,) * 2 for lost in (0.0, 0.3, 0.4))
     comparison = compare([Runs(run(lost=before), run(lost=after), run(lost=same))])
     assert verdicts(comparison) == {"lost": ComparisonVerdict.NO_DIFFERENCE}
 
 
-def test_runs_that_do_not_overlap_are_never_called_no_different():
+def test_runs_without_overlap_are_never_called_equal():
     others = {f"m{n}": series(10, spread=0.3, seed=n, count=6) for n in range(60)}
     moved = {f"m{n}": series(10, spread=0.3, seed=100 + n, count=6) for n in range(60)}
     comparison = compare([Runs(run(time=series(10, count=6), **others), run(time=series(20, count=6), **moved))])
@@ -160,14 +161,14 @@ def test_a_difference_is_found_among_many_nodes_as_among_few():
     assert verdicts(compare([Runs(before, after)]))["lost"] is ComparisonVerdict.WORSE
 
 
-def test_two_runs_before_that_are_nothing_alike_are_a_doubt():
+def test_two_very_different_runs_before_the_change_are_a_caution():
     comparison = compare(
         [Runs(run(c_load=series(10), n=series(1)), run(c_load=series(10), n=series(1)), run(c_load=series(20)))]
     )
     assert any("BEFORE and SAME differ in c_load" in warning for warning in comparison.pairs[0].warnings)
 
 
-def test_one_odd_p_among_many_metrics_is_chance():
+def test_one_small_p_among_many_metrics_is_chance():
     chance = random.Random(2)
     before = {f"m{n}": tuple(chance.gauss(100, 30) for _ in range(12)) for n in range(60)}
     after = {f"m{n}": tuple(chance.gauss(100, 30) for _ in range(12)) for n in range(60)}
@@ -179,7 +180,7 @@ def test_one_odd_p_among_many_metrics_is_chance():
 # --- the environment --------------------------------------------------------------------------------------------------
 
 
-def test_a_control_that_moved_takes_every_verdict_away_and_leaves_the_numbers():
+def test_a_control_that_changed_removes_every_verdict_and_keeps_the_numbers():
     before, after = run(time=series(10), c_ping=series(1)), run(time=series(5), c_ping=series(2))
     comparison = compare([Runs(before, after)])
     assert set(verdicts(comparison).values()) == {ComparisonVerdict.ENVIRONMENT_SHIFTED}
@@ -189,14 +190,14 @@ def test_a_control_that_moved_takes_every_verdict_away_and_leaves_the_numbers():
     assert not comparison.is_telling
 
 
-def test_new_losses_are_told_even_where_the_environment_shifted():
+def test_new_losses_are_reported_even_if_the_environment_changed():
     before, after = run(c_ping=series(5), lost=(0.0,) * 20), run(c_ping=series(15), lost=series(3))
     comparison = compare([Runs(before, after)])
     assert verdicts(comparison)["lost"] is ComparisonVerdict.ENVIRONMENT_SHIFTED
     assert any("since they were 0 before: lost from 0 to 3.0" in sentence for sentence in comparison.summary)
 
 
-def test_a_shift_seen_by_one_tool_holds_for_what_the_others_measured_at_that_time():
+def test_a_changed_control_of_one_tool_applies_to_the_other_tools_at_that_time():
     swing = Runs(run("Swingbench", h_tps=series(100)), run("Swingbench", h_tps=series(200)))
     shifted = Runs(run(c_ping=series(1)), run(c_ping=series(2)))
     assert verdicts(compare([shifted, swing]))["h_tps"] is ComparisonVerdict.ENVIRONMENT_SHIFTED
@@ -212,7 +213,7 @@ def test_another_number_of_users_is_another_load(fact):
     assert comparison.shifted == (f"{fact}: 100 before, 200 after: the load was not the same.",)
 
 
-def test_another_kernel_is_told_and_the_mtu_is_the_change_itself():
+def test_another_kernel_is_reported_and_the_mtu_is_the_change_itself():
     comparison = compared(recording(1, mtu=1500), recording(2, mtu=9000, kernel="5.15.0-2"))
     (first, second, *others) = comparison.pairs[0].differences
     assert (first.name, first.before, first.after, first.is_change) == ("rac1 eth1 MTU", "1500", "9000", True)
@@ -220,7 +221,7 @@ def test_another_kernel_is_told_and_the_mtu_is_the_change_itself():
     assert {difference.name for difference in others} == {"rac1 kernel", "rac2 kernel"}
 
 
-def test_a_second_run_of_other_conditions_is_no_measure_of_the_noise():
+def test_a_second_run_under_other_conditions_does_not_measure_the_noise():
     comparison = compared(recording(1), recording(2, mtu=9000), recording(3, mtu=9000))
     assert any(
         warning.startswith("SAME and BEFORE had different conditions") for warning in comparison.pairs[0].warnings
@@ -229,7 +230,7 @@ def test_a_second_run_of_other_conditions_is_no_measure_of_the_noise():
     assert "ping 8 KB" in {m.name for m in comparison.having(ComparisonVerdict.BETTER)}
 
 
-def test_runs_of_unequal_length_and_metrics_of_one_run_only_are_told():
+def test_runs_of_unequal_length_and_metrics_of_one_run_are_reported():
     comparison = compared(recording(1, seconds=300), recording(2, seconds=100, with_database=False))
     warnings = " ".join(comparison.pairs[0].warnings)
     assert "The runs are of unequal length: BEFORE 300 s, AFTER 100 s." in warnings
@@ -239,7 +240,7 @@ def test_runs_of_unequal_length_and_metrics_of_one_run_only_are_told():
 # --- whole recordings -------------------------------------------------------------------------------------------------
 
 
-def test_jumbo_frames_under_the_same_load_are_told_in_plain_words():
+def test_jumbo_frames_under_the_same_load_are_reported_in_plain_words():
     comparison = compared(recording(1, mtu=1500), recording(2, mtu=9000), recording(3, mtu=1500))
     assert comparison.shifted == ()
     packets = metric(comparison, "packets per block received")
@@ -256,7 +257,7 @@ def test_jumbo_frames_under_the_same_load_are_told_in_plain_words():
     )
 
 
-def test_an_mtu_that_was_not_changed_is_said_not_to_be():
+def test_an_unchanged_mtu_is_reported_as_unchanged():
     assert "was not changed: 1500 before and after" in compared(recording(1), recording(2)).summary[0]
 
 
@@ -275,20 +276,20 @@ NOT_ALL = "not all interfaces are known in both."
     ],
     ids=["other names", "other names, one MTU", "one more node", "unknown after", "unknown before", "unknown"],
 )
-def test_interfaces_of_other_names_or_unknown_ones_are_never_said_to_be_unchanged(before, after, sentence):
+def test_interfaces_with_other_or_unknown_names_are_never_called_unchanged(before, after, sentence):
     runs = [
         run(environment={f"{name} MTU": mtu for name, mtu in mtus.items()}, time=series(5, seed=seed))
         for seed, mtus in enumerate((before, after))
     ]
-    told = compare([Runs(*runs)]).summary[0]
-    assert told.endswith(sentence)
-    assert "not changed:" not in told
+    summary = compare([Runs(*runs)]).summary[0]
+    assert summary.endswith(sentence)
+    assert "not changed:" not in summary
 
 
 @pytest.mark.parametrize(
     ("other", "control"), [({"small_ping_us": 400.0}, "ping 500 B"), ({"blocks": 1500.0}, "blocks received")]
 )
-def test_a_slower_small_ping_or_another_load_is_an_environment_that_shifted(other, control):
+def test_a_slower_small_ping_or_another_load_is_a_changed_environment(other, control):
     comparison = compared(recording(1), recording(2, mtu=9000, **other), recording(3))
     assert metric(comparison, control).verdict is ComparisonVerdict.ENVIRONMENT_SHIFTED
     assert any(sentence.startswith(f"{control} went ") for sentence in comparison.shifted)
@@ -301,19 +302,19 @@ def test_losses_after_the_change_are_found():
 
 
 @pytest.mark.no_cover  # a long computation, of lines that others run
-def test_of_a_change_that_changes_nothing_hardly_ever_is_anything_said():
+def test_a_change_without_effect_is_almost_never_reported():
     # With these rules 3 of 100 come out as shifted (the load wanders), and under 1 as better or worse.
-    said, judged, of = 0, 0, 50
+    reported, judged, of = 0, 0, 50
     for seed in range(of):
         runs, stretch_s = runs_of([(name, recording(100 + 3 * seed + n, seconds=100)) for n, name in enumerate("bas")])
         for same in (None, runs[2]):
             comparison = compare([Runs(runs[0], runs[1], same, stretch_s)])
-            said += bool(comparison.shifted)
+            reported += bool(comparison.shifted)
             judged += any(
                 comparison.having(v)
                 for v in (ComparisonVerdict.BETTER, ComparisonVerdict.WORSE, ComparisonVerdict.DIFFERS)
             )
-    assert said <= 0.05 * 2 * of
+    assert reported <= 0.05 * 2 * of
     assert judged <= 0.02 * 2 * of
 
 
@@ -324,7 +325,7 @@ def test_a_change_of_a_third_is_found_in_five_minutes():
         assert "CR receive time" in {m.name for m in compared(*runs).having(ComparisonVerdict.BETTER)}, seed
 
 
-# --- as data and in words ---------------------------------------------------------------------------------------------
+# --- as data and as text ----------------------------------------------------------------------------------------------
 
 
 def test_json_keeps_every_value_and_can_be_read_back():
@@ -340,7 +341,7 @@ def test_json_keeps_every_value_and_can_be_read_back():
     [(0, "0"), (6, "6.00"), (0.2, "0.200"), (812.4, "812"), (99.96, "100"), (10412.3, "10,412"), (-83.4, "-83.4"),
      (0.0123, "0.0123"), (2e-5, "2.0e-05"), (3.2e9, "3.20e+09")],
 )  # fmt: skip
-def test_numbers_have_three_digits_that_count(value, text):
+def test_numbers_have_three_significant_digits(value, text):
     assert number(value) == text
 
 
@@ -356,6 +357,6 @@ def test_numbers_have_three_digits_that_count(value, text):
         (10, 10, "0 %"),
     ],
 )
-def test_a_change_is_told_in_percent_or_as_a_multiple(before, after, text):
+def test_a_change_is_shown_in_percent_or_as_a_factor(before, after, text):
     comparison = compare([Runs(run(m=(before,) * 6), run(m=(after,) * 6))])
     assert change_of(comparison.metrics[0]) == text

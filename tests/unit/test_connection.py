@@ -70,13 +70,13 @@ def ended(name: str) -> bool:
             return not found[0].is_alive()
 
 
-async def refused(asking) -> DatabaseError:
-    with pytest.raises(DatabaseError) as told:
-        await asking
-    return told.value
+async def refused(query_call) -> DatabaseError:
+    with pytest.raises(DatabaseError) as error:
+        await query_call
+    return error.value
 
 
-# --- what the database sees -------------------------------------------------------------------------------------------
+# --- the session in the database --------------------------------------------------------------------------------------
 
 
 async def test_the_session_is_named_and_read_only_and_each_statement_is_its_action(server, connect):
@@ -90,12 +90,12 @@ async def test_the_session_is_named_and_read_only_and_each_statement_is_its_acti
     assert connection.driver.endswith(", thin")
 
 
-async def test_sysdba_is_asked_for_where_it_is_set(server, connect):
+async def test_sysdba_is_requested_if_it_is_set(server, connect):
     connection = await connect(server, user="SYS", sysdba=True).get()
     assert (await connection.rows(SESSIONS)).rows[0][4] == "True"
 
 
-async def test_thousands_of_rows_come_whole_and_numbers_as_they_are(server, connect):
+async def test_thousands_of_rows_arrive_completely_with_unchanged_numbers(server, connect):
     rows = await (await connect(server).get()).rows(NUMBERS, {"n": 9000})
     assert rows == Rows(("n", "text"), [(n, f"row {n}") for n in range(9000)])
 
@@ -110,24 +110,24 @@ async def test_a_session_is_opened_once_for_each_purpose(server, connect, witnes
 
 async def test_the_journal_has_statement_binds_and_rows(server, connect, journal):
     await (await connect(server).get()).rows(NUMBERS, {"n": 2})
-    login, asked = journal.entries
+    login, query_entry = journal.entries
     assert (login.node, login.topic, login.outcome) == ("r1", "sql connect", "ok")
     assert login.action == f"connect {USER} to {server.dsn}"
-    assert (asked.topic, asked.action) == ("sql numbers", f"{NUMBERS.text}\n-- :n = 2")
-    assert asked.text == "n  text\n0  row 0\n1  row 1"
+    assert (query_entry.topic, query_entry.action) == ("sql numbers", f"{NUMBERS.text}\n-- :n = 2")
+    assert query_entry.text == "n  text\n0  row 0\n1  row 1"
 
 
 @pytest.mark.parametrize("code", [1466, 1555, 8103])
-async def test_a_read_only_transaction_too_old_for_what_it_reads_is_begun_anew_once(code, witness, server, connect):
+async def test_a_read_only_transaction_too_old_for_its_query_is_restarted_once(code, witness, server, connect):
     witness.errors["NUMBERS"] = OracleError(code, "the table has changed since")
     connection = await connect(server).get()
     with pytest.raises(DatabaseError):
         await connection.rows(NUMBERS, {"n": 3})
-    asked = [session for session, sql in witness.asked if sql == NUMBERS.text]
-    begun = [session for session, sql in witness.asked if sql == "SET TRANSACTION READ ONLY"]
-    assert len(asked) == 2
-    assert asked == begun
-    assert asked[0] != asked[1]
+    sessions = [session for session, sql in witness.asked if sql == NUMBERS.text]
+    transactions = [session for session, sql in witness.asked if sql == "SET TRANSACTION READ ONLY"]
+    assert len(sessions) == 2
+    assert sessions == transactions
+    assert sessions[0] != sessions[1]
 
 
 # --- only queries -----------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ async def test_a_read_only_transaction_too_old_for_what_it_reads_is_begun_anew_o
         "",
     ],
 )
-async def test_what_is_no_query_is_never_sent(text, server, connect, witness):
+async def test_a_statement_other_than_a_query_is_never_sent(text, server, connect, witness):
     connection = await connect(server).get()
     with pytest.raises(ValueError, match="is no query"):
         await connection.rows(query(text))
@@ -161,10 +161,10 @@ def test_every_statement_of_racwire_is_a_query_here_and_for_all_instances():
         assert reads_only(statement.here().text), statement.name
 
 
-# --- what hangs, and what is lost -------------------------------------------------------------------------------------
+# --- hanging and lost sessions ----------------------------------------------------------------------------------------
 
 
-async def test_a_statement_that_takes_too_long_is_broken_off_and_the_session_goes_on(server, connect, witness):
+async def test_a_statement_that_takes_too_long_is_cancelled_and_the_session_continues(server, connect, witness):
     connection = await connect(server).get()
     error = await refused(connection.rows(HANGING, timeout_s=0.1))
     assert (error.kind, error.statement) == (ErrorKind.TIMED_OUT, "hanging")
@@ -173,9 +173,7 @@ async def test_a_statement_that_takes_too_long_is_broken_off_and_the_session_goe
     assert len({number for number, _ in witness.asked}) == 1
 
 
-async def test_a_statement_whose_break_is_not_answered_either_is_left_and_the_next_has_a_new_session(
-    relay, connect, witness
-):
+async def test_a_statement_whose_cancel_is_not_answered_costs_its_session(relay, connect, witness):
     connection = await connect(relay).get()
     relay.hold()
     error = await refused(connection.rows(SESSIONS, timeout_s=0.1))
@@ -185,7 +183,7 @@ async def test_a_statement_whose_break_is_not_answered_either_is_left_and_the_ne
     assert len({number for number, _ in witness.asked}) == 2
 
 
-async def test_a_session_that_the_driver_gives_up_after_us_is_closed_then_and_not_before(relay, connect, monkeypatch):
+async def test_a_session_is_closed_only_after_the_driver_gives_it_up(relay, connect, monkeypatch):
     # The driver waits as long again for the answer to its break. To close the session meanwhile would crash it.
     monkeypatch.setattr("checks.sources.database.connection._GRACE_S", 0.1)
     connection = await connect(relay).get()
@@ -196,18 +194,18 @@ async def test_a_session_that_the_driver_gives_up_after_us_is_closed_then_and_no
     await connection.rows(SESSIONS)
 
 
-async def test_cancelling_breaks_the_statement_off_at_the_database(server, connect, witness):
+async def test_cancelling_cancels_the_statement_in_the_database(server, connect, witness):
     connection = await connect(server).get()
-    asking = asyncio.create_task(connection.rows(HANGING))
+    task = asyncio.create_task(connection.rows(HANGING))
     await asyncio.to_thread(witness.hanging.wait, 30)
-    asking.cancel()
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asking
+        await task
     assert await asyncio.to_thread(witness.broken_off.wait, 30)
 
 
 @pytest.mark.parametrize("fault", ["hang_at_connect", "hang_at_login"])
-async def test_closing_waits_for_no_login_that_hangs(fault, server, connect, journal):
+async def test_closing_does_not_wait_for_a_login_that_hangs(fault, server, connect, journal):
     setattr(server.faults, fault, True)
     connections = connect(server, login_timeout_s=60)
     opening = asyncio.create_task(connections.get())
@@ -221,15 +219,15 @@ async def test_closing_waits_for_no_login_that_hangs(fault, server, connect, jou
         await opening
 
 
-async def test_closing_waits_for_no_statement_that_hangs(relay, connect, journal):
+async def test_closing_does_not_wait_for_a_statement_that_hangs(relay, connect, journal):
     connections = connect(relay, call_timeout_s=60)
     connection = await connections.get()
     relay.hold()
-    asking = asyncio.create_task(connection.rows(SESSIONS))
+    task = asyncio.create_task(connection.rows(SESSIONS))
     await asyncio.sleep(0.1)
-    asking.cancel()
+    task.cancel()
     await asyncio.wait_for(connections.close(), 30)
-    assert asking.done()
+    assert task.done()
     assert journal.entries[-1].outcome == "interrupted"
 
 
@@ -241,7 +239,7 @@ async def test_closing_logs_off(server, connect, witness):
 
 
 @pytest.mark.parametrize("fault", ["hang_at_connect", "hang_at_login"])
-async def test_a_login_that_nobody_answers_is_given_up_once_and_for_all(fault, server, connect, journal):
+async def test_a_login_without_an_answer_times_out_once_and_for_all(fault, server, connect, journal):
     setattr(server.faults, fault, True)
     connections = connect(server, login_timeout_s=0.2)
     first, second = await refused(connections.get()), await refused(connections.get())
@@ -251,7 +249,7 @@ async def test_a_login_that_nobody_answers_is_given_up_once_and_for_all(fault, s
     assert len(journal.entries) == 1
 
 
-async def test_a_login_that_comes_through_after_it_was_given_up_is_logged_off(relay, connect, witness):
+async def test_a_login_that_succeeds_after_its_timeout_is_logged_off(relay, connect, witness):
     relay.hold()
     connections = connect(relay, login_timeout_s=0.1)
     await refused(connections.get())
@@ -268,14 +266,14 @@ async def test_a_dropped_connection_is_opened_again_once_and_made_read_only_agai
     assert [e.topic for e in journal.entries] == ["sql connect", "sql who", "sql connect"]
 
 
-async def test_a_connection_that_drops_again_is_told_as_lost(server, connect):
+async def test_a_connection_that_drops_again_is_reported_as_lost(server, connect):
     connection = await connect(server).get()
     server.faults.login_error = OracleError(1089, "immediate shutdown or close in progress")
     server.faults.drop_after = 0
     assert (await refused(connection.rows(SESSIONS))).kind in (ErrorKind.LOST, ErrorKind.CANNOT_CONNECT)
 
 
-async def test_two_who_ask_at_once_wait_for_each_other(server, connect):
+async def test_concurrent_queries_wait_for_each_other(server, connect):
     connection = await connect(server).get()
     found = await asyncio.gather(*(connection.rows(query(SESSIONS.text, f"a{n}")) for n in range(5)))
     assert [rows.rows[0][2] for rows in found] == [f"a{n}" for n in range(5)]
@@ -284,7 +282,7 @@ async def test_two_who_ask_at_once_wait_for_each_other(server, connect):
 # --- errors of a statement --------------------------------------------------------------------------------------------
 
 
-async def test_a_missing_grant_is_told_with_the_command_that_gives_it(server, connect, witness):
+async def test_a_missing_grant_is_reported_with_the_grant_command(server, connect, witness):
     connection = await connect(server).get()
     for code in (942, 1031):
         witness.errors["GV$SYSSTAT"] = OracleError(code, "table or view does not exist")
@@ -318,7 +316,7 @@ async def test_other_errors_are_one_sentence_with_the_number(code, kind, words, 
     assert "\n" not in str(error)
 
 
-async def test_a_connection_stands_alone_without_the_rest_of_a_run(server):
+async def test_a_connection_works_without_the_rest_of_a_run(server):
     """Tests of readers use a connection in this way."""
     connections = Connections(settings(server), Secret(PASSWORD), Journal(), lambda: "r1")
     connection = await connections.get()
@@ -326,7 +324,7 @@ async def test_a_connection_stands_alone_without_the_rest_of_a_run(server):
     await connections.close()
 
 
-async def test_nothing_of_the_password_is_in_the_journal(server, connect, journal):
+async def test_the_journal_has_no_part_of_the_password(server, connect, journal):
     await (await connect(server).get()).rows(SESSIONS)
     await refused(connect(server, password="wrong-" + PASSWORD).get())
     assert PASSWORD not in texts(journal)

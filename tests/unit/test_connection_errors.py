@@ -44,7 +44,7 @@ def server():
         yield running
 
 
-async def told(database: DatabaseSettings, password: str | None = PASSWORD) -> DatabaseError:
+async def error_of(database: DatabaseSettings, password: str | None = PASSWORD) -> DatabaseError:
     connections = Connections(database, Secret(password) if password else None, Journal(), lambda: "rac1")
     try:
         with pytest.raises(DatabaseError) as refusal:
@@ -67,7 +67,7 @@ def listening(backlog=5):
 
 
 async def test_a_wrong_password(server):
-    error = await told(settings(server), "wrong")
+    error = await error_of(settings(server), "wrong")
     assert (error.kind, error.code) == (ErrorKind.LOGIN, 1017)
     assert str(error) == (
         f"{server.dsn} refused the login of {USER}: the user or the password is wrong (ORA-01017). Check --user, "
@@ -76,7 +76,7 @@ async def test_a_wrong_password(server):
 
 
 async def test_no_password(server):
-    assert str(await told(settings(server), None)) == (
+    assert str(await error_of(settings(server), None)) == (
         f"The login of {USER} at {server.dsn} needs a password: enter it at the prompt, or use $RACWIRE_DB_PASSWORD or "
         "--password-file."
     )
@@ -98,24 +98,24 @@ async def test_no_password(server):
         (4031, ErrorKind.CANNOT_CONNECT, "The login of RACWIRE at "),
     ],
 )
-async def test_what_the_database_refuses_a_login_with(code, kind, words, server):
+async def test_each_error_of_a_login_has_its_message(code, kind, words, server):
     server.faults.login_error = OracleError(code, "as the database words it")
-    error = await told(settings(server))
+    error = await error_of(settings(server))
     assert (error.kind, error.code) == (kind, code)
     assert words in str(error)
     assert "\n" not in str(error)
 
 
-async def test_who_may_not_be_sysdba_is_told_so(server):
-    error = await told(settings(server, sysdba=True))
+async def test_a_user_without_sysdba_gets_a_message_about_the_privilege(server):
+    error = await error_of(settings(server, sysdba=True))
     assert "as SYSDBA" in str(error)
 
 
 # --- the listener -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_service_that_the_listener_does_not_know(server):
-    error = await told(settings(server, connect=server.dsn.replace("ORCL", "PROD")))
+async def test_a_service_unknown_to_the_listener(server):
+    error = await error_of(settings(server, connect=server.dsn.replace("ORCL", "PROD")))
     assert error.kind is ErrorKind.CANNOT_CONNECT
     assert "does not know the service (ORA-12514): `lsnrctl services` lists the known services" in str(error)
 
@@ -129,29 +129,29 @@ async def test_a_service_that_the_listener_does_not_know(server):
         (12528, "is open yet, and none accepts logins"),
     ],
 )
-async def test_what_the_listener_refuses_with(code, words, server):
+async def test_each_error_of_the_listener_has_its_message(code, words, server):
     server.faults.refuse = code
-    error = await told(settings(server))
+    error = await error_of(settings(server))
     assert words in str(error)
     assert f"ORA-{code}" in str(error)
 
 
-async def test_no_listener_there():
+async def test_no_listener_at_the_address():
     with listening(backlog=None) as (_, where):
-        error = await told(DatabaseSettings(connect=where, user=USER))
+        error = await error_of(DatabaseSettings(connect=where, user=USER))
     assert str(error).startswith(f"No listener answers at {where} (refused): check host and port, and `lsnrctl")
 
 
-async def test_a_listener_that_cannot_take_anybody():
+async def test_a_listener_without_a_free_handler():
     with listening(backlog=0) as (listener, where), socket.socket() as first, socket.socket() as second:
         for filler in (first, second):  # no room is left in its queue: what comes now is not even refused
             filler.setblocking(False)
             filler.connect_ex(listener.getsockname())
-        error = await told(DatabaseSettings(connect=where, user=USER, connect_timeout_s=0.2))
+        error = await error_of(DatabaseSettings(connect=where, user=USER, connect_timeout_s=0.2))
     assert str(error).startswith(f"{where} did not answer within 0.2 s: check host and port")
 
 
-async def test_something_that_is_no_listener():
+async def test_a_server_that_is_not_a_listener():
     import asyncio
 
     async def hang_up(_, writer):
@@ -160,12 +160,12 @@ async def test_something_that_is_no_listener():
     server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
     async with server:
         where = f"127.0.0.1:{server.sockets[0].getsockname()[1]}/prod"
-        error = await told(DatabaseSettings(connect=where, user=USER))
+        error = await error_of(DatabaseSettings(connect=where, user=USER))
     assert str(error).startswith(f"{where} closed the connection during the login")
 
 
-async def test_a_name_that_nobody_knows():
-    error = await told(DatabaseSettings(connect="no-such-host.invalid:1521/prod", user=USER))
+async def test_a_host_name_that_cannot_be_resolved():
+    error = await error_of(DatabaseSettings(connect="no-such-host.invalid:1521/prod", user=USER))
     assert str(error) == (
         "This node cannot resolve the host of no-such-host.invalid:1521/prod: check the name, DNS and /etc/hosts."
     )
@@ -174,24 +174,24 @@ async def test_a_name_that_nobody_knows():
 # --- names and files --------------------------------------------------------------------------------------------------
 
 
-async def test_an_alias_and_no_directory_to_look_in():
-    error = await told(DatabaseSettings(connect="PROD", user=USER))
+async def test_an_alias_without_a_directory_to_search():
+    error = await error_of(DatabaseSettings(connect="PROD", user=USER))
     assert "PROD looks like a TNS alias, but no directory of tnsnames.ora is set" in str(error)
 
 
 async def test_an_alias_and_a_directory_without_tnsnames(tmp_path):
-    error = await told(DatabaseSettings(connect="PROD", user=USER, tns_admin=str(tmp_path)))
+    error = await error_of(DatabaseSettings(connect="PROD", user=USER, tns_admin=str(tmp_path)))
     assert f"tnsnames.ora does not exist (searched: {tmp_path}): name its directory with --tns-admin" in str(error)
 
 
-async def test_an_alias_that_tnsnames_does_not_have(tmp_path, monkeypatch):
+async def test_an_alias_missing_from_tnsnames(tmp_path, monkeypatch):
     (tmp_path / "tnsnames.ora").write_text("OTHER = (DESCRIPTION = (ADDRESS = (PROTOCOL = TCP)(HOST = h)(PORT = 1)))\n")
     monkeypatch.setenv("TNS_ADMIN", str(tmp_path))
-    error = await told(DatabaseSettings(connect="PROD", user=USER))
+    error = await error_of(DatabaseSettings(connect="PROD", user=USER))
     assert f"The TNS alias PROD was not found (ORA-12154; searched: {tmp_path})" in str(error)
 
 
-async def test_an_alias_that_tnsnames_has(server, tmp_path):
+async def test_an_alias_found_in_tnsnames(server, tmp_path):
     (tmp_path / "tnsnames.ora").write_text(
         f"PROD = (DESCRIPTION = (ADDRESS = (PROTOCOL = TCP)(HOST = {server.host})(PORT = {server.port}))"
         "(CONNECT_DATA = (SERVICE_NAME = ORCL)))\n"
@@ -202,7 +202,7 @@ async def test_an_alias_that_tnsnames_has(server, tmp_path):
     await connections.close()
 
 
-def test_tnsnames_is_looked_for_as_set_then_tns_admin_then_the_home():
+def test_tnsnames_is_searched_in_the_setting_then_tns_admin_then_the_home():
     environ = {"TNS_ADMIN": "/t", "ORACLE_HOME": "/h"}
     assert tns_directory(DatabaseSettings(tns_admin="/s"), environ) == "/s"
     assert tns_directory(DatabaseSettings(), environ) == "/t"
@@ -210,8 +210,8 @@ def test_tnsnames_is_looked_for_as_set_then_tns_admin_then_the_home():
     assert tns_directory(DatabaseSettings(), {}) == ""
 
 
-async def test_a_wallet_that_is_not_there(server, tmp_path):
-    error = await told(settings(server, connect=f"tcps://{server.dsn}", wallet=str(tmp_path)))
+async def test_a_wallet_that_does_not_exist(server, tmp_path):
+    error = await error_of(settings(server, connect=f"tcps://{server.dsn}", wallet=str(tmp_path)))
     assert f"The wallet {tmp_path} has no ewallet.pem, the only form that thin mode reads" in str(error)
 
 
@@ -222,20 +222,20 @@ async def test_a_wallet_that_is_not_there(server, tmp_path):
     ("more", "why"),
     [({"thick": True}, "thick mode is set"), ({"user": ""}, "credentials of the wallet or the operating system")],
 )
-async def test_what_needs_libraries_that_are_not_here_says_what_to_set(more, why, server):
+async def test_a_feature_that_needs_missing_libraries_names_the_setting(more, why, server):
     if find_libraries(DatabaseSettings()) is not None:
         pytest.skip("Oracle's client libraries are installed here")
-    assert str(await told(settings(server, **more))) == (
+    assert str(await error_of(settings(server, **more))) == (
         f"The login at {server.dsn} needs Oracle's client libraries ({why}), but racwire found none: set ORACLE_HOME, "
         "or name a database home or an Instant Client with --oracle-home."
     )
 
 
-async def test_a_database_too_old_for_thin_mode_leads_to_thick_mode():
+async def test_a_database_too_old_for_thin_mode_asks_for_the_client_libraries():
     if find_libraries(DatabaseSettings()) is not None:
         pytest.skip("Oracle's client libraries are installed here")
     with serve(Witness(), profile=RELEASES["11.2"]) as server:
-        error = await told(settings(server))
+        error = await error_of(settings(server))
     assert "needs Oracle's client libraries (the database is older than 12.1), but racwire found none" in str(error)
 
 
@@ -250,7 +250,7 @@ def test_libraries_are_found_in_a_home_and_in_an_instant_client(tmp_path):
     assert find_libraries(DatabaseSettings(), {"ORACLE_HOME": home}) == f"{home}/lib"
 
 
-async def test_libraries_that_cannot_be_loaded_are_told_with_the_way_to_load_them(tmp_path):
+async def test_libraries_that_cannot_be_loaded_are_reported_with_the_remedy(tmp_path):
     """In a process of its own: a process has one driver mode."""
     import asyncio
     import sys
@@ -275,7 +275,7 @@ async def test_libraries_that_cannot_be_loaded_are_told_with_the_way_to_load_the
     )
 
 
-def test_the_local_instance_is_the_one_that_is_named():
+def test_the_configured_local_instance_is_used():
     named = local_instance(DatabaseSettings(oracle_sid="prod1", oracle_home="/u01/db"), {"ORACLE_SID": "x"})
     assert (named.sid, named.home) == ("prod1", "/u01/db")
     environ = {"ORACLE_SID": "prod2", "ORACLE_HOME": "/u02/db"}
@@ -288,7 +288,7 @@ def test_the_local_instance_is_the_one_that_is_named():
 # --- the password -----------------------------------------------------------------------------------------------------
 
 
-async def test_no_error_leads_to_the_password(server):
+async def test_no_error_contains_the_password(server):
     secret = "pa55-" + os.urandom(8).hex()
     journal = Journal()
     connections = Connections(settings(server), Secret(secret), journal, lambda: "rac1")
@@ -304,7 +304,7 @@ async def test_no_error_leads_to_the_password(server):
         pickle.dumps(connections._login._password)
 
 
-def test_words_of_the_driver_with_the_password_in_them_are_not_kept():
+def test_messages_of_the_driver_that_contain_the_password_are_dropped():
     error = as_database_error(RuntimeError("cannot log in with tiger!"), DatabaseSettings(), None, Secret("tiger"))
     assert "tiger" not in str(error)
     assert "RuntimeError" in str(error)
@@ -314,5 +314,5 @@ def test_words_of_the_driver_with_the_password_in_them_are_not_kept():
     ("user", "named"),
     [("racwire", "RACWIRE"), ('"Mixed"', '"Mixed"'), ("proxy[c##mon]", "C##MON"), ("", "RACWIRE")],
 )
-def test_a_grant_names_the_user_that_asks(user, named):
+def test_a_grant_names_the_connected_user(user, named):
     assert grantee(user) == named

@@ -45,14 +45,14 @@ def text(in_receives=100, fails=3, dropped=1):
 # --- reading and comparing --------------------------------------------------------------------------------------------
 
 
-def test_the_three_files_in_one_text_are_understood():
+def test_the_three_files_in_one_text_are_parsed():
     known = parse_reading(text(dropped=10))
     assert known.counters.value("Ip", "ReasmFails") == 3
     assert known.counters.value("TcpExt", "IPReversePathFilter") == 0
     assert [row[:3] for row in known.softnet] == [(0x47F5D8, 10, 3), (0x4542FB, 0, 1)]
 
 
-def test_what_grew_is_told_by_name_over_all_cpus():
+def test_growth_is_counted_by_name_over_all_cpus():
     change = difference(reading(), reading(((9, 2, 2), (8, 4, 5)), InReceives=150, ReasmFails=10))
     assert change.counters.groups == {
         "Ip": {"InReceives": 50, "ReasmFails": 7},
@@ -61,13 +61,13 @@ def test_what_grew_is_told_by_name_over_all_cpus():
     assert difference_text(change).splitlines()[1] == "Ip.ReasmFails +7"
 
 
-def test_settings_and_gauges_among_the_counters_are_no_counts():
+def test_settings_and_gauges_are_not_counters():
     before = KernelReading(KernelCounters({"Tcp": {"CurrEstab": 9, "InSegs": 5}, "Ip": {"DefaultTTL": 64}}))
     after = KernelReading(KernelCounters({"Tcp": {"CurrEstab": 2, "InSegs": 6}, "Ip": {"DefaultTTL": 32}}))
     assert difference(before, after) == KernelGrowth(KernelCounters({"Tcp": {"InSegs": 1}}))
 
 
-def test_a_counter_of_32_bits_that_ran_over_is_told_right():
+def test_a_32_bit_counter_that_wrapped_is_counted_correctly():
     change = difference(reading(ReasmFails=WRAP - 5), reading(ReasmFails=7))
     assert (change.counters.value("Ip", "ReasmFails"), change.left_out) == (12, ())
     change = difference(reading(((0, WRAP - 1, 0),)), reading(((0, 4, 0),)))
@@ -82,7 +82,7 @@ def test_a_counter_that_fell_is_left_out_and_named():
 
 
 @pytest.mark.parametrize("before", [5_000, 3_000_000_000, WRAP - 1, WRAP])
-def test_a_node_whose_counters_began_anew_was_restarted_however_far_they_had_come(before):
+def test_a_node_whose_counters_restarted_was_restarted_however_high_they_are(before):
     change = difference(reading(InReceives=before), reading(InReceives=5))
     assert isinstance(change, Unknown)
     assert "restarted" in change.reason
@@ -93,7 +93,7 @@ def test_a_cpu_that_came_or_went_leaves_softnet_out():
 
 
 @given(st.text(alphabet="Ip: 0123abcdef\n", max_size=300), st.text(alphabet="Ip: 0123abcdef\n", max_size=300))
-def test_no_text_makes_it_raise_or_count_backwards(one, other):
+def test_no_text_raises_or_counts_backwards(one, other):
     before, after = parse_reading(one), parse_reading(other)
     if isinstance(before, KernelReading) and isinstance(after, KernelReading):
         change = difference(before, after)
@@ -102,13 +102,13 @@ def test_no_text_makes_it_raise_or_count_backwards(one, other):
 
 
 @given(st.integers(0, 2**64), st.integers(0, 2**31))
-def test_whatever_a_counter_grew_by_is_told_exactly(start, growth):
+def test_the_growth_of_a_counter_is_exact(start, growth):
     change = difference(reading(ReasmFails=start), reading(ReasmFails=start + growth))
     assert change.counters.value("Ip", "ReasmFails") == growth
 
 
 @given(st.integers(WRAP // 2, WRAP - 1), st.integers(0, 2**30))
-def test_also_where_it_runs_over_at_32_bits(start, growth):
+def test_the_growth_of_a_counter_is_exact_across_a_32_bit_wrap(start, growth):
     change = difference(reading(ReasmFails=start), reading(ReasmFails=(start + growth) % WRAP))
     assert change.counters.value("Ip", "ReasmFails") == growth
 
@@ -178,14 +178,14 @@ async def test_a_peer_is_read_by_one_cat_through_its_shell(peer, tmp_path):
     assert again.strip() in entries[1].text
 
 
-async def test_a_peer_that_hangs_is_told_and_the_others_are_read(peer):
+async def test_a_peer_that_hangs_is_reported_and_the_others_are_read(peer):
     peer("exec sleep 60")
     known, _ = await changes([1, 2], read_timeout_s=0.3)
     assert [c.node for c in known.nodes] == ["rac1"]
     assert known.unread["rac2"].reason.startswith("rac2 did not answer within 0.3 s")
 
 
-async def test_a_peer_that_prints_something_else_is_told(peer):
+async def test_a_peer_with_an_unexpected_answer_is_reported(peer):
     peer("echo 'cat: /proc/net/snmp: Permission denied'")
     known, _ = await changes([2])
     assert known.nodes == ()
@@ -197,12 +197,12 @@ async def test_without_nodes_there_is_nothing_to_compare():
     assert isinstance(known, Unknown)
 
 
-async def test_progress_is_told_by_the_second_and_cancelling_ends_it_at_once():
-    told: list[tuple[str, str, int, int]] = []
+async def test_progress_is_reported_every_second_and_cancelling_ends_the_reading_at_once():
+    reports: list[tuple[str, str, int, int]] = []
     first = asyncio.Event()
 
     def progress(*words):
-        told.append(words)
+        reports.append(words)
         first.set()
 
     opened = session(progress)
@@ -213,4 +213,4 @@ async def test_progress_is_told_by_the_second_and_cancelling_ends_it_at_once():
         await asyncio.gather(task, return_exceptions=True)
         await opened.close()
     assert task.cancelled()
-    assert told[0] == ("counters", "watching the kernels' counters", 0, 600)
+    assert reports[0] == ("counters", "watching the kernels' counters", 0, 600)

@@ -32,7 +32,7 @@ def effective(*words, file=None):
 # --- options ----------------------------------------------------------------------------------------------------------
 
 
-def test_each_option_goes_over_its_setting(monkeypatch, tmp_path):
+def test_each_option_overrides_its_setting(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     settings = effective(
         *("--connect", "rac-scan:1521/prod", "--user", "racwire", "--password-file", "/p", "--sysdba", "--thick"),
@@ -59,7 +59,7 @@ def test_an_option_before_the_command_counts_too(monkeypatch, tmp_path):
     assert effective_settings(build_parser(words).parse_args(words)).database.connect == "h/p"
 
 
-def test_the_way_in_that_is_given_replaces_the_one_in_the_file(tmp_path):
+def test_a_connection_option_replaces_the_one_in_the_file(tmp_path):
     file = tmp_path / "s.toml"
     file.write_text('[database]\nconnect = "h/p"\nuser = "racwire"\n')
     local = effective("--os-auth", "--sysdba", file=file).database
@@ -91,14 +91,14 @@ def test_the_way_in_that_is_given_replaces_the_one_in_the_file(tmp_path):
         (["--connect", "h/p", "--wallet", "\x1b[2J"], "--wallet: "),
     ],
 )
-def test_what_cannot_be_meant_is_told_by_the_option_and_nothing_is_run(words, sentence, capsys, monkeypatch, tmp_path):
+def test_an_invalid_option_is_reported_by_name_and_nothing_runs(words, sentence, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert main(["check", *words]) == ExitCode.USAGE
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"racwire: {sentence}")
-    assert "tiger" not in told.err
-    assert "\x1b" not in told.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"racwire: {sentence}")
+    assert "tiger" not in captured.err
+    assert "\x1b" not in captured.err
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def planned(**database):
     return "\n".join(plan_checks(discover().checks, Settings(database=DatabaseSettings(**database))))
 
 
-def test_the_plan_has_the_login_and_every_statement_with_its_purpose_grants_and_licence():
+def test_the_dry_run_has_the_login_and_every_statement_with_purpose_grants_and_licence():
     from checks.sources.database.statements import statements
 
     text = planned(connect="rac-scan:1521/prod", user="racwire", diagnostics_pack=True)
@@ -130,17 +130,17 @@ def test_the_plan_has_the_login_and_every_statement_with_its_purpose_grants_and_
         ({"connect": "h/p", "wallet": "/etc/wallet"}, "thick"),
     ],
 )
-def test_the_plan_names_the_mode_that_the_login_takes(settings, mode):
+def test_the_dry_run_names_the_mode_of_the_login(settings, mode):
     assert f"(python-oracledb, {mode}; " in planned(**settings)
 
 
-def test_the_plan_leaves_awr_out_unless_it_is_opted_in():
+def test_the_dry_run_omits_awr_unless_it_is_enabled():
     text = planned(connect="h/p", user="racwire")
     assert "sql awr_" not in text
     assert "Diagnostics Pack, and --awr to state that you have it" in text
 
 
-def test_the_plan_without_a_database_says_that_none_is_asked():
+def test_the_dry_run_without_a_database_says_that_none_is_queried():
     text = planned()
     assert "No database is configured, so none is queried" in text
     assert "SELECT" not in text
@@ -180,7 +180,7 @@ def assert_nowhere(password, tmp_path, *texts):
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_the_environment_gives_the_password_and_nothing_shows_it(form, server, password, tmp_path):
+def test_the_environment_has_the_password_and_no_output_shows_it(form, server, password, tmp_path):
     output = tmp_path / "report"
     words = (*CHECK, "--format", form, "-o", str(output))
     ran = run(server, tmp_path, *words, env={"RACWIRE_DB_PASSWORD": password}, stdin=subprocess.DEVNULL)
@@ -189,7 +189,7 @@ def test_the_environment_gives_the_password_and_nothing_shows_it(form, server, p
     assert_nowhere(password, tmp_path, out, err)
 
 
-def test_a_file_gives_the_password_and_nothing_shows_it(server, password, tmp_path):
+def test_a_file_has_the_password_and_no_output_shows_it(server, password, tmp_path):
     file = tmp_path / "elsewhere"
     file.touch(0o600)
     file.write_text(f"{password}\n")
@@ -201,7 +201,7 @@ def test_a_file_gives_the_password_and_nothing_shows_it(server, password, tmp_pa
 
 
 @contextlib.contextmanager
-def asked_on_a_terminal(server, tmp_path):
+def prompt_on_a_terminal(server, tmp_path):
     """Start `racwire check` on a terminal of its own up to the prompt.
 
     Yield the process, the terminal, and its output.
@@ -232,8 +232,8 @@ def echoes(terminal):
     return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
 
 
-def test_the_terminal_is_asked_without_echo_and_nothing_shows_it(server, password, tmp_path):
-    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, shown):
+def test_the_terminal_prompts_without_echo_and_no_output_shows_the_password(server, password, tmp_path):
+    with prompt_on_a_terminal(server, tmp_path) as (ran, terminal, shown):
         assert shown == f"Password of {USER} at {server.dsn}: "
         assert not echoes(terminal)
         os.write(terminal, f"{password}\n".encode())
@@ -245,7 +245,7 @@ def test_the_terminal_is_asked_without_echo_and_nothing_shows_it(server, passwor
     assert_nowhere(password, tmp_path, out, err, shown)
 
 
-def test_asking_to_end_twice_does_not_cut_the_report_short(server, password, tmp_path):
+def test_repeated_signals_do_not_truncate_the_report(server, password, tmp_path):
     server.backend.hang_on.add("V$INSTANCE")
     ran = run(server, tmp_path, *CHECK, env={"RACWIRE_DB_PASSWORD": password}, stdin=subprocess.DEVNULL)
     assert server.backend.hanging.wait(30)
@@ -257,16 +257,16 @@ def test_asking_to_end_twice_does_not_cut_the_report_short(server, password, tmp
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_process_that_is_ended_while_it_asks_leaves_the_terminal_as_it_was(number, server, tmp_path):
-    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, _):
+def test_a_process_terminated_during_the_prompt_restores_the_terminal(number, server, tmp_path):
+    with prompt_on_a_terminal(server, tmp_path) as (ran, terminal, _):
         ran.send_signal(number)
         out, err = ran.communicate(timeout=60)
         assert (ran.returncode, out, err) == (ExitCode.INTERRUPTED, "", "")
         assert echoes(terminal)
 
 
-def test_what_is_typed_in_another_encoding_is_told_without_it(server, tmp_path):
-    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, _):
+def test_an_undecodable_password_is_reported_without_showing_it(server, tmp_path):
+    with prompt_on_a_terminal(server, tmp_path) as (ran, terminal, _):
         os.write(terminal, b"tig\xe9r\n")
         out, err = ran.communicate(timeout=60)
     assert (ran.returncode, out) == (ExitCode.USAGE, "")
@@ -276,14 +276,14 @@ def test_what_is_typed_in_another_encoding_is_told_without_it(server, tmp_path):
 def test_a_password_as_an_argument_is_refused_and_not_repeated(password, capsys):
     for words in (("--password", password), (f"--password={password}",), ("--password",)):
         assert main(["check", "--connect", "h/p", "--user", USER, *words]) == ExitCode.USAGE
-        told = capsys.readouterr().err
-        assert told.startswith(
+        stderr = capsys.readouterr().err
+        assert stderr.startswith(
             "racwire: There is no option --password: every user of this machine can see an argument (ps)."
         )
-        assert password not in told
+        assert password not in stderr
 
 
-def test_while_it_runs_the_kernel_shows_no_password_of_it_and_a_hung_query_holds_up_nothing(server, password, tmp_path):
+def test_while_racwire_runs_the_kernel_shows_no_password_and_a_hung_query_does_not_block(server, password, tmp_path):
     witness = server.backend
     witness.hang_on.add("V$INSTANCE")
     ran = run(server, tmp_path, *CHECK, env={"RACWIRE_DB_PASSWORD": password}, stdin=subprocess.DEVNULL)
@@ -301,7 +301,7 @@ def test_while_it_runs_the_kernel_shows_no_password_of_it_and_a_hung_query_holds
     assert_nowhere(password, tmp_path, out, err)
 
 
-def test_a_wrong_password_is_told_without_it(server, password, tmp_path):
+def test_a_wrong_password_is_reported_without_showing_it(server, password, tmp_path):
     ran = run(server, tmp_path, *CHECK, env={"RACWIRE_DB_PASSWORD": f"{password}x"}, stdin=subprocess.DEVNULL)
     out, err = ran.communicate(timeout=60)
     assert "the user or the password is wrong (ORA-01017)" in " ".join(out.split())
@@ -309,14 +309,14 @@ def test_a_wrong_password_is_told_without_it(server, password, tmp_path):
     assert_nowhere(password, tmp_path, out, err)
 
 
-def test_without_a_terminal_nobody_is_asked_and_the_report_says_so(server, tmp_path):
+def test_without_a_terminal_there_is_no_prompt_and_the_report_says_so(server, tmp_path):
     ran = run(server, tmp_path, *CHECK, stdin=subprocess.DEVNULL, start_new_session=True)
     out, err = ran.communicate(timeout=60)
     assert "needs a password: enter it at the prompt, or use $RACWIRE_DB_PASSWORD" in " ".join(out.split())
     assert err == ""
 
 
-def test_a_password_file_that_others_may_read_stops_the_run_with_what_to_do(server, password, tmp_path):
+def test_a_password_file_readable_by_others_stops_the_run_with_a_remedy(server, password, tmp_path):
     file = tmp_path / "password"
     file.write_text(f"{password}\n")
     file.chmod(0o644)
@@ -329,7 +329,7 @@ def test_a_password_file_that_others_may_read_stops_the_run_with_what_to_do(serv
     )
 
 
-def test_no_password_is_asked_for_where_no_check_or_no_login_needs_one(monkeypatch):
+def test_no_prompt_appears_if_no_check_or_login_needs_a_password(monkeypatch):
     monkeypatch.setattr("tui.cli.password._prompted", lambda prompt: pytest.fail("asked"))
     checks = discover().checks
     network_only = [check for check in checks if check.id == "df-ping"]

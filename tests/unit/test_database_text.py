@@ -87,7 +87,7 @@ def sample(number, at=NOON, seconds=1.0, **changed):
     return InstanceSample(f"prod{number}", number, f"rac{number}", at, seconds, statistics)
 
 
-def test_figures_say_something_and_are_never_zero_for_what_is_more():
+def test_figures_have_significant_digits_and_small_values_are_never_zero():
     assert [rate(v) for v in (None, 0.0, 0.001, 1.234, 12.34, 99.97, 9999.0, 12_345.0, 2.5e6)] == [
         *("?", "0", "<0.01", "1.23", "12.3", "100", "9,999", "12.3 k", "2.5 M")
     ]
@@ -100,7 +100,7 @@ def test_figures_say_something_and_are_never_zero_for_what_is_more():
     assert [span(v) for v in (1.0, 2.5, 30.2, 900.0)] == ["1 s", "2.5 s", "30 s", "15 min"]
 
 
-def test_without_live_samples_the_run_is_told_and_named():
+def test_without_live_samples_the_figures_of_the_run_are_shown_and_labelled():
     text = text_of(asked(2, activity=losing(2, 37, {1: 37})))
     assert part(text, "Instances")[0] == " Instances  by the checks, 30 s to 14:02:31 +01:00"
     assert row_of(text, "Instances", "prod2")[:6] == ["413", "?", "1.23", "F", "0.40", "0.40"]
@@ -108,7 +108,7 @@ def test_without_live_samples_the_run_is_told_and_named():
     assert "Most of them from prod1 to prod2: 37." in text
 
 
-def test_what_receivers_that_could_not_be_asked_lost_is_not_known_and_never_none():
+def test_losses_of_unqueried_receivers_are_unknown_and_never_zero():
     hung = [ActivityGap(n, "prod1 does not answer.") for n in (1, 2)]
     only = tuple(t for t in transfers(3) if t.receiver == 3)
     text = " ".join(text_of(asked(3, activity=activity(3, *hung, transfers=only)), width=200).split())
@@ -119,7 +119,7 @@ def test_what_receivers_that_could_not_be_asked_lost_is_not_known_and_never_none
     assert "received is not known" not in text_of(asked(3), width=200)
 
 
-def test_times_of_samples_are_in_the_zone_of_their_run_named_once():
+def test_times_of_samples_are_in_the_time_zone_of_their_run_which_is_named_once():
     timeline = Timeline()
     timeline.add([sample(1), sample(2), PairsSample(NOON, 1.0, (BlockTransfer(1, 2, 5, 5, 0),))])
     text = text_of(asked(2), live=live_of(timeline, "", "recorded", timezone(timedelta(hours=-3))))
@@ -127,7 +127,7 @@ def test_times_of_samples_are_in_the_zone_of_their_run_named_once():
     assert part(text, "Lost blocks")[0] == " Lost blocks  recorded, 1 s to 09:00:00"
 
 
-def test_live_samples_stand_before_the_run():
+def test_live_samples_come_before_the_figures_of_the_run():
     timeline = Timeline()
     timeline.add([sample(1), sample(2, gc_blocks_lost=3)])
     text = text_of(asked(2), live=live_of(timeline))
@@ -136,7 +136,7 @@ def test_live_samples_stand_before_the_run():
     assert row_of(text, "Instances", "prod2")[2:4] == ["3.00", "F"]
 
 
-def test_an_instance_that_hangs_says_so_in_its_row_and_the_others_go_on():
+def test_an_instance_that_hangs_is_marked_in_its_row_and_the_others_continue():
     timeline = Timeline()
     timeline.add([sample(1), sample(2), Gap("instance prod2", NOON + 1, "prod2 does not answer.")])
     text = text_of(asked(2), live=live_of(timeline))
@@ -144,7 +144,7 @@ def test_an_instance_that_hangs_says_so_in_its_row_and_the_others_go_on():
     assert row_of(text, "Instances", "prod1")[0] == "400"
 
 
-def test_an_instance_whose_samples_ceased_is_not_shown_as_if_it_were_now():
+def test_an_instance_whose_samples_stopped_is_not_shown_as_current():
     timeline = Timeline()
     timeline.add([sample(2), *(sample(1, NOON + n) for n in range(12))])
     live = live_of(timeline)
@@ -152,7 +152,7 @@ def test_an_instance_whose_samples_ceased_is_not_shown_as_if_it_were_now():
     assert live.gaps["prod2"].startswith("No sample since ")
 
 
-def test_where_the_whole_database_hangs_the_run_is_told_and_the_reason():
+def test_where_the_whole_database_hangs_the_run_is_shown_with_the_reason():
     timeline = Timeline()
     timeline.add([sample(1), Gap("database", NOON + 1, "The listener does not answer.")])
     text = text_of(asked(2), live=live_of(timeline))
@@ -162,13 +162,13 @@ def test_where_the_whole_database_hangs_the_run_is_told_and_the_reason():
     assert live_of(timeline).trouble == ""
 
 
-def test_samples_of_nodes_are_of_no_instance():
+def test_samples_of_nodes_do_not_belong_to_an_instance():
     timeline = Timeline()
     timeline.add([NodeSample("rac1", NOON, 1.0)])
     assert live_of(timeline) == LiveFigures()
 
 
-def test_pairs_are_summed_up_over_a_minute_and_not_over_a_gap():
+def test_pairs_are_summed_over_a_minute_and_not_across_a_gap():
     each = [
         PairsSample(NOON + 10 * n, 10.0, (BlockTransfer(1, 2, 5, 5, n),), (InstancePing(1, 2, 1, 100, 1, 200),))
         for n in range(10)
@@ -183,20 +183,20 @@ def test_pairs_are_summed_up_over_a_minute_and_not_over_a_gap():
     assert after.seconds == 50
 
 
-def test_an_instance_that_was_restarted_has_its_reason_and_no_figures():
+def test_a_restarted_instance_has_its_reason_and_no_figures():
     gap = ActivityGap(2, "prod2 was restarted within the interval.")
     row = row_of(text_of(asked(3, activity=activity(3, gap))), "Instances", "prod2")
     assert " ".join(row) == "? rac2: prod2 was restarted within the interval."
 
 
-def test_an_instance_that_could_not_be_asked_is_there():
+def test_an_instance_that_could_not_be_queried_is_listed():
     one = msgspec.structs.replace(database(1), unasked=(UnaskedInstance(2, "prod2", "It hangs."),))
     assert (
         " ".join(row_of(text_of(asked(2, database=one, activity=activity(1))), "Instances", "prod2")) == "? It hangs."
     )
 
 
-def test_a_missing_grant_shows_in_its_section_only():
+def test_a_missing_grant_affects_only_its_own_section():
     built = asked(2, activity=activity(2, pings=Unknown("RACWIRE may not read GV$INSTANCE_PING.")))
     text = text_of(built)
     assert part(text, "Pings")[1] == " ? RACWIRE may not read GV$INSTANCE_PING."
@@ -205,7 +205,7 @@ def test_a_missing_grant_shows_in_its_section_only():
     assert " ? RACWIRE may not read GV$DLM_MISC." in part(text_of(asked(2, activity=unread)), "Caches")
 
 
-def test_what_serving_costs_is_told_of_both_kinds_of_blocks_in_80_columns():
+def test_the_costs_of_serving_both_kinds_of_blocks_fit_80_columns():
     """The second instance's view of flushes for current blocks could not be read; that instance served no CR block."""
     served = {
         "gc cr blocks served": 1000, "gc cr block build time": 5, "gc cr block send time": 1,
@@ -226,7 +226,7 @@ def test_what_serving_costs_is_told_of_both_kinds_of_blocks_in_80_columns():
     assert " ? RACWIRE may not read GV$CURRENT_BLOCK_SERVER." in part(text, "Caches")
 
 
-def test_without_a_database_there_is_the_reason_and_what_to_type():
+def test_without_a_database_the_reason_and_the_command_are_shown():
     left_out = NotAsked("No database connection is set; prod1 runs here.", ("racwire check --connect HOST:1521/DB",))
     text = text_of(asked(2, database=left_out, activity=left_out, history=left_out))
     assert text.splitlines() == [
@@ -237,19 +237,19 @@ def test_without_a_database_there_is_the_reason_and_what_to_type():
     assert " ? The listener is down." in text_of(asked(2, database=Unknown("The listener is down.")))
 
 
-def test_what_is_still_to_be_read_says_how_far_it_is():
+def test_unread_sections_show_the_progress():
     built = asked(2, activity=NotGathered(), history=NotGathered())
     text = text_of(built, progress="the instances' statistics  12 of 30 s")
     assert " Being read: the instances' statistics 12 of 30 s" in text
     assert row_of(text, "Instances", "prod1")[:5] == ["?"] * 5
 
 
-def test_history_that_may_not_be_read_says_how_to_have_it():
+def test_unreadable_history_says_how_to_enable_it():
     text = text_of(asked(2, history=NotAsked("AWR was not opted in to.", ("racwire check --awr",))))
     assert part(text, "History")[1:] == [" AWR was not opted in to.", "   racwire check --awr"]
 
 
-def test_trends_show_the_peak_its_time_and_holes_as_holes():
+def test_trends_show_the_peak_its_time_and_gaps():
     periods = tuple(period(1, day, 402 if day == 18 else 0) for day in (14, 15, 17, 18, 19))
     built = asked(1, history=history(1, [past_loss(1)], periods=periods))
     lines = part(text_of(built, 120), "History")
@@ -261,7 +261,7 @@ def test_trends_show_the_peak_its_time_and_holes_as_holes():
     assert words.startswith("W 1,204 in total, peak 402 from 2026-11-18 00:00; last loss until 2026-11-20 14:00")
 
 
-def test_of_many_parts_in_little_room_the_peak_is_kept():
+def test_a_narrow_trend_keeps_the_peak():
     begins = [
         f"2026-{month:02}-{day:02}T{hour:02}:00:00" for month in (1, 2) for day in range(1, 29) for hour in (0, 8)
     ]
@@ -275,7 +275,7 @@ def test_of_many_parts_in_little_room_the_peak_is_kept():
     assert line.count("█") == 1
 
 
-def test_the_users_of_the_interconnect_and_cache_shares_stand_in_the_history():
+def test_the_users_of_the_interconnect_and_the_cache_shares_are_in_the_history():
     own = InstanceHistory(
         1, "prod1", "rac1", 1000.0, 5, 2, 0,
         {
@@ -294,7 +294,7 @@ def test_the_users_of_the_interconnect_and_cache_shares_stand_in_the_history():
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("instances", [2, 4, 16])
-def test_every_pair_is_there_in_any_width(instances, width):
+def test_every_pair_is_listed_at_any_width(instances, width):
     lost = {(instances, 1): 37}
     built = asked(
         instances,
@@ -330,7 +330,7 @@ def letters(built, title):
     ("lost", "events"),
     [(0, ()), (1, ()), (37, ()), (1, (event("gc cr block lost", 1, 500_000),))],
 )
-def test_lost_blocks_are_as_grave_as_gc_blocks_lost_says(lost, events):
+def test_lost_blocks_have_the_status_of_gc_blocks_lost(lost, events):
     own = own_activity(2, {"gc blocks lost": lost}, **({"events": events} if events else {}))
     built = asked(2, activity=activity(2, own, transfers=transfers(2, {(2, 1): lost})))
     expected = worst(gc_blocks_lost, built)
@@ -338,7 +338,7 @@ def test_lost_blocks_are_as_grave_as_gc_blocks_lost_says(lost, events):
 
 
 @pytest.mark.parametrize("time_cs", [336, 840, 9_000, 20_000])
-def test_receive_times_are_as_grave_as_gc_receive_time_says(time_cs):
+def test_receive_times_have_the_status_of_gc_receive_time(time_cs):
     slow = (event("gc cr block 2-way", 8_000, time_cs * 10_000 // 8_400),)
     own = own_activity(2, {"gc cr block receive time": time_cs}, events=slow)
     built = asked(2, activity=activity(2, own))
@@ -348,19 +348,19 @@ def test_receive_times_are_as_grave_as_gc_receive_time_says(time_cs):
 
 @pytest.mark.parametrize("times", [(180, 240), (180, 2_400), (180, 700), (10, 60), (2_000, 2_100), (12_000, 13_000)])
 @pytest.mark.parametrize("count", [1, 10])
-def test_pings_are_as_grave_as_instance_ping_says(times, count):
+def test_pings_have_the_status_of_instance_ping(times, count):
     built = asked(2, activity=activity(2, pings=pings(2, {(1, 2): times}, count)))
     expected = worst(instance_ping, built)
     assert letters(built, "Pings") == ({expected.letter} if expected else set())
 
 
-def test_pings_of_8_kb_that_never_come_back_are_a_failure():
+def test_pings_of_8_kb_that_never_return_are_a_failure():
     limits = asked(2).thresholds
     assert judge_ping(InstancePing(1, 2, 10, 1000, 0, 0), limits).status is Status.FAIL
     assert judge_ping(InstancePing(1, 2, 1, 1000, 0, 0), limits).status is None
 
 
-def test_a_loss_of_nothing_received_is_a_failure():
+def test_a_loss_without_any_received_block_is_a_failure():
     statistics = {"gc blocks lost": 1, "gc cr blocks received": 0, "gc current blocks received": 0}
     built = asked(2, activity=activity(2, own_activity(2, statistics, events=())))
     assert row_of(text_of(built), "Instances", "prod2")[2:4] == ["0.03", "F"]
@@ -397,9 +397,9 @@ events = st.one_of(
 
 @given(clusters(), st.lists(events, max_size=6), st.integers(20, 200))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_line_is_wider_than_the_screen_whatever_is_known(built, told, width):
+def test_no_line_is_wider_than_the_screen_for_any_facts(built, progress, width):
     timeline = Timeline()
-    timeline.add(told)
+    timeline.add(progress)
     for line in lines_of(built, width, live=live_of(timeline), progress="going on"):
         assert width_of(line) <= width
         assert all(role in ROLES or not role for _, role in line)

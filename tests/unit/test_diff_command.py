@@ -45,7 +45,7 @@ def of(*findings: Finding) -> Report:
     return msgspec.structs.replace(WELL, findings=findings)
 
 
-def test_the_exit_code_says_whether_anything_got_worse(files, capsys):
+def test_the_exit_code_says_whether_anything_is_worse(files, capsys):
     well, hole = files
     assert main(["diff", well, well]) == 0
     assert main(["diff", well, hole]) == 2
@@ -53,20 +53,20 @@ def test_the_exit_code_says_whether_anything_got_worse(files, capsys):
     assert "B is older" not in capsys.readouterr().out
 
 
-def test_it_says_what_it_compares_and_what_got_worse_in_the_words_of_the_finding(files, capsys):
+def test_the_output_names_both_reports_and_the_worse_findings(files, capsys):
     well, hole = files
     main(["diff", well, hole])
     out, err = capsys.readouterr()
-    told = " ".join(out.split())
+    output = " ".join(out.split())
     assert err == ""
-    assert told.startswith("Worse: 1 failure is new.")
-    assert told.index(f"BEFORE {well}, prodrac, 2026-11-20") < told.index(f"AFTER {hole}, prodrac, 2026-11-21")
-    assert "New: 1 FAIL IC-PATH-003 df-ping Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in told
-    assert "Paths 192.168.11.0/24 rac1 -> rac2 and 192.168.11.0/24 rac2 -> rac1: passes (9000 bytes)" in told
-    assert "Same: " in told
+    assert output.startswith("Worse: 1 failure is new.")
+    assert output.index(f"BEFORE {well}, prodrac, 2026-11-20") < output.index(f"AFTER {hole}, prodrac, 2026-11-21")
+    assert "New: 1 FAIL IC-PATH-003 df-ping Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in output
+    assert "Paths 192.168.11.0/24 rac1 -> rac2 and 192.168.11.0/24 rac2 -> rac1: passes (9000 bytes)" in output
+    assert "Same: " in output
 
 
-def test_json_goes_to_a_file_of_its_own_whole_or_not_at_all(files, tmp_path, capsys):
+def test_json_is_written_to_its_own_file_completely_or_not_at_all(files, tmp_path, capsys):
     out = tmp_path / "diff.json"
     assert main(["diff", *files, "--format", "json", "-o", str(out)]) == 2
     assert json.loads(out.read_bytes())["schema"] == "racwire-diff/1"
@@ -76,7 +76,7 @@ def test_json_goes_to_a_file_of_its_own_whole_or_not_at_all(files, tmp_path, cap
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04", b"SQLite format 3\0", b"\xff" * 100])
-def test_what_is_no_report_is_one_sentence(files, tmp_path, capsys, content):
+def test_a_file_that_is_not_a_report_is_one_sentence(files, tmp_path, capsys, content):
     other = tmp_path / "other"
     other.write_bytes(content)
     assert main(["diff", files[0], str(other)]) == 64
@@ -87,7 +87,7 @@ def test_what_is_no_report_is_one_sentence(files, tmp_path, capsys, content):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (finding(), finding(Status.FAIL), "Worse: 1 FAIL T-1 t Something is so. Was WARN"),
         (finding(Status.FAIL), finding(), "Better: 1 WARN T-1 t Something is so. Was FAIL"),
@@ -112,39 +112,39 @@ def test_what_is_no_report_is_one_sentence(files, tmp_path, capsys, content):
         (finding(Status.UNKNOWN), finding(), "New: 1 WARN T-1 t Something is so. Was UNKNOWN"),
     ],
 )
-def test_each_change_has_its_heading_and_what_it_was(before, after, told):
-    assert told in text(of(before), of(after))
+def test_each_change_has_its_heading_and_its_earlier_state(before, after, expected):
+    assert expected in text(of(before), of(after))
 
 
-def test_what_was_left_out_is_neither_gone_nor_new():
+def test_a_finding_of_a_check_that_did_not_run_is_neither_gone_nor_new():
     assert "Not compared: 1 WARN T-1 t Something is so. Its check is not part of the later run." in text(
         of(finding()), of()
     )
     assert "Its check is not part of the earlier run." in text(of(), of(finding()))
 
 
-def test_nothing_to_tell_is_said():
+def test_equal_reports_are_reported_as_equal():
     assert text(WELL, WELL).startswith("Nothing is worse or better. BEFORE")
     assert text(WELL, WELL).endswith(f" Same: {len(WELL.findings)}.")
     assert text(of(finding()), of(finding())).endswith(" Same: 1, 1 of them a problem.")
 
 
-def test_what_is_left_of_a_failure_says_which_one_that_was():
+def test_a_remaining_warning_names_the_earlier_failure():
     left = finding(code="T-9", title="Something was so.")
-    told = text(of(finding(Status.FAIL)), of(left))
-    assert told.startswith("Better: 1 failure is gone, 1 warning is left.")
-    assert "Better: 1 WARN T-9 t Something was so. Was FAIL T-1: Something is so." in told
+    output = text(of(finding(Status.FAIL)), of(left))
+    assert output.startswith("Better: 1 failure is gone, 1 warning is left.")
+    assert "Better: 1 WARN T-9 t Something was so. Was FAIL T-1: Something is so." in output
 
 
-def test_pseudonyms_are_not_told_as_other_nodes():
+def test_pseudonyms_are_not_reported_as_other_nodes():
     renamed = msgspec.structs.replace(of(finding(Status.FAIL, nodes=["node-1"])), is_redacted=True)
-    told = text(of(finding()), renamed)
-    assert "Was WARN" in told
-    assert "node-1" not in told
-    assert "o longer on" not in told
+    output = text(of(finding()), renamed)
+    assert "Was WARN" in output
+    assert "node-1" not in output
+    assert "o longer on" not in output
 
 
-def test_facts_that_changed_alike_share_a_line_and_many_are_cut_short():
+def test_equal_changes_of_facts_share_a_line_and_many_are_truncated():
     base = cluster(6)
     network = base.networks[0]
     ports = [p.node for p in network.ports]
@@ -155,7 +155,7 @@ def test_facts_that_changed_alike_share_a_line_and_many_are_cut_short():
     assert "and 18 more (--format json)" in text(report_of(base), report_of(apart))
 
 
-def test_hostile_names_are_shown_and_not_obeyed():
+def test_hostile_names_are_escaped():
     evil = finding(code="T\x1b[31m", check="t\r", title="\x1b[2J[bold red]\u202e", nodes=["rac\x07"])
     shown = diff_text(diff(of(), of(evil), ("\x1b]0;a\x07", "b\r")), io.StringIO())
     assert not any(sign in shown for sign in "\x1b\x07\u202e\r")

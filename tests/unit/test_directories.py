@@ -28,7 +28,7 @@ FUNCTIONS = {"state": state_directory, "config": config_directory}
         (None, None, "{own}/{usual}/racwire"),
     ],
 )
-def test_it_is_that_of_xdg_also_where_the_environment_makes_no_sense(kind, base, home, directory, monkeypatch):
+def test_a_directory_follows_xdg_even_with_an_invalid_environment(kind, base, home, directory, monkeypatch):
     for name, value in ((f"XDG_{kind.upper()}_HOME", base), ("HOME", home)):
         if value is None:
             monkeypatch.delenv(name, raising=False)
@@ -38,7 +38,7 @@ def test_it_is_that_of_xdg_also_where_the_environment_makes_no_sense(kind, base,
     assert FUNCTIONS[kind]() == Path(directory.format(own=own, usual=USUAL[kind]))
 
 
-def test_a_user_without_a_name_has_the_root_directory_for_a_home(monkeypatch):
+def test_a_user_without_a_passwd_entry_has_the_root_directory_as_home(monkeypatch):
     def unknown(_):
         raise KeyError
 
@@ -48,7 +48,7 @@ def test_a_user_without_a_name_has_the_root_directory_for_a_home(monkeypatch):
     assert state_directory() == Path("/.local/state/racwire")
 
 
-def test_journals_are_found_where_racwire_0_1_0_left_them_until_there_is_another_place(monkeypatch, tmp_path):
+def test_journals_are_found_where_racwire_0_1_0_wrote_them_until_another_directory_exists(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     of_now, of_old = tmp_path / "state/racwire/changes", tmp_path / "home/.local/state/racwire/changes"

@@ -30,7 +30,7 @@ relative:home:N
 """
 
 
-def test_oratab_lists_databases_and_neither_asm_nor_the_management_repository():
+def test_oratab_lists_databases_without_asm_and_the_management_repository():
     assert [(i.sid, i.home) for i in parse_oratab(ORATAB)] == [
         ("prod", "/u01/app/oracle/product/19.0.0/db"),
         ("test1", "/u01/app/oracle/product/21.0.0/db"),
@@ -39,7 +39,7 @@ def test_oratab_lists_databases_and_neither_asm_nor_the_management_repository():
 
 
 @given(st.text())
-def test_any_oratab_is_read(text):
+def test_any_oratab_is_parsed(text):
     for instance in parse_oratab(text):
         assert instance.sid
         assert instance.home.startswith("/")
@@ -51,14 +51,14 @@ def test_an_instance_of_rac_has_the_home_of_its_database():
     assert home_of("other1", listed) == ""
 
 
-def test_both_places_of_oratab_are_read(tmp_path):
+def test_both_locations_of_oratab_are_read(tmp_path):
     for file, line in (("etc/oratab", "a:/a:N"), ("var/opt/oracle/oratab", "b:/b:N")):
         (tmp_path / file).parent.mkdir(parents=True)
         (tmp_path / file).write_text(f"{line}\n")
     assert [i.sid for i in listed_instances(tmp_path)] == ["a", "b"]
 
 
-def test_an_instance_whose_process_does_not_show_its_home_has_that_of_oratab(tmp_path):
+def test_an_instance_whose_process_does_not_show_its_home_has_the_home_of_oratab(tmp_path):
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/oratab").write_text("prod:/u01/db:N\n")
     running = [LocalInstance("prod2", "", "oracle"), LocalInstance("prod1", "/seen", "oracle")]
@@ -66,7 +66,7 @@ def test_an_instance_whose_process_does_not_show_its_home_has_that_of_oratab(tmp
     assert [(i.sid, i.home) for i in found] == [("prod1", "/seen"), ("prod2", "/u01/db")]
 
 
-def test_what_runs_here_is_found_by_its_process_and_asm_is_not(tmp_path):
+def test_running_instances_are_found_by_their_process_without_asm(tmp_path):
     program = "print(flush=True); import time; time.sleep(60)"
     started = []
     try:
@@ -85,7 +85,7 @@ def test_what_runs_here_is_found_by_its_process_and_asm_is_not(tmp_path):
             process.stdout.close()
 
 
-def test_running_instances_are_proposed_by_user_and_as_the_owner_of_the_home():
+def test_running_instances_are_suggested_with_a_user_and_as_the_owner_of_the_home():
     running = [LocalInstance("prod1", "/u01/db", "oracle"), LocalInstance("test1", "", "oracle")]
     found = proposal(running, [])
     assert found.reason == "No database connection is set; prod1 and test1 run here."
@@ -106,7 +106,7 @@ def test_the_owner_of_the_home_needs_no_sudo():
     assert proposal([LocalInstance("p1", "/h", me)], []).commands[-1].startswith("ORACLE_HOME=/h ORACLE_SID=p1 ")
 
 
-def test_without_running_instances_oratab_is_named_and_without_that_nothing():
+def test_without_running_instances_oratab_is_suggested_and_without_oratab_nothing():
     found = proposal([], [LocalInstance("prod", "/h"), LocalInstance("prod", "/h")])
     assert found.reason == "No database connection is set; oratab lists prod, but no instance of that list runs here."
     assert "racwire found no instance on this node" in proposal([], []).reason

@@ -29,7 +29,7 @@ CREATES_A_USER = "racwire grants --awr --statspack in checks/sources/database/gr
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_generated_page_is_that_of_the_source(path: str) -> None:
+def test_a_generated_page_matches_its_source(path: str) -> None:
     written = (ROOT / path).read_text(encoding="utf-8")
     if HELP.about not in written and PAGES[path] is messages_page:
         pytest.skip(f"the page has what another Python prints than {PYTHON}")
@@ -73,14 +73,14 @@ def test_a_text_for_people_is_found_in_the_source(source: str, found: str | None
     assert [text.text for text in texts(source)] == ([] if found is None else [found])
 
 
-def test_a_text_of_many_lines_is_one_a_line_and_none_occurs_twice() -> None:
+def test_a_multiline_text_has_one_line_each_without_duplicates() -> None:
     assert [t.text for t in texts("a = 'One line.\\n\\n  Another line.'\nb = 'One line.'")] == [
         "One line.",
         "Another line.",
     ]
 
 
-def test_texts_in_the_holes_of_a_text_are_found() -> None:
+def test_texts_in_the_placeholders_of_a_text_are_found() -> None:
     assert [t.text for t in texts("a = f'At {listed([f\"node {n}\" for n in all])}.'")] == ["node {n}"], (
         "a hole and a preposition are no text"
     )
@@ -88,7 +88,7 @@ def test_texts_in_the_holes_of_a_text_are_found() -> None:
     assert found == ["It is at {listed([f'node {n}' for n in some])}.", "node {n}"]
 
 
-def test_a_text_has_the_codes_of_the_call_that_it_is_for() -> None:
+def test_a_text_has_the_codes_of_its_call() -> None:
     (one,) = texts("LOST.finding(Status.FAIL, 'rac2 lost 3 blocks.')")
     assert one.codes == ("IC-X-001",)
     either = texts("(LOST if lost else ROOM).finding(1, 'rac2 lost 3 blocks.', next=[Remedy('Look at the switch.')])")
@@ -99,7 +99,7 @@ def test_a_text_has_the_codes_of_the_call_that_it_is_for() -> None:
     assert [text.codes for text in texts("Remedy('Look at the switch.')")] == [()]
 
 
-def test_what_an_exception_or_an_unknown_fact_says_is_a_reason() -> None:
+def test_the_text_of_an_exception_or_unknown_fact_is_a_reason() -> None:
     source = "class OddError(ValueError): pass\nclass OdderError(OddError): pass\n"
     reasons = ["raise Odd('It is odd.')", "error = OdderError('It is odd.')", "fact = Unknown(f'{node} is odd.')"]
     assert all(text.is_reason for reason in reasons for text in texts(source + reason))
@@ -112,7 +112,7 @@ def test_a_key_of_the_console_is_one_text() -> None:
     ]
 
 
-def test_the_texts_of_a_template_are_between_its_tags_in_labels_and_in_its_strings() -> None:
+def test_texts_of_a_template_are_found_between_tags_in_labels_and_in_strings() -> None:
     template = """<style>a b { color: red }</style>{# not this #}<h2 title="The way">In order</h2>{% if a %}
     <p>Waived until <b>{{ waiver.expires }}</b>.</p>{% endif %}{{ "and others" if more }}"""
     assert [t.text for t in texts_of_template(template)] == [
@@ -124,12 +124,12 @@ def test_the_texts_of_a_template_are_between_its_tags_in_labels_and_in_its_strin
 
 
 @pytest.mark.parametrize("line", ["rac2 is up", "Seen", "{count} blocks", "Not read:", "GRANT SELECT ON V TO U;"])
-def test_words_for_people_are_a_text(line: str) -> None:
+def test_user_visible_text_is_found(line: str) -> None:
     assert is_text(line)
 
 
 @pytest.mark.parametrize("line", ["height: 1;", "seen", "{a} {b}", "%H:%M %d", "AND A.B = C", "<b>bold</b> text"])
-def test_what_programs_read_is_no_text(line: str) -> None:
+def test_text_for_programs_is_not_listed(line: str) -> None:
     assert not is_text(line)
 
 
@@ -147,7 +147,7 @@ def test_what_programs_read_is_no_text(line: str) -> None:
         ("a\\b", r"a\\b"),
     ],
 )
-def test_a_text_shows_as_it_is_in_markdown(text: str, markdown: str) -> None:
+def test_a_text_is_unchanged_in_rendered_markdown(text: str, markdown: str) -> None:
     assert escaped(text) == markdown
 
 

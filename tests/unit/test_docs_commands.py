@@ -1,4 +1,4 @@
-"""The pages for people: their commands print what stands below them, or at least parse, and their links lead somewhere.
+"""The pages for people: their commands print the output on the page, or at least parse, and their links have a target.
 
 Commands of the practice cluster run in `tests/lab/test_docs_commands.py`.
 """
@@ -30,7 +30,7 @@ def with_blocks(*infos: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", with_blocks(CONSOLE))
-def test_commands_print_what_the_page_shows(page: str) -> None:
+def test_commands_print_the_output_on_the_page(page: str) -> None:
     with workplace() as place:
         wrong = wrong_outputs(place, page, CONSOLE)
     assert not wrong, "\n\n".join(wrong)
@@ -42,14 +42,14 @@ def test_every_block_has_a_known_language(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", with_blocks(CONSOLE, ON_LAB, ON_NODE))
-def test_every_command_with_an_output_shows_some_of_it(page: str) -> None:
+def test_every_command_with_output_shows_some_of_it(page: str) -> None:
     commands = [step for block in blocks_of(page, CONSOLE, ON_LAB, ON_NODE) for step in steps(block)]
     assert commands
     assert [step.command for step in commands if step.expected and set(step.expected) == {"..."}] == []
 
 
 def racwire_lines(block: Block) -> Iterator[tuple[int, list[str]]]:
-    """The arguments of each racwire command of a shell block, up to what the shell makes of the rest."""
+    """The arguments of each racwire command of a shell block, without the part that the shell interprets."""
     for number, line in enumerate("\n".join(block.lines).replace("\\\n", " ").splitlines(), block.line):
         words = shlex.shlex(line, posix=True, punctuation_chars=True)
         words.whitespace_split = True
@@ -62,23 +62,23 @@ def racwire_lines(block: Block) -> Iterator[tuple[int, list[str]]]:
 
 
 def fault_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What racwire's parser has against these arguments; empty where it takes them."""
+    """Return the error of racwire's parser for these arguments; empty if it accepts them."""
     try:
         args, unknown = build_parser(words).parse_known_args(words)
     except SystemExit as end:
         return capsys.readouterr().err if end.code else ""
-    taken = hasattr(args, "ids") and not any(word.startswith("-") for word in unknown)
-    return "" if not unknown or taken else f"unknown: {unknown}"
+    accepted = hasattr(args, "ids") and not any(word.startswith("-") for word in unknown)
+    return "" if not unknown or accepted else f"unknown: {unknown}"
 
 
 @pytest.mark.parametrize("page", with_blocks("sh"))
-def test_commands_that_do_not_run_here_parse(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_that_do_not_run_here_are_parsed(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for block in blocks_of(page, "sh") for line in racwire_lines(block)]
     wrong = [(number, words, fault) for number, words in lines if (fault := fault_of(words, capsys))]
     assert wrong == []
 
 
-def test_a_command_that_racwire_does_not_take_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_command_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     block = Block(
         "sh", 7, ("racwire chekc", "ls", "nohup racwire check --nothing > a &", "racwire check \\", " -q df-ping")
     )
@@ -100,7 +100,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", [*pages(), *PAGES])
-def test_links_lead_to_a_file_and_to_a_heading_of_it(page: str) -> None:
+def test_links_lead_to_an_existing_file_and_heading(page: str) -> None:
     text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     for link in _LINK.findall(text):
         if not link.startswith("https://"):
@@ -134,11 +134,11 @@ def test_the_files_that_a_page_for_contributors_names_exist(page: str) -> None:
     assert [place for place in places if not (ROOT / place).exists()] == []
 
 
-def test_the_files_of_the_examples_are_there() -> None:
+def test_the_files_of_the_examples_exist() -> None:
     assert all((ROOT / path).is_file() for path in FILES.values())
 
 
-def test_the_glossary_is_in_order_and_defines_each_term_once() -> None:
+def test_the_glossary_is_sorted_and_defines_each_term_once() -> None:
     terms = re.findall(r"^\*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(terms) > 50
     assert terms == sorted(set(terms), key=lambda term: re.sub(r"[^\w ]", "", term).lower())
@@ -155,7 +155,7 @@ def test_the_glossary_is_in_order_and_defines_each_term_once() -> None:
         ([], []),
     ],
 )
-def test_left_out_text_may_be_anything(expected: list[str], printed: list[str]) -> None:
+def test_omitted_text_may_be_anything(expected: list[str], printed: list[str]) -> None:
     assert matches(expected, printed)
     assert updated(expected, printed) == expected
 
@@ -164,7 +164,7 @@ def test_left_out_text_may_be_anything(expected: list[str], printed: list[str]) 
     ("expected", "printed"),
     [(["a"], ["b"]), (["a"], ["a", "b"]), (["a ... s"], ["a", "s"]), (["a.b"], ["axb"]), ([], ["a"]), (["a"], [])],
 )
-def test_all_other_text_must_be_there(expected: list[str], printed: list[str]) -> None:
+def test_all_other_text_must_match(expected: list[str], printed: list[str]) -> None:
     assert not matches(expected, printed)
     assert matches(updated(expected, printed), printed)
 
@@ -188,7 +188,7 @@ def test_all_other_text_must_be_there(expected: list[str], printed: list[str]) -
         ),
     ],
 )
-def test_new_wording_takes_the_place_of_the_old_and_numbers_stay_left_out(
+def test_new_wording_replaces_the_old_and_omitted_numbers_stay_omitted(
     expected: list[str], printed: list[str], new: list[str]
 ) -> None:
     assert updated(expected, printed) == new
@@ -203,6 +203,6 @@ def test_blocks_and_their_commands_are_found() -> None:
 
 
 @pytest.mark.parametrize("page", ["```console\n$ racwire x\n", "```console\nracwire x\n```\n", "```console\n```\n"])
-def test_a_block_that_is_not_closed_or_has_no_command_is_refused(page: str) -> None:
+def test_a_block_without_an_end_or_a_command_is_refused(page: str) -> None:
     with pytest.raises(ValueError, match="line"):
         [list(steps(block)) for block in blocks(page)]

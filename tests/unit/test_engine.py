@@ -51,7 +51,7 @@ def concluded(events):
     return {e.check: e.findings for e in events if isinstance(e, CheckConcluded)}
 
 
-async def test_it_tells_what_it_does_and_ends_with_the_report():
+async def test_a_run_reports_progress_and_ends_with_the_report():
     events = await run([make("a", ["nodes"])])
     assert events[0] == RunStarted(("a",), ("clusterware", "nodes"))
     assert GatherProgress("nodes", "working", 1, 2) in events
@@ -66,27 +66,27 @@ async def test_only_what_the_checks_need_is_gathered():
     assert [e.group for e in events if isinstance(e, Gathered)] == ["clusterware"]
 
 
-async def test_a_group_begins_after_another_where_that_is_gathered_and_never_asks_for_it():
-    begun = []
+async def test_a_group_waits_for_another_if_that_is_gathered_and_never_requests_it():
+    started = []
 
     def noting(group, after=()):
         async def gather(session, known):
-            begun.append(group)
+            started.append(group)
             await asyncio.sleep(0)
-            begun.append(f"{group} ended")
+            started.append(f"{group} ended")
             return getattr(FACTS, group)
 
         return Gatherer(group, (), gather, 5, after=after)
 
     groups = (noting("nodes", after=("paths",)), noting("paths"))
     await run([make("a", ["nodes"]), make("b", ["paths"])], groups)
-    assert begun == ["paths", "paths ended", "nodes", "nodes ended"]
-    begun.clear()
+    assert started == ["paths", "paths ended", "nodes", "nodes ended"]
+    started.clear()
     await run([make("a", ["nodes"])], groups)
-    assert begun == ["nodes", "nodes ended"]
+    assert started == ["nodes", "nodes ended"]
 
 
-async def test_a_check_runs_as_soon_as_its_own_facts_are_there():
+async def test_a_check_runs_as_soon_as_its_own_facts_are_available():
     gate = asyncio.Event()
 
     async def slow(session, known):
@@ -106,7 +106,7 @@ async def test_a_check_runs_as_soon_as_its_own_facts_are_there():
     assert order == ["early", "late"]
 
 
-async def test_a_check_that_lacks_what_it_needs_waits_for_nothing_else_and_nor_does_the_run():
+async def test_a_check_that_lacks_facts_delays_neither_other_checks_nor_the_run():
     async def hanging(session, known):
         await asyncio.Event().wait()
 
@@ -128,7 +128,7 @@ async def test_a_source_that_fails_makes_only_its_own_checks_unknown():
     assert "no such device" in broken.title
 
 
-async def test_a_source_that_hangs_is_given_up_at_its_limit():
+async def test_a_source_that_hangs_is_cancelled_at_its_time_limit():
     async def hanging(session, known):
         await asyncio.Event().wait()
 
@@ -136,7 +136,7 @@ async def test_a_source_that_hangs_is_given_up_at_its_limit():
     assert "stopped" in concluded(events)["b"][0].title
 
 
-async def test_a_check_that_raises_is_unknown_and_the_others_go_on():
+async def test_a_check_that_raises_is_unknown_and_the_others_continue():
     def raising(_cluster):
         raise KeyError("eth7")
         yield
@@ -146,7 +146,7 @@ async def test_a_check_that_raises_is_unknown_and_the_others_go_on():
     assert concluded(events)["b"][0].status is Status.PASS
 
 
-async def test_a_check_that_says_nothing_or_something_undeclared_is_unknown():
+async def test_a_check_without_findings_or_with_undeclared_ones_is_unknown():
     other = Kind("T-OTHER-001", "?")
 
     def undeclared(_cluster):
@@ -163,7 +163,7 @@ async def test_a_plugin_that_could_not_be_loaded_is_a_finding():
     assert exit_code(events[-1].report) is ExitCode.COULD_NOT_TELL
 
 
-async def test_leaving_early_ends_everything_at_once_and_keeps_what_was_found():
+async def test_cancelling_ends_everything_at_once_and_keeps_the_findings():
     async def hanging(session, known):
         await asyncio.Event().wait()
 
@@ -193,7 +193,7 @@ async def test_leaving_early_ends_everything_at_once_and_keeps_what_was_found():
         ([Status.UNKNOWN, Status.FAIL], ExitCode.FAILURES),
     ],
 )
-async def test_the_exit_code_is_that_of_the_gravest(statuses, code):
+async def test_the_exit_code_is_that_of_the_worst_finding(statuses, code):
     def judge(_cluster):
         for status in statuses:
             yield FINE.finding(status, "?")
@@ -208,7 +208,7 @@ async def test_facts_that_are_unknown_make_the_check_unknown_with_their_reason()
     assert concluded(events)["a"][0].title == "a could not tell: No Grid home was found."
 
 
-async def test_a_check_that_exits_prints_or_fills_a_finding_with_junk_spoils_no_report(capsys):
+async def test_a_check_that_exits_prints_or_returns_invalid_data_does_not_damage_the_report(capsys):
     def leaving(_cluster):
         raise SystemExit(5)
 
@@ -232,7 +232,7 @@ async def test_a_check_that_exits_prints_or_fills_a_finding_with_junk_spoils_no_
 # --- the database -----------------------------------------------------------------------------------------------------
 
 
-async def test_what_was_not_asked_for_is_left_out_and_changes_no_exit_code():
+async def test_a_group_that_was_not_requested_is_skipped_and_does_not_change_the_exit_code():
     left_out = NotAsked("No database connection is set; prod1 runs here.", ("racwire check --connect X",))
     gatherers = (ALL[0], giving("database", value=left_out))
     events = await run([make("a", ["clusterware"]), make("b", ["database"])], gatherers)
@@ -243,7 +243,7 @@ async def test_what_was_not_asked_for_is_left_out_and_changes_no_exit_code():
     assert exit_code(events[-1].report) is ExitCode.PASS
 
 
-async def test_a_check_that_only_uses_what_was_not_asked_for_runs_without_it():
+async def test_a_check_runs_without_an_optional_group_that_was_not_requested():
     def judging(known):
         assert isinstance(known.database, NotAsked)
         yield FINE.finding(Status.PASS, "?")
@@ -253,7 +253,7 @@ async def test_a_check_that_only_uses_what_was_not_asked_for_runs_without_it():
     assert concluded(events)["a"][0].status is Status.PASS
 
 
-def asking_for(text, grants):
+def needing_grants(text, grants):
     """A gatherer that queries the database as the real ones do."""
 
     async def gather(session, known):
@@ -282,7 +282,7 @@ async def test_a_missing_grant_is_unknown_with_the_grant_the_script_and_the_fail
         engine = Engine(
             [make("a", ["database"])],
             settings,
-            gatherers=[asking_for("SELECT x FROM refused", grants)],
+            gatherers=[needing_grants("SELECT x FROM refused", grants)],
             password=Secret(PASSWORD),
         )
         events = [event async for event in engine.events()]
@@ -293,13 +293,13 @@ async def test_a_missing_grant_is_unknown_with_the_grant_the_script_and_the_fail
     assert [reference.topic for reference in finding.evidence] == ["sql asked"]
 
 
-async def test_leaving_during_a_hung_query_waits_for_nothing():
+async def test_cancelling_during_a_hung_query_does_not_wait():
     witness = Witness()
     with serve(witness) as server:
         engine = Engine(
             [make("a", ["database"])],
             Settings(database=database_settings(server, call_timeout_s=60)),
-            gatherers=[asking_for("SELECT x FROM hanging", ())],
+            gatherers=[needing_grants("SELECT x FROM hanging", ())],
             password=Secret(PASSWORD),
         )
         events = engine.events()
@@ -315,7 +315,7 @@ async def test_leaving_during_a_hung_query_waits_for_nothing():
     assert engine.report(interrupted=True).journal[-1].outcome == "interrupted"
 
 
-async def test_of_two_who_wait_at_the_same_time_only_one_tells_how_far_it_is():
+async def test_of_two_waiting_gatherers_only_one_reports_progress():
     both = asyncio.Barrier(2)
 
     def waiting(group):

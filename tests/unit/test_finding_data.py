@@ -38,24 +38,24 @@ def holds(findings):
 
 @given(clusters())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_whatever_a_database_and_its_kernels_say_faults_carry_data(built):
+def test_findings_about_any_database_and_kernels_have_data(built):
     for check in CHECKS:
         holds(check.judge(built))
 
 
 @given(path_clusters())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_whatever_paths_meet_faults_carry_data(case):
+def test_findings_about_any_paths_have_data(case):
     holds(df_ping.run(case.built))
 
 
 @pytest.mark.parametrize("built", [black_hole(4), cluster(1), asked(3)])
-def test_all_checks_carry_data(built):
+def test_findings_of_all_checks_have_data(built):
     for check in CHECKS:
         holds(check.judge(built))
 
 
-def test_numbers_are_those_of_the_text_with_their_unit_in_the_name():
+def test_numbers_match_the_text_and_have_their_unit_in_the_name():
     (lost,) = [f for f in gc_blocks_lost.run(asked(2, activity=losing(2, 37, {1: 37}))) if f.status in FAULTS]
     assert lost.data == {
         "instances": "prod2",
@@ -70,13 +70,13 @@ def test_numbers_are_those_of_the_text_with_their_unit_in_the_name():
     assert hole.data["path_mtu_bytes"] == 1500
 
 
-def test_what_is_not_known_is_left_out_and_none_at_all_is_not_written():
+def test_unknown_values_are_left_out_and_empty_data_is_not_written():
     kind = Kind("ACME-X-001", "?")
     assert kind.finding(Status.WARN, "?", data={"paths": 2, "mtu_bytes": None}).data == {"paths": 2}
     assert b"data" not in msgspec.json.encode(kind.finding(Status.PASS, "Well."))
 
 
-def test_a_report_without_data_is_read_and_one_with_it_holds_to_the_schema():
+def test_a_report_without_data_is_readable_and_one_with_data_matches_the_schema():
     written = json.loads(to_json(report_of(black_hole())))
     assert any(f.get("data") for f in written["findings"])
     for finding in written["findings"]:
@@ -91,7 +91,7 @@ def test_a_report_without_data_is_read_and_one_with_it_holds_to_the_schema():
     }
 
 
-def test_names_in_data_are_replaced_and_the_names_of_data_stay():
+def test_names_in_data_are_redacted_and_keys_stay():
     original = Finding(code="X-001", check="x", status=Status.WARN, title="?", data={"seconds": 3.0, "rac1": "rac1"})
     whole = msgspec.structs.replace(report_of(cluster(2)), findings=(original,))
     made = redactor()

@@ -36,17 +36,17 @@ async def nodes(monkeypatch, peers, answer):
 
 
 @pytest.mark.parametrize("name", ["rac1", "RAC1", "rac1.example.com", "grid@rac1", "localhost"])
-async def test_settings_that_serve_all_nodes_may_name_this_one_too(monkeypatch, name):
+async def test_settings_shared_by_all_nodes_may_name_this_node_too(monkeypatch, name):
     assert list(await nodes(monkeypatch, (name, "rac2"), lambda _: RAC2)) == ["rac1", "rac2"]
 
 
-async def test_a_peer_that_turns_out_to_be_this_node_is_told_and_not_probed(monkeypatch):
+async def test_a_peer_that_is_this_node_is_reported_and_not_probed(monkeypatch):
     known = await nodes(monkeypatch, ("scan",), lambda _: msgspec.structs.replace(RAC1, name="scan"))
     assert isinstance(known["scan"], UnreadNode)
     assert known["scan"].reason.startswith("scan is another name of rac1: specify the other node")
 
 
-async def test_whatever_one_peer_brings_about_the_others_are_read(monkeypatch):
+async def test_any_failure_of_one_peer_does_not_affect_the_others(monkeypatch):
     def answer(name):
         if name == "rac3":
             raise ValueError("embedded null byte")
@@ -60,7 +60,7 @@ async def test_whatever_one_peer_brings_about_the_others_are_read(monkeypatch):
     assert known["rac4"] == UnreadNode("rac4", "rac4 is down.")
 
 
-async def test_where_a_private_network_is_public_too_it_is_said_that_nothing_was_sent(monkeypatch):
+async def test_a_private_network_that_is_also_public_is_not_probed_and_the_reason_says_so(monkeypatch):
     async def refuse(*_, **__):
         raise UnsafePathError("10.20.0.0/24 overlaps the public network 10.20.0.0.")
 
@@ -69,23 +69,21 @@ async def test_where_a_private_network_is_public_too_it_is_said_that_nothing_was
     assert known == Unknown("No packet was sent: 10.20.0.0/24 overlaps the public network 10.20.0.0.")
 
 
-def test_how_far_a_public_network_reaches_is_told_by_the_addresses_on_it():
+def test_the_range_of_a_public_network_comes_from_its_addresses():
     wide = with_interface(node(1), "eth0", addresses=(Address("10.20.0.1", 16),))
     assert "10.20.0.0/16" in public_subnets(cluster([wide, node(2)]))
 
 
-@pytest.mark.parametrize(("cluster_database", "is_asked"), [("FALSE", False), ("TRUE", True)])
-async def test_a_database_without_an_interconnect_is_left_out_and_with_it_all_that_it_would_say(
-    cluster_database, is_asked
-):
+@pytest.mark.parametrize(("cluster_database", "is_included"), [("FALSE", False), ("TRUE", True)])
+async def test_a_database_without_an_interconnect_is_left_out_with_all_its_findings(cluster_database, is_included):
     source = instances(1)
     alone = {**source.states_by_number[1].parameters, "cluster_database": cluster_database}
     source.change(1, parameters=alone)
     session = Session(Settings(), Journal())
     session.databases = StraightIn(practice(source)).databases()
     found = await gathering._database(session, cluster(2))
-    assert isinstance(found, Database) is is_asked
-    if not is_asked:
+    assert isinstance(found, Database) is is_included
+    if not is_included:
         assert found.reason == "prod is not a RAC database (cluster_database is FALSE) and uses no interconnect."
         known = msgspec.structs.replace(cluster(2), database=found)
         assert await gathering._activity(session, known) == await gathering._history(session, known) == found

@@ -28,7 +28,7 @@ KNOWN = (
 )
 
 
-def test_each_object_is_granted_once_and_awr_and_statspack_only_where_wanted():
+def test_each_object_is_granted_once_and_awr_and_statspack_only_on_request():
     live = ["SYS.GV_$INSTANCE", "SYS.GV_$SYSSTAT", "SYS.V_$SYSSTAT"]
     assert needed_grants(KNOWN, awr=False, statspack=False) == {"live": live}
     assert needed_grants(KNOWN, awr=True, statspack=True) == {
@@ -46,7 +46,7 @@ def test_the_script_covers_every_statement_of_racwire():
         assert names.issuperset(statement.here().grants), statement.name
 
 
-def test_the_views_of_the_connected_instance_are_granted_too_for_when_another_hangs():
+def test_the_views_of_the_connected_instance_are_also_granted_in_case_another_hangs():
     names = {name for name, _ in granted(grants_script("RACWIRE", awr=False, statspack=False))}
     assert "SYS.V_$INSTANCE" in names
     for name in names:
@@ -54,7 +54,7 @@ def test_the_views_of_the_connected_instance_are_granted_too_for_when_another_ha
             assert name.replace("GV_$", "V_$") in names
 
 
-def test_it_is_sqlplus_without_a_password_in_it():
+def test_the_script_is_for_sqlplus_and_has_no_password():
     lines = grants_script("RACWIRE", awr=True, statspack=True).splitlines()
     assert 'CREATE USER RACWIRE IDENTIFIED BY "&racwire_password";' in lines
     assert any(line.startswith("ACCEPT racwire_password") and line.endswith(" HIDE") for line in lines)
@@ -63,7 +63,7 @@ def test_it_is_sqlplus_without_a_password_in_it():
         assert not line or line.startswith(("--", "SET ", "ACCEPT ", "UNDEFINE ")) or line.endswith(";"), line
 
 
-def test_the_command_prints_it_for_the_user_named(capsys):
+def test_the_command_prints_the_script_for_the_named_user(capsys):
     assert main(["grants", "--user", "c##mon", "--statspack"]) == 0
     out = capsys.readouterr().out
     assert "GRANT CREATE SESSION TO C##MON;" in out
@@ -73,9 +73,9 @@ def test_the_command_prints_it_for_the_user_named(capsys):
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x; DROP USER sys", "1x", "scott/tiger", 'a"b', "x" * 129])
-def test_what_is_no_plain_name_is_refused_and_not_repeated(name, capsys):
+def test_a_user_that_is_not_a_plain_name_is_refused_and_not_repeated(name, capsys):
     assert main(["grants", "--user", name]) == ExitCode.USAGE
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "use a name of letters, digits" in told.err
-    assert "tiger" not in told.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "use a name of letters, digits" in captured.err
+    assert "tiger" not in captured.err

@@ -13,11 +13,11 @@ STYLES: tuple[Style, ...] = ("blocks", "braille", "ascii")
 VALUES = st.lists(st.one_of(st.none(), st.floats(), st.integers(-(10**30), 10**30)), max_size=60)
 
 
-def test_the_newest_value_is_at_the_right_and_older_ones_are_left_out() -> None:
+def test_the_newest_value_is_at_the_right_and_older_values_are_dropped() -> None:
     assert graph([8, 8, 8, 1], 2, top=8) == "█▂"
 
 
-def test_what_was_before_the_first_value_is_a_gap() -> None:
+def test_time_before_the_first_value_is_a_gap() -> None:
     assert graph([8, 4], 5, top=8) == "   █▅"
 
 
@@ -32,7 +32,7 @@ def test_all_zeros_are_a_flat_low_line() -> None:
 
 
 @pytest.mark.parametrize("style", ["blocks", "ascii"])
-def test_the_least_value_that_is_not_zero_stands_higher_than_zero(style: Style) -> None:
+def test_the_smallest_positive_value_is_drawn_above_zero(style: Style) -> None:
     low, high = graph([0, 1e-9], 2, top=1e9, style=style)
     assert low != high
 
@@ -42,16 +42,16 @@ def test_braille_has_two_values_in_a_column() -> None:
     assert points(10, "braille") == 20
 
 
-def test_what_is_no_number_is_a_gap_and_what_is_negative_is_zero() -> None:
+def test_values_that_are_not_numbers_are_gaps_and_negative_values_are_zero() -> None:
     assert graph([float("nan"), float("inf"), -5.0, 2.0], 4, top=2) == "  ▁█"
 
 
-def test_a_value_above_the_top_fills_the_column_and_no_more() -> None:
+def test_a_value_above_the_maximum_fills_the_column() -> None:
     assert graph([100], 1, top=10) == "█"
 
 
 @given(VALUES, st.integers(0, 80), st.one_of(st.none(), st.floats(0, 1e12)), st.sampled_from(STYLES))
-def test_a_graph_is_exactly_as_wide_as_asked(
+def test_a_graph_has_the_requested_width(
     values: list[float | None], width: int, top: float | None, style: Style
 ) -> None:
     drawn = graph(values, width, top, style)
@@ -60,26 +60,26 @@ def test_a_graph_is_exactly_as_wide_as_asked(
 
 
 @given(VALUES, st.integers(1, 40), st.integers(1, 6), st.sampled_from(STYLES))
-def test_a_tall_graph_is_as_high_and_as_wide_as_asked(
+def test_a_tall_graph_has_the_requested_height_and_width(
     values: list[float | None], width: int, height: int, style: Style
 ) -> None:
     lines = tall_graph(values, width, height, style=style)
     assert [cell_len(line) for line in lines] == [width] * height
 
 
-def test_a_tall_graph_stands_on_its_lowest_line() -> None:
+def test_a_tall_graph_is_drawn_from_its_lowest_line() -> None:
     assert tall_graph([None, 0, 4, 10], 4, 2, top=10) == ["   █", " ▁▇█"]
 
 
 @given(st.lists(st.floats(0, 1e15), min_size=1, max_size=20))
-def test_a_scale_is_a_round_number_that_nothing_is_above(values: list[float]) -> None:
+def test_a_scale_is_a_round_number_not_below_any_value(values: list[float]) -> None:
     top = nice_top(values)
     assert top >= max(values)
     assert f"{top:.0e}"[0] in "125" or top < 1e-300
 
 
 @given(st.floats(1, 1e12), st.lists(st.floats(0.36, 1), min_size=1, max_size=10))
-def test_a_scale_stays_while_it_serves(highest: float, shares: list[float]) -> None:
+def test_a_scale_stays_while_it_fits(highest: float, shares: list[float]) -> None:
     top = nice_top([highest])
     assert nice_top([share * top for share in shares], top) == top
 

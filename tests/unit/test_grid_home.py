@@ -53,14 +53,14 @@ def node(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-class TestWhichPlaceWins:
-    def test_the_setting_before_the_environment(self, node: Place) -> None:
-        node.setting = node.home("told")
+class TestPriority:
+    def test_the_setting_has_priority_over_the_environment(self, node: Place) -> None:
+        node.setting = node.home("configured")
         node.environ["GRID_HOME"] = node.setting
         assert node.find() == GridHome(node.setting, "settings", ME)
 
     @pytest.mark.parametrize("variable", ["GRID_HOME", "CRS_HOME", "ORA_CRS_HOME"])
-    def test_the_environment_before_all_else(self, node: Place, variable: str) -> None:
+    def test_the_environment_has_priority_over_all_sources(self, node: Place, variable: str) -> None:
         node.environ[variable] = node.home("grid") + "/"
         assert node.find() == GridHome(node.environ[variable].rstrip("/"), f"environment {variable}", ME)
 
@@ -76,19 +76,19 @@ class TestWhichPlaceWins:
         node.file(file, f"olrconfig_loc=/u01/host.olr\ncrs_home={home}\norplus_config=FALSE\n")
         assert node.find() == GridHome(home, file, ME)
 
-    def test_the_running_daemon_before_olr_loc_which_is_then_stale(self, node: Place) -> None:
+    def test_the_running_daemon_has_priority_over_olr_loc_which_is_then_stale(self, node: Place) -> None:
         old, new = node.home("18.4.0"), node.home("18.7.0")
         node.file("/etc/oracle/olr.loc", f"crs_home={old}\n")
         node.run_from(new)
         stale = StaleHome(old, "/etc/oracle/olr.loc", f"ocssd.bin runs from {new}")
         assert node.find() == GridHome(new, "running ocssd.bin", ME, (stale,))
 
-    def test_the_binary_of_a_process_says_more_than_its_command_line(self, node: Place) -> None:
+    def test_the_binary_of_a_process_has_priority_over_its_command_line(self, node: Place) -> None:
         home = node.home("grid")
         node.processes = [RunningProcess(f"{home}/bin/ocssd.bin (deleted)", "ocssd.bin")]
         assert node.find() == GridHome(home, "running ocssd.bin", ME)
 
-    def test_a_process_without_a_path_says_nothing(self, node: Place) -> None:
+    def test_a_process_without_a_path_has_no_home(self, node: Place) -> None:
         node.processes = [RunningProcess("", "ocssd.bin"), RunningProcess("", "")]
         assert isinstance(node.find(), Unknown)
 
@@ -104,16 +104,16 @@ class TestWhichPlaceWins:
         assert node.find() == GridHome(home, "inventory", ME)
 
 
-class TestWhatIsStale:
+class TestStaleHomes:
     def test_a_home_named_by_the_operator_is_used_and_flagged_when_the_cluster_runs_from_another(
         self, node: Place
     ) -> None:
-        node.setting, running = node.home("told"), node.home("running")
+        node.setting, running = node.home("configured"), node.home("running")
         node.run_from(running)
         stale = StaleHome(node.setting, "settings", f"ocssd.bin runs from {running}")
         assert node.find() == GridHome(node.setting, "settings", ME, (stale,))
 
-    def test_a_home_that_is_gone(self, node: Place) -> None:
+    def test_a_home_that_does_not_exist(self, node: Place) -> None:
         home = node.home("grid")
         node.file("/etc/oracle/olr.loc", "crs_home=/u01/gone\n")
         node.file("/etc/oratab", f"+ASM1:{home}:N\n")
@@ -128,7 +128,7 @@ class TestWhatIsStale:
         node.run_from(home)
         assert node.find() == GridHome(str(link), "settings", ME)
 
-    def test_the_daemon_of_a_container_is_no_measure(self, node: Place) -> None:
+    def test_the_daemon_of_a_container_does_not_override_the_setting(self, node: Place) -> None:
         node.setting = node.home("grid")
         node.run_from("/in/a/container")
         found = node.find()
@@ -136,8 +136,8 @@ class TestWhatIsStale:
         assert [stale.path for stale in found.stale] == ["/in/a/container"]
 
 
-class TestWhatCannotBeUsed:
-    def test_no_home_anywhere(self, node: Place) -> None:
+class TestUnusableHomes:
+    def test_no_home_in_any_source(self, node: Place) -> None:
         found = node.find()
         assert isinstance(found, Unknown)
         assert found.reason.startswith("No Grid Infrastructure home was found in ")
@@ -151,7 +151,7 @@ class TestWhatCannotBeUsed:
             "`--grid-home`, or `grid_home` under [cluster] in the settings."
         )
 
-    def test_each_fault_is_told(self, node: Place) -> None:
+    def test_each_fault_is_reported(self, node: Place) -> None:
         home = Path(node.home("grid"))
         for setting, fault in [("grid", "is not an absolute path"), (str(home / "bin/oifcfg"), "is not a directory")]:
             node.setting = setting
@@ -163,12 +163,12 @@ class TestWhatCannotBeUsed:
         assert "has no bin/oifcfg" in str(node.find())
 
     @pytest.mark.parametrize("setting", ["/u01/\0", "\0", "/" + "x" * 5000])
-    def test_an_impossible_path_is_no_error(self, node: Place, setting: str) -> None:
+    def test_an_impossible_path_is_not_an_exception(self, node: Place, setting: str) -> None:
         node.setting = setting
         node.file("/etc/oratab", f"+ASM:{node.home('grid')}:N\n")
         assert isinstance(node.find(), Unknown)
 
-    def test_a_pipe_in_place_of_a_file_is_not_waited_for(self, node: Place) -> None:
+    def test_a_pipe_in_place_of_a_file_does_not_block(self, node: Place) -> None:
         node.file("/etc/oracle/other", "")
         os.mkfifo(node.root / "etc" / "oracle" / "olr.loc")
         assert isinstance(node.find(), Unknown)
@@ -183,7 +183,7 @@ class TestFiles:
     def test_only_asm_lines_of_oratab_count(self) -> None:
         assert parse_asm_homes("+ASM:/a:N\n+ASM2:/b\n#+ASM3:/c:N\n+APX1:/d:N\n+ASM1::N\n*:/e:N\n") == ("/a", "/b")
 
-    def test_inventory_homes_that_are_marked_and_not_removed(self) -> None:
+    def test_only_grid_homes_that_are_not_removed_count_in_the_inventory(self) -> None:
         text = """<?xml version="1.0"?><!-- <HOME LOC="/comment" CRS="true"/> -->
             <HOME NAME="a" LOC="/old" TYPE="O" CRS="true" REMOVED="T"/>
             <HOME NAME="b" LOC="/db" TYPE="O"/>
@@ -191,31 +191,31 @@ class TestFiles:
                   CRS="true"><NODE_LIST/></HOME> <!-- never closed <HOME LOC="/x" CRS="true"/>"""
         assert parse_inventory(text) == ("/grid",)
 
-    def test_entities_are_not_expanded(self) -> None:
+    def test_xml_entities_are_not_expanded(self) -> None:
         text = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><HOME LOC="&a;" CRS="true"/>'
         assert parse_inventory(text) == ("&a;",)
 
     @pytest.mark.parametrize("piece", ["<!--", "<HOME ", "<HOME LOC=", 'LOC="', "<HOME LOC =  ", "LOC", " "])
-    def test_hostile_repetition_takes_no_time(self, piece: str) -> None:
+    def test_hostile_repetition_does_not_take_long(self, piece: str) -> None:
         assert parse_inventory((piece * 200_000)[:1_000_000]) == ()
 
     @given(st.text())
-    def test_any_text_is_read_without_an_error(self, text: str) -> None:
+    def test_any_text_is_parsed_without_an_error(self, text: str) -> None:
         parse_crs_home(text)
         parse_inventory_location(text)
         parse_asm_homes(text)
         parse_inventory(text)
 
 
-def test_the_daemons_of_this_node_can_be_looked_for() -> None:
+def test_the_daemons_of_this_node_can_be_found() -> None:
     assert all(isinstance(daemon, RunningProcess) for daemon in css_daemons())
 
 
-def test_a_user_without_a_name_is_told_by_number() -> None:
+def test_a_user_without_a_name_is_reported_by_number() -> None:
     assert user_name(4_000_000_001) == "4000000001"
 
 
-def test_a_home_that_is_closed_to_this_user_names_who_may(node: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_without_read_permission_names_who_may_read_it(node: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     node.setting = node.home("grid", "oracle")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     monkeypatch.setattr("checks.sources.clusterware.grid_home.user_name", {os.geteuid(): "grid"}.__getitem__)
@@ -225,7 +225,7 @@ def test_a_home_that_is_closed_to_this_user_names_who_may(node: Place, monkeypat
     )
 
 
-def test_a_link_that_others_could_turn_is_resolved_at_once(node: Place) -> None:
+def test_a_symbolic_link_that_others_could_redirect_is_resolved_at_once(node: Place) -> None:
     home = node.home("grid")
     (node.root / "link").symlink_to(home)
     node.run_from(str(node.root / "link"))
@@ -236,7 +236,7 @@ def test_a_link_that_others_could_turn_is_resolved_at_once(node: Place) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a home away")
-def test_as_root_no_home_of_another_user_is_run_unless_root_named_it(node: Place) -> None:
+def test_as_root_no_program_of_another_users_home_runs_unless_root_named_the_home(node: Place) -> None:
     home = node.home("made-up")
     os.chown(home, 4_000_001, 4_000_001)
     node.run_from(home)

@@ -71,14 +71,14 @@ EXAMPLES = [(command, example) for command, text in helps().items() for example 
 
 
 @pytest.mark.parametrize("command", helps())
-def test_a_help_fits_80_columns_and_begins_with_one_sentence(command: str) -> None:
+def test_a_help_text_fits_80_columns_and_begins_with_one_sentence(command: str) -> None:
     assert [line for line in helps()[command].splitlines() if len(line) > COLUMNS] == []
     about = helps()[command].split("\n\n")[1]
     assert re.fullmatch(r"[A-Z][^.]*\.", about), about
 
 
 @pytest.mark.parametrize("command", helps())
-def test_a_help_has_examples_of_its_command_and_exit_codes(command: str) -> None:
+def test_a_help_text_has_examples_of_its_command_and_exit_codes(command: str) -> None:
     words, examples = command.split(), list(examples_in(helps()[command]))
     assert len(examples) >= 2
     assert any(example[: len(words)] == words for example in examples)

@@ -65,7 +65,7 @@ def plans(draw: st.DrawFn) -> HistoryPlan:
 @settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plan=plans(), days=st.sampled_from((0.2, 1.0, 3.0, 3660.0)))
 @pytest.mark.no_cover  # a long computation, of lines that others run
-def test_every_sum_is_the_truth_to_the_last_digit(plan: HistoryPlan, days: float) -> None:
+def test_every_sum_is_exact(plan: HistoryPlan, days: float) -> None:
     practice = Practice(plan)
     try:
         for awr in (True, False):
@@ -124,12 +124,12 @@ def week(faulty: HistoryPlan) -> History:
     return history
 
 
-def test_a_loss_is_dated_from_its_present_run_on_and_named_with_its_pair(faulty: HistoryPlan, week: History) -> None:
+def test_a_loss_is_dated_from_its_present_series_on_and_has_its_pair(faulty: HistoryPlan, week: History) -> None:
     ends = faulty.planned_ends()
     (loss,) = week.losses
     assert loss.instance == 2
     assert loss.first_begin.startswith(f"{ends[29]:%Y-%m-%dT%H}")
-    # Snapshot 150 is missing on prod2: the loss that began after it shows in the interval from 149 to 151.
+    # Snapshot 150 is missing on prod2: the loss that started after it shows in the interval from 149 to 151.
     assert loss.since_begin.startswith(f"{ends[149]:%Y-%m-%dT%H}")
     assert loss.intervals_with_loss == 4 + 90
     assert isinstance(week.transfers, tuple)
@@ -139,13 +139,13 @@ def test_a_loss_is_dated_from_its_present_run_on_and_named_with_its_pair(faulty:
     assert lossy[0].lost == loss.lost == expected
 
 
-def test_totals_since_startup_and_other_databases_rows_count_for_nothing(week: History) -> None:
+def test_totals_since_startup_and_rows_of_other_databases_are_ignored(week: History) -> None:
     first = week.instances[0]
     assert first.statistics["gc blocks lost"] == 0
     assert week.dbid == 2718281828
 
 
-def test_restarts_and_missing_snapshots_are_told_and_their_time_is_not_counted_twice(week: History) -> None:
+def test_restarts_and_missing_snapshots_are_reported_and_their_time_is_not_counted_twice(week: History) -> None:
     one, two = week.instances
     assert (one.restarts, one.missing_snapshots, one.intervals) == (1, 1, 238)
     assert (two.restarts, two.missing_snapshots, two.intervals) == (1, 6, 233)
@@ -154,7 +154,7 @@ def test_restarts_and_missing_snapshots_are_told_and_their_time_is_not_counted_t
     assert two.seconds == pytest.approx(234 * 3600, abs=10)
 
 
-def test_the_estimated_traffic_and_receive_times_follow_from_what_was_read(week: History) -> None:
+def test_the_estimated_traffic_and_receive_times_follow_from_the_statistics(week: History) -> None:
     two = week.instances[1]
     units = two.statistics["gc cr blocks received"] // 200
     sent = two.statistics["gc cr blocks served"] // 200
@@ -168,14 +168,14 @@ def test_the_estimated_traffic_and_receive_times_follow_from_what_was_read(week:
     )
 
 
-def test_a_change_of_mtu_shows_as_the_present_one_and_the_earlier_one(week: History) -> None:
+def test_a_change_of_the_mtu_is_shown_with_the_present_and_the_earlier_value(week: History) -> None:
     assert isinstance(week.devices, tuple)
     mtus = {(device.instance, device.name): (device.mtu, device.earlier_mtus) for device in week.devices}
     assert mtus[1, "eth1"] == (1500, (9000,))
     assert mtus[2, "eth2"] == (9000, ())
 
 
-def test_ten_days_come_as_hours_or_coarser_and_the_parts_are_of_one_length(week: History) -> None:
+def test_ten_days_are_in_hours_or_longer_parts_of_equal_length(week: History) -> None:
     begins = sorted({period.begin for period in week.periods})
     assert 24 < len(begins) <= 170
     assert {period.begin[14:] for period in week.periods if period.begin != week.begin} == {"00:00"}

@@ -37,7 +37,7 @@ def covered(instances: int, hours: float, interval_s: float) -> list[dict[str, A
         (2, 24 * 3650, 86400, 28 * 86400),
     ],
 )
-def test_parts_are_as_fine_as_the_snapshots_and_no_more_than_can_be_looked_at(
+def test_parts_are_as_short_as_the_snapshots_and_no_more_than_can_be_shown(
     instances: int, hours: float, interval_s: float, part_s: int
 ) -> None:
     scale = trend(covered(instances, hours, interval_s))
@@ -45,7 +45,7 @@ def test_parts_are_as_fine_as_the_snapshots_and_no_more_than_can_be_looked_at(
     assert scale.part_s == part_s
 
 
-def test_where_no_interval_counts_there_is_no_trend() -> None:
+def test_without_usable_intervals_there_is_no_trend() -> None:
     assert trend([{"intervals": 0, "seconds": 0, "begin_time": None, "end_time": NOON}]) is None
     assert trend([]) is None
 
@@ -55,9 +55,7 @@ def test_where_no_interval_counts_there_is_no_trend() -> None:
     begin=st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)),
     lasts=st.timedeltas(timedelta(seconds=1), timedelta(days=40)),
 )
-def test_parts_follow_each_other_without_a_gap_and_are_cut_by_the_ends(
-    part_s: int, begin: datetime, lasts: timedelta
-) -> None:
+def test_parts_are_contiguous_and_cut_at_both_ends(part_s: int, begin: datetime, lasts: timedelta) -> None:
     scale = Trend(begin, begin + lasts, part_s)
     assert scale.origin <= begin < scale.origin + timedelta(seconds=part_s)
     count = (scale.end - scale.origin) // timedelta(seconds=part_s) + 1
@@ -68,7 +66,7 @@ def test_parts_follow_each_other_without_a_gap_and_are_cut_by_the_ends(
 
 
 @given(instances=st.integers(1, 100), hours=st.floats(1, 24 * 400), interval_s=st.sampled_from((300, 1800, 3600)))
-def test_there_are_never_more_rows_than_come_in_one_round_trip(instances: int, hours: float, interval_s: int) -> None:
+def test_there_are_never_more_rows_than_one_round_trip_carries(instances: int, hours: float, interval_s: int) -> None:
     scale = trend(covered(instances, hours, min(interval_s, hours * 3600)))
     assert scale is not None
     parts = timedelta(hours=hours) / timedelta(seconds=scale.part_s) + 1

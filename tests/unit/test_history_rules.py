@@ -40,7 +40,7 @@ def forget(both: Practice, without_statspack: Practice) -> None:
         practice.asked.clear()
 
 
-def test_without_opting_in_no_licensed_view_is_touched_and_statspack_answers(both: Practice) -> None:
+def test_without_enabling_awr_no_licensed_view_is_read_and_statspack_is_used(both: Practice) -> None:
     history = both.history(awr=False)
     assert isinstance(history, History)
     assert history.source == "Statspack"
@@ -48,7 +48,7 @@ def test_without_opting_in_no_licensed_view_is_touched_and_statspack_answers(bot
     assert isinstance(history.transfers, Unknown)
 
 
-def test_without_opting_in_and_without_statspack_it_says_how_to_have_it(without_statspack: Practice) -> None:
+def test_without_awr_and_statspack_the_message_says_how_to_enable_them(without_statspack: Practice) -> None:
     history = without_statspack.history(awr=False)
     assert isinstance(history, NotAsked)
     assert "Diagnostics Pack" in history.reason
@@ -56,7 +56,7 @@ def test_without_opting_in_and_without_statspack_it_says_how_to_have_it(without_
     assert not without_statspack.read & AWR_VIEWS
 
 
-def test_opting_in_reads_awr(both: Practice) -> None:
+def test_enabling_awr_reads_awr(both: Practice) -> None:
     history = both.history(awr=True)
     assert isinstance(history, History)
     assert history.source == "AWR"
@@ -78,7 +78,7 @@ def test_the_parameter_forbids_awr_and_statspack_is_the_alternative(
 
 
 @pytest.mark.parametrize("changes", [{"pack": None}, {"parameters": Unknown("GV$PARAMETER is not granted")}])
-def test_a_parameter_that_is_not_known_allows_nothing(without_statspack: Practice, changes: dict[str, Any]) -> None:
+def test_a_parameter_that_is_unknown_permits_no_history(without_statspack: Practice, changes: dict[str, Any]) -> None:
     unknown = without_statspack.history(awr=True, database=a_database(PLAN, **changes))
     assert isinstance(unknown, Unknown)
     assert "control_management_pack_access" in unknown.reason
@@ -91,7 +91,7 @@ PLUGGABLE = {"is_multitenant": True, "container": "PDB1"}
 
 @pytest.mark.parametrize(("changes", "word"), [(STANDBY, "primary"), (PLUGGABLE, "CDB$ROOT")])
 @pytest.mark.parametrize("awr", [True, False])
-def test_a_standby_and_a_pluggable_database_are_told_to_ask_elsewhere(
+def test_a_standby_and_a_pluggable_database_name_the_database_to_query(
     both: Practice, changes: dict[str, Any], word: str, awr: bool
 ) -> None:
     answer = both.history(awr=awr, database=a_database(PLAN, **changes))
@@ -107,7 +107,7 @@ def test_a_database_without_snapshots_of_its_own_is_unknown(both: Practice) -> N
     assert "4711" in answer.reason
 
 
-def test_a_view_that_is_not_granted_leaves_that_part_unknown_and_the_rest_goes_on() -> None:
+def test_a_view_without_a_grant_leaves_that_part_unknown_and_the_rest_is_read() -> None:
     missing = "SYS.DBA_HIST_IC_DEVICE_STATS"
     granted = frozenset(view.grant for view in views().values() if view.is_history) - {missing}
     practice = Practice(PLAN, access=Access({"RACWIRE": granted}))
@@ -119,7 +119,7 @@ def test_a_view_that_is_not_granted_leaves_that_part_unknown_and_the_rest_goes_o
     assert not isinstance(history.clients, Unknown)
 
 
-def test_the_statistics_themselves_cannot_be_missing() -> None:
+def test_without_the_statistics_the_history_is_unknown() -> None:
     granted = frozenset(view.grant for view in views().values() if view.is_history) - {"SYS.DBA_HIST_SYSSTAT"}
     practice = Practice(PLAN, access=Access({"RACWIRE": granted}))
     answer = practice.history(awr=True)

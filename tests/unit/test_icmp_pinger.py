@@ -79,7 +79,7 @@ def counts(series: Sequence[PingSeries]) -> list[tuple[int, int, int, int]]:
     return [(s.payload, s.sent, s.received, s.refused_locally) for s in series]
 
 
-def test_pings_of_all_sizes_that_fit_are_answered_with_their_ttl_and_time():
+def test_pings_of_all_fitting_sizes_are_answered_with_ttl_and_time():
     series = ping(HERE, Request(56, 12), Request(1472, 12))
     assert counts(series) == [(56, 12, 12, 0), (1472, 12, 12, 0)]
     for one in series:
@@ -89,36 +89,36 @@ def test_pings_of_all_sizes_that_fit_are_answered_with_their_ttl_and_time():
         assert 0 < one.rtt_ms_min <= one.rtt_ms_median
 
 
-def test_what_the_kernel_refuses_for_its_size_is_told_with_the_mtu_and_not_tried_to_the_end():
+def test_a_packet_refused_by_the_kernel_is_reported_with_the_mtu_and_not_retried():
     (refused,) = ping(HERE, Request(1473, 20))
     assert (refused.received, refused.refused_locally, refused.local_mtu) == (0, 2, 1500)
     assert refused.sent == 2
 
 
-def test_what_nobody_answers_times_out():
+def test_an_unanswered_ping_times_out():
     ignored = "echo 1 >/proc/sys/net/ipv4/icmp_echo_ignore_all"
     (series,) = ping(HERE, Request(56, 3), timeout_s=0.05, and_then=ignored)
     assert (series.sent, series.received, series.errors) == (3, 0, ())
 
 
 @pytest.mark.skipif(not FilePath("/proc/sys/net/ipv6").exists(), reason="this kernel has no IPv6")
-def test_ipv6_is_pinged_alike():
+def test_ipv6_is_pinged_in_the_same_way():
     series = ping(HERE_6, Request(56, 3), Request(1453, 3), here=HERE_6)
     assert counts(series) == [(56, 3, 3, 0), (1453, 2, 0, 2)]
     assert (series[0].ttl, series[1].local_mtu) == (64, 1500)
 
 
-def test_more_than_a_path_may_cost_is_not_sent():
+def test_more_packets_than_the_limit_of_a_path_are_not_sent():
     with pytest.raises(BudgetSpentError, match="51 more packets would exceed the limit of 50"):
         ping(HERE, Request(56, 51))
 
 
-def test_an_address_that_this_node_does_not_have_cannot_be_sent_from():
+def test_an_address_of_another_node_cannot_be_the_source():
     with pytest.raises(CannotPingError):
         ping(HERE, Request(56, 1), here="192.168.99.99")
 
 
-def test_a_process_of_this_node_is_told_from_one_in_a_container():
+def test_a_process_of_this_node_is_distinguished_from_one_in_a_container():
     assert not is_contained(os.getpid())
     assert not is_contained(2**22 + 1)
     with subprocess.Popen(["unshare", "--pid", "--fork", "sleep", "60"]) as outer:

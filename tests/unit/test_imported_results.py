@@ -31,12 +31,12 @@ def values(run: ComparedRun) -> dict[str, tuple[float, ...]]:
     return {m.name: m.values for m in run.measured}
 
 
-def test_every_sample_has_its_kind() -> None:
+def test_every_sample_file_has_its_kind() -> None:
     assert {name: load_result(RESULTS / name).kind for name in SAMPLES} == KINDS
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_name_of_a_file_says_nothing_of_what_it_is(name: str, tmp_path: Path) -> None:
+def test_the_name_of_a_file_does_not_decide_its_kind(name: str, tmp_path: Path) -> None:
     copy = tmp_path / "result.dat"
     copy.write_text(SAMPLES[name])
     run = load_result(copy)
@@ -44,21 +44,21 @@ def test_the_name_of_a_file_says_nothing_of_what_it_is(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_names_of_metrics_are_each_there_once_and_have_values(name: str) -> None:
+def test_names_of_metrics_are_unique_and_have_values(name: str) -> None:
     measured = load_result(RESULTS / name).measured
     assert len({m.name for m in measured}) == len(measured)
     assert all(m.values and m.group for m in measured)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_powershell_wrote_is_read_as_well(name: str, tmp_path: Path) -> None:
+def test_files_written_by_powershell_are_read(name: str, tmp_path: Path) -> None:
     copy = tmp_path / name
     copy.write_bytes(SAMPLES[name].replace("\n", "\r\n").encode("utf-16"))
     assert load_result(copy) == load_result(RESULTS / name)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "result is empty."),
         ("  \n", "result is empty."),
@@ -73,14 +73,14 @@ def test_what_powershell_wrote_is_read_as_well(name: str, tmp_path: Path) -> Non
         ("<a><Results>", "is no whole XML file"),
     ],
 )
-def test_what_is_no_result_is_refused_in_one_sentence(text: str, says: str) -> None:
+def test_a_file_that_is_not_a_result_is_refused_in_one_sentence(text: str, message: str) -> None:
     with pytest.raises(ImportProblem) as problem:
         parse_result(text, "result")
-    assert says in str(problem.value)
+    assert message in str(problem.value)
     assert "\n" not in str(problem.value)
 
 
-def test_files_that_cannot_be_read_are_told_with_their_reason(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported_with_their_reason(tmp_path: Path) -> None:
     with pytest.raises(ImportProblem, match=r"missing could not be read: No such file"):
         load_result(tmp_path / "missing")
     with pytest.raises(ImportProblem, match="is no file"):
@@ -96,7 +96,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
         load_result(RESULTS / "sadf.json")
 
 
-def test_a_text_nested_without_end_is_refused() -> None:
+def test_a_text_with_endless_nesting_is_refused() -> None:
     for text in ('{"sysstat": ' + "[" * 200_000, '{"start": ' + '{"a":' * 200_000):
         with pytest.raises(ImportProblem):
             parse_result(text, "deep")
@@ -112,16 +112,16 @@ def test_a_text_nested_without_end_is_refused() -> None:
         ('//scan/prod?wallet_password="a b"&x=1', "//scan/prod?wallet_password=***&x=1"),
     ],
 )
-def test_a_connect_string_carries_no_login(connect: str, without: str) -> None:
+def test_a_connect_string_contains_no_login(connect: str, without: str) -> None:
     assert without_login(connect) == without
 
 
 @pytest.mark.parametrize(
-    ("value", "taken"),
+    ("value", "expected"),
     [("1,234.5", 1234.5), (3, 3.0), (True, None), ("nan", None), (float("inf"), None), (10**400, None), ([], None)],
 )
-def test_only_finite_numbers_are_taken(value: object, taken: float | None) -> None:
-    assert number(value) == taken
+def test_only_finite_numbers_are_accepted(value: object, expected: float | None) -> None:
+    assert number(value) == expected
 
 
 def check_broken(text: str) -> None:
@@ -144,9 +144,7 @@ JSON_VALUES = st.recursive(
 
 @settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(sorted(SAMPLES)), at=st.floats(0, 1), length=st.integers(0, 60), junk=st.text(max_size=20))
-def test_a_result_with_a_piece_broken_out_never_raises_anything_else(
-    name: str, at: float, length: int, junk: str
-) -> None:
+def test_a_damaged_result_raises_only_import_errors(name: str, at: float, length: int, junk: str) -> None:
     sample = SAMPLES[name]
     place = round(at * len(sample))
     check_broken(sample[:place] + junk + sample[place + length :])
@@ -154,7 +152,7 @@ def test_a_result_with_a_piece_broken_out_never_raises_anything_else(
 
 @settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from([n for n in sorted(SAMPLES) if n.endswith("json")]), data=st.data())
-def test_values_of_another_kind_than_expected_never_raise_anything_else(name: str, data: st.DataObject) -> None:
+def test_values_of_unexpected_types_raise_only_import_errors(name: str, data: st.DataObject) -> None:
     lines = [SAMPLES[name]] if "stream" not in name else SAMPLES[name].splitlines()
     documents = [json.loads(line) for line in lines]
     place = data.draw(st.sampled_from(documents))
@@ -171,5 +169,5 @@ def test_values_of_another_kind_than_expected_never_raise_anything_else(name: st
 
 
 @given(st.sampled_from(["", "<Results>", '{"sysstat":', '{"start":', "1 Oracle tpm\n", ">>>>> PROC: A\n"]), st.text())
-def test_any_text_gives_a_run_or_one_sentence(begin: str, text: str) -> None:
+def test_any_text_is_a_run_or_one_sentence(begin: str, text: str) -> None:
     check_broken(begin + text)

@@ -16,7 +16,7 @@ HAMMERDB = SAMPLES["hammerdb.log"]
 # Swingbench
 
 
-def test_readings_stand_in_order_of_time_without_the_seconds_in_which_nothing_ran() -> None:
+def test_readings_are_sorted_by_time_without_the_idle_seconds() -> None:
     run = parse_swingbench(SWINGBENCH, "a")
     assert values(run)["transactions per second"] == (120.0, 380.0, 400.0)
     assert "first 2 and the last 1 readings have no transactions" in run.warnings[1]
@@ -24,7 +24,7 @@ def test_readings_stand_in_order_of_time_without_the_seconds_in_which_nothing_ra
     assert run.seconds == 10
 
 
-def test_the_peak_is_of_the_readings_and_not_the_rate_that_is_per_minute() -> None:
+def test_the_peak_comes_from_the_readings_and_not_from_the_rate_per_minute() -> None:
     run = parse_swingbench(SWINGBENCH, "a")
     assert values(run)["peak of transactions per second"] == (400.0,)
     assert all(22774 not in m.values for m in run.measured)
@@ -46,7 +46,7 @@ def test_high_percentiles_come_from_the_histogram_where_there_is_one() -> None:
     assert "Browse Products: p95 of response" not in values(run)
 
 
-def test_what_must_be_alike_in_two_runs_is_told_without_the_password() -> None:
+def test_conditions_that_must_be_equal_in_two_runs_are_listed_without_the_password() -> None:
     run = parse_swingbench(SWINGBENCH, "a")
     assert run.environment["users"] == "40"
     assert run.environment["think time between transactions"] == "0 to 5 ms"
@@ -74,7 +74,7 @@ def test_namespaces_and_wrappers_make_no_difference(text: str) -> None:
     assert values(parse_swingbench(text, "a")) == values(parse_swingbench(SWINGBENCH, "a"))
 
 
-def test_without_readings_it_is_said_that_no_difference_can_be_judged() -> None:
+def test_without_readings_the_message_says_that_no_difference_can_be_judged() -> None:
     begin, end = SWINGBENCH.index("<TPSReadings>"), SWINGBENCH.index("</TPSReadings>")
     run = parse_swingbench(SWINGBENCH[:begin] + SWINGBENCH[end:].replace("</TPSReadings>", "", 1), "a")
     assert "transactions per second" not in values(run)
@@ -82,7 +82,7 @@ def test_without_readings_it_is_said_that_no_difference_can_be_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     ids=["entities", "depth", "nothing within", "another root", "cut off"],
     argvalues=[
         (SWINGBENCH.replace("<Results", '<!DOCTYPE Results [<!ENTITY a "b">]>\n<Results', 1), "declares a DOCTYPE"),
@@ -92,8 +92,8 @@ def test_without_readings_it_is_said_that_no_difference_can_be_judged() -> None:
         (SWINGBENCH[:-20], "no whole XML file"),
     ],
 )
-def test_xml_that_is_not_to_be_trusted_is_refused(text: str, says: str) -> None:
-    with pytest.raises(ImportProblem, match=says):
+def test_untrusted_xml_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ImportProblem, match=message):
         parse_swingbench(text, "a")
 
 
@@ -106,18 +106,18 @@ def test_several_results_in_one_log_are_all_values() -> None:
     assert found["transactions per minute"] == (16365, 16490)
 
 
-def test_the_counter_counts_within_the_tests_only() -> None:
+def test_the_counter_counts_only_within_the_tests() -> None:
     assert values(parse_hammerdb(HAMMERDB, "a"))["transactions per minute over time"] == (16000, 16500, 16250, 16800)
 
 
-def test_a_log_of_the_counter_alone_is_read_whole() -> None:
+def test_a_log_of_only_the_counter_is_read_completely() -> None:
     lines = "0 Oracle tpm @ Fri Nov 20\n100 Oracle tpm @ Fri Nov 20\n120 Oracle tpm @ Fri Nov 20\n"
     run = parse_hammerdb(lines, "a")
     assert values(run) == {"transactions per minute over time": (100, 120)}
     assert any("1 reading of the transaction counter" in warning for warning in run.warnings)
 
 
-def test_failures_are_warnings_and_no_line_is_quoted() -> None:
+def test_failures_are_warnings_that_quote_no_line() -> None:
     run = parse_hammerdb(HAMMERDB, "a")
     assert run.warnings[:2] == (
         "1 virtual user ended with FINISHED FAILED: 30.",
@@ -126,7 +126,7 @@ def test_failures_are_warnings_and_no_line_is_quoted() -> None:
     assert "tiger" not in repr(run)
 
 
-def test_what_must_be_alike_in_two_tests() -> None:
+def test_conditions_that_must_be_equal_in_two_tests_are_listed() -> None:
     run = parse_hammerdb(HAMMERDB, "a")
     assert run.environment == {
         "database": "Oracle",
@@ -153,13 +153,13 @@ def test_results_of_all_versions_and_databases(line: str, new_orders: int, trans
     assert any("single result" in warning for warning in run.warnings)
 
 
-def test_no_transactions_beside_new_orders_is_a_fault_and_no_value() -> None:
+def test_no_transactions_with_new_orders_is_an_error_and_not_a_value() -> None:
     run = parse_hammerdb("TEST RESULT : System achieved 0 Oracle TPM at 27975 NOPM", "a")
     assert values(run) == {"new orders per minute": (27975,)}
     assert any("0 TPM" in warning for warning in run.warnings)
 
 
-def test_of_a_time_profile_the_summary_of_all_users_counts() -> None:
+def test_of_a_time_profile_the_summary_of_all_users_is_used() -> None:
     found = values(parse_hammerdb(SAMPLES["hammerdb_profile.log"], "a"))
     assert found["NEWORD: p99 of response"] == (210.118,)
     assert found["NEWORD: p50 of response"] == (22.118,)

@@ -21,7 +21,7 @@ from tui.cli.interrupts import STOPPING
 
 ROOT = Path(__file__).parents[2]
 FIRST = str(ROOT / "tests" / "fixtures" / "saved" / "first.racwire")
-SAID = f"racwire: {STOPPING}\n"
+INTERRUPTED_LINE = f"racwire: {STOPPING}\n"
 PATIENCE_S = 20
 """Seconds to wait for an event; no test measures this time."""
 
@@ -38,15 +38,15 @@ def racwire(*words, before=None, **env):
 @pytest.fixture
 def hanging_peer(tmp_path):
     """The environment in which no peer answers, and the file that exists when one is queried."""
-    asked = tmp_path / "asked"
-    os.mkfifo(asked)
+    requested = tmp_path / "asked"
+    os.mkfifo(requested)
     shell = tmp_path / "hangs"
-    shell.write_text(f"#!/bin/sh\necho asked > {asked}\nexec sleep infinity\n")
+    shell.write_text(f"#!/bin/sh\necho asked > {requested}\nexec sleep infinity\n")
     shell.chmod(0o755)
-    return {"RACWIRE_RSH": str(shell), "asked": asked}
+    return {"RACWIRE_RSH": str(shell), "asked": requested}
 
 
-def wait_until_asked(hanging_peer):
+def wait_until_queried(hanging_peer):
     """Read a FIFO to its end, after the shell has opened it for writing."""
     assert hanging_peer["asked"].read_text() == "asked\n"
 
@@ -108,24 +108,24 @@ def disk(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_the_first_prints_what_was_found(number, hanging_peer):
+def test_the_first_signal_prints_the_partial_result(number, hanging_peer):
     running = racwire("check", "--peer", "rac9", "--format", "json", RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
-    wait_until_asked(hanging_peer)
+    wait_until_queried(hanging_peer)
     running.send_signal(number)
     running.send_signal(number)  # as `timeout` sends it: to the process, and to its group
     out, err = running.communicate(timeout=PATIENCE_S)
-    assert (running.returncode, err) == (ExitCode.INTERRUPTED, SAID)
+    assert (running.returncode, err) == (ExitCode.INTERRUPTED, INTERRUPTED_LINE)
     assert json.loads(out)["interrupted"]
 
 
-def test_a_saved_file_has_what_was_found_until_the_first(hanging_peer, tmp_path):
+def test_a_saved_file_has_the_results_until_the_first_signal(hanging_peer, tmp_path):
     file = tmp_path / "night.racwire"
     running = racwire("save", str(file), "--peer", "rac9", RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
-    wait_until_asked(hanging_peer)
+    wait_until_queried(hanging_peer)
     running.send_signal(signal.SIGINT)
     err = running.communicate(timeout=PATIENCE_S)[1]
     assert running.returncode == ExitCode.INTERRUPTED
-    assert err.startswith(SAID)
+    assert err.startswith(INTERRUPTED_LINE)
     with open_saved(file) as opened:
         assert opened.report.interrupted
 
@@ -144,23 +144,23 @@ def commands_that_write(file, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", ["check", "report", "save", "compare", "diff"])
-def test_the_second_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
+def test_the_second_signal_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
     running = racwire(*commands_that_write(str(disk.path), tmp_path)[command])
     disk.wait_until_opened(running)
     running.send_signal(number)
-    while read_line(running.stderr) != SAID:
+    while read_line(running.stderr) != INTERRUPTED_LINE:
         pass
     insist(running, number)
     assert running.returncode == ExitCode.INTERRUPTED
     running.communicate()
 
 
-def test_the_second_ends_a_command_that_is_stuck_after_an_ended_run(hanging_peer, disk):
+def test_the_second_signal_ends_a_command_that_is_stuck_after_an_ended_run(hanging_peer, disk):
     words = ["--peer", "rac9", "--format", "json", "--force", "-o", str(disk.path)]
     running = racwire("check", *words, RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
-    wait_until_asked(hanging_peer)
+    wait_until_queried(hanging_peer)
     running.send_signal(signal.SIGINT)
-    assert read_line(running.stderr) == SAID
+    assert read_line(running.stderr) == INTERRUPTED_LINE
     disk.wait_until_opened(running)
     insist(running, signal.SIGINT)
     assert running.returncode == ExitCode.INTERRUPTED
@@ -183,7 +183,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def test_a_recording_whose_disk_does_not_answer_is_ended(tmp_path):
-    """The first interrupt is enough: the report lists what was not written by then."""
+    """The first interrupt is enough: the report lists the files not written by then."""
     running = subprocess.Popen(
         [sys.executable, "-P", "-c", STUCK_RECORDING, "record", str(tmp_path / "a.rec")],
         text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -218,7 +218,7 @@ def stuck(before=None):
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_any_second_one_ends_it(first, second):
+def test_any_second_signal_ends_the_command(first, second):
     running = stuck()
     running.send_signal(first)
     assert read_line(running.stdout) == "ends\n"
@@ -227,7 +227,7 @@ def test_any_second_one_ends_it(first, second):
 
 
 @pytest.mark.parametrize("ignored", [signal.SIGINT, signal.SIGHUP])
-def test_one_that_arrives_ignored_stays_ignored_and_sigterm_ends_it(ignored):
+def test_an_ignored_signal_stays_ignored_and_sigterm_ends_the_command(ignored):
     """As SIGINT when a script starts a command with `&`, and SIGHUP under nohup."""
     running = stuck(lambda: signal.signal(ignored, signal.SIG_IGN))
     for _ in range(3):
@@ -252,7 +252,7 @@ sys.exit(main())
 """
 
 
-def test_while_it_is_loaded_it_leaves_no_traceback():
+def test_a_signal_during_imports_leaves_no_traceback():
     ran = subprocess.run(
         [sys.executable, "-P", "-c", LOADING], capture_output=True, text=True, timeout=PATIENCE_S, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -54,7 +54,7 @@ BONDED = """\
 INTERFACES = {interface.name: interface for interface in parse_interfaces(BONDED)}
 
 
-def test_every_interface_is_there_by_its_own_name() -> None:
+def test_every_interface_has_its_own_name() -> None:
     assert list(INTERFACES) == [
         "lo",
         "eth1",
@@ -69,7 +69,7 @@ def test_every_interface_is_there_by_its_own_name() -> None:
     ]
 
 
-def test_kinds() -> None:
+def test_kinds_of_interfaces() -> None:
     assert {name: interface.kind for name, interface in INTERFACES.items()} == {
         "lo": "loopback",
         "eth1": "ethernet",
@@ -84,7 +84,7 @@ def test_kinds() -> None:
     }
 
 
-def test_a_bond_knows_its_members_and_a_vlan_what_lies_below_it() -> None:
+def test_a_bond_knows_its_members_and_a_vlan_its_parent() -> None:
     assert INTERFACES["bond1"].members == ("eth1", "eth2")
     assert INTERFACES["eth2"].master == "bond1"
     assert INTERFACES["bond1.200"].parent == "bond1"
@@ -108,7 +108,7 @@ def test_addresses_with_labels_of_their_own() -> None:
     assert INTERFACES["bond1"].addresses == (Address("fe80::ff:fe00:1", 64),)
 
 
-def test_limits_of_the_mtu_are_unknown_where_they_are_not_told() -> None:
+def test_limits_of_the_mtu_are_unknown_if_they_are_not_printed() -> None:
     assert (INTERFACES["eth1"].min_mtu, INTERFACES["eth1"].max_mtu) == (68, 9710)
     assert INTERFACES["lo"].max_mtu == Unknown("The driver of lo reports no largest MTU.")
     not_printed = INTERFACES["enccw0.0.f400"].max_mtu
@@ -134,15 +134,15 @@ Error: ipv6: FIB table does not exist.
 Dump terminated
 """
     assert parse_routes(text) == (
-        Route("default", "eth0", "10.0.0.254"),
+        Route("default", "eth0", "10.0.0.254", metric=100),
         Route("10.1.1.5/32", "eth0", "10.0.0.9"),
-        Route("192.168.10.0/24", "bond1.200", source="192.168.10.1"),
+        Route("192.168.10.0/24", "bond1.200", source="192.168.10.1", metric=400),
         Route("192.168.11.0/24", "bond1.200", "192.168.10.9", 1500, True, "192.168.10.1"),
         Route("192.168.12.0/24", "bond1.200", "fe80::1", 1400),
         Route("10.9.0.0/16", "eth0", "10.0.0.1", 1400),
         Route("10.9.0.0/16", "eth1", "10.0.0.2", 1400),
         Route("10.8.0.0/16", "eth0"),
-        Route("fe80::/64", "eth0"),
+        Route("fe80::/64", "eth0", metric=256),
     )
 
 
@@ -167,7 +167,7 @@ WORDS = st.sampled_from([*BONDED.replace("\n", " \n ").split(" "), "nexthop", "v
 
 
 @given(st.lists(WORDS, max_size=60).map(" ".join) | st.text())
-def test_no_text_breaks_the_parsers(text: str) -> None:
+def test_no_text_raises_in_the_parsers(text: str) -> None:
     for interface in parse_interfaces(text):
         assert isinstance(interface, Interface)
         assert all(address.network for address in interface.addresses)

@@ -27,7 +27,7 @@ async def judged(**instead: object) -> Report:
     return engine.report()
 
 
-async def test_what_is_wrong_in_its_facts_is_found_and_dated_when_it_was_recorded() -> None:
+async def test_a_fault_in_recorded_facts_is_found_and_dated_with_the_recording() -> None:
     report = await judged()
     worst = report.findings[0]
     assert (worst.check, worst.status) == ("mtu-consistency", Status.FAIL)
@@ -35,7 +35,7 @@ async def test_what_is_wrong_in_its_facts_is_found_and_dated_when_it_was_recorde
     assert report.cluster.local_node == "rac1"
 
 
-async def test_a_check_that_would_need_more_is_left_out_and_the_facts_say_why() -> None:
+async def test_a_check_that_needs_more_facts_is_skipped_and_the_facts_have_the_reason() -> None:
     report = await judged()
     assert "df-ping" not in {f.check for f in report.findings}
     assert isinstance(report.cluster.paths, Unknown)
@@ -43,7 +43,7 @@ async def test_a_check_that_would_need_more_is_left_out_and_the_facts_say_why() 
     assert from_json(to_json(report)) == report
 
 
-async def test_what_could_not_be_found_out_then_is_not_known_now() -> None:
+async def test_a_fact_that_was_unknown_in_the_recording_is_unknown() -> None:
     report = await judged(nodes=Unknown("The nodes could not be read."))
-    told = {f.status for f in report.findings if f.check == "interfaces"}
-    assert told == {Status.UNKNOWN}
+    statuses = {f.status for f in report.findings if f.check == "interfaces"}
+    assert statuses == {Status.UNKNOWN}

@@ -55,11 +55,11 @@ def test_the_large_ping_is_as_large_as_the_datagram_of_a_block() -> None:
     assert path.payloads == (56, 8328)
 
 
-def test_where_nothing_is_known_of_networks_there_is_no_path() -> None:
+def test_without_known_networks_there_is_no_path() -> None:
     assert latency_paths(Cluster(local_node="rac1", taken_at="")) == ()
 
 
-def test_a_network_that_overlaps_a_public_one_is_refused_and_the_plan_says_so() -> None:
+def test_a_network_that_overlaps_a_public_one_is_refused_and_the_dry_run_says_so() -> None:
     healthy = healthy_cluster()
     assert isinstance(healthy.networks, tuple)
     public = next(a.network for i in healthy.read_nodes()[0].interfaces if i.name == "eth0" for a in i.addresses)
@@ -70,19 +70,19 @@ def test_a_network_that_overlaps_a_public_one_is_refused_and_the_plan_says_so() 
     assert planned_latency(paths, 10).startswith("racwire sends no pings here:")
 
 
-def test_the_plan_in_words() -> None:
+def test_the_dry_run_describes_the_pings() -> None:
     assert planned_latency(latency_paths(cluster(network(1), network(2))), 10) == (
         "10 pings a second of 56 and of 8,328 bytes to rac2 and rac3 on 192.168.10.0/24 and to rac2 and rac3 on "
         "192.168.11.0/24; 2.7 Mb/s in all, and as much in answers."
     )
 
 
-def test_the_plan_tells_the_rate_that_the_limit_leaves() -> None:
+def test_the_dry_run_has_the_rate_after_the_limit() -> None:
     words = planned_latency(latency_paths(cluster(network(1))), 100, ProbeSettings(max_packets_per_second=100))
     assert words.startswith("25 pings a second of")
 
 
-def test_a_plan_without_paths_says_why() -> None:
+def test_a_dry_run_without_paths_has_the_reason() -> None:
     assert planned_latency((), 10) == "There is no other node on a private network to ping."
 
 
@@ -99,13 +99,13 @@ def times_of(schedule: Schedule, until: float, stalls: Callable[[float], float])
     return sent
 
 
-def test_every_stream_gets_its_rate_evenly_spread() -> None:
+def test_every_stream_gets_its_rate_evenly_spaced() -> None:
     sent = times_of(Schedule(4, 10, 5000, 0.0), 1.0, lambda now: now)
     assert [stream for _, stream in sent] == [0, 1, 2, 3] * 10
     assert all(later - earlier == pytest.approx(0.025) for (earlier, _), (later, _) in pairwise(sent))
 
 
-def test_pings_missed_in_a_stall_are_skipped_and_not_sent_in_a_burst() -> None:
+def test_pings_missed_during_a_stall_are_skipped_and_not_sent_in_a_burst() -> None:
     schedule = Schedule(1, 100, 5000, 0.0)
     assert schedule.take(0.0) == 0
     sent = [schedule.take(1.003) for _ in range(50)]
@@ -119,7 +119,7 @@ def test_pings_missed_in_a_stall_are_skipped_and_not_sent_in_a_burst() -> None:
     most=st.integers(100, 5000),
     stall=st.floats(0, 0.3),
 )
-def test_no_rate_and_no_stall_makes_more_than_the_limit(streams: int, per_second: int, most: int, stall: float) -> None:
+def test_no_rate_and_no_stall_exceeds_the_limit(streams: int, per_second: int, most: int, stall: float) -> None:
     stalls = iter([stall] * 3)
     sent = times_of(Schedule(streams, per_second, most, 0.0), 1.0, lambda now: now + next(stalls, 0.0))
     assert len(sent) <= min(streams * per_second, most) + 1
@@ -128,7 +128,7 @@ def test_no_rate_and_no_stall_makes_more_than_the_limit(streams: int, per_second
         assert burst <= (LATE_S + 0.001) * min(streams * per_second, most) + 2
 
 
-def test_percentiles_are_of_what_came_back() -> None:
+def test_percentiles_are_of_the_answered_pings() -> None:
     assert percentiles([]) == {}
     assert percentiles([3.0, 1.0, 2.0]) == {"p50_us": 2.0, "p99_us": 3.0, "max_us": 3.0}
     assert percentiles([float(n) for n in range(1, 201)]) == {"p50_us": 100.5, "p99_us": 198.0, "max_us": 200.0}
@@ -198,114 +198,114 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Wire]]:
 PATHS = latency_paths(cluster(network(1, nodes=2)))
 
 
-async def told_by(enough: Callable[[list[Event]], bool], paths: tuple[LatencyPath, ...] = PATHS) -> list[Event]:
+async def events_of(enough: Callable[[list[Event]], bool], paths: tuple[LatencyPath, ...] = PATHS) -> list[Event]:
     """Return the events until there are enough; then cancel."""
-    told: list[Event] = []
+    events: list[Event] = []
     done = asyncio.Event()
 
-    def tell(event: Event) -> None:
-        told.append(event)
-        if enough(told):
+    def emit(event: Event) -> None:
+        events.append(event)
+        if enough(events):
             done.set()
 
-    running = asyncio.create_task(run_latency(paths, 100, lambda: 0.1, tell, probe=ProbeSettings(timeout_ms=50)))
+    running = asyncio.create_task(run_latency(paths, 100, lambda: 0.1, emit, probe=ProbeSettings(timeout_ms=50)))
     await asyncio.wait_for(done.wait(), 10)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    return told
+    return events
 
 
 def samples(events: list[Event], payload: int) -> list[LatencySample]:
     return [e for e in events if isinstance(e, LatencySample) and e.payload == payload]
 
 
-async def test_each_size_of_a_path_is_told_with_every_interval(wire: type[Wire]) -> None:
-    told = await told_by(lambda told: len(told) >= 4)
+async def test_each_size_of_a_path_has_a_sample_for_every_interval(wire: type[Wire]) -> None:
+    events = await events_of(lambda events: len(events) >= 4)
     for payload in (56, 8328):
-        for sample in samples(told, payload):
+        for sample in samples(events, payload):
             assert (sample.network, sample.to_node) == ("192.168.10.0/24", "rac2")
             assert sample.received == sample.sent > 0
             assert sample.p50_us == sample.max_us == 50.0
-    assert told[0].source == "latency 192.168.10.0/24 rac2 56"
+    assert events[0].source == "latency 192.168.10.0/24 rac2 56"
 
 
-async def test_what_one_size_loses_is_told_of_that_size_alone(wire: type[Wire]) -> None:
+async def test_losses_of_one_size_count_only_for_that_size(wire: type[Wire]) -> None:
     wire.answers_to = staticmethod(lambda payload: payload < 1500)
-    told = await told_by(lambda told: len(told) >= 4)
-    assert all(s.received == s.sent for s in samples(told, 56))
-    assert all(s.received == 0 and s.sent > 0 and s.p50_us is None for s in samples(told, 8328))
+    events = await events_of(lambda events: len(events) >= 4)
+    assert all(s.received == s.sent for s in samples(events, 56))
+    assert all(s.received == 0 and s.sent > 0 and s.p50_us is None for s in samples(events, 8328))
 
 
-async def test_an_answer_after_its_time_is_a_loss(wire: type[Wire]) -> None:
+async def test_an_answer_after_the_timeout_is_a_loss(wire: type[Wire]) -> None:
     wire.late_ns = 60_000_000
-    told = await told_by(lambda told: len(told) >= 2)
-    assert all(isinstance(s, LatencySample) and s.received == 0 for s in told)
+    events = await events_of(lambda events: len(events) >= 2)
+    assert all(isinstance(s, LatencySample) and s.received == 0 for s in events)
 
 
-async def test_a_clock_that_was_set_back_gives_no_negative_latency(wire: type[Wire]) -> None:
+async def test_a_clock_that_was_set_back_makes_no_negative_latency(wire: type[Wire]) -> None:
     wire.late_ns = -3_600_000_000_000
-    told = await told_by(lambda told: len(told) >= 2)
-    assert all(isinstance(s, LatencySample) and s.p50_us is not None and s.p50_us >= 0 for s in told)
+    events = await events_of(lambda events: len(events) >= 2)
+    assert all(isinstance(s, LatencySample) and s.p50_us is not None and s.p50_us >= 0 for s in events)
 
 
-async def test_a_full_queue_of_the_node_itself_is_loss(wire: type[Wire]) -> None:
+async def test_a_full_queue_of_the_local_node_is_a_loss(wire: type[Wire]) -> None:
     wire.send_fails = OSError(errno.ENOBUFS, os.strerror(errno.ENOBUFS))
-    told = await told_by(lambda told: len(told) >= 2)
-    assert all(isinstance(s, LatencySample) and s.sent > 0 and s.received == 0 for s in told)
+    events = await events_of(lambda events: len(events) >= 2)
+    assert all(isinstance(s, LatencySample) and s.sent > 0 and s.received == 0 for s in events)
 
 
-async def test_a_path_that_goes_away_is_one_gap_of_each_size_until_it_comes_back(wire: type[Wire]) -> None:
+async def test_a_path_that_disappears_is_one_gap_of_each_size_until_it_returns(wire: type[Wire]) -> None:
     wire.send_fails = OSError(errno.ENETUNREACH, "Network is unreachable")
     intervals = 0
 
-    def enough(told: list[Event]) -> bool:
+    def enough(events: list[Event]) -> bool:
         nonlocal intervals
-        if len(told) == 2:
+        if len(events) == 2:
             asyncio.get_running_loop().call_later(0.3, setattr, wire, "send_fails", None)
-        return bool(samples(told, 56) and samples(told, 8328))
+        return bool(samples(events, 56) and samples(events, 8328))
 
-    told = await told_by(enough)
-    gaps = [e for e in told if isinstance(e, Gap)]
+    events = await events_of(enough)
+    gaps = [e for e in events if isinstance(e, Gap)]
     assert [g.source[-4:] for g in gaps] == ["2 56", "8328"]
     assert {g.reason for g in gaps} == {"Cannot ping 192.168.10.2 from 192.168.10.1 on eth1: Network is unreachable."}
     assert len(wire.opened) > 1
 
 
-async def test_an_address_that_is_not_there_is_a_gap_and_tried_again(wire: type[Wire]) -> None:
+async def test_an_address_that_does_not_exist_is_a_gap_and_retried(wire: type[Wire]) -> None:
     wire.open_fails = CannotPingError("no ICMP socket from 192.168.10.1: no such address")
 
-    def enough(told: list[Event]) -> bool:
+    def enough(events: list[Event]) -> bool:
         wire.open_fails = None
-        return bool(samples(told, 56))
+        return bool(samples(events, 56))
 
-    told = await told_by(enough)
-    assert isinstance(told[0], Gap)
-    assert told[0].reason == "No ICMP socket from 192.168.10.1: no such address."
+    events = await events_of(enough)
+    assert isinstance(events[0], Gap)
+    assert events[0].reason == "No ICMP socket from 192.168.10.1: no such address."
 
 
-async def test_without_privilege_one_gap_says_how_to_have_it(wire: type[Wire]) -> None:
+async def test_without_privilege_one_gap_names_the_remedy(wire: type[Wire]) -> None:
     wire.open_fails = NoPrivilegeError("no")
-    told: list[Event] = []
-    await run_latency(latency_paths(cluster(network(1))), 10, lambda: 1.0, told.append)
-    (gap,) = told
+    events: list[Event] = []
+    await run_latency(latency_paths(cluster(network(1))), 10, lambda: 1.0, events.append)
+    (gap,) = events
     assert isinstance(gap, Gap)
     assert gap.source == "latency"
     assert "net.ipv4.ping_group_range" in gap.reason
 
 
-async def test_nothing_is_sent_on_a_path_that_was_refused(wire: type[Wire]) -> None:
-    told: list[Event] = []
+async def test_nothing_is_sent_on_a_refused_path(wire: type[Wire]) -> None:
+    events: list[Event] = []
     await run_latency(
-        (LatencyPath(PATHS[0].path, refusal="racwire sends no pings here: why."),), 10, lambda: 1.0, told.append
+        (LatencyPath(PATHS[0].path, refusal="racwire sends no pings here: why."),), 10, lambda: 1.0, events.append
     )
-    assert [(e.source, e.reason) for e in told if isinstance(e, Gap)] == [
+    assert [(e.source, e.reason) for e in events if isinstance(e, Gap)] == [
         ("latency 192.168.10.0/24 rac2", "racwire sends no pings here: why.")
     ]
     assert wire.opened == []
 
 
-async def test_without_any_path_one_gap_says_so() -> None:
-    told: list[Event] = []
-    await run_latency((), 10, lambda: 1.0, told.append)
-    assert [type(e) for e in told] == [Gap]
+async def test_without_any_path_one_gap_has_the_reason() -> None:
+    events: list[Event] = []
+    await run_latency((), 10, lambda: 1.0, events.append)
+    assert [type(e) for e in events] == [Gap]

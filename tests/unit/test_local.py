@@ -12,7 +12,7 @@ from checks.sources.nodes.local import read_local_node
 from checks.sources.nodes.shell import ShellError
 
 
-async def test_this_node_is_read_without_privilege_and_journalled() -> None:
+async def test_this_node_is_read_without_privilege_and_recorded_in_the_journal() -> None:
     journal = Journal()
     node = await read_local_node("rac1", journal)
     assert (node.name, node.read_by, node.kernel_release) == ("rac1", "netlink", os.uname().release)
@@ -32,7 +32,7 @@ async def test_this_node_is_read_without_privilege_and_journalled() -> None:
     assert f"{loopback.name}: <" in journal.entries[0].text
 
 
-async def test_a_kernel_that_does_not_answer_is_a_node_that_could_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_kernel_that_does_not_answer_makes_an_unread_node(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> netlink.Dump:
         raise PermissionError(1, "Operation not permitted")
 

@@ -56,7 +56,7 @@ async def found(target: Target | None, *senders: str) -> Sequence[Work]:
     return works
 
 
-async def test_senders_that_do_not_agree_are_counted_one_by_one():
+async def test_different_results_of_senders_are_counted_separately():
     one, other = await found(Target(0, 10, 10, 10, 10, 20), "rac1", "rac3")
     assert (one.lost_leg, other.lost_leg) == (Leg.REQUEST, Leg.REPLY)
     assert one.notes[-1] == (
@@ -65,19 +65,19 @@ async def test_senders_that_do_not_agree_are_counted_one_by_one():
 
 
 @pytest.mark.parametrize(("arrived", "leg"), [(0, Leg.REQUEST), (20, Leg.REPLY)])
-async def test_senders_that_agree_are_counted_together(arrived, leg):
+async def test_equal_results_of_senders_are_counted_together(arrived, leg):
     works = await found(Target(5, 5 + arrived), "rac1", "rac3")
     assert [work.lost_leg for work in works] == [leg, leg]
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "title"),
     [
         (None, "racwire has no shell on rac2 to count arrivals, so the direction is unknown"),
         (Target(ShellError("rac2 was lost.")), "not found: rac2 was lost."),
         (Target("nothing", "nothing"), "rac2 does not report how many echo requests it received"),
     ],
 )
-async def test_where_nothing_can_be_counted_the_way_is_unknown(target, told):
+async def test_without_counters_the_lost_direction_is_unknown(target, title):
     (work,) = await found(target, "rac1")
-    assert (work.lost_leg, work.notes) == (Leg.UNKNOWN, [told])
+    assert (work.lost_leg, work.notes) == (Leg.UNKNOWN, [title])

@@ -27,11 +27,11 @@ rac2     2026/09/01 10:00:00     +OCR:/prodrac/OCRBACKUP/backup_20260901_100000.
 NEWEST = OcrBackup("rac2", "2026-11-21T17:02:03", "+OCR:/prodrac/OCRBACKUP/backup_20261121_170203.ocr.258.1236208637")
 
 
-def test_the_newest_backup_counts_wherever_it_stands_and_lies():
+def test_the_newest_backup_counts_at_any_position_and_place():
     assert parse_manual_backups(BACKUPS) == NEWEST
 
 
-def test_a_list_from_a_local_copy_is_an_answer():
+def test_a_list_from_a_local_copy_is_a_valid_answer():
     local_copy = "PROT-26: Oracle Cluster Registry backup locations were retrieved from a local copy\n"
     assert parse_manual_backups(local_copy + BACKUPS) == NEWEST
 
@@ -43,12 +43,12 @@ def test_a_list_from_a_local_copy_is_an_answer():
         "PROTL-25: No manual backups of the OLR are available at this time.",
     ],
 )
-def test_that_there_is_none_is_an_answer_too(none):
+def test_no_backup_is_a_valid_answer(none):
     assert parse_manual_backups(none) is None
 
 
 @pytest.mark.parametrize("text", ["", "PROT-20: Insufficient permission to proceed. Require privileged user", "what?"])
-def test_another_answer_is_not_taken_for_none(text):
+def test_an_unexpected_answer_does_not_mean_no_backup(text):
     assert isinstance(parse_manual_backups(text), Unknown)
 
 
@@ -59,15 +59,15 @@ def test_another_answer_is_not_taken_for_none(text):
         ("", ()),
     ],
 )
-def test_the_databases_that_clusterware_manages(text, expected):
+def test_databases_managed_by_clusterware_are_listed(text, expected):
     assert parse_databases(text) == expected
 
 
-def test_a_failure_to_list_them_is_not_taken_for_none():
+def test_a_failed_list_does_not_mean_no_database():
     down = "PRCR-1068 : Failed to query resources\nCRS-0184 : Cannot communicate with the CRS daemon."
-    told = parse_databases(down)
-    assert isinstance(told, Unknown)
-    assert "PRCR-1068" in told.reason
+    databases = parse_databases(down)
+    assert isinstance(databases, Unknown)
+    assert "PRCR-1068" in databases.reason
     assert isinstance(parse_databases("Usage: srvctl <command> <object>"), Unknown)
 
 
@@ -88,15 +88,15 @@ def test_a_failure_to_list_them_is_not_taken_for_none():
         ("Database is not running.", (), (("prod", ""),)),
     ],
 )  # fmt: skip
-def test_where_its_instances_run(text, running, stopped):
+def test_the_nodes_of_the_instances_of_a_database_are_read(text, running, stopped):
     assert parse_database_status("prod", text) == ManagedDatabase("prod", running, stopped)
 
 
-def test_a_database_of_an_older_release_is_not_told_by_this_srvctl():
+def test_a_database_of_an_older_release_is_unknown_to_this_srvctl():
     refused = "PRCD-1229 : An attempt to access configuration of database prod was rejected because its version differs"
-    told = parse_database_status("prod", refused)
-    assert isinstance(told, Unknown)
-    assert "PRCD-1229" in told.reason
+    status = parse_database_status("prod", refused)
+    assert isinstance(status, Unknown)
+    assert "PRCD-1229" in status.reason
 
 
 def grid(tmp_path, **tools):
@@ -114,16 +114,16 @@ async def test_one_tool_that_fails_leaves_only_its_own_fact_unknown(tmp_path):
         "*) echo PRCD-1229 : An attempt to access configuration of database old was rejected; exit 1 ;; esac"
     )
     journal = Journal()
-    told = await read_managed(grid(tmp_path, srvctl=srvctl, ocrconfig="exit 1"), journal, "rac1", {})
-    assert isinstance(told, Managed)
-    prod, old = told.databases
+    managed = await read_managed(grid(tmp_path, srvctl=srvctl, ocrconfig="exit 1"), journal, "rac1", {})
+    assert isinstance(managed, Managed)
+    prod, old = managed.databases
     assert prod == ManagedDatabase("prod", (("prod1", "rac1"),))
     assert (old.name, isinstance(old.instances, Unknown)) == ("old", True)
-    assert isinstance(told.ocr_backup, Unknown)
+    assert isinstance(managed.ocr_backup, Unknown)
     assert {e.topic for e in journal.entries} >= {"srvctl config database", "srvctl status database old"}
 
 
-async def test_without_clusterware_there_is_nothing_to_ask():
+async def test_without_clusterware_nothing_is_queried():
     without = msgspec.structs.replace(cluster(2), clusterware=Unknown("no Grid home"))
     assert await gathering._managed(Session(Settings(), Journal()), without) == Unknown("no Grid home")
 
@@ -135,12 +135,12 @@ async def shell():
     await held.close()
 
 
-async def test_a_file_that_is_there_is_told_with_size_and_time_whatever_it_is_called(shell, tmp_path):
+async def test_an_existing_file_with_any_name_has_size_and_time(shell, tmp_path):
     there, absent = tmp_path / "it's a backup; $(date)", tmp_path / "absent"
     there.write_text("12345")
-    told = await read_change_files(shell, Journal(), [str(there), str(absent)], 10)
-    assert told[str(there)] == FileSeen(5, float(int(there.stat().st_mtime)))
-    assert told[str(absent)] == Unknown(f"rac1 has no file {absent}.")
+    files = await read_change_files(shell, Journal(), [str(there), str(absent)], 10)
+    assert files[str(there)] == FileSeen(5, float(int(there.stat().st_mtime)))
+    assert files[str(absent)] == Unknown(f"rac1 has no file {absent}.")
 
 
 class Answers(Shell):
@@ -166,7 +166,7 @@ class Answers(Shell):
          Unknown("the Grid home that olr.loc names has no ocrconfig")),
     ],
 )  # fmt: skip
-async def test_the_backup_of_a_node_s_own_registry(answer, expected):
+async def test_the_backup_of_the_registry_of_a_node_is_read(answer, expected):
     assert await read_olr_backup(Answers(answer), Journal(), 10) == expected
 
 
@@ -179,7 +179,7 @@ words = st.lists(
 
 @given(words)
 @settings(max_examples=60, deadline=None)
-def test_whatever_the_tools_print_something_is_made_of_it(text):
+def test_any_output_of_the_tools_is_parsed_or_unknown(text):
     assert isinstance(parse_databases(text), tuple | Unknown)
     assert isinstance(parse_database_status("prod", text), ManagedDatabase | Unknown)
     assert isinstance(parse_manual_backups(text), OcrBackup | Unknown | None)

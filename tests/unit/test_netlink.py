@@ -50,7 +50,7 @@ def _found() -> dict[str, Interface]:
     return {interface.name: interface for interface in interfaces_of(Dump(links=LINKS, addresses=addresses))}
 
 
-def test_what_is_above_and_below() -> None:
+def test_the_layers_above_and_below_an_interface_are_read() -> None:
     found = _found()
     assert found["bond1"].members == ("eth1", "eth2")
     assert found["eth1"].master == "bond1"
@@ -75,7 +75,7 @@ def test_addresses() -> None:
 
 def test_only_unicast_routes_of_the_main_table() -> None:
     routes = (
-        _route(attrs={"RTA_OIF": 4, "RTA_GATEWAY": "10.0.0.254"}, dst_len=0),
+        _route(attrs={"RTA_OIF": 4, "RTA_GATEWAY": "10.0.0.254", "RTA_PRIORITY": 100}, dst_len=0),
         _route(
             attrs={
                 "RTA_DST": "10.1.0.0",
@@ -99,7 +99,7 @@ def test_only_unicast_routes_of_the_main_table() -> None:
         _route(attrs={"RTA_DST": "10.6.0.0", "RTA_OIF": 4, "RTA_TABLE": 1000}, table=252),
     )
     assert routes_of(Dump(links=LINKS, routes=routes)) == (
-        Route("default", "bond1", "10.0.0.254"),
+        Route("default", "bond1", "10.0.0.254", metric=100),
         Route("10.1.0.0/24", "bond1", mtu=1500, mtu_locked=True, source="10.0.0.1"),
         Route("10.2.0.0/24", "bond1", "fe80::1"),
         Route("10.3.0.0/24", "eth1", "10.0.0.8"),
@@ -107,7 +107,7 @@ def test_only_unicast_routes_of_the_main_table() -> None:
     )
 
 
-def test_only_neighbours_that_were_asked_for() -> None:
+def test_only_requested_neighbours_are_returned() -> None:
     def entry(ip: str, state: int, flags: int = 0, family: int = socket.AF_INET) -> dict[str, Any]:
         return {"family": family, "ifindex": 2, "state": state, "flags": flags, "attrs": [("NDA_DST", ip)]}
 
@@ -115,7 +115,7 @@ def test_only_neighbours_that_were_asked_for() -> None:
     assert neighbours_of(Dump(links=LINKS, neighbours=entries)) == (Neighbour("10.0.0.2", "eth1", "", "failed"),)
 
 
-def test_a_reading_that_was_interrupted_is_known() -> None:
+def test_an_interrupted_dump_is_detected() -> None:
     whole, marked = {"header": {"flags": 0x2}}, {"header": {"flags": 0x12}}
     assert not Dump(links=(whole, whole)).was_interrupted
     assert Dump(links=(whole,), routes=(whole, marked)).was_interrupted

@@ -12,14 +12,14 @@ def configured(*pairs):
     return msgspec.structs.replace(clusterware(), configuration=InterfaceConfiguration(entries))
 
 
-def test_the_subnet_decides_which_interface_a_wildcard_means():
+def test_the_subnet_decides_which_interface_a_wildcard_matches():
     renamed = with_interface(node(2), "eth1", name="ens192")
     (network,) = private_networks(configured(("*", "192.168.10.0")), (), [node(1), renamed])
     assert [(p.node, p.interface) for p in network.ports] == [("rac1", "eth1"), ("rac2", "ens192")]
     assert network.subnet == "192.168.10.0/24"
 
 
-def test_haip_addresses_are_no_ports():
+def test_haip_addresses_are_not_ports():
     haip = with_interface(node(1), "eth1", addresses=(Address("169.254.10.1", 17, "eth1:1"),))
     (network,) = private_networks(configured(("eth1", "169.254.0.0")), (), [haip])
     assert network.ports == ()
@@ -31,32 +31,32 @@ def test_an_ipv6_network():
     assert (network.subnet, network.ports[0].ip) == ("fd00:10::/64", "fd00:10::1")
 
 
-def test_a_subnet_with_a_narrow_mask_is_found_by_its_own_start():
+def test_a_subnet_with_a_narrow_mask_is_found_by_its_own_address():
     narrow = with_interface(node(1), "eth1", addresses=(Address("172.16.0.130", 25),))
     (network,) = private_networks(configured(("eth1", "172.16.0.128")), (), [narrow])
     assert network.subnet == "172.16.0.128/25"
 
 
-def test_the_settings_name_networks_where_there_is_no_clusterware():
+def test_the_settings_name_networks_without_clusterware():
     (network,) = private_networks(Unknown("no home"), ("192.168.11.0/24",), [node(1), node(2)])
     assert (network.named_by, [p.interface for p in network.ports]) == ("settings", ["eth2", "eth2"])
 
 
-def test_without_either_it_says_what_it_found_and_how_to_tell_more():
+def test_without_clusterware_and_settings_the_message_names_what_was_found_and_the_options():
     unknown = private_networks(Unknown("No Grid home."), (), [node(1)])
     assert isinstance(unknown, Unknown)
     assert "eth1 192.168.10.0/24 (MTU 9000)" in unknown.reason
     assert "--network SUBNET --peer HOST" in unknown.reason
 
 
-def test_a_node_that_lacks_one_of_two_networks_in_a_subnet_is_not_put_there_by_the_other():
+def test_a_node_without_one_of_two_networks_in_a_subnet_is_not_assigned_by_the_other():
     facts = configured(("eth1", "192.168.10.0"), ("eth2", "192.168.10.0"))
     both = [with_interface(node(n), "eth2", addresses=(Address(f"192.168.10.10{n}", 24),)) for n in (1, 2)]
     networks = private_networks(facts, (), [*both, with_interface(node(3), "eth2", addresses=())])
     assert [[p.node for p in n.ports] for n in networks] == [["rac1", "rac2", "rac3"], ["rac1", "rac2"]]
 
 
-def test_a_node_with_another_netmask_keeps_its_place_among_the_ports():
+def test_a_node_with_another_netmask_stays_among_the_ports():
     odd = with_interface(node(1), "eth1", addresses=(Address("192.168.10.1", 16),))
     (network,) = private_networks(configured(("eth1", "192.168.10.0")), (), [odd, node(2), node(3)])
     assert [p.node for p in network.ports] == ["rac1", "rac2", "rac3"]

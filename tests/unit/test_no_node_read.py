@@ -42,20 +42,20 @@ def unread(named=True, interconnects=None):
 @pytest.mark.parametrize("check", [c for c in CHECKS if "counters" not in c.needs], ids=lambda c: c.id)
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("interconnects", [None, PLAIN])
-def test_nothing_fails_and_nothing_is_to_be_changed_that_nobody_looked_at(check, named, interconnects):
+def test_without_node_facts_no_check_fails_or_recommends_a_change(check, named, interconnects):
     findings = check.run(unread(named, interconnects))
     assert all(f.status is not Status.FAIL for f in findings)
     assert not [remedy for f in findings for remedy in f.next if remedy.is_change]
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_the_private_networks_are_not_known(named):
+def test_the_private_networks_are_unknown(named):
     findings = interfaces.run(unread(named))
     assert {f.code for f in findings if f.status is Status.UNKNOWN} == {"IC-IFACE-010"}
     assert not [f for f in findings if f.status in (Status.FAIL, Status.PASS)]
 
 
-def test_an_address_is_on_no_private_network_only_where_their_netmasks_are_known():
+def test_an_address_is_off_the_private_networks_only_if_their_netmasks_are_known():
     (finding,) = interconnect_in_use.run(unread(interconnects=PLAIN))
     assert finding.status is Status.UNKNOWN
     assert "no node could be read" in finding.title

@@ -74,28 +74,28 @@ def imports(tree: ast.Module) -> set[str]:
     return found
 
 
-def test_processes_are_started_where_the_guard_stands_and_nowhere_else() -> None:
+def test_processes_are_started_only_where_the_guard_checks_them() -> None:
     assert {name: found for name, tree in modules() if (found := what_starts(tree))} == STARTS
 
 
-def test_only_the_held_shell_starts_what_is_not_judged_as_a_command() -> None:
+def test_only_the_shell_module_uses_the_process_module() -> None:
     users = {name for name, tree in modules() if "checks.sources.nodes.process" in imports(tree)}
     assert users == {"checks/sources/nodes/shell.py"}
 
 
-def test_the_kernel_is_only_asked() -> None:
+def test_netlink_requests_only_read() -> None:
     users = {name for name, tree in modules() if any(module.startswith("pyroute2") for module in imports(tree))}
     assert users == {"checks/sources/nodes/netlink.py"}
     tree = ast.parse((ROOT / "checks/sources/nodes/netlink.py").read_text())
-    asked = {
+    requests = {
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kernel"
     }
-    assert asked == {"get_links", "get_addr", "get_routes", "get_neighbours"}
+    assert requests == {"get_links", "get_addr", "get_routes", "get_neighbours"}
 
 
-def test_the_search_finds_what_it_looks_for() -> None:
+def test_the_search_finds_every_kind_of_start() -> None:
     for code in (
         "import subprocess",
         "from subprocess import run",

@@ -27,7 +27,7 @@ def names_and_roles(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 class TestGetif:
-    def test_private_networks_may_come_before_the_public_one(self) -> None:
+    def test_private_networks_may_be_listed_before_the_public_one(self) -> None:
         assert parse_getif(sample("getif_combined_asm.txt")) == InterfaceConfiguration(
             interfaces=(
                 interconnect("eno1", "192.168.40.0", "asm"),
@@ -43,7 +43,7 @@ class TestGetif:
         assert configuration.messages[0].text.startswith("Warning: wildcard in network parameters")
         assert configuration.not_understood == ()
 
-    def test_entries_below_only_in_ocr_are_kept_apart(self) -> None:
+    def test_entries_below_only_in_ocr_are_listed_separately(self) -> None:
         configuration = parse_getif(sample("getif_only_in_ocr.txt"))
         assert [entry.name for entry in configuration.interfaces] == ["eth0", "eth1"]
         assert configuration.only_in_ocr == (
@@ -54,7 +54,7 @@ class TestGetif:
             ToolMessage("PRIF-30", "Network information in OCR and GPnP profile differs"),
         )
 
-    def test_only_in_ocr_before_an_entry_holds_for_that_line_alone(self) -> None:
+    def test_only_in_ocr_before_an_entry_applies_to_that_line_only(self) -> None:
         configuration = parse_getif(
             "Only in OCR: eth2  192.168.41.0  global  cluster_interconnect\n"
             "eth1  192.168.40.0  global  cluster_interconnect\n"
@@ -62,7 +62,7 @@ class TestGetif:
         assert configuration.only_in_ocr == (interconnect("eth2", "192.168.41.0"),)
         assert configuration.interfaces == (interconnect("eth1", "192.168.40.0"),)
 
-    def test_a_message_ends_the_list_of_what_is_only_in_the_ocr(self) -> None:
+    def test_a_message_ends_the_list_of_entries_only_in_the_ocr(self) -> None:
         configuration = parse_getif(
             "Only in OCR:\nPRIF-30: Network information in OCR and GPnP profile differs\n"
             "eth1  192.168.40.0  global  cluster_interconnect\n"
@@ -77,7 +77,7 @@ class TestGetif:
         assert [entry.name for entry in private] == ["bondib0", "bondib1", "bondib2", "bondib3"]
         assert {entry.subnet for entry in private} == {"192.168.44.0"}
 
-    def test_one_interface_may_have_two_subnets_in_the_midst_of_a_change(self) -> None:
+    def test_one_interface_may_have_two_subnets_during_a_change(self) -> None:
         text = "eth1  192.168.40.0  global  cluster_interconnect\neth1  172.20.0.0  global  cluster_interconnect\n"
         assert [entry.subnet for entry in parse_getif(text).interfaces] == ["192.168.40.0", "172.20.0.0"]
 
@@ -99,15 +99,15 @@ class TestGetif:
             ("PROC-00015: failed to initialize", "PROC-15"),
         ],
     )
-    def test_codes_lose_the_padding_of_the_manuals(self, line: str, code: str) -> None:
+    def test_codes_lose_the_padding_from_the_manuals(self, line: str, code: str) -> None:
         assert [message.code for message in parse_getif(line).messages] == [code]
 
-    def test_tabs_and_spaces_between_roles_change_nothing(self) -> None:
+    def test_tabs_and_spaces_between_roles_make_no_difference(self) -> None:
         assert names_and_roles("en3\t10.90.14.0\tGLOBAL\tASM, cluster_interconnect") == [
             ("en3", ("asm", "cluster_interconnect"))
         ]
 
-    def test_nothing_printed_means_nothing_configured(self) -> None:
+    def test_empty_output_means_nothing_is_configured(self) -> None:
         assert parse_getif("\n") == InterfaceConfiguration()
 
     @pytest.mark.parametrize(
@@ -122,11 +122,11 @@ class TestGetif:
             "Only in OCR: something else",
         ],
     )
-    def test_a_line_of_another_shape_is_kept_as_printed(self, line: str) -> None:
+    def test_a_line_with_another_format_is_returned_as_printed(self, line: str) -> None:
         assert parse_getif(f"  {line}\n") == InterfaceConfiguration(not_understood=(line,))
 
     @given(st.text())
-    def test_any_text_is_read_without_an_error(self, text: str) -> None:
+    def test_any_text_is_parsed_without_an_error(self, text: str) -> None:
         parse_getif(text)
 
     @given(st.sampled_from(GETIF_SAMPLES), st.data())
@@ -134,13 +134,13 @@ class TestGetif:
         at = data.draw(st.integers(0, len(text)))
         damaged = text[:at] + data.draw(st.text(max_size=5)) + text[at + data.draw(st.integers(0, 5)) :]
         read = parse_getif(damaged)
-        kept = [*read.interfaces, *read.only_in_ocr, *read.messages, *read.not_understood]
+        entries = [*read.interfaces, *read.only_in_ocr, *read.messages, *read.not_understood]
         headings = sum(line.strip().lower().replace(" ", "") == "onlyinocr:" for line in damaged.split("\n"))
-        assert len(kept) + headings == sum(bool(line.strip()) for line in damaged.split("\n"))
+        assert len(entries) + headings == sum(bool(line.strip()) for line in damaged.split("\n"))
 
 
 class TestIflist:
-    def test_guesses_and_every_form_of_a_netmask(self) -> None:
+    def test_unknown_subnets_and_every_form_of_a_netmask_are_parsed(self) -> None:
         assert parse_iflist(IFLIST_SAMPLE) == (
             ListedInterface("eth0", "10.90.16.0", "PRIVATE", 20),
             ListedInterface("eth0", "2001:db8:16::", "UNKNOWN", 64),
@@ -166,9 +166,9 @@ class TestIflist:
         )
 
     @pytest.mark.parametrize("mask", ["255.0.255.0", "129", "/x", "255.255.255.0  more"])
-    def test_a_row_with_an_impossible_netmask_is_none(self, mask: str) -> None:
+    def test_a_row_with_an_impossible_netmask_is_not_an_interface(self, mask: str) -> None:
         assert isinstance(parse_iflist(f"eth1  192.168.40.0  PRIVATE  {mask}"), Unknown)
 
     @given(st.one_of(st.text(), st.text(alphabet="0123456789./:eth \n%", max_size=60)))
-    def test_any_text_is_read_without_an_error(self, text: str) -> None:
+    def test_any_text_is_parsed_without_an_error(self, text: str) -> None:
         parse_iflist(text)

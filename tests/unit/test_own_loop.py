@@ -8,21 +8,21 @@ import pytest
 from tui.cli.own_loop import own_loop, run_in_own_loop
 
 
-def test_a_thread_that_hangs_for_good_is_not_waited_for() -> None:
-    mended = threading.Event()
+def test_a_thread_that_hangs_forever_is_not_waited_for() -> None:
+    released = threading.Event()
 
     async def work() -> str:
-        asyncio.get_running_loop().run_in_executor(None, mended.wait)
+        asyncio.get_running_loop().run_in_executor(None, released.wait)
         await asyncio.sleep(0)
         return "done"
 
     try:
         assert run_in_own_loop(work()) == "done"
     finally:
-        mended.set()
+        released.set()
 
 
-def test_what_breaks_in_it_is_raised() -> None:
+def test_an_exception_in_the_loop_is_raised() -> None:
     async def work() -> None:
         raise ZeroDivisionError
 
@@ -30,7 +30,7 @@ def test_what_breaks_in_it_is_raised() -> None:
         run_in_own_loop(work())
 
 
-def test_tasks_that_are_left_are_cancelled_and_may_end_where_there_is_time_for_that() -> None:
+def test_remaining_tasks_are_cancelled_and_may_finish_within_the_time_limit() -> None:
     ended = []
 
     async def endless() -> None:

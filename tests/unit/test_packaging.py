@@ -99,14 +99,14 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9._-]", one)[0].lower().replace("_", "-") for one in requirements}
 
 
-def test_the_wheel_of_racwire_holds_checks_and_tui_whole_and_nothing_else(racwire: Built) -> None:
+def test_the_wheel_of_racwire_has_all_of_checks_and_tui_and_nothing_else(racwire: Built) -> None:
     inside = {name for name in racwire.in_wheel() if ".dist-info/" not in name}
     assert inside == set(files_below(ROOT / "checks", ROOT / "tui", base=ROOT))
     assert {PurePosixPath(name).suffix for name in inside} >= {".py", ".sql", ".j2", ".css", ".tcss", ".typed"}
     assert f"racwire-{__version__}.dist-info/licenses/LICENSE" in racwire.in_wheel()
 
 
-def test_the_wheel_of_the_lab_holds_the_lab_whole_and_nothing_else(racwire_lab: Built) -> None:
+def test_the_wheel_of_the_lab_has_all_of_the_lab_and_nothing_else(racwire_lab: Built) -> None:
     inside = {name for name in racwire_lab.in_wheel() if ".dist-info/" not in name}
     assert inside == set(files_below(ROOT / "lab/racwire_lab", base=ROOT / "lab"))
     programs = {name: executable for name, executable in racwire_lab.in_wheel().items() if "/grid/" in name}
@@ -116,7 +116,7 @@ def test_the_wheel_of_the_lab_holds_the_lab_whole_and_nothing_else(racwire_lab: 
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout: what belongs to the sources is not known")
-def test_the_source_archive_of_racwire_is_all_that_is_in_git(racwire: Built) -> None:
+def test_the_source_archive_of_racwire_has_all_files_in_git(racwire: Built) -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.split("\0")[:-1]
@@ -148,7 +148,7 @@ def test_the_metadata_is_valid(both: tuple[Built, Built]) -> None:
     for one in both:
         metadata = one.metadata()
         named = metadata.get_all("Classifier", [])
-        # `Private ::` is no classifier: an index refuses it, which is what it is for.
+        # `Private ::` is no classifier: a package index refuses it, which is its purpose.
         assert {
             name for name in named if not name.startswith("Private ::")
         } <= classifiers - deprecated_classifiers.keys()
@@ -170,7 +170,7 @@ def test_racwire_depends_on_nothing_of_the_lab() -> None:
     assert not [name for name in names(needed) if name.startswith("racwire")]
 
 
-def test_the_locks_cover_all_that_is_needed() -> None:
+def test_the_locks_cover_all_requirements() -> None:
     document, lab = project(ROOT / "pyproject.toml")["project"], project(ROOT / "lab/pyproject.toml")["project"]
     pinned = {}
     for lock in ("requirements.lock", "requirements-dev.lock"):
@@ -213,7 +213,7 @@ class TestInstalledWithoutTheLab:
             argv, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
         )
 
-    def test_nothing_of_the_lab_can_be_imported_and_racwire_comes_from_the_wheel(
+    def test_no_module_of_the_lab_can_be_imported_and_racwire_comes_from_the_wheel(
         self, installed: Path, tmp_path: Path
     ) -> None:
         code = "import importlib.util as u, tui; print(u.find_spec('racwire_lab'), u.find_spec('lab'), tui.__file__)"
@@ -231,7 +231,7 @@ class TestInstalledWithoutTheLab:
         assert reported.returncode == checked.returncode, reported.stderr
         assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
-    def test_every_module_but_the_command_of_the_lab_loads(self, installed: Path, tmp_path: Path) -> None:
+    def test_every_module_except_the_lab_command_can_be_imported(self, installed: Path, tmp_path: Path) -> None:
         code = (
             "import importlib, pkgutil, checks, tui\n"
             "for package in (checks, tui):\n"

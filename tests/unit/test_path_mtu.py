@@ -57,7 +57,7 @@ def lossy(mtu: int, loss: float, rnd: random.Random) -> Passes:
     return lambda packet: packet <= mtu and rnd.random() >= loss
 
 
-def test_a_switch_that_drops_jumbo_frames_costs_two_time_outs() -> None:
+def test_a_switch_that_drops_jumbo_frames_costs_two_timeouts() -> None:
     network = Network(up_to(1500))
     found = network.search(84, 9000)
     assert found == Found(1500, Outcome(1500, 6, 6), Outcome(1501, 6, 0))
@@ -65,27 +65,27 @@ def test_a_switch_that_drops_jumbo_frames_costs_two_time_outs() -> None:
     assert network.packets == 48
 
 
-def test_a_hint_that_fits_costs_six_packets() -> None:
+def test_a_correct_hint_costs_six_packets() -> None:
     network = Network(up_to(1500))
     assert isinstance(network.search(84, 9000, hint=1500), Found)
     assert network.packets == 6
 
 
 @pytest.mark.parametrize("hint", [84, 1400, 4352, 8999, 9000, 20000, 1])
-def test_a_wrong_hint_does_no_harm(hint: int) -> None:
+def test_a_wrong_hint_is_harmless(hint: int) -> None:
     found = Network(up_to(1500)).search(84, 9000, hint=hint)
     assert isinstance(found, Found)
     assert found.mtu == 1500
 
 
-def test_the_ladder_leaves_no_gap_that_two_rounds_cannot_close() -> None:
+def test_the_sizes_leave_no_gap_that_two_rounds_cannot_close() -> None:
     rungs = [r for r in LADDER if r <= 9216]
     assert max(b - a for a, b in itertools.pairwise(rungs)) <= 33 * 33
 
 
 @settings(max_examples=60)
 @given(st.integers(68, 9216))
-def test_any_mtu_is_found_to_the_byte(mtu: int) -> None:
+def test_any_mtu_is_found_exactly(mtu: int) -> None:
     network = Network(up_to(mtu))
     found = network.search(68, 9217)
     assert isinstance(found, Found)
@@ -102,7 +102,7 @@ def test_no_batch_exceeds_the_bytes_in_flight(mtu: int, hint: int) -> None:
     assert all(sum(t.packet * t.copies for t in batch) <= IN_FLIGHT for batch in network.batches)
 
 
-def test_with_five_percent_loss_the_answer_is_exact_or_unknown() -> None:
+def test_with_five_percent_loss_the_result_is_exact_or_unknown() -> None:
     rnd = random.Random(20_240_501)
     known = 0
     for _ in range(3000):
@@ -114,7 +114,7 @@ def test_with_five_percent_loss_the_answer_is_exact_or_unknown() -> None:
     assert known >= 2990
 
 
-def test_loss_that_grows_with_size_is_no_mtu() -> None:
+def test_loss_that_grows_with_size_is_not_a_path_mtu() -> None:
     """A bad cable flips a bit now and then: almost no small packet is lost, and almost every large one."""
     rnd = random.Random(7)
     sharp = 0
@@ -124,20 +124,20 @@ def test_loss_that_grows_with_size_is_no_mtu() -> None:
     assert sharp <= 3
 
 
-def test_full_size_answered_later_is_no_mtu() -> None:
+def test_a_late_answer_to_a_full_size_ping_is_not_a_path_mtu() -> None:
     found = Network(up_to(9000)).search(84, 9000)
     assert isinstance(found, NotFound)
     assert found.no_sharp_limit
 
 
-def test_nothing_answered_any_more_is_no_mtu() -> None:
+def test_answers_that_stop_altogether_are_not_a_path_mtu() -> None:
     found = Network(lambda _: False).search(84, 9000)
     assert isinstance(found, NotFound)
     assert found.no_sharp_limit
 
 
 @given(st.integers(68, 9216), st.integers(0, 120))
-def test_the_packets_it_may_cost_are_never_exceeded(mtu: int, packets: int) -> None:
+def test_the_packet_limit_is_never_exceeded(mtu: int, packets: int) -> None:
     network = Network(up_to(mtu))
     found = network.search(68, 9217, packets=packets)
     assert network.packets <= packets

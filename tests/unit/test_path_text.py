@@ -41,7 +41,7 @@ def report_of(built: Cluster):
     )
 
 
-def test_names_are_told_apart_by_what_they_end_in():
+def test_names_are_distinguished_by_their_suffix():
     assert short_names(["rac1", "rac2", "rac10"]) == ["1", "2", "10"]
     assert short_names(["rac", "rac2"]) == ["rac", "rac2"]
     assert short_names(["alone"]) == ["alone"]
@@ -68,7 +68,7 @@ def test_a_cell_has_the_largest_packet_and_the_letter_of_its_verdict():
         (16, 120, "[9000P]"),
     ],
 )
-def test_cells_get_tighter_with_more_nodes_and_every_path_is_there(nodes, width, cell):
+def test_cells_become_narrower_with_more_nodes_and_every_path_is_shown(nodes, width, cell):
     lines = matrix_lines(path_matrices(cluster(nodes))[0], width, ("rac1", "rac2"))
     text = plain(lines)
     assert cell in text
@@ -77,7 +77,7 @@ def test_cells_get_tighter_with_more_nodes_and_every_path_is_there(nodes, width,
     assert all(width_of(line) <= width for line in lines)
 
 
-def test_sixteen_nodes_stand_on_a_screen_of_24_lines_one_network_at_a_time():
+def test_sixteen_nodes_fit_a_screen_of_24_lines_one_network_at_a_time():
     grids = path_matrices(cluster(16))
     page = page_of(grids, grids[1].network.name, ("rac16", "rac1"), 80, 17)
     assert len(page.lines) == 17
@@ -86,7 +86,7 @@ def test_sixteen_nodes_stand_on_a_screen_of_24_lines_one_network_at_a_time():
     assert page.place == "network 2 of 2"
 
 
-def test_networks_that_fit_stand_below_each_other():
+def test_networks_that_fit_are_shown_one_below_the_other():
     page = page_of(path_matrices(cluster(3)), "192.168.11.0/24", ("rac1", "rac2"), 80, 17)
     assert page.title == ""
     text = plain(page.lines)
@@ -95,7 +95,7 @@ def test_networks_that_fit_stand_below_each_other():
     assert "[9000 P]" in text.splitlines()[page.cursor]
 
 
-def test_more_nodes_than_columns_show_those_around_the_cursor():
+def test_more_nodes_than_columns_show_the_nodes_around_the_cursor():
     grid = path_matrices(cluster(16))[0]
     for target in grid.nodes[1:]:
         lines = plain(matrix_lines(grid, 30, ("rac1", target)))
@@ -103,22 +103,22 @@ def test_more_nodes_than_columns_show_those_around_the_cursor():
         assert "…" in lines.splitlines()[0]
 
 
-def test_the_path_under_the_cursor_is_told_in_a_line():
+def test_the_path_under_the_cursor_is_described_in_a_line():
     built = with_verdict(Verdict.BLACK_HOLE, Leg.REQUEST, packets_sent=42, elapsed_ms=61.2)
     cell = grid_on_eth2(built).cells["rac1", "rac3"]
-    told = "rac1→rac3: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms"
-    assert path_line(cell) == told
+    expected = "rac1→rac3: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms"
+    assert path_line(cell) == expected
     foot = plain(foot_lines(path_matrices(built), cell, 100, 4)).splitlines()
-    assert foot[0] == f" {told}"
+    assert foot[0] == f" {expected}"
     assert foot[1] == " B black hole, lost on the way there"
     assert foot[-1] == " Letters: P passes  B black hole  · itself"
 
 
-def test_the_legend_has_only_the_letters_that_occur():
+def test_the_legend_has_only_the_letters_in_use():
     assert plain(foot_lines(path_matrices(cluster(2)), None, 80, 2)).splitlines()[-1] == " Letters: P passes  · itself"
 
 
-def test_what_was_not_probed_says_why():
+def test_an_unprobed_path_has_its_reason():
     built = cluster([node(1), node(2), UnreadNode("rac3", "ssh asked for a password.")], clusterware(3))
     cell = grid_on_eth2(built).cells["rac1", "rac3"]
     assert (cell.letter, cell.role) == ("?", "unknown")
@@ -127,7 +127,7 @@ def test_what_was_not_probed_says_why():
     assert grid_on_eth2(no_paths).cells["rac1", "rac2"].reason == "ping is not there."
 
 
-def test_a_node_without_a_port_is_there_and_says_so():
+def test_a_node_without_a_port_is_listed_with_the_reason():
     base = cluster(3)
     network = eth2(base)
     fewer = PrivateNetwork(network.name, network.interface, network.subnet, "oifcfg", network.ports[:2], 9000)
@@ -161,7 +161,7 @@ GRAVE = (PingSeries(56, 20, 18), PingSeries(8972, 20, 17))
         (Verdict.PASSES, {}),
     ],
 )
-def test_a_cell_is_as_grave_as_df_ping_judges(verdict, more):
+def test_a_cell_has_the_status_of_df_ping(verdict, more):
     built = with_verdict(verdict, Leg.REQUEST, **more)
     findings = [f for f in df_ping.run(built) if f.network == eth2(built).name]
     worst = min((f.status for f in findings), key=lambda s: s.gravity)
@@ -170,12 +170,12 @@ def test_a_cell_is_as_grave_as_df_ping_judges(verdict, more):
     assert cell.is_problem == (worst is not Status.PASS)
 
 
-def test_loss_shows_its_share():
+def test_loss_is_shown_with_its_share():
     assert grid_on_eth2(with_verdict(Verdict.LOSS, series=GRAVE)).cells["rac1", "rac3"].figure == "12%"
     assert grid_on_eth2(with_verdict(Verdict.LOSS, series=LOSSY)).cells["rac1", "rac3"].figure == "<1%"
 
 
-def test_the_reader_tells_both_ways_and_every_size():
+def test_the_detail_page_shows_both_directions_and_every_size():
     built = with_verdict(Verdict.BLACK_HOLE, Leg.REQUEST, sent_by="icmp socket", hops=0)
     grid = grid_on_eth2(built)
     text = " ".join(plain(list(reader_lines(report_of(built), grid, grid.cells["rac1", "rac3"], 80))).split())
@@ -248,7 +248,7 @@ def squares(draw: st.DrawFn) -> Cluster:
 
 @given(squares(), st.integers(20, 200), st.integers(3, 60), st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_line_is_wider_than_the_screen_whatever_the_facts_are(built, width, height, data):
+def test_no_line_is_wider_than_the_screen_for_any_facts(built, width, height, data):
     grids = path_matrices(built)
     ways = [(g, way) for g in grids for way in g.cells]
     grid, way = data.draw(st.sampled_from(ways)) if ways else (None, None)

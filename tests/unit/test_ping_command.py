@@ -75,7 +75,7 @@ def pinger(shell: Shell, tool: PingTool = MODERN, **settings: int) -> CommandPin
     return CommandPinger(PATH, limits, PacketPace(100_000), shell=shell, tool=tool, slots=Slots())
 
 
-async def test_a_series_is_put_together_from_several_runs() -> None:
+async def test_a_series_is_combined_from_several_runs() -> None:
     shell = FakeShell(all_answered)
     sender = pinger(shell)
     (series,) = await sender.ping([Request(8972, 20)], timeout_s=0.3)
@@ -86,21 +86,21 @@ async def test_a_series_is_put_together_from_several_runs() -> None:
     )
 
 
-async def test_pings_that_are_answered_run_one_after_the_other() -> None:
+async def test_answered_pings_run_one_after_the_other() -> None:
     shell = FakeShell(all_answered)
     await pinger(shell).ping([Request(56, 20), Request(1472, 20), Request(4000, 20)], timeout_s=0.3)
     assert shell.most_running == 1
 
 
-async def test_pings_that_hear_nothing_make_way(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pings_without_answers_allow_others_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Slots, "ALONE_S", 0.005)
     shell = FakeShell(none_answered, takes_s=0.2)
     (series,) = await pinger(shell).ping([Request(56, 20)], timeout_s=0.3)
     assert (series.sent, series.received) == (20, 0)
-    assert shell.most_running == 6, "all but the first, which told that nothing is heard"
+    assert shell.most_running == 6, "all but the first, which showed that nothing answers"
 
 
-async def test_a_size_that_is_refused_is_not_tried_again() -> None:
+async def test_a_refused_size_is_not_retried() -> None:
     refused = "PING 192.168.11.2\nping: local error: message too long, mtu=1500\n3 packets transmitted, 0 received\n"
     shell = FakeShell(lambda _: refused)
     (series,) = await pinger(shell).ping([Request(8972, 20)], timeout_s=0.3)
@@ -113,23 +113,23 @@ def test_an_old_ping_waits_whole_seconds() -> None:
     assert option(OF_2016.command(PATH, Request(56, 3), 0.3), "-W") == "1"
 
 
-async def test_a_ping_that_does_not_end_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_ping_that_does_not_end_is_not_counted_as_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ping_command, "GIVE_UP_S", 0.01)
     with pytest.raises(CannotPingError, match="did not end"):
         await pinger(FakeShell(lambda _: None)).ping([Request(56, 1)], timeout_s=0.05)
 
 
-async def test_in_a_hurry_a_ping_is_given_up_and_counts_as_lost() -> None:
+async def test_in_hurry_mode_a_ping_is_cancelled_and_counts_as_lost() -> None:
     (series,) = await pinger(FakeShell(lambda _: None)).ping([Request(8972, 1)], timeout_s=0.05, hurry=True)
     assert (series.sent, series.received) == (1, 0)
 
 
-async def test_a_lost_shell_is_told() -> None:
+async def test_a_lost_shell_is_reported() -> None:
     with pytest.raises(ShellError, match="gone"):
         await pinger(FakeShell(lambda _: ShellError("gone"))).ping([Request(56, 20)], timeout_s=0.05)
 
 
-async def test_the_budget_is_checked_before_anything_is_sent() -> None:
+async def test_the_limit_is_checked_before_anything_is_sent() -> None:
     shell = FakeShell(all_answered)
     sender = pinger(shell, max_packets_per_path=50)
     with pytest.raises(BudgetSpentError, match="max_packets_per_path"):
@@ -137,7 +137,7 @@ async def test_the_budget_is_checked_before_anything_is_sent() -> None:
     assert shell.commands == []
 
 
-async def test_lost_packets_hold_their_place_until_their_ping_ends() -> None:
+async def test_lost_packets_stay_in_flight_until_their_ping_ends() -> None:
     shell = FakeShell(none_answered)
     sender = pinger(shell, max_bytes_in_flight=20_000)
     await sender.ping([Request(8972, 6)], timeout_s=0.05, hurry=True)
@@ -145,12 +145,12 @@ async def test_lost_packets_hold_their_place_until_their_ping_ends() -> None:
     assert shell.most_running == 1
 
 
-def test_what_a_modern_ping_can_do() -> None:
+def test_the_options_of_a_modern_ping_are_recognized() -> None:
     text = f"ping from iputils 20240117\nplain: {GOOD}\ndont-fragment: {GOOD}\nprobe: {GOOD}\ntimeout: yes\n"
     assert read_ping_tool(text, "rac2") == PingTool(20240117, can_probe=True, can_time_out=True)
 
 
-def test_what_the_ping_of_enterprise_linux_7_can_do() -> None:
+def test_the_options_of_the_ping_of_enterprise_linux_7_are_recognized() -> None:
     text = (
         "ping utility, iputils-s20160308\n"
         f"plain: {GOOD}\ndont-fragment: {GOOD}\nprobe: ping: wrong value for -M: do, dont, want are valid ones.\n"
@@ -160,7 +160,7 @@ def test_what_the_ping_of_enterprise_linux_7_can_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("BusyBox v1.35.0 multi-call binary.\nplain: PING 127.0.0.1\n", "BusyBox"),
         ("sh: ping: not found\nplain: sh: ping: not found\n", "not found"),
@@ -169,19 +169,19 @@ def test_what_the_ping_of_enterprise_linux_7_can_do() -> None:
         ("", "printed nothing"),
     ],
 )
-def test_a_ping_that_will_not_do_is_told_why(text: str, says: str) -> None:
-    with pytest.raises(CannotPingError, match=says):
+def test_an_unsuitable_ping_is_rejected_with_the_reason(text: str, message: str) -> None:
+    with pytest.raises(CannotPingError, match=message):
         read_ping_tool(text, "rac2")
 
 
-def test_on_ipv6_old_systems_have_another_program() -> None:
+def test_on_ipv6_old_systems_use_another_program() -> None:
     one, two = Port("rac1", "eth2", "fd00::1"), Port("rac2", "eth2", "fd00::2")
     six = Path(PrivateNetwork("n", "eth2", "fd00::/64", "oifcfg", (one, two), 9000), one, two, 9000)
     assert MODERN.command(six, Request(8952, 1), 0.3)[:2] == ["ping", "-6"]
     assert PingTool(20150101, can_probe=False, can_time_out=True).command(six, Request(8952, 1), 0.3)[0] == "ping6"
 
 
-def test_where_two_networks_share_a_subnet_the_interface_is_named() -> None:
+def test_where_two_networks_share_a_subnet_the_interface_is_given() -> None:
     shared = Path(PATH.network, HERE, THERE, 9000, subnet_is_shared=True)
     words = MODERN.command(shared, Request(56, 1), 0.3)
     assert words[-5:] == ["-I", "eth2", "-I", "192.168.11.1", "192.168.11.2"]

@@ -21,20 +21,20 @@ def summary(sent: int, received: int, extra: str = "") -> str:
     )
 
 
-def parse(text: str, *, payload: int = 8972, asked: int = 3) -> PingSeries:
-    return parse_ping(text, payload=payload, requested=asked, source_ip=SOURCE).series()
+def parse(text: str, *, payload: int = 8972, sent: int = 3) -> PingSeries:
+    return parse_ping(text, payload=payload, requested=sent, source_ip=SOURCE).series()
 
 
 def reply(sequence: int, *, size: int = 8980, tail: str = "") -> str:
     return f"{size} bytes from 192.168.10.2: icmp_seq={sequence} ttl=64 time=0.050 ms{tail}\n"
 
 
-def test_all_answered() -> None:
+def test_all_pings_are_answered() -> None:
     series = parse(HEAD + reply(1) + reply(2) + reply(3) + summary(3, 3))
     assert (series.sent, series.received, series.ttl, series.rtt_ms_median) == (3, 3, 64, 0.05)
 
 
-def test_silence() -> None:
+def test_no_ping_is_answered() -> None:
     series = parse(HEAD + summary(3, 0))
     assert (series.sent, series.received, series.refused_locally, series.errors) == (3, 0, 0, ())
 
@@ -49,8 +49,8 @@ def test_silence() -> None:
         f"From {SOURCE}: icmp_seq=1 Frag needed and DF set (mtu = 1500)",
     ],
 )
-def test_the_own_kernel_refuses(refusal: str) -> None:
-    series = parse(HEAD + refusal + "\n" + summary(1, 0, "+1 errors, "), asked=1)
+def test_the_local_kernel_refuses(refusal: str) -> None:
+    series = parse(HEAD + refusal + "\n" + summary(1, 0, "+1 errors, "), sent=1)
     assert (series.sent, series.refused_locally, series.local_mtu) == (1, 1, 1500)
     assert series.too_big_mtu is None
 
@@ -64,11 +64,11 @@ def test_the_own_kernel_refuses(refusal: str) -> None:
     ],
 )
 def test_a_router_refuses(answer: str) -> None:
-    series = parse(HEAD + answer + "\n" + summary(1, 0, "+1 errors, "), asked=1)
+    series = parse(HEAD + answer + "\n" + summary(1, 0, "+1 errors, "), sent=1)
     assert (series.too_big_mtu, series.too_big_from, series.refused_locally) == (1500, "192.168.10.254", 0)
 
 
-def test_a_router_refuses_and_the_kernel_remembers() -> None:
+def test_a_router_refuses_and_the_kernel_caches_its_mtu() -> None:
     text = (
         HEAD
         + "From 192.168.10.254 icmp_seq=1 Frag needed and DF set (mtu = 1500)\n"
@@ -79,7 +79,7 @@ def test_a_router_refuses_and_the_kernel_remembers() -> None:
     assert (series.too_big_mtu, series.refused_locally, series.local_mtu) == (1500, 2, 1500)
 
 
-def test_nobody_answers_arp() -> None:
+def test_no_answer_to_arp() -> None:
     text = HEAD + f"From {SOURCE} icmp_seq=1 Destination Host Unreachable\n" + summary(3, 0, "+3 errors, ")
     series = parse(text)
     assert series.unreachable_from == SOURCE
@@ -87,21 +87,21 @@ def test_nobody_answers_arp() -> None:
 
 
 def test_duplicates_count_once() -> None:
-    series = parse(HEAD + reply(1) + reply(1, tail=" (DUP!)") + reply(2) + summary(2, 2, "+1 duplicates, "), asked=2)
+    series = parse(HEAD + reply(1) + reply(1, tail=" (DUP!)") + reply(2) + summary(2, 2, "+1 duplicates, "), sent=2)
     assert (series.sent, series.received) == (2, 2)
 
 
 def test_an_answer_of_another_size_does_not_count() -> None:
-    series = parse(HEAD + reply(1, size=1480) + summary(1, 1), asked=1)
+    series = parse(HEAD + reply(1, size=1480) + summary(1, 1), sent=1)
     assert series.received == 0
     assert series.errors
 
 
-def test_an_answer_that_came_cut_does_not_count() -> None:
-    assert parse(HEAD + reply(1, tail=" (truncated)") + summary(1, 1), asked=1).received == 0
+def test_an_answer_with_truncated_data_does_not_count() -> None:
+    assert parse(HEAD + reply(1, tail=" (truncated)") + summary(1, 1), sent=1).received == 0
 
 
-def test_the_senders_queue_is_full() -> None:
+def test_the_queue_of_the_sender_is_full() -> None:
     series = parse(HEAD + "ping: sendmsg: No buffer space available\n" * 2 + summary(3, 0))
     assert series.errors == ("sendmsg: No buffer space available",)
 
@@ -115,19 +115,19 @@ def test_the_senders_queue_is_full() -> None:
         "ping: unknown iface eth9",
     ],
 )
-def test_ping_that_could_not_start_sent_nothing(complaint: str) -> None:
+def test_a_ping_that_could_not_start_sent_nothing(complaint: str) -> None:
     series = parse(complaint + "\n")
     assert (series.sent, series.received) == (0, 0)
     assert series.errors
 
 
-def test_ipv6_and_wordings_of_old() -> None:
+def test_ipv6_and_older_wordings() -> None:
     text = (
         "PING fd00::2(fd00::2) from fd00::1 : 56 data bytes\n"
         "64 bytes from fd00::2: icmp_seq=1 ttl=64 time=0.06 ms\n"
         "64 bytes from fd00::2: icmp_req=2 ttl=64 time=0.07 ms\n" + summary(2, 2)
     )
-    assert parse(text, payload=56, asked=2).received == 2
+    assert parse(text, payload=56, sent=2).received == 2
 
 
 def test_a_gap_in_the_middle_is_a_loss() -> None:
@@ -152,7 +152,7 @@ LINES = st.lists(
 
 
 @given(LINES, st.integers(1, 20))
-def test_it_never_raises_and_never_counts_more_than_was_asked(text: str, asked: int) -> None:
-    series = parse(text, asked=asked)
+def test_any_output_is_parsed_and_never_counts_more_than_was_sent(text: str, sent: int) -> None:
+    series = parse(text, sent=sent)
     assert 0 <= series.received <= max(series.sent, 0)
     assert 0 <= series.refused_locally <= series.sent - series.received

@@ -20,25 +20,25 @@ def test_the_built_in_checks_are_found():
     assert {c.id for c in discover()} >= {"clusterware", "df-ping", "gc-blocks-lost", "mtu-consistency", "reassembly"}
 
 
-def test_codes_are_unique_over_all_checks_and_each_is_explained():
+def test_codes_are_unique_over_all_checks_and_each_is_documented():
     codes = [kind.code for c in discover() for kind in c.kinds]
     assert len(codes) == len(set(codes))
     assert all(kind.title for c in discover() for kind in c.kinds)
 
 
 @pytest.mark.parametrize("code", ["", "ic-path-001", "IC-PATH", "IC-PATH-1", "IC PATH-001"])
-def test_a_code_of_another_form_is_refused(code):
+def test_a_code_with_another_format_is_refused(code):
     with pytest.raises(PluginError):
         Kind(code, "?")
 
 
-def test_a_declaration_that_cannot_work_is_refused():
+def test_an_invalid_declaration_is_refused():
     for bad in ({"id": "Not_Kebab", "needs": ()}, {"id": "fine", "needs": ("moon",)}):
         with pytest.raises(PluginError):
             check(question="?", kinds=(KIND,), **bad)(lambda c: ())
 
 
-def test_findings_carry_the_id_of_their_check():
+def test_findings_have_the_id_of_their_check():
     @check("mine", question="?", needs=(), kinds=(KIND,))
     def mine(cluster):
         yield KIND.finding(Status.PASS, "ok")
@@ -89,7 +89,7 @@ for f in judge.run(mixed): print(f.code, f.status, f.title)
     assert "1 passed" in tested.stdout
 
 
-def test_a_package_that_cannot_be_imported_or_steals_an_id_is_told(tmp_path):
+def test_a_package_that_cannot_be_imported_or_reuses_an_id_is_reported(tmp_path):
     (tmp_path / "acme.py").write_text(
         "from checks import Kind, check\nK = Kind('ACME-X-001', '?')\n"
         "thief = check('df-ping', question='?', needs=(), kinds=(K,))(lambda c: ())\nnothing = 3\n"

@@ -29,12 +29,12 @@ PATH = Path(NETWORK, HERE, THERE, 9000)
 
 
 @pytest.mark.parametrize(("mtu", "version", "payload"), [(9000, 4, 8972), (1500, 4, 1472), (9000, 6, 8952)])
-def test_the_payload_is_the_mtu_less_the_headers(mtu: int, version: int, payload: int) -> None:
+def test_the_payload_is_the_mtu_minus_the_headers(mtu: int, version: int, payload: int) -> None:
     assert payload_for(mtu, version) == payload
     assert packet_of(payload, version) == mtu
 
 
-def test_the_three_sizes_of_a_path() -> None:
+def test_a_path_is_probed_with_three_sizes() -> None:
     assert (PATH.small_payload, PATH.full_payload) == (56, 8972)
 
 
@@ -46,18 +46,18 @@ class Slow(ICMPv4Socket):
 
 
 @given(st.binary(min_size=8, max_size=200))
-def test_the_quick_checksum_is_icmplibs(data: bytes) -> None:
+def test_the_fast_checksum_equals_that_of_icmplib(data: bytes) -> None:
     assert ones_complement_checksum(data) == Slow()._checksum(data)
 
 
-async def test_the_pace_keeps_the_mean_rate() -> None:
+async def test_the_pacing_keeps_the_mean_rate() -> None:
     pace = PacketPace(1000)
     began = time.perf_counter()
     await asyncio.gather(*(pace.take(10) for _ in range(12)))
     assert time.perf_counter() - began >= 0.08
 
 
-def test_the_window_admits_one_packet_larger_than_itself() -> None:
+def test_the_window_permits_one_packet_larger_than_itself() -> None:
     window = Window(20_000)
     assert window.admits(65_535)
     window.add(15_000)
@@ -77,7 +77,7 @@ BROADCAST = Port("rac3", "eth2", "192.168.11.255")
 
 
 @pytest.mark.parametrize(
-    ("path", "public", "says"),
+    ("path", "public", "message"),
     [
         (Path(NETWORK, HERE, STRANGER, 9000), [], "no port"),
         (Path(NETWORK, STRANGER, THERE, 9000), [], "no port"),
@@ -87,8 +87,8 @@ BROADCAST = Port("rac3", "eth2", "192.168.11.255")
         (Path(NETWORK, HERE, HERE, 9000), [], "no path"),
     ],
 )
-def test_anything_else_is_refused(path: Path, public: list[str], says: str) -> None:
-    with pytest.raises(UnsafePathError, match=says):
+def test_any_other_path_is_refused(path: Path, public: list[str], message: str) -> None:
+    with pytest.raises(UnsafePathError, match=message):
         assert_private(path, public)
 
 
@@ -118,7 +118,7 @@ def test_echo_requests_of_both_ip_versions_are_counted() -> None:
 
 
 @given(st.text())
-def test_counters_are_read_without_raising(text: str) -> None:
+def test_counters_are_parsed_without_raising(text: str) -> None:
     in_echos(text)
     in_echos(SNMP + text)
 
@@ -135,7 +135,7 @@ def test_counters_are_read_without_raising(text: str) -> None:
         (60, 70, Leg.UNKNOWN),
     ],
 )
-def test_what_the_target_counted_says_which_leg_lost(arrived: int, sent: int, leg: Leg) -> None:
+def test_the_counters_of_the_target_show_which_direction_was_lost(arrived: int, sent: int, leg: Leg) -> None:
     assert leg_of_all(arrived, sent) is leg
 
 
@@ -164,12 +164,12 @@ def test_opposite_paths_explain_each_other(one: Leg, other: Leg, both: tuple[Leg
         ("", NeighbourSign.UNKNOWN),
     ],
 )
-def test_only_an_answer_in_this_run_is_a_sign_of_life(text: str, sign: NeighbourSign) -> None:
+def test_only_an_answer_during_this_run_shows_that_the_neighbour_is_up(text: str, sign: NeighbourSign) -> None:
     assert neighbour_sign(text, run_s=1.0) is sign
 
 
 @given(st.text())
-def test_neighbour_entries_are_read_without_raising(text: str) -> None:
+def test_neighbour_entries_are_parsed_without_raising(text: str) -> None:
     neighbour_sign(text, 1.0)
 
 
@@ -180,7 +180,7 @@ def test_link_states(state: str, up: bool | None) -> None:
     assert link_is_up(state) is up
 
 
-def test_mtus_are_taken_from_what_was_read() -> None:
+def test_mtus_come_from_the_facts_of_the_nodes() -> None:
     def node(name: str, mtu: int, *routes: Route) -> Node:
         return Node(name, "ssh", interfaces=(Interface("eth2", mtu, "ethernet", True, "up"),), routes=routes)
 
@@ -189,18 +189,18 @@ def test_mtus_are_taken_from_what_was_read() -> None:
     assert known_mtus(PATH, None, None).source_mtu is None
 
 
-def test_the_plan_says_what_would_be_sent() -> None:
+def test_the_dry_run_lists_the_packets() -> None:
     lines = describe_budget(ProbeSettings(), 9000)
     assert lines[0].startswith("20 x 84 bytes = 1680 bytes")
     assert lines[1].startswith("20 x 9000 bytes = 180000 bytes")
     assert "400 packets" in lines[-1]
 
 
-def test_few_packets_in_the_settings_still_suffice_for_a_verdict() -> None:
+def test_few_packets_in_the_settings_are_enough_for_a_verdict() -> None:
     plan = plan_path(ProbeSettings(packets=3), 9000)
     assert (plan.small.count, plan.full.count) == (3, 10)
 
 
-def test_many_packets_never_exceed_what_a_path_may_cost() -> None:
+def test_many_packets_never_exceed_the_limit_of_a_path() -> None:
     plan = plan_path(ProbeSettings(packets=200, max_packets_per_path=50), 9000)
     assert plan.small.count + plan.full.count + plan.over.count <= 50

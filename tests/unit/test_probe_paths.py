@@ -73,7 +73,7 @@ class FakeSession:
         self.without = without
         self.shells: dict[str, FakeShell] = {}
         self.answered = answered
-        self.told: list[str] = []
+        self.progress_reports: list[str] = []
 
     async def shell(self, node: str) -> Shell:
         if node in self.without:
@@ -81,26 +81,26 @@ class FakeSession:
         return self.shells.setdefault(node, FakeShell(node, self.answered))
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
-        self.told.append(f"{group} {done}/{total}")
+        self.progress_reports.append(f"{group} {done}/{total}")
 
 
 def by_pair(probes: Sequence[PathProbe]) -> dict[tuple[str, str], PathProbe]:
     return {(p.from_node, p.to_node): p for p in probes}
 
 
-async def test_every_ordered_pair_is_probed_and_journalled_once() -> None:
+async def test_every_ordered_pair_is_probed_and_recorded_once() -> None:
     session = FakeSession(lambda _, __: True)
     probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session)
     assert len(probes) == 6
     assert {p.verdict for p in probes} == {Verdict.PASSES}
-    assert session.told[-1] == "paths 6/6"
+    assert session.progress_reports[-1] == "paths 6/6"
     entries = session.journal.entries
     assert sorted(e.topic for e in entries) == sorted(f"path {p.network} {p.from_node} {p.to_node}" for p in probes)
     assert "ping -n -M do -s 8972" in entries[0].action
     assert "packets of 9000 bytes (payload 8972): 20 sent, 20 answered" in entries[0].text
 
 
-async def test_one_scout_searches_and_the_others_only_confirm() -> None:
+async def test_one_path_searches_the_mtu_and_the_others_only_confirm_it() -> None:
     session = FakeSession(lambda _, payload: payload <= 1472)
     probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session)
     assert {(p.verdict, p.path_mtu) for p in probes} == {(Verdict.BLACK_HOLE, 1500)}
@@ -109,7 +109,7 @@ async def test_one_scout_searches_and_the_others_only_confirm() -> None:
     assert {p.lost_leg for p in probes} == {Leg.BOTH}
 
 
-async def test_what_cannot_be_measured_is_unknown_with_its_reason() -> None:
+async def test_an_unmeasurable_path_is_unknown_with_its_reason() -> None:
     session = FakeSession(lambda _, __: True, without=["rac2"])
     nodes = (NODES[0], NODES[1], UnreadNode("rac3", "ssh to rac3 timed out"))
     probes = by_pair(await probe_paths([network("rac1", "rac2", "rac3")], nodes, session))
@@ -119,20 +119,20 @@ async def test_what_cannot_be_measured_is_unknown_with_its_reason() -> None:
     assert probes["rac3", "rac1"].verdict is Verdict.UNKNOWN
 
 
-async def test_silent_pings_from_one_side_only_are_a_filter() -> None:
+async def test_unanswered_pings_in_one_direction_only_are_a_filter() -> None:
     session = FakeSession(lambda source, _: source == "192.168.11.2")
     probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, session))
     assert probes["rac1", "rac2"].verdict is Verdict.FILTERED
     assert max(session.shells["rac1"].payloads) == 56, "no full-size packet is sent where small ones are not answered"
 
 
-async def test_a_burst_held_back_by_one_lost_arp_answer_is_no_filter() -> None:
-    asked: list[str] = []
+async def test_a_burst_delayed_by_one_lost_arp_answer_is_not_a_filter() -> None:
+    queried: list[str] = []
     runs_of_the_first_burst = -(-20 // ping_command.RUN)
 
     def from_the_second_burst_on(source: str, _: int) -> bool:
-        asked.append(source)
-        return source != "192.168.11.1" or asked.count(source) > runs_of_the_first_burst
+        queried.append(source)
+        return source != "192.168.11.1" or queried.count(source) > runs_of_the_first_burst
 
     probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, FakeSession(from_the_second_burst_on)))
     late = probes["rac1", "rac2"]
@@ -141,7 +141,7 @@ async def test_a_burst_held_back_by_one_lost_arp_answer_is_no_filter() -> None:
     assert probes["rac2", "rac1"].reason == ""
 
 
-async def test_over_a_link_known_to_be_down_is_not_asked_again() -> None:
+async def test_a_path_over_a_link_that_is_down_is_not_probed_again() -> None:
     down = Interface("eth2", 9000, "ethernet", True, "down")
     session = FakeSession(lambda _, __: False)
     nodes = (NODES[0], Node("rac2", "ssh", interfaces=(down,)))
@@ -149,7 +149,7 @@ async def test_over_a_link_known_to_be_down_is_not_asked_again() -> None:
     assert [p.packets_sent for p in probes] == [20, 20]
 
 
-async def test_a_run_out_of_time_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_that_times_out_keeps_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
     class Hanging(FakeSession):
         async def shell(self, node: str) -> Shell:
             if node == "rac2":
@@ -163,7 +163,7 @@ async def test_a_run_out_of_time_keeps_what_it_has(monkeypatch: pytest.MonkeyPat
     assert "took over" in probes["rac2", "rac1"].reason
 
 
-async def test_a_cancelled_run_can_still_tell() -> None:
+async def test_a_cancelled_run_returns_its_results() -> None:
     class Hanging(FakeSession):
         async def shell(self, node: str) -> Shell:
             if node == "rac2":
@@ -172,7 +172,7 @@ async def test_a_cancelled_run_can_still_tell() -> None:
 
     run = PathRun([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True))
     task = asyncio.create_task(run.run())
-    while by_pair(run.results())["rac1", "rac2"].verdict is not Verdict.PASSES:  # noqa: ASYNC110 - no event tells it
+    while by_pair(run.results())["rac1", "rac2"].verdict is not Verdict.PASSES:  # noqa: ASYNC110 - no event announces it
         await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -180,7 +180,7 @@ async def test_a_cancelled_run_can_still_tell() -> None:
     assert by_pair(run.results())["rac1", "rac2"].verdict is Verdict.PASSES
 
 
-async def test_nothing_is_sent_on_a_network_that_is_public_too() -> None:
+async def test_nothing_is_sent_on_a_network_that_is_also_public() -> None:
     session = FakeSession(lambda _, __: True)
     probes = await probe_paths([network("rac1", "rac2")], NODES, session, public_subnets=["192.168.0.0/16"])
     assert {p.verdict for p in probes} == {Verdict.UNKNOWN}
@@ -188,7 +188,7 @@ async def test_nothing_is_sent_on_a_network_that_is_public_too() -> None:
     assert session.shells == {}
 
 
-async def test_nothing_at_all_is_sent_when_a_path_would_leave_its_network() -> None:
+async def test_nothing_is_sent_at_all_if_a_path_would_leave_its_network() -> None:
     session = FakeSession(lambda _, __: True)
     astray = msgspec.structs.replace(network("rac1", "rac2"), subnet="192.168.12.0/24")
     with pytest.raises(UnsafePathError):

@@ -26,14 +26,14 @@ def test_counters_are_found_by_group_and_name() -> None:
     assert counters.value("Udp", "InErrors") is None
 
 
-def test_a_newer_or_torn_file_gives_what_it_can() -> None:
+def test_a_newer_or_truncated_file_is_parsed_as_far_as_possible() -> None:
     counters = parse_counters(
         "Ip: A B C\nIp: 1 2\nUdp: A\nUdp: 1 2 3\nIcmp: A B\nIcmp: 1 x\nTcp: A\nbare line\nTcp: A\n"
     )
     assert counters == KernelCounters({"Ip": {"A": 1, "B": 2}, "Udp": {"A": 1}})
 
 
-def test_nothing_understood_is_unknown() -> None:
+def test_an_unparsable_file_is_unknown() -> None:
     assert isinstance(parse_counters("cat: /proc/net/snmp: Permission denied\n"), Unknown)
 
 
@@ -41,7 +41,7 @@ NAMES = st.text(st.sampled_from("ABCabc09"), min_size=1, max_size=6)
 
 
 @given(st.dictionaries(NAMES, st.dictionaries(NAMES, st.integers(-(2**63), 2**64 - 1), min_size=1), min_size=1))
-def test_counters_come_back_as_the_kernel_wrote_them(groups: dict[str, dict[str, int]]) -> None:
+def test_counters_are_returned_as_the_kernel_wrote_them(groups: dict[str, dict[str, int]]) -> None:
     text = "".join(
         f"{group}: {' '.join(values)}\n{group}: {' '.join(str(v) for v in values.values())}\n"
         for group, values in groups.items()
@@ -50,13 +50,13 @@ def test_counters_come_back_as_the_kernel_wrote_them(groups: dict[str, dict[str,
 
 
 @given(st.text() | st.text(st.sampled_from("Ip: 1\n-A²")))
-def test_no_text_breaks_the_parsers(text: str) -> None:
+def test_no_text_raises_in_the_parsers(text: str) -> None:
     parse_counters(text)
     interface = Interface("eth0", 1500, "ethernet", True, "up")
     with_speeds([interface], {**parse_values(text), "eth0/speed": text, "eth0/duplex": text})
 
 
-def test_speed_and_duplex_say_why_they_are_not_known() -> None:
+def test_unknown_speed_and_duplex_have_a_reason() -> None:
     up = Interface("eth0", 1500, "ethernet", True, "up")
     down = Interface("eth1", 1500, "ethernet", True, "down")
     virtual = Interface("eth2", 1500, "ethernet", True, "up")
@@ -71,7 +71,7 @@ def test_speed_and_duplex_say_why_they_are_not_known() -> None:
     assert isinstance(old.speed_mbps, Unknown)
 
 
-def test_values_have_their_blanks_evened_out_and_paths_may_hold_dots() -> None:
+def test_values_have_normalized_blanks_and_paths_may_contain_dots() -> None:
     values = parse_values(
         "net/ipv4/ip_local_port_range:9000\t65500\nnet/ipv4/conf/bond1.200/rp_filter:2\ngrep: x: no\n"
     )
@@ -80,7 +80,7 @@ def test_values_have_their_blanks_evened_out_and_paths_may_hold_dots() -> None:
     assert found["net.ipv4.conf.bond1.200.rp_filter"] == "2"
 
 
-def test_a_sysctl_that_is_not_there_is_unknown_and_named() -> None:
+def test_a_missing_sysctl_is_unknown_and_named() -> None:
     found = sysctls(["eth0"], {})
     assert set(found) == set(sysctl_paths(["eth0"])) > set(NODE_SYSCTLS)
     missing = found["net.core.netdev_max_backlog"]

@@ -1,5 +1,4 @@
-"""racwire runs nothing that could change a node: what it refuses, in every spelling, and that no refused command
-starts."""
+"""racwire runs nothing that could change a node: it refuses such a command in every spelling, and never starts it."""
 
 import dataclasses
 import os
@@ -39,14 +38,14 @@ def a_path(version: int = 4, interface: str = "eth1") -> ProbePath:
 
 
 @pytest.mark.parametrize("command", CHANGING)
-def test_what_could_change_a_node_is_refused(command: str) -> None:
+def test_a_command_that_could_change_a_node_is_refused(command: str) -> None:
     assert fault_of_program(command)
 
 
 @pytest.mark.parametrize(
     "command", [line for line in CHANGING if "crsctl" not in line and set(line).isdisjoint("'\"$;&|<>(){}[*")]
 )
-def test_however_it_is_dressed_up(command: str) -> None:
+def test_a_changing_command_is_refused_in_any_spelling(command: str) -> None:
     name, blank, arguments = command.partition(" ")
     for spelling in SPELLINGS:
         assert fault_of_program(spelling.replace("%s", command)), spelling
@@ -55,7 +54,7 @@ def test_however_it_is_dressed_up(command: str) -> None:
     assert fault_of_command(tuple(shlex.split(command)))
 
 
-def test_what_reads_is_accepted_in_each_dress_that_shows_what_it_is() -> None:
+def test_a_reading_command_is_accepted_in_each_recognizable_spelling() -> None:
     for spelling, is_understood in SPELLINGS.items():
         assert (fault_of_program(spelling.replace("%s", "cat /proc/stat")) == "") is is_understood, spelling
     for way in NAMES:
@@ -65,13 +64,13 @@ def test_what_reads_is_accepted_in_each_dress_that_shows_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("program", READING)
-def test_what_only_reads_is_accepted(program: str) -> None:
+def test_a_command_that_only_reads_is_accepted(program: str) -> None:
     assert fault_of_program(program) == ""
 
 
 @pytest.mark.parametrize("command", GRID_CHANGING)
 @pytest.mark.parametrize("home", ['"$home"', "/u01/app/19.0.0/grid"])
-def test_clusterware_is_asked_and_never_told(home: str, command: str) -> None:
+def test_clusterware_is_only_queried_and_never_changed(home: str, command: str) -> None:
     assert fault_of_program(f"{home}/bin/{command}")
     assert fault_of_program(f"timeout 5 {home}/bin/{command}")
     if ";" not in command:
@@ -82,7 +81,7 @@ PROGRAMS = {program.name: program for program in registry.PROGRAMS.values()}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_every_program_of_racwire_is_accepted_and_none_with_a_change_in_it(name: str) -> None:
+def test_every_program_of_racwire_is_accepted_and_refused_with_a_change_added(name: str) -> None:
     program = PROGRAMS[name].text
     assert fault_of_program(program) == ""
     whole_lines = program.splitlines()
@@ -96,7 +95,7 @@ def test_every_program_of_racwire_is_accepted_and_none_with_a_change_in_it(name:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_takes_the_arguments_that_it_names_and_no_others(name: str) -> None:
+def test_a_program_takes_only_its_declared_arguments(name: str) -> None:
     program = PROGRAMS[name]
     assert program.fault(program.example) == ""
     used = set(re.findall(r"\$([1-9@])", program.text))
@@ -109,18 +108,18 @@ def test_a_program_takes_the_arguments_that_it_names_and_no_others(name: str) ->
             assert program.fault((*program.example[:n], hostile, *program.example[n + 1 :]))
 
 
-def test_the_registry_holds_each_program_once_by_its_text() -> None:
+def test_the_registry_has_each_program_once_by_its_text() -> None:
     assert len(PROGRAMS) == len(registry.PROGRAMS)
     assert all(registry.PROGRAMS[program.text] is program for program in PROGRAMS.values())
 
 
 @given(st.sampled_from(READING), st.sampled_from(CHANGING), st.sampled_from(["\n", " ; ", "\n\n\t"]))
-def test_no_reading_hides_a_change_beside_it(reading: str, changing: str, between: str) -> None:
+def test_a_reading_command_does_not_hide_a_changing_one(reading: str, changing: str, between: str) -> None:
     assert fault_of_program(f"{reading}{between}{changing}")
     assert fault_of_program(f"{changing}{between}{reading}")
 
 
-def test_every_question_to_clusterware_is_accepted() -> None:
+def test_every_query_of_clusterware_is_accepted() -> None:
     for query in GRID_COMMANDS:
         argv = query.argv("/u01/app/19.0.0/grid")
         assert fault_of_command(argv) == "", query
@@ -140,26 +139,26 @@ def test_every_ping_is_accepted(tool: ping_command.PingTool, version: int) -> No
 
 
 @pytest.mark.parametrize("name", ["-f", "eth1; reboot", "$(reboot)", "`reboot`", "a\nreboot", "'; reboot '", "\0", "~"])
-def test_a_hostile_name_in_a_fact_is_a_word_and_starts_nothing(name: str) -> None:
+def test_a_hostile_name_in_a_fact_is_one_word_and_starts_nothing(name: str) -> None:
     program = f"ip -s neigh show to 192.168.10.2 dev {shlex.quote(name)}; ip link set {shlex.quote(name)} up"
     assert fault_of_program(program)
     assert fault_of_command(("ping", "-c", "1", name, "-f"))
 
 
 @given(st.text(max_size=60))
-def test_no_text_makes_the_judge_fail(text: str) -> None:
+def test_no_text_makes_the_guard_raise(text: str) -> None:
     for judged in (fault_of_program(text), fault_of_command((text,)), fault_of_command(("cat", text))):
         assert isinstance(judged, str)
 
 
-def test_commands_too_deep_in_each_other_are_refused() -> None:
+def test_commands_nested_too_deeply_are_refused() -> None:
     assert fault_of_program("(" * 5 + "true") != ""
     assert fault_of_program("echo " + "$(echo " * 3000 + ")" * 3000)
     assert fault_of_program("if true; then " * 3000 + "true" + "; fi" * 3000)
 
 
 @pytest.mark.parametrize("line", ["cat [ANY", "cat (a|b", "cat ANY)", "cat [a)"])
-def test_a_line_of_the_list_that_is_no_synopsis_is_an_error(line: str) -> None:
+def test_a_line_of_the_list_without_a_synopsis_is_an_error(line: str) -> None:
     with pytest.raises(ValueError, match="synopsis"):
         list(read_forms(line))
 
@@ -174,7 +173,7 @@ async def shell() -> AsyncIterator[Shell]:
     await shell.close()
 
 
-async def test_a_shell_refuses_what_is_not_registered_before_anything_of_it_runs(shell: Shell, tmp_path: Path) -> None:
+async def test_a_shell_refuses_an_unregistered_program_before_any_part_of_it_runs(shell: Shell, tmp_path: Path) -> None:
     mark = shlex.quote(str(tmp_path / "mark"))
     for text in (
         f"touch {mark}",
@@ -199,7 +198,7 @@ async def test_a_shell_refuses_what_is_not_registered_before_anything_of_it_runs
     assert os.listdir(tmp_path) == []
 
 
-async def test_a_shell_refuses_arguments_that_are_not_of_their_kind(shell: Shell) -> None:
+async def test_a_shell_refuses_arguments_of_the_wrong_kind(shell: Shell) -> None:
     for arguments in ((), ("lo", "lo"), ("../../../etc",), ("",), ("..",), ("a\0b",)):
         with pytest.raises(ChangingCommandError, match="'link'"):
             await shell.run(LINK, *arguments)
@@ -239,7 +238,7 @@ def test_no_argument_can_become_code_in_any_program(
     assert os.listdir(place) == []
 
 
-async def test_a_command_that_changes_is_not_started(tmp_path: Path) -> None:
+async def test_a_changing_command_is_not_started(tmp_path: Path) -> None:
     tool = tmp_path / "bin" / "crsctl"
     tool.parent.mkdir()
     tool.write_text(f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/asked'\n")

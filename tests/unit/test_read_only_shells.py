@@ -148,7 +148,7 @@ def mutants() -> list[str]:
 
 
 @pytest.mark.parametrize("make", SHELLS)
-def test_nothing_unlisted_runs_in_a_program_that_was_accepted(make: str, mutants: list[str], tmp_path: Path) -> None:
+def test_no_unlisted_command_runs_in_an_accepted_program(make: str, mutants: list[str], tmp_path: Path) -> None:
     if shutil.which(SHELLS[make][0]) is None:
         pytest.skip(f"{make} is not installed")
     tools, work = tmp_path / "tools", tmp_path / "work"

@@ -102,26 +102,26 @@ def tape(path, *events, cluster=found, probe=False, **more):
 @pytest.mark.parametrize(
     ("text", "seconds"), [("90", 90), ("90s", 90), ("30m", 1800), ("2h", 7200), ("1d", 86400), ("1.5h", 5400)]
 )
-def test_times_are_written_as_people_write_them(text, seconds):
+def test_times_are_accepted_in_the_usual_forms(text, seconds):
     assert seconds_of(text, "--for") == seconds
 
 
 @pytest.mark.parametrize("text", ["", "0", "soon", "-5m", "5 weeks", "1e9", "999999d", "١m"])
-def test_what_is_no_time_is_told_with_the_option_and_examples(text):
+def test_an_invalid_time_is_reported_with_the_option_and_examples(text):
     with pytest.raises(
         UsageError, match=f"--for: {re.escape(repr(text))} is not a time; use one such as 90s, 30m, 2h or 1d"
     ):
         seconds_of(text, "--for")
 
 
-def test_times_and_sizes_are_told_in_two_units():
+def test_times_and_sizes_are_shown_in_two_units():
     assert [lasting(s) for s in (0.4, 45, 60, 725, 12_000, 93_600)] == [
         "0 s", "45 s", "1 min", "12 min 5 s", "3 h 20 min", "1 d 2 h",
     ]  # fmt: skip
     assert (size_of(73_728), size_of(4_123_000)) == ("74 kB", "4.1 MB")
 
 
-def test_it_records_what_is_told_and_the_cluster_once_it_is_found(tmp_path, capsys):
+def test_a_recording_has_all_samples_and_the_cluster_once_it_is_known(tmp_path, capsys):
     events = [event for events in busy(3) for event in events]
     code, feed = tape(tmp_path / "a.rec", *events)
     assert code == ExitCode.PASS
@@ -130,18 +130,18 @@ def test_it_records_what_is_told_and_the_cluster_once_it_is_found(tmp_path, caps
     assert recorded.header.cluster == FOUND
     assert recorded.header.label == "mtu1500"
     assert (feed.followed, feed.probed) == ([FOUND], [])
-    said = capsys.readouterr()
-    assert said.out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
     for words in (
         "sampling rac1 and rac2.",
         "no instance is sampled: No database",
         "12 samples, 0 gaps",
         "racwire open",
     ):
-        assert words in said.err
+        assert words in captured.err
 
 
-def test_this_node_is_recorded_while_the_cluster_is_still_being_looked_for(tmp_path, capsys):
+def test_this_node_is_recorded_during_the_discovery_of_the_cluster(tmp_path, capsys):
     code, _ = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=lambda: asyncio.sleep(60))
     recorded = Recording.open(tmp_path / "a.rec")
     assert (code, recorded.sources()) == (ExitCode.PASS, ("node rac1",))
@@ -154,36 +154,36 @@ def test_pings_are_announced_before_they_are_sent(tmp_path, capsys):
     assert "racwire: sending " in capsys.readouterr().err
 
 
-def test_pings_are_announced_also_to_those_who_want_quiet(tmp_path, capsys):
+def test_pings_are_announced_even_with_quiet(tmp_path, capsys):
     tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), probe=True, quiet=True)
-    said = capsys.readouterr().err.splitlines()
-    assert [line[:17] for line in said] == ["racwire: sending "]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line[:17] for line in lines] == ["racwire: sending "]
 
 
-def test_nothing_sampled_at_all_is_no_success(tmp_path, capsys):
+def test_a_recording_without_any_sample_is_not_a_success(tmp_path, capsys):
     code, _ = tape(tmp_path / "a.rec", Gap("node rac1", BEGIN, "/proc could not be read."))
     assert code == ExitCode.COULD_NOT_TELL
-    said = capsys.readouterr().err
-    assert "node rac1: /proc could not be read." in said
-    assert "nothing could be sampled" in said
+    stderr = capsys.readouterr().err
+    assert "node rac1: /proc could not be read." in stderr
+    assert "nothing could be sampled" in stderr
 
 
-def test_quiet_says_nothing_but_errors(tmp_path, capsys):
+def test_quiet_prints_only_errors(tmp_path, capsys):
     tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), quiet=True)
     assert capsys.readouterr().err == ""
 
 
-def test_a_gap_is_told_once_for_each_reason(capsys):
-    told = []
-    narration = SamplingStatus(told.append)
+def test_a_gap_is_reported_once_for_each_reason(capsys):
+    events = []
+    narration = SamplingStatus(events.append)
     for reason in ("refused", "refused", "timed out", "timed out"):
         narration(Gap("node rac2", BEGIN, reason))
         narration(NodeSample("rac2", BEGIN, 1.0))
-    assert told == ["node rac2: refused", "node rac2: timed out"]
+    assert events == ["node rac2: refused", "node rac2: timed out"]
     assert narration.counts == "4 samples, 4 gaps"
 
 
-async def test_a_delivery_that_breaks_down_ends_it_and_closes_the_feed():
+async def test_a_failed_feed_ends_the_recording_and_is_closed():
     def full(items):
         raise RecordingError("a.rec takes no more samples: the disk is full.")
 
@@ -194,24 +194,24 @@ async def test_a_delivery_that_breaks_down_ends_it_and_closes_the_feed():
 
 
 async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
-    mended = threading.Event()
+    released = threading.Event()
     gaps = [Gap("pairs", BEGIN, "")] * 3
     try:
         ending = await sample(
             FakeFeed(*gaps),
             found(),
-            BatchWriter(lambda items: mended.wait(), 0.0),
+            BatchWriter(lambda items: released.wait(), 0.0),
             on_item=lambda item: None,
             for_s=0.1,
         )
     finally:
-        mended.set()
+        released.set()
     assert ending.not_delivered == 4
 
 
-async def test_a_reader_that_stalls_holds_up_the_feed_and_not_memory():
-    taken = []
-    delivery = BatchWriter(taken.extend, 0.0)
+async def test_a_reader_that_stalls_delays_the_feed_without_using_more_memory():
+    received = []
+    delivery = BatchWriter(received.extend, 0.0)
     for _ in range(5_000):
         delivery.put(Gap("pairs", BEGIN, ""))
     with pytest.raises(TimeoutError):
@@ -219,7 +219,7 @@ async def test_a_reader_that_stalls_holds_up_the_feed_and_not_memory():
     assert await delivery.end(5) == 0
     await delivery.room()
     delivery.close()
-    assert len(taken) == 5_000
+    assert len(received) == 5_000
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def holds_a_sample(path):
     return False
 
 
-def test_ended_by_a_signal_the_file_is_whole_and_the_exit_code_0(tmp_path):
+def test_after_a_signal_the_file_is_complete_and_the_exit_code_0(tmp_path):
     running = subprocess.Popen(
         [sys.executable, "-P", "-m", "tui", "record", "a.rec"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -262,8 +262,8 @@ def test_ended_by_a_signal_the_file_is_whole_and_the_exit_code_0(tmp_path):
         time.sleep(0.1)
     running.send_signal(signal.SIGTERM)
     running.send_signal(signal.SIGTERM)  # as `timeout` sends it: to the process, and to its group
-    said = running.communicate(timeout=20)[1]
-    assert (running.returncode, "racwire: next: " in said) == (ExitCode.PASS, True)
+    stderr = running.communicate(timeout=20)[1]
+    assert (running.returncode, "racwire: next: " in stderr) == (ExitCode.PASS, True)
     assert Recording.open(tmp_path / "a.rec").span() is not None
     assert os.listdir(tmp_path) == ["a.rec"]
 
@@ -292,7 +292,7 @@ print("concluded")
 """
 
 
-def test_a_signal_that_comes_twice_does_not_cut_off_what_is_said_at_the_end(tmp_path):
+def test_a_repeated_signal_does_not_truncate_the_final_message(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=30, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -314,7 +314,7 @@ run_sampling(work())
 """
 
 
-def test_a_traceback_goes_to_the_log_and_not_to_the_terminal(tmp_path):
+def test_a_traceback_is_written_to_the_log_and_not_to_the_terminal(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", FAULT], capture_output=True, text=True, timeout=30, check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path)},
@@ -323,7 +323,7 @@ def test_a_traceback_goes_to_the_log_and_not_to_the_terminal(tmp_path):
     assert "ZeroDivisionError: a fault" in (tmp_path / "racwire" / "racwire.log").read_text()
 
 
-def test_a_disk_that_is_full_is_told_and_what_was_written_can_be_read(tmp_path, capsys):
+def test_a_full_disk_is_reported_and_the_written_part_is_readable(tmp_path, capsys):
     recorder = Recorder.create(tmp_path / "a.rec", header_now(still_unknown(Settings()), Settings(), interval_s=1.0))
     recorder.write([Gap("pairs", 1.0, "before")])
     (pages,) = recorder._file.execute("PRAGMA page_count").fetchone()
@@ -357,7 +357,7 @@ def test_a_recording_is_printed_as_json_lines(recording):
     assert "\x1b" not in ran.stdout
 
 
-def test_a_reader_of_json_lines_that_stops_early_is_no_error(recording):
+def test_a_reader_of_json_lines_that_stops_early_is_not_an_error(recording):
     line = f"{sys.executable} -P -m tui watch {recording} | head -1; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
     assert (ran.stdout.splitlines()[-1], ran.stderr) == ("0", "")
@@ -369,7 +369,7 @@ def test_options_of_live_samples_are_refused_for_a_recording(recording):
     assert "are for live samples: leave them out to print a recording." in ran.stderr
 
 
-def test_live_samples_come_as_json_lines_at_once():
+def test_live_samples_are_printed_as_json_lines_at_once():
     ran = racwire("watch", "--for", "3s")
     lines = [json.loads(line) for line in ran.stdout.splitlines()]
     assert ran.returncode == ExitCode.PASS
@@ -378,22 +378,22 @@ def test_live_samples_come_as_json_lines_at_once():
     assert "racwire: " in ran.stderr
 
 
-def test_open_without_a_terminal_says_what_is_in_it(recording):
+def test_open_without_a_terminal_prints_the_contents(recording):
     ran = racwire("open", str(recording))
     assert (ran.returncode, ran.stderr) == (0, "")
-    said = " ".join(ran.stdout.split())
+    output = " ".join(ran.stdout.split())
     for words in (
         "Label mtu1500", "20 s", "Interval 1 s", "From rac1", "node rac1 20 samples", "instance prod2 20 samples",
         "node rac2 20 samples 1 gap; the last: rac2 did not answer\\x1b[2J.", "pairs 2 samples",
     ):  # fmt: skip
-        assert words in said
+        assert words in output
     assert all(len(line) <= 80 for line in ran.stdout.splitlines() if str(recording) not in line)
 
 
 @pytest.mark.parametrize(
     ("command", "foreign"), [("open", "is not a file that racwire wrote"), ("watch", "is no recording of racwire")]
 )
-def test_what_is_no_recording_is_one_sentence(tmp_path, command, foreign):
+def test_a_file_that_is_not_a_recording_is_one_sentence(tmp_path, command, foreign):
     (tmp_path / "letter").write_text("a letter")
     for name, why in (("letter", foreign), ("none", "could not be read: No such file")):
         ran = racwire(command, name, cwd=tmp_path)

@@ -53,13 +53,13 @@ def busy_file(tmp_path):
     return recorded(tmp_path / "busy.rec", *busy(120))
 
 
-def test_all_of_it_comes_back_in_order_of_time(tmp_path):
-    told = [event for events in busy(60) for event in events]
+def test_all_events_are_returned_in_order_of_time(tmp_path):
+    written = [event for events in busy(60) for event in events]
     events = read(recorded(tmp_path / "a.rec", *busy(60)))
-    assert events == sorted(told, key=lambda event: event.at)
+    assert events == sorted(written, key=lambda event: event.at)
 
 
-def test_it_tells_the_same_as_the_memory_of_the_screens(busy_file):
+def test_a_recording_answers_as_the_timeline_of_the_screens(busy_file):
     memory = Timeline(1000)
     for events in busy(120):
         memory.add(events)
@@ -76,15 +76,17 @@ def test_it_tells_the_same_as_the_memory_of_the_screens(busy_file):
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(EVENT | LINKS, max_size=5), max_size=4), st.floats(0, 4e9), st.floats(0, 4e9))
-def test_whatever_the_clock_did_windows_are_exact_and_the_whole_is_in_order(tmp_path, writes, begin, end):
+def test_windows_are_exact_and_all_events_sorted_with_any_clock(tmp_path, writes, begin, end):
     path = tmp_path / f"{os.urandom(8).hex()}.rec"
     recording = Recording.open(recorded(path, *writes))
-    told = [event for events in writes for event in events]
-    assert [event.at for event in recording.events()] == sorted(event.at for event in told)
-    for source in {event.source for event in told}:
-        expected = [e for e in told if e.source == source and begin < e.at <= end and not isinstance(e, samples.Links)]
+    written = [event for events in writes for event in events]
+    assert [event.at for event in recording.events()] == sorted(event.at for event in written)
+    for source in {event.source for event in written}:
+        expected = [
+            e for e in written if e.source == source and begin < e.at <= end and not isinstance(e, samples.Links)
+        ]
         assert recording.window(source, begin, end) == sorted(expected, key=lambda e: e.at)
-        last = max((e.at for e in told if e.source == source and not isinstance(e, samples.Links)), default=None)
+        last = max((e.at for e in written if e.source == source and not isinstance(e, samples.Links)), default=None)
         newest = recording.newest(source)
         assert (newest and newest.at) == last
         assert source in recording.sources()
@@ -96,18 +98,18 @@ def test_whatever_the_clock_did_windows_are_exact_and_the_whole_is_in_order(tmp_
 def test_a_day_of_a_busy_cluster_is_under_60_megabytes(tmp_path):
     """Eight interfaces at 25 Gbit/s and two instances at 20,000 blocks a second, every second."""
     seconds = 600
-    begun = recorded(tmp_path / "begun.rec", *busy(1)).stat().st_size
+    first_size = recorded(tmp_path / "first.rec", *busy(1)).stat().st_size
     size = recorded(tmp_path / "busy.rec", *busy(seconds)).stat().st_size
-    assert (size - begun) / seconds * DAY_S + begun < 60e6
+    assert (size - first_size) / seconds * DAY_S + first_size < 60e6
 
 
-def test_it_is_one_file_for_its_owner_alone(busy_file):
+def test_a_recording_is_one_file_private_to_its_owner(busy_file):
     assert [f.name for f in busy_file.parent.iterdir()] == ["busy.rec"]
     assert stat.S_IMODE(busy_file.stat().st_mode) == 0o600
     assert busy_file.read_bytes()[68:72] == b"rwre"
 
 
-def test_what_is_older_than_is_kept_makes_room_and_the_file_stops_growing(tmp_path):
+def test_samples_older_than_the_limit_are_removed_and_the_file_stops_growing(tmp_path):
     sizes = []
     recorder = Recorder.create(path := tmp_path / "a.rec", header(), keep_s=60)
     for number, events in enumerate(busy(300)):
@@ -121,7 +123,7 @@ def test_what_is_older_than_is_kept_makes_room_and_the_file_stops_growing(tmp_pa
     assert max(sizes[2:]) <= sizes[1] + 8192
 
 
-def test_of_the_links_those_that_hold_at_the_beginning_of_what_is_kept_stay(tmp_path):
+def test_the_links_valid_at_the_start_of_the_window_stay(tmp_path):
     changes = [[links("rac1", BEGIN + s, mtu)] for s, mtu in ((0, 1500), (50, 4000), (200, 9000))]
     recording = Recording.open(recorded(tmp_path / "a.rec", *changes, keep_s=100))
     assert recording.links("rac1", BEGIN + 40) is None
@@ -129,13 +131,13 @@ def test_of_the_links_those_that_hold_at_the_beginning_of_what_is_kept_stay(tmp_
     assert recording.links("rac1", BEGIN + 200).links[0].mtu == 9000
 
 
-def test_a_clock_that_jumps_ahead_costs_little_of_what_is_kept(tmp_path):
+def test_a_clock_that_jumps_ahead_removes_few_samples(tmp_path):
     writes = [*busy(100), [Gap("pairs", BEGIN + 1e8, "far away")]]
     recording = Recording.open(recorded(tmp_path / "a.rec", *writes, keep_s=3600))
     assert len(recording.window("node rac1", BEGIN, BEGIN + 200)) >= 50
 
 
-def test_what_cannot_have_been_counted_is_a_gap_and_the_rest_goes_on(tmp_path):
+def test_impossible_values_are_a_gap_and_recording_continues(tmp_path):
     impossible = NodeSample("rac1", BEGIN, 1.0, counters={"Ip.InReceives": LARGEST + 1})
     nowhere = Gap("pairs", float("nan"), "")
     good = NodeSample("rac1", BEGIN + 1, 1.0)
@@ -145,7 +147,7 @@ def test_what_cannot_have_been_counted_is_a_gap_and_the_rest_goes_on(tmp_path):
     assert sample == good
 
 
-def test_the_cluster_that_is_found_later_stands_in_the_header(tmp_path):
+def test_the_cluster_that_is_found_later_is_in_the_header(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header("mtu1500"))
     recorder.follow(Cluster(local_node="rac1\udcff", taken_at="later", nodes=()))
     recorder.close()
@@ -154,22 +156,22 @@ def test_the_cluster_that_is_found_later_stands_in_the_header(tmp_path):
     assert (found.cluster.local_node, found.cluster.nodes) == ("rac1\udcff", ())
 
 
-def test_two_read_while_one_writes(tmp_path):
+def test_two_readers_can_read_during_writing(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     readers = [Recording.open(tmp_path / "a.rec") for _ in range(2)]
-    told = []
-    begun, done = threading.Event(), threading.Event()
+    counts = []
+    started, done = threading.Event(), threading.Event()
 
     def write():
         for events in busy(150):
             recorder.write(events)
-            told.extend(events)
-            begun.set()
+            counts.extend(events)
+            started.set()
         done.set()
 
     writer = threading.Thread(target=write)
     writer.start()
-    begun.wait(10)
+    started.wait(10)
     read_meanwhile = 0
     while not done.is_set():
         for reader in readers:
@@ -177,10 +179,10 @@ def test_two_read_while_one_writes(tmp_path):
     writer.join()
     assert read_meanwhile > 0
     for reader in readers:
-        assert len(list(reader.events())) == len(told)
+        assert len(list(reader.events())) == len(counts)
 
 
-def test_a_reader_that_stops_halfway_does_not_hold_up_the_writer(tmp_path):
+def test_a_reader_that_stops_halfway_does_not_block_the_writer(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     for events in busy(40):
         recorder.write(events)
@@ -191,7 +193,7 @@ def test_a_reader_that_stops_halfway_does_not_hold_up_the_writer(tmp_path):
     assert list(halfway)[-1].at == BEGIN + 50
 
 
-def test_killed_at_any_moment_it_keeps_all_but_the_last_write(tmp_path):
+def test_a_recording_killed_at_any_moment_has_all_but_the_last_write(tmp_path):
     script = textwrap.dedent(
         """
         import sys
@@ -212,17 +214,17 @@ def test_killed_at_any_moment_it_keeps_all_but_the_last_write(tmp_path):
         running = subprocess.Popen(
             [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
         )
-        told = [running.stdout.readline() for _ in range(lines)]
+        output = [running.stdout.readline() for _ in range(lines)]
         running.send_signal(signal.SIGKILL)
-        told += running.stdout.readlines()
+        output += running.stdout.readlines()
         running.stdout.close()
         running.wait(10)
         events = read(path)
-        assert len(events) in (len(told), len(told) + 1)  # one may have been written and not told yet
+        assert len(events) in (len(output), len(output) + 1)  # one may have been written and not acknowledged yet
         assert [event.at for event in events] == [float(n + 1) for n in range(len(events))]
 
 
-def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
+def test_a_full_disk_is_one_sentence_and_the_written_part_stays(tmp_path):
     recorder = Recorder.create(path := tmp_path / "a.rec", header())
     recorder.write([Gap("pairs", 1.0, "before")])
     pages = recorder._file.execute("PRAGMA page_count").fetchone()[0]
@@ -237,14 +239,14 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
     assert [event.at for event in read(path)] == [1.0, 3.0]
 
 
-def test_a_recording_that_is_removed_meanwhile_is_not_said_to_be_readable(tmp_path):
+def test_a_recording_removed_meanwhile_is_not_called_readable(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     (tmp_path / "a.rec").unlink()
     with pytest.raises(RecordingError, match=r"a\.rec was removed during the recording"):
         recorder.write([Gap("pairs", 1.0, "after")])
 
 
-def test_it_is_not_written_over_a_file_and_replaces_a_recording_only_when_told(tmp_path):
+def test_no_file_is_overwritten_and_a_recording_replaced_only_on_request(tmp_path):
     path = recorded(tmp_path / "a.rec", [Gap("pairs", 1.0, "old")])
     with pytest.raises(RecordingError, match=r"a\.rec is already there; name another file, or add --force"):
         Recorder.create(path, header())
@@ -254,7 +256,7 @@ def test_it_is_not_written_over_a_file_and_replaces_a_recording_only_when_told(t
 
 
 @pytest.mark.parametrize("content", [b"a letter to my mother", b"SQLite format 3\x00" + b"\x00" * 200])
-def test_another_file_is_not_replaced_even_when_told(tmp_path, content):
+def test_another_file_is_not_replaced_even_on_request(tmp_path, content):
     (tmp_path / "letter").write_bytes(content)
     with pytest.raises(RecordingError, match="is no recording of racwire"):
         Recorder.create(tmp_path / "letter", header(), replace=True)
@@ -262,7 +264,7 @@ def test_another_file_is_not_replaced_even_when_told(tmp_path, content):
 
 
 @pytest.mark.parametrize("name", ["", ".", "no/such/place.rec", "nul\0", "x" * 300, "directory"])
-def test_a_place_that_cannot_be_written_or_read_is_one_sentence(tmp_path, monkeypatch, name):
+def test_a_path_that_cannot_be_written_or_read_is_one_sentence(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "directory").mkdir()
     for use in (lambda path: Recorder.create(path, header(), replace=True), Recording.open):
@@ -273,7 +275,7 @@ def test_a_place_that_cannot_be_written_or_read_is_one_sentence(tmp_path, monkey
     assert os.listdir(tmp_path) == ["directory"]
 
 
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+def test_a_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(RecordingError, match="is no file"):
         Recording.open(tmp_path / "pipe")
@@ -287,7 +289,7 @@ def change(path, *statements):
     file.close()
 
 
-def test_a_file_of_a_later_layout_is_refused_in_a_sentence(busy_file):
+def test_a_file_of_a_later_format_is_refused_in_a_sentence(busy_file):
     change(busy_file, f"PRAGMA user_version = {SCHEMA + 1}")
     with pytest.raises(RecordingError) as refused:
         Recording.open(busy_file)
@@ -297,7 +299,7 @@ def test_a_file_of_a_later_layout_is_refused_in_a_sentence(busy_file):
     )
 
 
-def test_events_of_a_kind_that_is_not_known_are_left_out(busy_file):
+def test_events_of_an_unknown_kind_are_skipped(busy_file):
     before = read(busy_file)
     row = zlib.compress(msgspec.msgpack.encode([[99, BEGIN, {"cpu0": 61}]])).hex()
     change(
@@ -378,7 +380,7 @@ def use_all_of(path):
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_bytes_turned_over_anywhere_are_told_or_harmless(tmp_path, data):
+def test_flipped_bytes_are_reported_or_harmless(tmp_path, data):
     whole = tmp_path / "whole.rec"
     if not whole.exists():
         recorded(whole, *busy(20))
@@ -394,13 +396,13 @@ def test_bytes_turned_over_anywhere_are_told_or_harmless(tmp_path, data):
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 5000, b"SQLite format 3\0", b"{}" * 4000])
-def test_what_is_no_recording_is_told_as_such(tmp_path, content):
+def test_a_file_that_is_not_a_recording_is_reported(tmp_path, content):
     (tmp_path / "no.rec").write_bytes(content)
     with pytest.raises(RecordingError, match=r"is no recording of racwire; `racwire record FILE` writes one\."):
         Recording.open(tmp_path / "no.rec")
 
 
-def test_it_counts_what_there_is_of_each_source(tmp_path):
+def test_the_summary_counts_the_events_of_each_source(tmp_path):
     gaps = [Gap("node rac2", BEGIN + 30, "first"), Gap("node rac2", BEGIN + 31, "last")]
     tallies = Recording.open(recorded(tmp_path / "a.rec", *busy(20), gaps)).tallies()
     assert tallies["node rac1"] == (20, 0, None)
@@ -408,7 +410,7 @@ def test_it_counts_what_there_is_of_each_source(tmp_path):
     assert tallies["pairs"].samples == 2
 
 
-def test_closing_twice_is_fine_and_the_layout_is_what_is_documented(busy_file):
+def test_closing_twice_is_allowed_and_the_format_is_the_documented_one(busy_file):
     recording = Recording.open(busy_file)
     recording.close()
     recording.close()
@@ -431,14 +433,14 @@ def left_in_the_middle(path, copy):
     return copy
 
 
-def test_a_write_that_a_crash_cut_off_is_taken_back_by_who_opens_it(tmp_path, busy_file):
+def test_a_write_cut_off_by_a_crash_is_rolled_back_at_the_next_opening(tmp_path, busy_file):
     crashed = left_in_the_middle(busy_file, tmp_path / "crashed.rec")
     assert read(crashed) == read(busy_file)
     assert not Path(f"{crashed}-journal").exists()
 
 
 @pytest.mark.parametrize("through_a_link", [False, True])
-def test_a_journal_that_names_another_file_does_not_cost_that_file(tmp_path, busy_file, through_a_link):
+def test_a_journal_that_names_another_file_does_not_delete_that_file(tmp_path, busy_file, through_a_link):
     (letter := tmp_path / "letter").write_text("to my mother")
     names_another_journal(busy_file, letter)
     path = tmp_path / "link.rec" if through_a_link else busy_file
@@ -453,7 +455,7 @@ def test_a_journal_that_names_another_file_does_not_cost_that_file(tmp_path, bus
     assert busy_file.stat().st_size > 0
 
 
-def test_a_crashed_recording_of_another_user_is_left_as_it_is(tmp_path, busy_file, monkeypatch):
+def test_a_crashed_recording_of_another_user_is_not_changed(tmp_path, busy_file, monkeypatch):
     crashed = left_in_the_middle(busy_file, tmp_path / "crashed.rec")
     before = crashed.read_bytes()
     monkeypatch.setattr(os, "geteuid", lambda: crashed.stat().st_uid + 1)
@@ -471,13 +473,13 @@ def test_a_journal_that_is_a_link_is_not_followed(tmp_path, busy_file):
     assert journal.exists()
 
 
-def test_a_write_ahead_log_beside_it_is_refused_since_racwire_writes_none(busy_file):
+def test_a_write_ahead_log_is_refused_because_racwire_writes_none(busy_file):
     Path(f"{busy_file}-wal").write_bytes(b"")
     with pytest.raises(RecordingError, match=r"racwire does not write a file such as \S+busy\.rec-wal"):
         Recording.open(busy_file)
 
 
-def test_a_recording_whose_writer_is_killed_meanwhile_is_to_be_opened_again(tmp_path, busy_file):
+def test_a_recording_whose_writer_is_killed_meanwhile_must_be_reopened(tmp_path, busy_file):
     whole = tmp_path / "whole.rec"
     shutil.copy(busy_file, whole)
     recording = Recording.open(whole)

@@ -64,7 +64,7 @@ def packed(event, body=None):
 
 @settings(max_examples=60, deadline=None)
 @given(EVENT)
-def test_an_event_comes_back_as_it_was_also_with_negative_and_largest_counts(event):
+def test_an_event_round_trips_with_negative_and_largest_counts(event):
     shape = shape_from_text(shape_as_text(shape_of(event)))
     ((_, row),) = rows_of([packed(event)])
     (found,) = events_in(row)
@@ -72,14 +72,14 @@ def test_an_event_comes_back_as_it_was_also_with_negative_and_largest_counts(eve
     assert (found.shape, found.at) == (1, event.at)
 
 
-def test_there_is_a_shape_for_every_kind_of_event():
+def test_every_kind_of_event_has_a_shape():
     kinds = {shape.__struct_config__.tag for shape in shape_of.__globals__["_Shape"].__subclasses__()}
     assert kinds == {event.kind for event in samples.Event.__args__}
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=300), EVENT)
-def test_bytes_that_were_never_packed_are_refused_or_read_but_break_nothing(data, event):
+def test_invalid_bytes_are_refused_or_parsed_but_never_crash(data, event):
     for damaged in (data, pack(event) + data, pack(event)[:-1]):
         try:
             read = unpack(shape_of(event), packed(event, damaged))
@@ -91,22 +91,22 @@ def test_bytes_that_were_never_packed_are_refused_or_read_but_break_nothing(data
 
 @settings(deadline=None)
 @given(st.text() | st.recursive(st.none() | COUNT | TEXT, lambda x: st.lists(x, max_size=4)).map(msgspec.json.encode))
-def test_texts_that_are_no_shape_are_refused_or_of_an_unknown_kind(text):
+def test_invalid_shapes_are_refused_or_of_an_unknown_kind(text):
     text = text.decode() if isinstance(text, bytes) else text
     with contextlib.suppress(DamagedError):
         assert shape_from_text(text) is None
 
 
-def test_deeply_nested_json_is_damage_and_no_crash():
+def test_deeply_nested_json_is_damage_and_not_a_crash():
     with pytest.raises(DamagedError):
         shape_from_text('["node",' + "[" * 100_000)
 
 
-def test_a_later_kind_of_event_is_unknown_and_no_damage():
+def test_a_later_kind_of_event_is_unknown_and_not_damage():
     assert shape_from_text('["temperature","rac1",["cpu0"]]') is None
 
 
-def test_no_field_of_an_event_is_forgotten():
+def test_no_field_of_an_event_is_missing():
     """A new field of a sample must be packed too: otherwise it would come back as its default."""
     assert [kind.__struct_fields__ for kind in samples.Event.__args__] == [
         ("node", "at", "seconds", "interfaces", "counters", "cpu", "load", "left_out"),
@@ -118,7 +118,7 @@ def test_no_field_of_an_event_is_forgotten():
     ]
 
 
-def test_names_that_are_no_unicode_come_back():
+def test_names_that_are_not_unicode_round_trip():
     shape = GapShape("node \udcff")
     assert shape_from_text(shape_as_text(shape)) == shape
     gap = samples.Gap("node \udcff", 1.5, "\udcfe\x1b[2J")
@@ -126,7 +126,7 @@ def test_names_that_are_no_unicode_come_back():
 
 
 @pytest.mark.parametrize("wrong", [LARGEST + 1, SMALLEST - 1])
-def test_what_no_kernel_counts_is_not_packed(wrong):
+def test_counts_impossible_for_a_kernel_are_not_packed(wrong):
     with pytest.raises(UnpackableError):
         pack(samples.NodeSample("rac1", 1.0, 1.0, counters={"Ip.InReceives": wrong}))
 
@@ -145,7 +145,7 @@ CPU_OF_ONE = samples.CpuTime(1, 1.0, 1.0, 0.0, 0.0)
         lambda wrong: samples.LatencySample("priv1", "rac2", 56, 1.0, 1.0, 1, 1, max_us=wrong),
     ],
 )
-def test_what_was_never_measured_is_not_packed(make, wrong):
+def test_impossible_measurements_are_not_packed(make, wrong):
     pack(make(1.5))
     with pytest.raises(UnpackableError):
         pack(make(wrong))
@@ -161,7 +161,7 @@ def test_what_was_never_measured_is_not_packed(make, wrong):
         (LatencyShape("priv1", "rac2", 56), lambda x: [1.0, 1, 1, None, None, x]),
     ],
 )
-def test_what_was_never_measured_is_not_read(shape, body, wrong):
+def test_impossible_measurements_are_not_unpacked(shape, body, wrong):
     def read(value):
         return unpack(shape, Packed(1, 1.0, msgspec.Raw(msgspec.msgpack.encode(body(value)))))
 
@@ -171,12 +171,12 @@ def test_what_was_never_measured_is_not_read(shape, body, wrong):
 
 
 @pytest.mark.parametrize("at", NO_NUMBERS)
-def test_a_row_with_what_is_no_time_is_not_read(at):
+def test_a_row_with_an_invalid_time_is_not_unpacked(at):
     with pytest.raises(DamagedError, match="a time is none"):
         events_in(zlib.compress(msgspec.msgpack.encode([[1, at, None]])))
 
 
-def test_a_sample_of_no_time_is_neither_packed_nor_read():
+def test_a_sample_with_an_invalid_time_is_neither_packed_nor_unpacked():
     with pytest.raises(UnpackableError):
         pack(samples.NodeSample("rac1", 1.0, 0.0))
     of_no_time = msgspec.msgpack.encode([0.0, [], [], None, None, []])
@@ -184,7 +184,7 @@ def test_a_sample_of_no_time_is_neither_packed_nor_read():
         unpack(NodeShape("rac1", (), ()), Packed(1, 1.0, msgspec.Raw(of_no_time)))
 
 
-def test_hundredths_cost_no_more_than_whole_numbers_and_others_are_exact():
+def test_hundredths_take_no_more_space_than_integers_and_other_values_are_exact():
     def size(load):
         return len(pack(samples.NodeSample("rac1", 1.0, 1.0, load=load)))
 
@@ -192,7 +192,7 @@ def test_hundredths_cost_no_more_than_whole_numbers_and_others_are_exact():
     assert size(63.251) == size(None) + 8
 
 
-def test_numbers_that_do_not_fit_the_names_are_damage():
+def test_numbers_that_do_not_match_the_names_are_damage():
     sample = samples.NodeSample("rac1", 1.0, 1.0, counters={"Ip.ReasmFails": 1})
     for names in ((), ("Ip.ReasmFails", "Ip.FragOKs")):
         with pytest.raises(DamagedError):
@@ -225,7 +225,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_a_row_that_inflates_without_end_is_not_inflated(bomb):
+def test_a_row_that_inflates_beyond_the_limit_is_not_inflated(bomb):
     row = zlib.compress(msgspec.msgpack.encode(BOMBS[bomb]()))
     assert len(row) < 60_000
     tracemalloc.start()
@@ -238,15 +238,15 @@ def test_a_row_that_inflates_without_end_is_not_inflated(bomb):
 
 @settings(deadline=None)
 @given(st.binary(max_size=300), EVENT)
-def test_rows_that_were_never_written_are_refused_or_read_but_break_nothing(data, event):
+def test_invalid_rows_are_refused_or_parsed_but_never_crash(data, event):
     ((_, row),) = rows_of([packed(event)])
     for damaged in (data, zlib.compress(data), row + data, row[:-1], row[:5] + data):
         with contextlib.suppress(DamagedError):
             assert all(isinstance(found, Packed) for found in events_in(damaged))
 
 
-def test_the_layout_stays_what_recordings_on_disk_have():
-    """These bytes were written once, by schema 2: they must be read for ever. A change here needs a new schema."""
+def test_the_format_stays_that_of_existing_recordings():
+    """These bytes were written once, by schema 2: they must always be readable. A change here needs a new schema."""
     event = samples.NodeSample(
         "rac1", 1789000000.123, 1.0,
         {"eth1": samples.InterfaceCounts(rx_bytes=300, tx_carrier=1)}, {"Ip.ReasmFails": 2, "Ip.FragOKs": 0},

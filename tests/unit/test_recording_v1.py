@@ -32,16 +32,16 @@ def read(path):
         recording.close()
 
 
-def test_all_that_the_first_racwire_recorded_is_read():
-    told = [
+def test_a_complete_recording_of_version_1_is_read():
+    answers = [
         msgspec.convert({**event, "fact": KINDS[event["kind"]].__name__}, KINDS[event["kind"]])
         for event in json.loads((RECORDINGS / "schema-1.json").read_text())
     ]
-    assert read(OLD) == told
-    assert {event.kind for event in told} == set(KINDS)
+    assert read(OLD) == answers
+    assert {event.kind for event in answers} == set(KINDS)
 
 
-def test_it_answers_as_one_of_todays_layout_does(tmp_path):
+def test_a_recording_of_version_1_answers_as_one_of_the_present_format(tmp_path):
     old = Recording.open(OLD)
     recorder = Recorder.create(tmp_path / "new.rec", old.header)
     events = list(old.events())
@@ -58,7 +58,7 @@ def test_it_answers_as_one_of_todays_layout_does(tmp_path):
     assert new.links("rac1", 4e9) == old.links("rac1", 4e9)
 
 
-def test_a_copy_of_it_is_the_same(tmp_path):
+def test_a_copy_of_a_recording_of_version_1_is_equal(tmp_path):
     recording = Recording.open(OLD)
     recording.copy_to(tmp_path / "copy.rec")
     recording.close()
@@ -83,7 +83,7 @@ def test_a_damaged_row_is_one_sentence(tmp_path, row):
         read(path)
 
 
-def test_a_row_of_todays_layout_in_it_is_damage(tmp_path):
+def test_a_row_of_the_present_format_in_version_1_is_damage(tmp_path):
     path = Path(shutil.copy(OLD, tmp_path / "a.rec"))
     with contextlib.closing(sqlite3.connect(path)) as file:
         file.execute("PRAGMA user_version = 2")
@@ -93,7 +93,7 @@ def test_a_row_of_todays_layout_in_it_is_damage(tmp_path):
 
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_bytes_turned_over_anywhere_are_told_or_harmless(tmp_path_factory, data):
+def test_flipped_bytes_are_reported_or_harmless(tmp_path_factory, data):
     content = bytearray(OLD.read_bytes())
     for _ in range(data.draw(st.integers(1, 20))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
@@ -107,7 +107,7 @@ def test_bytes_turned_over_anywhere_are_told_or_harmless(tmp_path_factory, data)
 
 @settings(deadline=None)
 @given(st.binary(max_size=300))
-def test_bytes_that_were_never_packed_are_refused_or_read_but_break_nothing(data):
+def test_invalid_bytes_are_refused_or_parsed_but_never_crash(data):
     shape = NodeShape("rac1", ("eth1",), ("Ip.ReasmFails",))
     with contextlib.suppress(DamagedError):
         assert unpack(shape, Packed(1, 1.0, msgspec.Raw(data))).seconds > 0
@@ -115,18 +115,18 @@ def test_bytes_that_were_never_packed_are_refused_or_read_but_break_nothing(data
         list(events_in(data))
 
 
-def test_a_sample_of_no_time_is_not_read():
+def test_a_sample_with_an_invalid_time_is_not_read():
     of_no_time = bytes([2 + 100, 2 + 0]) + bytes([0, 0, 0, 0])
     with pytest.raises(DamagedError, match="no time"):
         unpack(NodeShape("rac1", (), ()), Packed(1, 1.0, msgspec.Raw(of_no_time)))
 
 
-def test_a_number_without_end_is_damage():
+def test_a_number_of_unlimited_length_is_damage():
     with pytest.raises(DamagedError):
         Unpacker(b"\x80" * 10_000_000).number()
 
 
-def test_these_bytes_of_layout_1_are_read_for_ever():
+def test_these_bytes_of_format_1_can_always_be_read():
     time, of_one_second, eth1 = "013bdf07507ea8da41", "66", "0120" + "ac02" + "01"
     counters, load, cpu, left_out = "01" + "02", "4d", "0102" + "ca01" + "9801" + "1b" + "841a", "0104" + "65746832"
     packed = bytes.fromhex(time + of_one_second + eth1 + counters + load + cpu + left_out)

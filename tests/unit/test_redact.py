@@ -57,17 +57,17 @@ def left(data: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_no_original_is_in_any_format(form: str, evidence: Evidence) -> None:
+def test_no_original_name_is_in_any_format(form: str, evidence: Evidence) -> None:
     assert left(FORMATS[form].write(evidence)) == []
 
 
-def test_the_made_up_site_does_hold_every_original() -> None:
+def test_the_example_site_contains_every_original_name() -> None:
     text = to_json(site()).decode().lower()
 
     assert [o for o in (*ORIGINALS, *WORDS) if o.lower() not in text] == []
 
 
-def test_no_original_is_in_a_saved_file_or_in_the_bytes_of_its_recording(tmp_path: Path) -> None:
+def test_no_original_name_is_in_a_saved_file_or_in_the_bytes_of_its_recording(tmp_path: Path) -> None:
     made = redactor()
     report = made.report(site())
     with closing(Recorder.create(tmp_path / "samples.rec", _header("before the change of prodrac"))) as recorder:
@@ -90,12 +90,12 @@ def test_texts_that_identify_no_site_are_unchanged(redacted: Report) -> None:
     assert '\\"at\\": \\"2026-11-20T14:02:31.100+01:00\\"' in text
 
 
-def test_the_redacted_report_says_that_it_is_and_is_left_as_it_is_after_that(redacted: Report) -> None:
+def test_the_redacted_report_is_marked_and_not_redacted_twice(redacted: Report) -> None:
     assert redacted.is_redacted
     assert redactor().report(redacted) is redacted
 
 
-def test_the_same_mapping_gives_the_same_report_again() -> None:
+def test_the_same_mapping_gives_the_same_report() -> None:
     first = Pseudonyms()
     once = redactor(first).report(site())
 
@@ -105,47 +105,47 @@ def test_the_same_mapping_gives_the_same_report_again() -> None:
     assert redactor().report(site()) == once
 
 
-def test_another_clusters_names_change_no_pseudonym() -> None:
-    kept = Pseudonyms()
-    redactor(kept).report(site())
-    before = kept.mapping().names
+def test_names_of_another_cluster_change_no_pseudonym() -> None:
+    pseudonyms = Pseudonyms()
+    redactor(pseudonyms).report(site())
+    before = pseudonyms.mapping().names
     other = report_of(cluster(2))
 
-    Redactor(kept).report(
+    Redactor(pseudonyms).report(
         from_json(to_json(other).replace(b"rac1", b"zulu1").replace(b"rac2", b"zulu2").replace(b"192.168.", b"172.20."))
     )
 
-    after = kept.mapping().names
+    after = pseudonyms.mapping().names
     assert {(kind, *item) for kind, names in before.items() for item in names.items()} <= {
         (kind, *item) for kind, names in after.items() for item in names.items()
     }
     assert {"zulu1", "zulu2"} <= after["host"].keys()
 
 
-def test_checks_find_the_same_in_the_redacted_facts(redacted: Report) -> None:
-    told = report_of(redacted.cluster)
+def test_checks_have_the_same_findings_with_the_redacted_facts(redacted: Report) -> None:
+    report = report_of(redacted.cluster)
 
-    assert [(f.code, f.status) for f in told.findings] == [(f.code, f.status) for f in site().findings]
-    assert [f.title for f in told.findings] == [f.title for f in redacted.findings]
+    assert [(f.code, f.status) for f in report.findings] == [(f.code, f.status) for f in site().findings]
+    assert [f.title for f in report.findings] == [f.title for f in redacted.findings]
 
 
 @pytest.mark.parametrize("base", [asked(4), asked(black_hole(3)), cluster(16)], ids=["well", "black hole", "16 nodes"])
-def test_checks_find_the_same_word_for_word_in_any_cluster(base: Cluster) -> None:
+def test_checks_have_the_same_texts_for_any_cluster(base: Cluster) -> None:
     report = Redactor(Pseudonyms()).report(report_of(base))
 
     assert report_of(report.cluster).findings == report.findings
 
 
 @pytest.mark.parametrize("name", ["a", "up", "eth1", "node", "db", "bond", "mtu", "ok", "gc"])
-def test_a_node_with_an_ordinary_name_is_replaced_and_the_words_that_checks_need_are_not(name: str) -> None:
+def test_a_node_with_a_common_name_is_replaced_and_words_that_checks_need_are_not(name: str) -> None:
     base = asked(3)
     text = re.sub(rb'"rac2(-vip)?"', rf'"{name}\1"'.encode(), msgspec.json.encode(base))
     original = msgspec.json.decode(text, type=Cluster)
 
     report = Redactor(Pseudonyms()).report(report_of(original))
 
-    told = report_of(report.cluster)
-    assert [(f.code, f.status) for f in told.findings] == [(f.code, f.status) for f in report.findings]
+    redacted_report = report_of(report.cluster)
+    assert [(f.code, f.status) for f in redacted_report.findings] == [(f.code, f.status) for f in report.findings]
     node = report.cluster.read_nodes()[1]
     assert node.name not in (name, "rac2")
     assert [i.name for i in node.interfaces] == ["eth0", "eth1", "eth2"]
@@ -155,7 +155,7 @@ def test_a_node_with_an_ordinary_name_is_replaced_and_the_words_that_checks_need
 
 @effort(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(any_of(Report))
-def test_any_report_keeps_its_shape_and_gets_the_same_pseudonyms_again(report: Report) -> None:
+def test_any_report_keeps_its_structure_and_gets_the_same_pseudonyms_again(report: Report) -> None:
     original = msgspec.structs.replace(report, is_redacted=False)
     pseudonyms = Pseudonyms()
 
@@ -166,7 +166,7 @@ def test_any_report_keeps_its_shape_and_gets_the_same_pseudonyms_again(report: R
     assert Redactor(Pseudonyms(pseudonyms.mapping())).report(original) == once
 
 
-def test_a_database_keeps_one_number_that_is_not_its_own(redacted: Report) -> None:
+def test_a_database_id_is_replaced_by_one_number_everywhere(redacted: Report) -> None:
     database = redacted.cluster.database
     assert isinstance(database, Database)
 
@@ -182,7 +182,7 @@ def test_a_hostile_report_is_redacted_like_any_other() -> None:
     assert [n.name for n in replaced.cluster.read_nodes()] == ["host_a", "host_c", "host_e"]
 
 
-def test_what_was_on_one_subnet_is_on_one_subnet(redacted: Report) -> None:
+def test_ports_on_one_subnet_stay_on_one_subnet(redacted: Report) -> None:
     before, after = site().cluster, redacted.cluster
     assert isinstance(before.networks, tuple)
     assert isinstance(after.networks, tuple)
@@ -197,7 +197,7 @@ def test_what_was_on_one_subnet_is_on_one_subnet(redacted: Report) -> None:
         )
 
 
-def test_a_link_local_address_is_made_of_the_pseudonym_of_the_mac_address(redacted: Report) -> None:
+def test_a_link_local_address_is_derived_from_the_pseudonym_of_the_mac_address(redacted: Report) -> None:
     public = redacted.cluster.read_nodes()[0].interfaces[0]
     linked = next(a.ip for a in public.addresses if a.ip.startswith("fe80:"))
 
@@ -205,14 +205,14 @@ def test_a_link_local_address_is_made_of_the_pseudonym_of_the_mac_address(redact
     assert linked == "fe80::ff:fe00:1"
 
 
-def test_names_made_of_names_stay_made_of_them(redacted: Report) -> None:
+def test_names_composed_of_names_become_composed_pseudonyms(redacted: Report) -> None:
     names = {m.name: m.vip for m in redacted.cluster.clusterware.members}  # type: ignore[union-attr]
 
     assert names == {"host_a": "host_a-vip", "host_b": "host_b-vip", "host_c": "host_c-vip"}
     assert [i.name for i in redacted.cluster.database.instances] == ["base_a1", "base_a2", "base_a3"]  # type: ignore[union-attr]
 
 
-def test_the_case_of_a_name_stays(redacted: Report) -> None:
+def test_the_case_of_a_name_is_preserved(redacted: Report) -> None:
     text = redacted.journal[-1].text
 
     assert re.search(r"host_a\.domain_[a-c] HOST_A host_a-vip", text)
@@ -227,25 +227,25 @@ def test_evidence_still_belongs_to_its_findings(redacted: Report) -> None:
 
 
 def test_settings_keep_their_own_names_and_words(redacted: Report) -> None:
-    kept = redacted.settings
+    settings = redacted.settings
 
-    assert kept["console"] == {"graphs": "blocks", "ascii": False}
-    assert re.fullmatch(r"/home/user_[a-c]/\.ssh/config", kept["ssh"]["config_file"])
-    assert kept["ssh"]["read_timeout_s"] == 10.0
-    assert kept["waivers"][0]["code"] == "IC-PATH-003"
+    assert settings["console"] == {"graphs": "blocks", "ascii": False}
+    assert re.fullmatch(r"/home/user_[a-c]/\.ssh/config", settings["ssh"]["config_file"])
+    assert settings["ssh"]["read_timeout_s"] == 10.0
+    assert settings["waivers"][0]["code"] == "IC-PATH-003"
 
 
 @pytest.mark.parametrize(
     "settings",
     [{"cluster": 3}, {"cluster": {"peers": 3}}, {"waivers": 3}, {"waivers": [3, {"by": 3, "nodes": 3}]}, {"ssh": [[]]}],
 )
-def test_settings_that_are_none_harm_nothing(settings: dict[str, object]) -> None:
+def test_settings_without_names_are_unchanged(settings: dict[str, object]) -> None:
     report = msgspec.structs.replace(report_of(cluster(2)), settings=settings)
 
     assert Redactor(Pseudonyms()).report(report).settings == settings
 
 
-def test_samples_are_found_under_the_pseudonyms() -> None:
+def test_samples_are_found_under_their_pseudonyms() -> None:
     made = redactor()
     report, samples = made.report(site()), made.track(track())
     first, second = (n.name for n in report.cluster.read_nodes()[:2])
@@ -272,7 +272,7 @@ def test_a_node_called_node_keeps_its_samples() -> None:
     assert {e.source for s in samples.sources() for e in samples.window(s, 0, 9)} == set(samples.sources())
 
 
-def test_a_recording_holds_the_same_numbers_afterwards(tmp_path: Path) -> None:
+def test_a_redacted_recording_has_the_same_numbers(tmp_path: Path) -> None:
     with closing(Recorder.create(tmp_path / "plain.rec", header())) as recorder:
         for events in busy(12):
             recorder.write(events)
@@ -328,4 +328,4 @@ def _interface_addresses(node: Node | NodeSetup | None, name: str) -> list[Addre
     assert isinstance(node, Node)
     found = node.interface(name)
     assert found
-    return [a for a in found.addresses if not a.is_haip]
+    return [a for a in found.addresses if not a.is_link_local]

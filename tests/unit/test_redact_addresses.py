@@ -46,7 +46,7 @@ def text_of(pseudonyms: Pseudonyms | None = None) -> TextReplacer:
 
 
 @given(st.lists(one_ip4 | one_ip6, unique=True, max_size=30))
-def test_no_two_addresses_become_one_and_none_stays(originals: list[IPAddress]) -> None:
+def test_no_two_addresses_get_one_pseudonym_and_no_original_stays(originals: list[IPAddress]) -> None:
     pseudonyms = Pseudonyms()
     pseudonyms.avoid_addresses(originals)
     addresses = Addresses(pseudonyms)
@@ -58,16 +58,19 @@ def test_no_two_addresses_become_one_and_none_stays(originals: list[IPAddress]) 
 
 
 @given(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9), st.integers(1, 9), one_ip6)
-def test_an_address_goes_however_short_it_is(a: int, b: int, c: int, d: int, long: IPAddress) -> None:
+def test_an_address_is_replaced_however_short_it_is(a: int, b: int, c: int, d: int, long: IPAddress) -> None:
     for text in (f"{a}.{b}.{c}.{d}", f"200{a}::{d}", f"({a}.{b}.{c}.{d})", str(long)):
         assert text_of().replaced(text) != text
 
 
 @given(st.lists(subnets_of(one_ip4, 8, 30), max_size=8), st.lists(one_ip4, max_size=12))
-def test_an_address_is_in_a_known_subnet_before_and_after(networks: list[IPNetwork], others: list[IPAddress]) -> None:
+def test_an_address_stays_in_its_known_subnet(networks: list[IPNetwork], others: list[IPAddress]) -> None:
     assume(
         not any(
-            n.overlaps(ipaddress.ip_network(kept)) for n in networks for kept in WELL_KNOWN_NETWORKS if ":" not in kept
+            n.overlaps(ipaddress.ip_network(network))
+            for n in networks
+            for network in WELL_KNOWN_NETWORKS
+            if ":" not in network
         )
     )
     pseudonyms = Pseudonyms()
@@ -84,7 +87,7 @@ def test_an_address_is_in_a_known_subnet_before_and_after(networks: list[IPNetwo
 
 
 @given(st.lists(subnets_of(one_ip4, 8, 26), min_size=1, max_size=10), st.data())
-def test_subnets_are_subnets_in_whatever_order_they_are_learnt(networks: list[IPNetwork], data: st.DataObject) -> None:
+def test_subnets_stay_subnets_in_any_order_of_learning(networks: list[IPNetwork], data: st.DataObject) -> None:
     pseudonyms = Pseudonyms()
     for network in data.draw(st.permutations(networks)):
         pseudonyms.add_network(network)
@@ -100,7 +103,7 @@ def test_subnets_are_subnets_in_whatever_order_they_are_learnt(networks: list[IP
             assert (a.broadcast_address == b.broadcast_address) == (image.broadcast_address == other.broadcast_address)
 
 
-def test_a_subnet_learnt_late_takes_in_what_lies_in_it_and_the_old_pseudonym_can_still_be_looked_up() -> None:
+def test_a_subnet_learnt_late_covers_its_addresses_and_old_pseudonyms_stay_valid() -> None:
     pseudonyms = Pseudonyms()
     addresses = Addresses(pseudonyms)
     for third in (5, 17, 18, 40):
@@ -112,12 +115,12 @@ def test_a_subnet_learnt_late_takes_in_what_lies_in_it_and_the_old_pseudonym_can
     image = ipaddress.ip_network(f"{addresses.ip(ipaddress.ip_address('10.20.16.0'))}/20")
     inside = [addresses.ip(ipaddress.ip_address(f"10.20.{third}.1")) in image for third in (5, 17, 18, 40)]
     assert inside == [False, True, True, False]
-    kept = pseudonyms.mapping()
-    assert kept.retired[f"{before[:-1]}0/24"] == "10.20.18.0/24"
-    assert kept.addresses["10.20.18.1"] == str(addresses.ip(ipaddress.ip_address("10.20.18.1")))
+    mapping = pseudonyms.mapping()
+    assert mapping.retired[f"{before[:-1]}0/24"] == "10.20.18.0/24"
+    assert mapping.addresses["10.20.18.1"] == str(addresses.ip(ipaddress.ip_address("10.20.18.1")))
 
 
-def test_a_full_network_has_room_for_the_subnets_that_it_is_made_of() -> None:
+def test_a_full_network_has_room_for_its_parent_subnets() -> None:
     pseudonyms = Pseudonyms()
     for third in range(256):
         pseudonyms.add_network(ipaddress.ip_network(f"10.20.{third}.0/24"))
@@ -153,7 +156,7 @@ def test_a_restored_mapping_assigns_the_same_pseudonyms(originals: list[IPAddres
 
 
 @given(st.lists(mac, unique=True, max_size=10))
-def test_mac_addresses_stay_apart_and_become_locally_administered_ones(originals: list[bytes]) -> None:
+def test_mac_addresses_stay_distinct_and_become_locally_administered(originals: list[bytes]) -> None:
     text = text_of()
 
     replaced = [text.replaced(m.hex(":")) for m in originals]
@@ -165,7 +168,7 @@ def test_mac_addresses_stay_apart_and_become_locally_administered_ones(originals
 
 
 @given(mac, st.integers(0, 0xFFFF))
-def test_an_ipv6_address_made_of_a_mac_address_tells_nothing_of_it(address: bytes, subnet: int) -> None:
+def test_an_ipv6_address_made_from_a_mac_address_reveals_no_part_of_it(address: bytes, subnet: int) -> None:
     identifier = bytes([address[0] ^ 2]) + address[1:3] + b"\xff\xfe" + address[3:]
     text = text_of()
     own = bytes.fromhex(text.replaced(address.hex(":")).replace(":", ""))
@@ -210,7 +213,7 @@ def test_an_address_that_identifies_no_site_is_unchanged(text: str) -> None:
         ("kim@elsewhere.org", "mail_a@mail.invalid"),
     ],
 )  # fmt: skip
-def test_an_address_is_known_in_every_form(text: str, shape: str) -> None:
+def test_an_address_is_recognized_in_every_form(text: str, shape: str) -> None:
     assert re.fullmatch(shape, text_of().replaced(text))
 
 
@@ -241,7 +244,7 @@ def test_an_address_is_known_in_every_form(text: str, shape: str) -> None:
         ("d41d8cd98f00b204e9800998ecf8427e", "d41d8cd98f00b204e9800998ecf8427e"),
     ],
 )
-def test_a_known_address_is_found_in_other_spellings_and_numbers_that_look_alike_stay(text: str, replaced: str) -> None:
+def test_a_known_address_is_found_in_other_spellings_and_similar_numbers_stay(text: str, replaced: str) -> None:
     pseudonyms = Pseudonyms()
     addresses = Addresses(pseudonyms)
     known = [ipaddress.ip_address("192.168.10.1")]
@@ -254,7 +257,7 @@ def test_a_known_address_is_found_in_other_spellings_and_numbers_that_look_alike
     assert TextReplacer(pseudonyms, spellings, addresses, NamePseudonyms({})).replaced(text) == replaced
 
 
-def test_four_numbers_that_look_like_a_release_are_an_address_where_their_network_is_known() -> None:
+def test_four_numbers_like_a_release_are_an_address_if_their_network_is_known() -> None:
     pseudonyms = Pseudonyms()
     pseudonyms.add_network(ipaddress.ip_network("12.1.0.0/24"))
 

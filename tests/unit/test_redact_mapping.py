@@ -43,7 +43,7 @@ def test_only_the_operator_can_read_the_mapping_and_it_is_readable_text(tmp_path
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_a_mapping_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
+def test_a_mapping_readable_by_others_becomes_private(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     with open_mapping(path) as pseudonyms:
         pseudonyms.name("host", "rac1")
@@ -55,7 +55,7 @@ def test_a_mapping_that_others_can_read_is_closed_to_them(tmp_path: Path) -> Non
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_run_that_fails_leaves_the_mapping_as_it_was(tmp_path: Path) -> None:
+def test_a_run_that_fails_does_not_change_the_mapping(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     with open_mapping(path) as pseudonyms:
         pseudonyms.name("host", "rac1")
@@ -98,7 +98,7 @@ def test_a_damaged_mapping_is_one_sentence_and_is_never_overwritten(tmp_path: Pa
     assert path.read_bytes() == content
 
 
-def test_a_place_that_cannot_hold_a_mapping_is_one_sentence(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_a_mapping_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")
 
@@ -111,7 +111,7 @@ def test_a_place_that_cannot_hold_a_mapping_is_one_sentence(tmp_path: Path) -> N
             pytest.fail("it was taken for a mapping")
 
 
-def test_runs_at_the_same_time_lose_nothing_and_give_nothing_away_twice(tmp_path: Path) -> None:
+def test_concurrent_runs_lose_nothing_and_use_no_pseudonym_twice(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     program = (
         "import sys; from pathlib import Path; from checks.redact import open_mapping\n"
@@ -137,10 +137,10 @@ def test_the_command_redacts_and_stores_the_mapping_and_prints_its_path(
     assert made.report.is_redacted
     assert made.track is not None
     assert made.track.sources() == ("node host_a", "node host_b")
-    told = capsys.readouterr()
-    assert str(tmp_path / "racwire" / "redaction.json") in told.err
-    assert "review the file before you hand it on" in told.err
-    assert told.out == ""
+    captured = capsys.readouterr()
+    assert str(tmp_path / "racwire" / "redaction.json") in captured.err
+    assert "review the file before you hand it on" in captured.err
+    assert captured.out == ""
     assert read(tmp_path / "racwire" / "redaction.json").names["host"]["rac1"] == "host_a"
 
 
@@ -151,14 +151,14 @@ def test_the_mapping_has_the_names_of_samples_that_are_read_later(tmp_path: Path
     made = redaction.redacted(Evidence(site(), samples), str(tmp_path / "map.json"))
     assert made.track is not None
 
-    (*_, asked_for) = made.track.window("node host_b", 0, 9)
+    (*_, requested) = made.track.window("node host_b", 0, 9)
 
-    kept = read(tmp_path / "map.json")
-    assert isinstance(asked_for, Gap)
-    assert asked_for.reason.split()[0] == kept.addresses["172.31.7.9"]
-    assert asked_for.reason.split()[2] == kept.addresses["fd00:1:2:3::9"]
-    assert asked_for.reason.split()[4].replace(":", "") == kept.mac_addresses["0c42a1000009"]
-    assert asked_for.reason.endswith(f"{kept.names['mail']['kim@elsewhere.org']}@mail.invalid")
+    mapping = read(tmp_path / "map.json")
+    assert isinstance(requested, Gap)
+    assert requested.reason.split()[0] == mapping.addresses["172.31.7.9"]
+    assert requested.reason.split()[2] == mapping.addresses["fd00:1:2:3::9"]
+    assert requested.reason.split()[4].replace(":", "") == mapping.mac_addresses["0c42a1000009"]
+    assert requested.reason.endswith(f"{mapping.names['mail']['kim@elsewhere.org']}@mail.invalid")
 
 
 def test_redacted_evidence_is_unchanged_and_a_message_says_so(
@@ -212,7 +212,7 @@ def test_a_stored_mapping_restores_the_same_pseudonyms() -> None:
     assert Pseudonyms(first.mapping()).mapping() == first.mapping()
 
 
-def test_who_became_root_to_run_racwire_is_replaced_too() -> None:
+def test_the_user_who_became_root_is_replaced_too() -> None:
     named = redaction.identity({"SUDO_USER": "zaphod", "LOGNAME": "root", "HOME": "/root"})
 
     assert "zaphod" in named.logins

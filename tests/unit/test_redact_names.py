@@ -32,7 +32,7 @@ any_name = st.from_regex(rf"[{LETTERS}][{LETTERS}0-9]{{0,11}}(-[{LETTERS}0-9]{{1
 
 
 def of_nodes(*names: str) -> Report:
-    """A report of nodes with these names, and what a tool might print of them."""
+    """A report of nodes with these names, and with possible output of tools about them."""
     built = cluster(len(names))
     data = msgspec.json.encode(built)
     for number, name in enumerate(names, 1):
@@ -55,14 +55,14 @@ def text_with(text: str, report: Report | None = None, identity: Identity | None
 
 @given(st.lists(any_name, min_size=2, max_size=4, unique_by=str.lower))
 @example(["a-0", "a-v"])
-def test_no_name_of_a_node_survives_in_any_field(names: list[str]) -> None:
+def test_no_name_of_a_node_remains_in_any_field(names: list[str]) -> None:
     pseudonyms = Pseudonyms()
 
     report = Redactor(pseudonyms).report(of_nodes(*names))
 
-    told = [n.name for n in report.cluster.read_nodes()]
-    assert len(set(told)) == len(names)
-    assert not {n.lower() for n in told} & {n.lower() for n in names}
+    names_after = [n.name for n in report.cluster.read_nodes()]
+    assert len(set(names_after)) == len(names)
+    assert not {n.lower() for n in names_after} & {n.lower() for n in names}
     # Without the pseudonyms: of a node a-v, host_a-vip has the letters, but not the name.
     text = re.sub(r"host_[a-z]+", "\0", to_json(report).decode())
     for name in names:
@@ -74,25 +74,25 @@ def test_no_name_of_a_node_survives_in_any_field(names: list[str]) -> None:
         else:
             assert not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", report.journal[0].text, re.IGNORECASE)
     assert report.findings[0].code == "IC-GRID-001"
-    given_ = [p for of_kind in pseudonyms.mapping().names.values() for p in of_kind.values()]
-    assert len(set(given_)) == len(given_)
+    used = [p for of_kind in pseudonyms.mapping().names.values() for p in of_kind.values()]
+    assert len(set(used)) == len(used)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["host", "user", "database", "switch"]), any_name), max_size=40))
-def test_the_mapping_is_injective_and_no_pseudonym_has_an_original_in_it(named: list[tuple[str, str]]) -> None:
+def test_the_mapping_is_injective_and_no_pseudonym_contains_an_original(named: list[tuple[str, str]]) -> None:
     pseudonyms = Pseudonyms()
     pseudonyms.avoid(name for _, name in named)
 
-    given_ = {name: pseudonyms.name(kind, name) for kind, name in named}
+    used = {name: pseudonyms.name(kind, name) for kind, name in named}
 
-    assert len(set(given_.values())) == len({name.lower() for name in given_})
-    for pseudonym in given_.values():
-        assert not [name for name in given_ if len(name) > 2 and name.lower() in pseudonym]
-        assert not set(pseudonym.split("_")) & set(given_)
+    assert len(set(used.values())) == len({name.lower() for name in used})
+    for pseudonym in used.values():
+        assert not [name for name in used if len(name) > 2 and name.lower() in pseudonym]
+        assert not set(pseudonym.split("_")) & set(used)
 
 
 @pytest.mark.parametrize("name", ["host", "a", "hos", "host_a", "machine"])
-def test_a_node_called_like_a_pseudonym_gets_another_one(name: str) -> None:
+def test_a_node_with_the_name_of_a_pseudonym_gets_another_one(name: str) -> None:
     pseudonyms = Pseudonyms()
     pseudonyms.name("host", "rac7")  # of an earlier report: host_a
 
@@ -125,12 +125,12 @@ def test_a_node_called_like_a_pseudonym_gets_another_one(name: str) -> None:
         ("+ASM1 -MGMTDB LISTENER_SCAN1 localhost CDB$ROOT", "+ASM1 -MGMTDB LISTENER_SCAN1 localhost CDB$ROOT"),
     ],
 )
-def test_a_name_is_replaced_where_it_is_meant(text: str, replaced: str) -> None:
+def test_a_name_is_replaced_only_where_it_is_the_name(text: str, replaced: str) -> None:
     assert text_with(text) == replaced
 
 
 @pytest.mark.parametrize(
-    ("text", "gone"),
+    ("text", "original"),
     [
         ("rac1.corp.acme.example", "corp.acme"),
         ("rac1.corp.acme.example and db7.acme.example, lab3.corp.acme.example:22", "db7"),
@@ -152,11 +152,11 @@ def test_a_name_is_replaced_where_it_is_meant(text: str, replaced: str) -> None:
         ("rac1%2ecorp http://rac1:80 &quot;rac1&quot; \\u0022rac1\\u0022", "rac1"),
     ],
 )
-def test_what_an_output_names_in_a_well_known_way_goes(text: str, gone: str) -> None:
-    assert gone not in text_with(text).lower()
+def test_names_in_well_known_outputs_are_replaced(text: str, original: str) -> None:
+    assert original not in text_with(text).lower()
 
 
-def test_names_with_signs_in_them_go_as_html_json_and_web_addresses_have_them() -> None:
+def test_names_with_special_characters_are_replaced_in_html_json_and_urls() -> None:
     who = "Zoë O'Neil & <Sons>"
     report = msgspec.structs.replace(report_of(asked(2)), settings={"waivers": [{"by": who}]})
     forms = [who, html.escape(who), json.dumps(who), quote(who, safe="")]
@@ -166,7 +166,7 @@ def test_names_with_signs_in_them_go_as_html_json_and_web_addresses_have_them() 
     assert replaced.splitlines() == ["person_a", "person_a", '"person_a"', "person_a"]
 
 
-def test_who_runs_racwire_and_where_goes() -> None:
+def test_the_user_and_the_host_of_racwire_are_replaced() -> None:
     identity = Identity(("root", "zaphod"), "/export/zaphod", "beeblebox.heart.example")
 
     replaced = text_with("ssh zaphod@beeblebox in /export/zaphod of beeblebox.heart.example", identity=identity)
@@ -175,7 +175,7 @@ def test_who_runs_racwire_and_where_goes() -> None:
     assert re.fullmatch(r"ssh user_a@(host_\w) in /export/user_a of \1\.domain_a", replaced)
 
 
-def test_an_interface_keeps_its_name_but_for_names_in_it() -> None:
+def test_an_interface_keeps_its_name_except_for_names_in_it() -> None:
     data = msgspec.json.encode(asked(2)).replace(b"eth2", b"prodracp2")
     base = report_of(msgspec.json.decode(data, type=Cluster))
 
@@ -185,16 +185,16 @@ def test_an_interface_keeps_its_name_but_for_names_in_it() -> None:
     assert report_of(report.cluster).findings == report.findings
 
 
-def test_reasons_of_what_could_not_be_read_are_redacted_too() -> None:
+def test_reasons_of_unknown_facts_are_redacted_too() -> None:
     reason = "GV$DLM_MISC could not be read as AUDITOR_KIM on rac2 (10.20.0.2)."
     base = msgspec.structs.replace(cluster(2), database=database(2, user="AUDITOR_KIM", parameters=Unknown(reason)))
 
-    told = Redactor(Pseudonyms()).report(report_of(base)).cluster.database
+    redacted = Redactor(Pseudonyms()).report(report_of(base)).cluster.database
 
-    assert isinstance(told, Database)
-    assert isinstance(told.parameters, Unknown)
+    assert isinstance(redacted, Database)
+    assert isinstance(redacted.parameters, Unknown)
     assert re.fullmatch(
-        r"GV\$DLM_MISC could not be read as USER_A on host_b \(24\d\.\d+\.\d+\.2\)\.", told.parameters.reason
+        r"GV\$DLM_MISC could not be read as USER_A on host_b \(24\d\.\d+\.\d+\.2\)\.", redacted.parameters.reason
     )
 
 
@@ -214,7 +214,7 @@ def test_a_name_is_searched_where_no_other_word_is_damaged(scope: MatchScope, na
     ("name", "derived"),
     [("rac1-vip", True), ("prod2", True), ("prodrac-scan", True), ("rac12", False), ("prod_payroll", False)],
 )
-def test_only_what_anybody_would_add_makes_a_name_of_another(name: str, *, derived: bool) -> None:
+def test_only_common_prefixes_and_suffixes_derive_a_name_from_another(name: str, *, derived: bool) -> None:
     assert is_derived(name, {"rac1", "prod", "prodrac"}) is derived
 
 
@@ -232,12 +232,12 @@ def test_only_what_anybody_would_add_makes_a_name_of_another(name: str, *, deriv
         ("", set()),
     ],
 )  # fmt: skip
-def test_the_names_in_a_connect_string(text: str, names: set[tuple[str, str]]) -> None:
+def test_names_in_a_connect_string_are_replaced(text: str, names: set[tuple[str, str]]) -> None:
     assert {found for found in names_in_connect_string(text) if found[1]} == names
 
 
 @pytest.mark.parametrize("name", ["app01", "log1", "oracle1", "inventory", "grid2", "oracle", "wallet"])
-def test_a_host_is_a_host_though_a_directory_or_a_user_of_anyone_is_called_so(name: str) -> None:
+def test_a_host_is_replaced_even_if_a_common_directory_or_user_has_its_name(name: str) -> None:
     report = Redactor(Pseudonyms()).report(of_nodes(name, "zulu2"))
 
     assert report.cluster.read_nodes()[0].name == "host_a"
@@ -245,7 +245,7 @@ def test_a_host_is_a_host_though_a_directory_or_a_user_of_anyone_is_called_so(na
 
 
 @pytest.mark.parametrize("name", ["inventory", "app", "log1"])
-def test_a_database_is_one_though_a_directory_of_anyone_is_called_so(name: str) -> None:
+def test_a_database_is_replaced_even_if_a_common_directory_has_its_name(name: str) -> None:
     base = msgspec.structs.replace(asked(2), database=database(2, name=name))
 
     replaced = text_with(f"ora.{name}.db {name.upper()}_DATA ora_pmon_{name}_1 /u01/oraInventory", report_of(base))
@@ -286,9 +286,9 @@ def test_a_text_four_times_as_long_takes_about_four_times_as_long(made: Callable
     report = report_of(asked(2))
 
     def spent(length: int) -> float:
-        begun = time.process_time()
+        started = time.process_time()
         text_with(made(length), report)
-        return time.process_time() - begun
+        return time.process_time() - started
 
     short = max(spent(5_000), 0.02)
     assert spent(20_000) < 8 * short

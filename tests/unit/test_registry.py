@@ -1,4 +1,4 @@
-"""The registry of what is read: readers use each entry, and whatever a run puts in its journal is registered."""
+"""The registry of reads: readers use each entry, and every journal entry of a run is registered."""
 
 import ast
 import shlex
@@ -50,14 +50,14 @@ def used_names() -> frozenset[str]:
     return frozenset(found)
 
 
-def test_every_entry_is_listed_once_under_a_name_of_its_own() -> None:
+def test_every_topic_is_listed_once_with_its_own_name() -> None:
     names = [source.name for source in sources()]
     assert len(names) == len(set(names))
     assert set(map(id, DECLARED.values())) <= set(map(id, sources()))
 
 
-def test_every_entry_is_read_by_a_reader() -> None:
-    """Entries of packets are declared for the dry run; their topic is what the sender's journal says."""
+def test_every_topic_has_a_reader() -> None:
+    """Entries of packets are declared for the dry run; their topic is that of the sender's journal."""
     packets = {"path pings", "latency pings", "database login", "recordings", "node addresses"}
     entries = {name.rpartition(".")[2]: source for name, source in DECLARED.items() if source.name not in packets}
     assert [name for name in entries if name not in used_names()] == []
@@ -65,7 +65,7 @@ def test_every_entry_is_read_by_a_reader() -> None:
     assert [name for name in bare if name not in used_names()] == []
 
 
-def test_every_entry_says_who_needs_it_where_it_is_read_and_what_for() -> None:
+def test_every_topic_has_its_users_its_source_and_its_purpose() -> None:
     groups = {
         *("clusterware", "nodes", "setups", "managed", "changing", "counters", "paths"),
         *("database", "activity", "history", "samples", "readiness"),
@@ -90,19 +90,19 @@ def unregistered(journal: Journal) -> set[str]:
     return {e.topic for e in journal.entries if not any(pattern.fullmatch(e.topic) for pattern in known)}
 
 
-def test_the_dry_run_tells_every_entry() -> None:
+def test_the_dry_run_lists_every_topic() -> None:
     settings = Settings(database=DatabaseSettings(connect="scan/prod", user="racwire", diagnostics_pack=True))
     everything = (*discover().checks, *documented())
-    told = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {}), *plan_doctor()))
+    dry_run = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {}), *plan_doctor()))
     described_in_words = {"ssh", "path pings", "latency pings", "database login"}
     for entry in sources():
         if isinstance(entry, GridCommand):
-            assert shlex.join(entry.argv("$GRID_HOME")) in told, entry.name
+            assert shlex.join(entry.argv("$GRID_HOME")) in dry_run, entry.name
         elif isinstance(entry, Program) and entry.example:
-            assert all(line in told for line in entry.action_on(*entry.example).splitlines()), entry.name
+            assert all(line in dry_run for line in entry.action_on(*entry.example).splitlines()), entry.name
         elif entry.name not in described_in_words:
             lines = [line for read in entry.reads for line in read.how.strip().splitlines()]
-            assert all(line in told for line in lines), entry.name
+            assert all(line in dry_run for line in lines), entry.name
 
 
 GRID_TOOLS = {
@@ -128,7 +128,7 @@ def executable(file: Path, text: str) -> Path:
     return file
 
 
-async def test_a_whole_check_on_fakes_journals_registered_topics_alone_and_reaches_each_of_them(
+async def test_a_whole_run_on_fakes_records_only_registered_topics_and_each_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, text in GRID_TOOLS.items():
@@ -159,12 +159,12 @@ async def test_a_whole_check_on_fakes_journals_registered_topics_alone_and_reach
         await peer.close()
     assert unregistered(journal) == set()
     assert {entry.node for entry in journal.entries if entry.topic == "ssh"} == {"rac2", "rac3", "rac4"}
-    told = {entry.topic for entry in journal.entries}
+    topics = {entry.topic for entry in journal.entries}
     for topic in topics_of("clusterware", "nodes", "setups", "managed", "counters", "paths", "changing"):
-        assert any(map(topic_pattern(topic).fullmatch, told)), topic
+        assert any(map(topic_pattern(topic).fullmatch, topics)), topic
 
 
-def test_a_topic_with_a_word_in_capitals_stands_for_any_name() -> None:
+def test_a_topic_with_a_word_in_capitals_matches_any_name() -> None:
     assert topic_pattern("path NETWORK FROM TO").fullmatch("path 192.168.10.0/24 rac1 rac2")
     assert not topic_pattern("path NETWORK FROM TO").fullmatch("interfaces")
     assert topic_pattern("sql sysstat").fullmatch("sql sysstat")

@@ -1,4 +1,4 @@
-"""The program for peers, and what is made of its answer."""
+"""The program for peers, and the facts from its answer."""
 
 import shutil
 import subprocess
@@ -69,7 +69,7 @@ class Answers(Shell):
         return Completed(0, self._text)
 
 
-def test_an_old_peer_gives_what_it_has() -> None:
+def test_an_old_peer_is_read_as_far_as_it_answers() -> None:
     node = parse_node("rac2", ANSWER)
     (eth1,) = node.interfaces
     assert (node.name, node.read_by, node.kernel_release) == ("rac2", "ssh", "4.14.35-2047.el7uek.x86_64")
@@ -82,18 +82,18 @@ def test_an_old_peer_gives_what_it_has() -> None:
 
 
 @given(st.text() | st.lists(st.sampled_from(ANSWER.splitlines(keepends=True))).map("".join))
-def test_no_answer_breaks_the_parser(text: str) -> None:
+def test_no_answer_makes_the_parser_raise(text: str) -> None:
     parse_node("rac2", text)
 
 
 @given(st.integers(0, len(ANSWER)))
-def test_a_torn_answer_is_no_lie(length: int) -> None:
+def test_a_truncated_answer_gives_no_wrong_facts(length: int) -> None:
     whole, torn = parse_node("rac2", ANSWER), parse_node("rac2", ANSWER[:length])
     assert set(torn.routes) <= set(whole.routes)
     assert torn.counters == whole.counters or isinstance(torn.counters, Unknown)
 
 
-async def test_the_journal_shows_each_section_as_it_came() -> None:
+async def test_the_journal_has_each_section_as_received() -> None:
     journal = Journal()
     node = await read_peer(Answers(ANSWER), journal, 5)
     assert node == parse_node("rac2", ANSWER)
@@ -105,7 +105,7 @@ async def test_the_journal_shows_each_section_as_it_came() -> None:
     assert neighbours.outcome == "exit status 2"
 
 
-async def test_a_peer_without_ip_could_not_be_read() -> None:
+async def test_a_peer_without_ip_is_an_unread_node() -> None:
     journal = Journal()
     answer = "\n##racwire interfaces\nsh: 1: ip: not found\n\n##racwire end 127\n"
     with pytest.raises(ShellError, match=r"rac2 answered, but .*\(sh: 1: ip: not found\).*iproute"):

@@ -24,7 +24,7 @@ def text(report: Report) -> str:
     return text_report(report, io.StringIO())
 
 
-def test_text_shows_the_worst_first_with_seen_expected_why_and_next():
+def test_the_text_has_the_worst_first_with_seen_expected_why_and_next():
     shown = text(report_of(black_hole()))
     lines = shown.splitlines()
     assert lines[0].startswith("racwire 1.2.3  prodrac  rac1* rac2  2026-11-20 14:02:31 +01:00  1.2 s")
@@ -35,13 +35,13 @@ def test_text_shows_the_worst_first_with_seen_expected_why_and_next():
     assert max(map(len, lines)) <= 120
 
 
-def test_text_says_which_database_was_asked_as_whom_and_how():
+def test_the_text_names_the_queried_database_the_user_and_the_mode():
     lines = text(report_of(asked(2))).splitlines()
     assert lines[1] == "database PROD 19.22.0.0.0  PRIMARY  as RACWIRE  python-oracledb 26.1.0, thin  2 instances"
     assert not any(line.startswith("database") for line in text(report_of(cluster(2))).splitlines())
 
 
-def test_text_says_what_is_unusual_of_the_database_within_the_width():
+def test_the_text_shows_unusual_properties_of_the_database_within_the_width():
     unusual = database(
         1,
         role="PHYSICAL STANDBY",
@@ -53,9 +53,9 @@ def test_text_says_what_is_unusual_of_the_database_within_the_width():
         unasked=(UnaskedInstance(2, "prod2", "it hangs"),),
     )
     shown = text(report_of(asked(2, database=unusual)))
-    told = " ".join(shown.split("\n\n")[0].split())
-    assert "PHYSICAL STANDBY READ ONLY WITH APPLY CDB$ROOT as SYS" in told
-    assert "thick with Oracle client 19.22 (OS authentication) 1 of 2 instances" in told
+    header = " ".join(shown.split("\n\n")[0].split())
+    assert "PHYSICAL STANDBY READ ONLY WITH APPLY CDB$ROOT as SYS" in header
+    assert "thick with Oracle client 19.22 (OS authentication) 1 of 2 instances" in header
     assert "\x1b" not in shown
     assert all(len(line) <= 100 for line in shown.splitlines()[:4])
 
@@ -64,7 +64,7 @@ def test_a_pipe_gets_no_escape_sequences():
     assert "\x1b" not in text(report_of(black_hole()))
 
 
-def test_hostile_names_are_shown_not_obeyed():
+def test_hostile_names_are_escaped():
     built = msgspec.structs.replace(cluster(2), local_node="rac1")
     evil = "rac2\x1b]0;owned\x07\x1b[2J[bold red]"
     nodes = tuple(msgspec.structs.replace(n, name=evil if n.name == "rac2" else n.name) for n in built.nodes)
@@ -74,7 +74,7 @@ def test_hostile_names_are_shown_not_obeyed():
     assert "[bold red]" in shown
 
 
-def test_no_name_and_no_command_begins_a_line_of_its_own():
+def test_names_and_commands_never_begin_a_line_of_their_own():
     named = msgspec.structs.replace(database(), name="prod\nFAIL")
     step = Remedy("Look:", where="rac1", commands=("ip link\nFAIL",))
     found = Finding(check="t", code="T-1", status=Status.FAIL, title="x", next=(step,))
@@ -83,7 +83,7 @@ def test_no_name_and_no_command_begins_a_line_of_its_own():
     assert [line for line in text(report).splitlines() if line.startswith("FAIL")] == ["FAIL    T-1  t"]
 
 
-def test_a_sentence_on_stderr_is_one_line_whatever_stands_in_it(capsys):
+def test_a_sentence_on_stderr_is_one_line_whatever_it_contains(capsys):
     print_message("saved by racwire x\nracwire: everything passed\u2028\x1b[2J")
     assert capsys.readouterr().err == "racwire: saved by racwire x\\x0aracwire: everything passed\\x2028\\x1b[2J\n"
 
@@ -94,22 +94,22 @@ def test_printable_text_has_no_control_characters(anything):
     assert not [c for c in sanitize_lines(anything) if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0]
 
 
-def test_drawn_signs_become_plain_where_the_stream_is_not_unicode():
+def test_drawn_characters_become_plain_if_the_stream_is_not_unicode():
     assert for_encoding("rac1 → rac2 · 9000", "ascii") == "rac1 > rac2 . 9000"
     assert for_encoding("rac1 → rac2 · 9000", "UTF-8") == "rac1 → rac2 · 9000"
 
 
-def test_an_interrupted_report_says_so():
+def test_an_interrupted_report_is_marked():
     assert "Interrupted: the report contains the findings up to then." in text(report_of(cluster(2), interrupted=True))
 
 
-def test_findings_on_the_same_network_are_joined():
+def test_findings_on_the_same_network_are_linked():
     report = report_of(black_hole())
     finding = next(f for f in report.findings if f.status is Status.FAIL)
     assert all(other.network == finding.network for other in report.joined_with(finding))
 
 
-def test_what_the_instances_lose_is_joined_with_what_the_network_does_on_their_nodes():
+def test_losses_of_instances_are_linked_with_network_problems_of_their_nodes():
     report = report_of(
         asked(
             black_hole(3),
@@ -128,7 +128,7 @@ def test_what_the_instances_lose_is_joined_with_what_the_network_does_on_their_n
     assert joined("udp-receive-buffers") == set()
 
 
-def test_being_joined_is_mutual_and_only_among_problems():
+def test_links_between_findings_are_mutual_and_only_among_problems():
     kind = Kind("T-JOIN-001", "?")
 
     def finding(status, network, nodes):
@@ -145,7 +145,7 @@ def test_being_joined_is_mutual_and_only_among_problems():
     assert "WARN 192.168.11.0/24 ['rac1']" not in joined["FAIL 192.168.10.0/24 []"]
 
 
-def test_a_file_is_written_whole_with_mode_0600_and_never_over_another(tmp_path):
+def test_a_file_is_written_completely_with_mode_0600_and_never_over_another(tmp_path):
     path = tmp_path / "report.txt"
     write_whole(path, b"one", replace=False)
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"one", 0o600)
@@ -156,13 +156,13 @@ def test_a_file_is_written_whole_with_mode_0600_and_never_over_another(tmp_path)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_cannot_be_written_is_one_sentence_and_leaves_nothing(tmp_path):
+def test_a_failed_write_is_one_sentence_and_leaves_no_file(tmp_path):
     with pytest.raises(OutputError, match="No such file or directory"):
         write_whole(tmp_path / "nowhere" / "report.txt", b"x", replace=False)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_device_stays_a_device():
+def test_writing_to_a_device_does_not_replace_it():
     from pathlib import Path
 
     with pytest.raises(OutputError, match="No space left on device"):
@@ -170,7 +170,7 @@ def test_a_device_stays_a_device():
     assert Path("/dev/full").is_char_device()
 
 
-def test_what_this_user_could_not_read_is_said():
+def test_facts_unreadable_for_this_user_are_named():
     built = cluster(2)
     limited = msgspec.structs.replace(built.nodes[0], limits=("The routes of rac1 could not be read: root could.",))
     shown = text(report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]))))
@@ -183,6 +183,6 @@ def test_a_link_to_itself_is_one_sentence(tmp_path):
         write_whole(tmp_path / "loop", b"x", replace=False)
 
 
-def test_text_that_is_no_unicode_can_be_written():
+def test_undecodable_text_can_be_written():
     text(report_of(msgspec.structs.replace(cluster(2), local_node="rac1\udcff"))).encode()
     for_encoding("\udcff", "utf-8").encode()

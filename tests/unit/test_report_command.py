@@ -18,7 +18,7 @@ from tui.cli.main import main
 from tui.cli.report_formats import FORMATS, Format
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
-TOLD = f"racwire: {FIRST} was saved by racwire 1.2.3: the state of 2026-11-20 14:02:31 +01:00, "
+SAVED_STATE = f"racwire: {FIRST} was saved by racwire 1.2.3: the state of 2026-11-20 14:02:31 +01:00, "
 
 
 class Terminal(io.TextIOWrapper):
@@ -31,12 +31,12 @@ class Terminal(io.TextIOWrapper):
         return True
 
 
-def test_check_of_a_saved_file_says_what_was_found_and_that_it_is_a_saved_state(capsys):
+def test_check_of_a_saved_file_shows_the_findings_and_that_the_state_is_saved(capsys):
     assert main(["check", "--from", FIRST]) == ExitCode.FAILURES
     out, err = capsys.readouterr()
     assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in out
     assert "SAVED STATE" in out
-    assert err.startswith(TOLD)
+    assert err.startswith(SAVED_STATE)
     assert err.endswith("; this run reads, queries and sends nothing.\n")
 
 
@@ -45,14 +45,14 @@ def test_check_of_a_saved_file_as_json_is_the_saved_report(capsys):
     assert from_json(capsys.readouterr().out.encode()) == judged_here(Path(FIRST))
 
 
-def test_a_report_as_json_can_be_taken_too(tmp_path, capsys):
+def test_a_json_report_is_accepted_as_a_source(tmp_path, capsys):
     report = report_of(black_hole())
     (tmp_path / "r.json").write_bytes(to_json(report))
     assert main(["check", "--from", str(tmp_path / "r.json"), "--format", "json"]) == ExitCode.FAILURES
     assert replace(from_json(capsys.readouterr().out.encode()), saved_at="") == report
 
 
-def test_only_some_of_the_checks_can_be_looked_at(capsys):
+def test_single_checks_of_a_saved_file_can_be_selected(capsys):
     assert main(["check", "--from", FIRST, "clusterware", "--format", "json"]) == ExitCode.PASS
     assert {f["check"] for f in json.loads(capsys.readouterr().out)["findings"]} == {"clusterware"}
     assert main(["check", "--from", FIRST, "--skip", "df-ping", "--format", "json"]) == ExitCode.PASS
@@ -60,30 +60,30 @@ def test_only_some_of_the_checks_can_be_looked_at(capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["no-such-check"], "There is no check 'no-such-check'; the checks are boot-mtu, "),
         (["gc-blocks-lost"], "The saved file has no findings of gc-blocks-lost; it has findings of "),
         (["df-ping", "--skip", "df-ping"], "No check is left: --skip names all of them."),
     ],
 )
-def test_checks_that_are_not_in_it_are_told(words, told, capsys):
+def test_checks_missing_from_the_file_are_reported(words, message, capsys):
     assert main(["check", "--from", FIRST, *words]) == ExitCode.USAGE
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_a_lab_that_is_not_there_is_not_needed_and_what_is_not_used_is_told(tmp_path, monkeypatch, capsys):
+def test_a_missing_lab_is_not_needed_and_unused_options_are_reported(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "none"))
     assert main(["check", "--lab", "--peer", "rac9", "--awr", "--from", FIRST]) == ExitCode.FAILURES
     assert f"--lab, --peer and --awr: ignored, because the evidence comes from {FIRST}.\n" in capsys.readouterr().err
 
 
-def test_nobody_is_asked_for_a_password(monkeypatch, capsys):
+def test_no_password_is_requested(monkeypatch, capsys):
     monkeypatch.setattr("tui.cli.password._prompted", lambda _: pytest.fail("it asked"))
     assert main(["--connect", "h/p", "--user", "u", "check", "--from", FIRST]) == ExitCode.FAILURES
 
 
-def test_other_settings_judge_it_anew_where_they_are_named(tmp_path, monkeypatch, capsys):
+def test_other_settings_apply_if_they_are_named(tmp_path, monkeypatch, capsys):
     waives = tmp_path / "s.toml"
     waives.write_text(
         '[[waivers]]\ncode = "IC-PATH-003"\nsubject = "*"\nreason = "known"\nby = "Ann Lee"\n'
@@ -94,7 +94,7 @@ def test_other_settings_judge_it_anew_where_they_are_named(tmp_path, monkeypatch
     assert main(["check", "--from", FIRST]) == ExitCode.FAILURES
 
 
-def test_a_check_that_is_not_installed_here_keeps_its_findings_and_that_is_told(tmp_path, capsys):
+def test_a_check_that_is_not_installed_keeps_its_findings_with_a_message(tmp_path, capsys):
     report = report_of(black_hole())
     findings = tuple(replace(f, check="acme-links" if f.check == "interfaces" else f.check) for f in report.findings)
     path = saved(tmp_path, replace(report, findings=findings))
@@ -107,7 +107,7 @@ def test_a_check_that_is_not_installed_here_keeps_its_findings_and_that_is_told(
 # --- formats ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_help_lists_the_formats_that_there_are(capsys):
+def test_the_help_lists_the_available_formats(capsys):
     with pytest.raises(SystemExit):
         main(["report", "--help"])
     lines = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
@@ -115,27 +115,27 @@ def test_the_help_lists_the_formats_that_there_are(capsys):
 
 
 @pytest.mark.parametrize("command", ["check", "report", "save"])
-def test_the_help_of_each_says_what_its_exit_codes_mean(command, capsys):
+def test_the_help_of_each_command_explains_its_exit_codes(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert "0 pass, 1 warnings, 2 failures, 3 could not tell, or the " in told
-    assert "could not be written; 64 usage; 130 interrupted" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "0 pass, 1 warnings, 2 failures, 3 could not tell, or the " in output
+    assert "could not be written; 64 usage; 130 interrupted" in output
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_goes_to_stdout_and_into_a_file_alike(name, tmp_path, capfdbinary):
+def test_every_format_is_the_same_on_stdout_and_in_a_file(name, tmp_path, capfdbinary):
     assert main(["report", "--from", FIRST, "--format", name]) == ExitCode.FAILURES
     printed = capfdbinary.readouterr().out
     path = tmp_path / f"r{FORMATS[name].ending}"
     assert main(["report", "--from", FIRST, "-o", str(path)]) == ExitCode.FAILURES
     assert f"the report is in {path}." in capfdbinary.readouterr().err.decode()
     assert printed
-    assert len(path.read_bytes()) == pytest.approx(len(printed), abs=20)  # the age that it tells goes on
+    assert len(path.read_bytes()) == pytest.approx(len(printed), abs=20)  # the age in it grows
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_format_is_the_one_that_is_named_then_that_of_the_file_then_text(tmp_path, monkeypatch, capsys):
+def test_the_format_comes_from_the_option_then_the_file_name_then_text(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     main(["report", "--from", FIRST, "--format", "json", "-o", "a.txt"])
     assert from_json((tmp_path / "a.txt").read_bytes())
@@ -146,7 +146,7 @@ def test_the_format_is_the_one_that_is_named_then_that_of_the_file_then_text(tmp
     assert not (tmp_path / "a.pdf").exists()
 
 
-def test_nothing_is_written_over_unasked(tmp_path, capsys):
+def test_no_file_is_overwritten_without_a_request(tmp_path, capsys):
     path = tmp_path / "r.md"
     path.write_text("mine")
     assert main(["report", "--from", FIRST, "-o", str(path)]) == ExitCode.USAGE
@@ -156,7 +156,7 @@ def test_nothing_is_written_over_unasked(tmp_path, capsys):
     assert path.read_text() != "mine"
 
 
-def test_a_terminal_is_not_filled_with_html(monkeypatch, capsys):
+def test_html_is_not_printed_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert main(["report", "--from", FIRST, "--format", "html"]) == ExitCode.USAGE
     assert capsys.readouterr().err == (
@@ -165,46 +165,46 @@ def test_a_terminal_is_not_filled_with_html(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--from", FIRST, "-o", "x.html", "--record", "5s"], "--record: a saved file cannot be recorded again"),
         (["--format", "junit", "--record", "5s"], "--record: the junit format contains no traffic"),
         (["--format", "html", "--record", "soon"], "--record: 'soon' is not a time"),
     ],
 )
-def test_what_cannot_be_recorded_is_told_before_anything_is_done(words, told, monkeypatch, tmp_path, capsys):
+def test_an_impossible_recording_is_reported_before_anything_runs(words, message, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["report", *words]) == ExitCode.USAGE
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
 
 
-def test_to_record_nothing_is_no_mistake_in_a_format_without_traffic(capsys):
+def test_recording_0_s_is_valid_in_a_format_without_traffic(capsys):
     assert main(["report", "--from", FIRST, "--format", "junit", "--record", "0s"]) == ExitCode.FAILURES
     assert "<testsuites" in capsys.readouterr().out
 
 
-def test_a_full_disk_costs_no_report(capsys):
+def test_a_full_disk_does_not_lose_the_report(capsys):
     assert main(["report", "--from", FIRST, "--format", "json", "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
     out, err = capsys.readouterr()
     assert from_json(out.encode()).findings
     assert err.endswith("No space left on device. The report was printed instead.\n")
 
 
-def test_a_page_that_cannot_be_saved_is_kept_in_a_file_and_not_poured_over_the_terminal(tmp_path, monkeypatch, capsys):
+def test_an_unwritable_page_is_written_to_another_file_and_not_to_the_terminal(tmp_path, monkeypatch, capsys):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert main(["report", "--from", FIRST, "--format", "html", "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
-    (kept,) = (tmp_path / "racwire").iterdir()
-    assert kept.suffix == ".html"
-    assert kept.read_text().startswith("<!DOCTYPE html>")
-    assert kept.stat().st_mode & 0o777 == 0o600
+    (written,) = (tmp_path / "racwire").iterdir()
+    assert written.suffix == ".html"
+    assert written.read_text().startswith("<!DOCTYPE html>")
+    assert written.stat().st_mode & 0o777 == 0o600
     assert terminal.buffer.getvalue() == b""
-    assert capsys.readouterr().err.endswith(f"No space left on device. The report is in {kept} instead.\n")
+    assert capsys.readouterr().err.endswith(f"No space left on device. The report is in {written} instead.\n")
 
 
-def test_text_that_cannot_be_saved_is_printed_and_the_reason_stands_below_it(monkeypatch):
+def test_an_unwritable_text_is_printed_with_the_reason_below_it(monkeypatch):
     both = Terminal()
     monkeypatch.setattr(sys, "stdout", both)
     monkeypatch.setattr(sys, "stderr", both)
@@ -216,7 +216,7 @@ def test_text_that_cannot_be_saved_is_printed_and_the_reason_stands_below_it(mon
     )
 
 
-def test_a_recording_that_cannot_be_read_costs_only_itself(monkeypatch, capfd):
+def test_an_unreadable_recording_does_not_affect_the_report(monkeypatch, capfd):
     def write(evidence):
         if evidence.track is not None:
             raise RecordingError("The recording is damaged.")
@@ -229,7 +229,7 @@ def test_a_recording_that_cannot_be_read_costs_only_itself(monkeypatch, capfd):
     assert "The recording is damaged. The report does not contain the traffic.\n" in err
 
 
-def test_what_is_no_saved_file_is_one_sentence(tmp_path, capsys):
+def test_a_file_that_is_not_a_saved_file_is_one_sentence(tmp_path, capsys):
     (tmp_path / "x").write_text("?")
     assert main(["report", "--from", str(tmp_path / "x")]) == ExitCode.USAGE
     assert capsys.readouterr().err == (

@@ -1,4 +1,4 @@
-"""What got better and worse between two reports: which findings are the same, and what became of each."""
+"""Improvements and deteriorations between two reports: equal findings, and the change of each."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def extent(value: float, unit: str = "% lost") -> Magnitude:
 
 
 def change(before: list[Finding], after: list[Finding]) -> DiffKind:
-    """The one thing that changed."""
-    (told,) = [c for c in finding_changes(before, after) if c.change not in (DiffKind.SAME, DiffKind.NO_PROBLEM)]
-    return told
+    """Return the only change."""
+    (result,) = [c for c in finding_changes(before, after) if c.change not in (DiffKind.SAME, DiffKind.NO_PROBLEM)]
+    return result
 
 
 CALM = finding(PASS, code="T-2")
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told", "worse"),
+    ("before", "after", "expected", "worse"),
     [
         ([CALM], [finding()], DiffKind.NEW, FAIL),
         ([finding()], [CALM], DiffKind.GONE, None),
@@ -73,17 +73,17 @@ CALM = finding(PASS, code="T-2")
         ([], [finding()], DiffKind.FIRST_RUN, None),
     ],
 )
-def test_what_became_of_a_finding_and_how_grave_that_is(before, after, told, worse):
-    assert (change(before, after).change, change(before, after).worse) == (told, worse)
+def test_each_finding_is_classified_as_new_gone_or_changed(before, after, expected, worse):
+    assert (change(before, after).change, change(before, after).worse) == (expected, worse)
 
 
-def test_what_is_waived_now_is_told_and_is_not_worse():
+def test_a_finding_waived_in_the_later_report_is_reported_and_not_worse():
     found = change([CALM], [finding(waived=WAIVED)])
     assert (found.change, found.worse) == (DiffKind.NEW, None)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (extent(14.98), extent(20.71), DiffKind.SAME),
         (extent(14.98), extent(23), DiffKind.HIGHER),
@@ -93,12 +93,12 @@ def test_what_is_waived_now_is_told_and_is_not_worse():
         (None, extent(1), DiffKind.SAME),
     ],
 )
-def test_what_is_measured_counts_as_more_from_half_as_much_again_and_a_count_from_one_on(before, after, told):
+def test_a_measurement_is_worse_from_50_percent_more_and_a_count_from_one_more(before, after, expected):
     (found,) = finding_changes([finding(extent=before)], [finding(extent=after)])
-    assert found.change is told
+    assert found.change is expected
 
 
-def test_a_warning_where_its_check_had_a_failure_is_milder_whatever_its_code():
+def test_a_warning_after_a_failure_of_the_same_check_is_an_improvement_with_any_code():
     failing = finding(nodes=["rac2", "rac1"])
     left = finding(WARN, code="T-9", nodes=["rac2"])
     assert change([failing], [left]).change is DiffKind.LESS_SEVERE
@@ -116,20 +116,20 @@ def test_a_warning_where_its_check_had_a_failure_is_milder_whatever_its_code():
         {"nodes": []},
     ],
 )
-def test_a_warning_about_something_else_is_none_that_a_failure_has_left(other):
+def test_a_warning_about_another_subject_does_not_continue_a_failure(other):
     left = finding(**{"status": WARN, "code": "T-9", "nodes": ["rac2"], **other})
     calm = [CALM, finding(PASS, code="T-8", check="u")]
     changes = finding_changes([finding(nodes=["rac2", "rac1"]), *calm], [left, *calm])
     assert {c.change for c in changes if c.is_problem} == {DiffKind.GONE, DiffKind.NEW}
 
 
-def test_the_same_finding_comes_before_another_one_of_its_check():
+def test_the_same_finding_is_matched_before_another_finding_of_its_check():
     failing, warning = finding(nodes=["rac1"]), finding(WARN, code="T-9", nodes=["rac1"])
     changes = finding_changes([failing, warning], [finding(nodes=["rac1", "rac2"]), warning])
     assert {(c.finding.code, c.change) for c in changes} == {("T-1", DiffKind.MORE_NODES), ("T-9", DiffKind.SAME)}
 
 
-def test_where_far_too_many_findings_changed_each_is_told_by_itself(monkeypatch):
+def test_with_too_many_changed_findings_each_is_reported_separately(monkeypatch):
     before = [finding(nodes=["rac1", str(n)]) for n in range(8)]
     after = [finding(nodes=["rac1", str(n), "rac9"]) for n in range(8)]
     assert {c.change for c in finding_changes(before, after)} == {DiffKind.MORE_NODES}
@@ -137,15 +137,15 @@ def test_where_far_too_many_findings_changed_each_is_told_by_itself(monkeypatch)
     assert {c.change for c in finding_changes(before, after)} == {DiffKind.NEW, DiffKind.GONE}
 
 
-def test_a_fault_whose_place_could_not_be_looked_at_again_is_not_gone():
+def test_a_fault_that_could_not_be_checked_again_is_not_gone():
     unseen = finding(UNKNOWN, code="T-3", nodes=["rac1"])
     lost = finding(nodes=["rac1"])
     assert {c.change for c in finding_changes([lost, CALM], [unseen, CALM]) if c.is_problem} == {
         DiffKind.BECAME_UNKNOWN
     }
     elsewhere = finding(UNKNOWN, code="T-3", nodes=["rac9"])
-    told = {c.finding.code: c.change for c in finding_changes([lost, CALM], [elsewhere, CALM])}
-    assert told["T-1"] is DiffKind.GONE
+    changes = {c.finding.code: c.change for c in finding_changes([lost, CALM], [elsewhere, CALM])}
+    assert changes["T-1"] is DiffKind.GONE
 
 
 def test_two_findings_of_one_kind_about_different_networks_are_two():
@@ -157,7 +157,7 @@ def test_two_findings_of_one_kind_about_different_networks_are_two():
     }
 
 
-def test_what_got_worse_stands_first():
+def test_findings_that_got_worse_come_first():
     before = [finding(WARN, code="T-4"), finding(FAIL, code="T-5"), CALM]
     after = [finding(FAIL, code="T-4"), finding(WARN, code="T-6", nodes=["rac1"]), CALM]
     assert [(c.finding.code, c.worse) for c in finding_changes(before, after)][:2] == [("T-4", FAIL), ("T-6", WARN)]
@@ -171,7 +171,7 @@ LESS_OF_IT = {"before": [finding(WARN, extent=extent(9))], "after": [finding(WAR
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         ([], [], "Nothing is worse or better."),
         ([finding()], [finding()], "Nothing is worse or better; 1 failure is unchanged."),
@@ -202,9 +202,9 @@ LESS_OF_IT = {"before": [finding(WARN, extent=extent(9))], "after": [finding(WAR
         ),
     ],
 )
-def test_the_verdict_says_what_it_comes_to(before, after, told):
+def test_the_verdict_summarizes_the_changes(before, after, expected):
     calm = finding(PASS, code="T-7")
-    assert verdict(finding_changes([calm, *before], [calm, *after])) == told
+    assert verdict(finding_changes([calm, *before], [calm, *after])) == expected
 
 
 # --- whatever there is ------------------------------------------------------------------------------------------------
@@ -235,12 +235,12 @@ MIRRORED |= {other: one for one, other in MIRRORED.items()}
 
 
 @given(findings)
-def test_nothing_differs_from_itself(found):
+def test_a_report_has_no_difference_to_itself(found):
     assert {c.change for c in finding_changes(found, found)} <= {DiffKind.SAME}
 
 
 @given(findings, findings, st.booleans())
-def test_every_finding_of_both_is_accounted_for_once(before, after, by_name):
+def test_every_finding_of_both_reports_is_listed_once(before, after, by_name):
     changes = finding_changes(before, after, by_name=by_name)
 
     def each(those):
@@ -251,8 +251,8 @@ def test_every_finding_of_both_is_accounted_for_once(before, after, by_name):
 
 
 @given(findings, findings, st.booleans())
-def test_taken_the_other_way_everything_is_its_counterpart(before, after, by_name):
-    def told(changes, mirror=False):
+def test_the_reverse_comparison_has_the_opposite_changes(before, after, by_name):
+    def changes_of(changes, mirror=False):
         one, other = ("after", "before") if mirror else ("before", "after")
         kind = {c: c for c in DiffKind} | (MIRRORED if mirror else {})
         return sorted(
@@ -263,7 +263,7 @@ def test_taken_the_other_way_everything_is_its_counterpart(before, after, by_nam
     there = finding_changes(before, after, by_name=by_name)
     assert verdict(there).startswith("Worse: ") is any(c.worse for c in there)
     back = finding_changes(after, before, by_name=by_name)
-    assert told(there) == told(back, mirror=True)
+    assert changes_of(there) == changes_of(back, mirror=True)
 
 
 # --- whole reports ----------------------------------------------------------------------------------------------------
@@ -280,29 +280,29 @@ def facts_of(difference: ReportDiff) -> dict[tuple[str, str], tuple[str, str]]:
 WELL = report_of(asked(cluster(3)))
 
 
-def test_a_report_does_not_differ_from_itself():
+def test_any_report_has_no_difference_to_itself():
     same = diff(WELL, WELL)
     assert (same.facts, same.cautions) == ((), ())
     assert exit_code(same) is ExitCode.PASS
 
 
-def test_the_facts_tell_why_the_findings_differ():
+def test_changed_facts_explain_changed_findings():
     smaller = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
     losing_now = report_of(asked(smaller, activity=losing(2, 37, {1: 37}, 3)))
-    told = facts_of(diff(WELL, later(losing_now)))
-    assert told["Interfaces", "eth1 of rac3"] == ("MTU 9000", "MTU 1500")
-    assert told["Rates", "prod2 lost blocks"] == ("0/s", "1.23/s")
-    assert {group for group, _ in told} == {"Interfaces", "Rates"}
+    facts = facts_of(diff(WELL, later(losing_now)))
+    assert facts["Interfaces", "eth1 of rac3"] == ("MTU 9000", "MTU 1500")
+    assert facts["Rates", "prod2 lost blocks"] == ("0/s", "1.23/s")
+    assert {group for group, _ in facts} == {"Interfaces", "Rates"}
 
 
-def test_what_cannot_be_told_any_more_leaves_with_3():
+def test_a_finding_that_became_unknown_gives_exit_code_3():
     of = {status: msgspec.structs.replace(WELL, findings=(finding(status),)) for status in (WARN, UNKNOWN)}
     assert exit_code(diff(of[WARN], of[UNKNOWN])) is ExitCode.COULD_NOT_TELL
     assert exit_code(diff(of[UNKNOWN], of[WARN])) is ExitCode.WARNINGS
     assert exit_code(diff(of[UNKNOWN], of[UNKNOWN])) is ExitCode.PASS
 
 
-def test_a_path_that_became_a_black_hole_is_told_with_what_still_passes():
+def test_a_path_that_became_a_black_hole_is_reported_with_its_largest_packet():
     hole = report_of(asked(black_hole(3)))
     found = facts_of(diff(WELL, later(hole)))
     assert found == {
@@ -313,7 +313,7 @@ def test_a_path_that_became_a_black_hole_is_told_with_what_still_passes():
     assert exit_code(diff(hole, later(WELL))) is ExitCode.PASS
 
 
-def test_loss_that_only_varies_is_no_other_path():
+def test_loss_that_only_varies_is_not_another_path():
     base = cluster(2)
     network = base.networks[0]
     reports = [
@@ -323,7 +323,7 @@ def test_loss_that_only_varies_is_no_other_path():
     assert facts_of(diff(*reports)) == {}
 
 
-def test_nodes_and_instances_that_come_go_or_cannot_be_read_are_told():
+def test_nodes_and_instances_that_come_go_or_cannot_be_read_are_reported():
     unread = report_of(cluster([node(1), node(2), UnreadNode("rac3", "ssh asked for a password.")], clusterware(3)))
     assert facts_of(diff(report_of(cluster(3)), unread))["Nodes", "rac3"] == ("read", "could not be read")
     assert facts_of(diff(report_of(cluster(2)), report_of(cluster(3))))["Nodes", "rac3"] == ("not there", "read")
@@ -331,12 +331,12 @@ def test_nodes_and_instances_that_come_go_or_cannot_be_read_are_told():
     assert fewer["Instances", "prod3"][1] == "not there"
 
 
-def test_what_was_not_asked_for_in_one_of_them_is_not_called_gone():
+def test_a_group_not_requested_in_one_of_the_reports_is_not_called_gone():
     without_database = report_of(cluster(3))
     assert not any(f.group in ("Instances", "Rates") for f in diff(WELL, without_database).facts)
 
 
-def test_versions_and_settings_that_differ_are_told():
+def test_different_versions_and_settings_are_reported():
     one = msgspec.structs.replace(
         WELL,
         settings={
@@ -367,9 +367,9 @@ def test_versions_and_settings_that_differ_are_told():
 
 
 def named(report: Report, name: str) -> Report:
-    told = report.cluster.clusterware
-    assert isinstance(told, Clusterware)
-    other = msgspec.structs.replace(told, cluster_name=name)
+    clusterware = report.cluster.clusterware
+    assert isinstance(clusterware, Clusterware)
+    other = msgspec.structs.replace(clusterware, cluster_name=name)
     return msgspec.structs.replace(report, cluster=msgspec.structs.replace(report.cluster, clusterware=other))
 
 
@@ -387,23 +387,23 @@ def named(report: Report, name: str) -> Report:
         (WELL, later(WELL, interrupted=True), "The run of B was interrupted"),
     ],
 )
-def test_what_speaks_against_comparing_is_said_first(before, after, caution):
+def test_cautions_about_the_comparison_come_first(before, after, caution):
     assert diff(before, after).cautions[0].startswith(caution)
 
 
-def test_names_that_are_pseudonyms_in_one_of_them_are_not_compared():
+def test_pseudonyms_in_only_one_report_are_not_compared():
     hole = report_of(asked(black_hole(3)))
     renamed = tuple(msgspec.structs.replace(f, network="net1", nodes=("node-1", "node-2")) for f in hole.findings)
     plain = msgspec.structs.replace(hole, settings={"cluster": {"nodes": ["rac1"]}}, racwire_version="1.0")
-    told = diff(plain, later(hole, findings=renamed, is_redacted=True, settings={"cluster": {"nodes": ["node-1"]}}))
-    assert {c.change for c in told.findings} == {DiffKind.SAME}
-    assert facts_of(told) == {("Versions", "racwire"): ("1.0", "1.2.3")}
+    cautions = diff(plain, later(hole, findings=renamed, is_redacted=True, settings={"cluster": {"nodes": ["node-1"]}}))
+    assert {c.change for c in cautions.findings} == {DiffKind.SAME}
+    assert facts_of(cautions) == {("Versions", "racwire"): ("1.0", "1.2.3")}
 
 
-def test_as_json_it_has_the_documented_shape():
-    told = json.loads(to_json(diff(WELL, later(report_of(asked(black_hole(3)))), ("a.racwire", "b\x1b.json"))))
-    assert told["schema"] == "racwire-diff/1"
-    assert list(told) == ["schema", "before", "after", "cautions", "findings", "facts"]
-    assert told["after"]["name"] == "b\\x1b.json"
-    assert (told["findings"][0]["change"], told["findings"][0]["after"]["code"]) == ("new", "IC-PATH-003")
-    assert msgspec.convert(told, ReportDiff).findings[0].worse is FAIL
+def test_json_has_the_documented_structure():
+    document = json.loads(to_json(diff(WELL, later(report_of(asked(black_hole(3)))), ("a.racwire", "b\x1b.json"))))
+    assert document["schema"] == "racwire-diff/1"
+    assert list(document) == ["schema", "before", "after", "cautions", "findings", "facts"]
+    assert document["after"]["name"] == "b\\x1b.json"
+    assert (document["findings"][0]["change"], document["findings"][0]["after"]["code"]) == ("new", "IC-PATH-003")
+    assert msgspec.convert(document, ReportDiff).findings[0].worse is FAIL

@@ -21,7 +21,7 @@ DATABASE_CHECKS = [check for check in discover().checks if {"database", "activit
 
 
 def report_with(**facts) -> Report:
-    """What the built-in checks of the database say where nothing else is known than this."""
+    """Return the findings of the built-in checks of the database if only these facts are known."""
 
     def giving(group):
         async def gather(session, cluster: Cluster):
@@ -44,7 +44,7 @@ def words(report: Report) -> str:
     return " ".join(text_report(report, io.StringIO()).split())
 
 
-def test_checks_left_out_for_one_reason_are_named_on_one_line_with_one_remedy():
+def test_checks_skipped_for_one_reason_are_named_on_one_line_with_one_remedy():
     left_out = NotAsked("No database connection is set; prod1 runs here.", ("racwire check --connect X",))
     report = report_with(database=left_out, activity=left_out, history=left_out)
     text = words(report)
@@ -58,7 +58,7 @@ def test_checks_left_out_for_one_reason_are_named_on_one_line_with_one_remedy():
     assert report.count(Status.SKIPPED) == len(DATABASE_CHECKS)
 
 
-def test_checks_that_could_not_tell_for_one_reason_tell_it_once():
+def test_unknown_results_with_one_reason_show_it_once():
     unknown = Unknown("No listener answers at h:1521/p (refused). Look at host and port.")
     report = report_with(database=unknown, activity=unknown, history=unknown)
     text = words(report)
@@ -69,14 +69,14 @@ def test_checks_that_could_not_tell_for_one_reason_tell_it_once():
         assert check.id in text
 
 
-def test_other_reasons_are_told_apart():
+def test_other_reasons_are_listed_separately():
     one, other = Unknown("No listener answers."), Unknown("The statement sysstat took too long.")
     text = words(report_with(database=one, activity=other, history=one))
     assert "No listener answers." in text
     assert text.count("No listener answers.") == 1
 
 
-def test_findings_that_do_not_know_for_one_reason_tell_it_once():
+def test_unknown_findings_with_one_reason_show_it_once():
     base = databases.database(2)
     hanging = UnaskedInstance(2, "prod2", "GV$INSTANCE did not answer in time: an instance hangs.")
     one = msgspec.structs.replace(base, instances=base.instances[:1], unasked=(hanging,))

@@ -1,4 +1,4 @@
-"""A report in which every text is hostile is harmless in every format, and what it says arrives as data."""
+"""A report in which every text is hostile is harmless in every format, and its texts arrive as data."""
 
 import html
 import json
@@ -46,7 +46,7 @@ def without_blanks(text: str) -> str:
 
 
 def titles() -> list[str]:
-    """What each problem says, as it is to be seen: long ones are cut in some formats."""
+    """The visible text of each problem; some formats truncate long ones."""
     return [
         without_blanks(sanitize(re.sub(r"[ \t\n]+", " ", f.title)))[:200]
         for f in REPORT.findings
@@ -60,12 +60,12 @@ def elements(page: Element) -> Iterator[tuple[str, dict[str, str]]]:
         yield str(element.tag).rpartition("}")[2], {name.rpartition("}")[2]: value for name, value in element.items()}
 
 
-def test_every_sort_of_hostile_text_is_in_it():
+def test_the_hostile_report_has_every_kind_of_hostile_text():
     held = str(msgspec.to_builtins(REPORT))
     assert all(str([text])[2:-2] in held for text in TEXTS)
 
 
-def test_the_formats_are_those_that_the_command_line_offers_each_with_an_ending_of_its_own():
+def test_the_formats_are_those_of_the_command_line_with_their_own_file_suffixes():
     assert sorted(FORMATS) == sorted(OFFERED)
     endings = {name: form.ending for name, form in FORMATS.items()}
     assert endings == {
@@ -76,12 +76,12 @@ def test_the_formats_are_those_that_the_command_line_offers_each_with_an_ending_
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_nothing_in_it_would_be_obeyed_by_a_terminal(name):
+def test_no_control_character_reaches_a_terminal(name):
     assert OBEYED.search(written_as(name)) is None
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_tables_of_odd_shape_and_reports_of_nothing_are_written_too(name):
+def test_unusual_tables_and_empty_reports_are_written_too(name):
     for table in (Table((), ()), Table(("a",), (("1", "2", "3"), ())), Table((), (("x",),))):
         odd = Finding(code="", check="", status=Status.FAIL, title="", table=table)
         FORMATS[name].write(Evidence(msgspec.structs.replace(report_of(cluster(1)), findings=(odd,))))
@@ -89,12 +89,12 @@ def test_tables_of_odd_shape_and_reports_of_nothing_are_written_too(name):
     assert FORMATS[name].write(Evidence(bare))
 
 
-def test_text_says_each_problem():
+def test_the_text_has_each_problem():
     seen = without_blanks(written_as("text"))
     assert all(title in seen for title in titles())
 
 
-def test_json_holds_to_the_schema_and_comes_back_as_the_same_report():
+def test_json_matches_the_schema_and_round_trips():
     jsonschema.Draft202012Validator(json.loads(schema())).validate(json.loads(written_as("json")))
     expected = msgspec.convert(halves_written_out(msgspec.to_builtins(REPORT)), Report)
     assert from_json(written_as("json").encode()) == expected
@@ -109,7 +109,7 @@ def halves_written_out(value: Any) -> Any:
     return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):x}", value) if isinstance(value, str) else value
 
 
-def test_markdown_makes_no_markup_of_data():
+def test_markdown_escapes_markup_in_data():
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     tokens = parser.parse(written_as("markdown"))
     inline = [child for token in tokens for child in token.children or []]
@@ -124,7 +124,7 @@ def test_markdown_makes_no_markup_of_data():
     assert all(title in seen for title in titles()[:3])
 
 
-def test_no_word_of_data_in_markdown_calls_anybody_or_leads_anywhere():
+def test_data_in_markdown_makes_no_mention_and_no_link():
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table"])
     running = [
         c.content for t in parser.parse(written_as("markdown")) for c in t.children or [] if c.type != "code_inline"
@@ -132,7 +132,7 @@ def test_no_word_of_data_in_markdown_calls_anybody_or_leads_anywhere():
     assert not [text for text in running if re.search(r"@\w|://|www\.|(?<!\w)#\d", text)]
 
 
-def test_html_has_no_script_no_handler_and_no_address_elsewhere():
+def test_html_has_no_script_no_handler_and_no_external_address():
     page = html5lib.HTMLParser(strict=True).parse(written_as("html"))
     found = list(elements(page))
     assert not {tag for tag, _ in found} & {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
@@ -143,7 +143,7 @@ def test_html_has_no_script_no_handler_and_no_address_elsewhere():
     assert all(title in seen for title in titles())
 
 
-def test_junit_is_read_and_says_each_problem():
+def test_junit_is_valid_and_has_each_problem():
     suites = list(junitparser.JUnitXml.fromstring(written_as("junit").encode()))
     assert sum(suite.tests for suite in suites) == len(REPORT.findings)
     seen = without_blanks("".join(fromstring(written_as("junit").encode()).itertext()))
@@ -157,7 +157,7 @@ def test_openmetrics_has_one_end_and_each_code_as_a_label():
     assert {sanitize(f.code)[:127] for f in REPORT.findings if f.status in PROBLEMS} == {code[:127] for code in codes}
 
 
-def test_no_template_is_filled_in():
+def test_template_syntax_in_data_is_not_expanded():
     for written in map(written_as, FORMATS):
         plain = html.unescape(written).replace("\\*", "*").replace("\\$", "$")
         assert "{{7*7}}{% raw %}${7*7}" in plain

@@ -53,7 +53,7 @@ def page(request: pytest.FixtureRequest) -> Page:
     return Page(REPORTS[request.param](), large_track(2, 8) if request.param != "one node" else None)
 
 
-def test_nothing_runs_in_it_and_nothing_is_fetched(page):
+def test_the_page_runs_and_fetches_nothing(page):
     assert not {name_of(e) for e in page.all()} & RUNS
     attributes = [(name, value) for e in page.all() for name, value in e.attrib.items()]
     assert not [name for name, _ in attributes if name.lower().startswith("on") or name in ADDRESSES]
@@ -63,13 +63,13 @@ def test_nothing_runs_in_it_and_nothing_is_fetched(page):
     assert policy == "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def test_every_anchor_is_there_once_and_every_link_leads_to_one(page):
+def test_every_anchor_is_unique_and_every_link_has_one(page):
     anchors = [e.get("id") for e in page.all() if e.get("id")]
     assert len(anchors) == len(set(anchors))
     assert {a.get("href")[1:] for a in page.all("a")} <= set(anchors)
 
 
-def test_headings_are_in_order_and_tables_say_what_their_heads_are_of(page):
+def test_headings_are_nested_correctly_and_tables_have_header_scopes(page):
     levels = [int(name_of(e)[1]) for e in page.all("h1", "h2", "h3", "h4")]
     assert levels.count(1) == 1
     assert all(below <= above + 1 for above, below in itertools.pairwise(levels))
@@ -77,7 +77,7 @@ def test_headings_are_in_order_and_tables_say_what_their_heads_are_of(page):
     assert page.all("html")[0].get("lang") == "en"
 
 
-def test_the_page_begins_with_the_sentence_to_read_aloud():
+def test_the_page_begins_with_the_headline():
     report = losing_report()
     page = Page(report)
     assert words(page.all("h1")[0]) == headline(report)
@@ -86,24 +86,24 @@ def test_the_page_begins_with_the_sentence_to_read_aloud():
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_every_finding_and_every_action_is_there(name):
+def test_every_finding_and_every_remedy_is_on_the_page(name):
     report = REPORTS[name]()
-    told = Page(report).text()
+    shown = Page(report).text()
     for finding in report.findings:
-        assert finding.title in told
-        assert finding.code in told
+        assert finding.title in shown
+        assert finding.code in shown
     for entry in report.journal:
-        assert entry.action in told
+        assert entry.action in shown
 
 
-def test_a_problem_says_what_was_seen_expected_and_why_and_what_to_do():
+def test_a_problem_has_seen_expected_why_and_next():
     report = report_of(black_hole())
     problem = next(f for f in report.findings if f.status is Status.FAIL)
     page = Page(report)
     labels = [words(e) for e in page.by_id("p1").iter() if name_of(e) == "dt"]
     assert labels == ["Seen", "Expected", "Why", "Next", "Sources"]
-    told = page.text("p1")
-    assert all(part in told for part in (*problem.seen, *problem.expected, problem.why, *problem.sources))
+    shown = page.text("p1")
+    assert all(part in shown for part in (*problem.seen, *problem.expected, problem.why, *problem.sources))
     commands = {words(e) for e in page.by_id("p1").iter() if name_of(e) == "pre"}
     assert {" ".join(" ".join(r.commands).split()) for r in problem.next if r.commands} <= commands
 
@@ -112,11 +112,11 @@ def test_a_change_is_marked_wherever_it_stands():
     steps = (Remedy("Look.", ("ip link",), "root on rac2"), Remedy("Raise it.", is_change=True))
     page = Page(with_first(report_of(black_hole()), next=steps))
     for part in ("first", "p1"):
-        told = [words(e) for e in page.by_id(part).iter() if name_of(e) == "li"]
-        assert told == ["Look. (root on rac2) ip link", "CHANGE Raise it."]
+        items = [words(e) for e in page.by_id(part).iter() if name_of(e) == "li"]
+        assert items == ["Look. (root on rac2) ip link", "CHANGE Raise it."]
 
 
-def test_problems_that_belong_together_lead_to_each_other():
+def test_linked_problems_link_to_each_other():
     page = Page(losing_report())
     lead = {
         article.get("id"): {a.get("href") for a in article.iter("a") if a.get("href").startswith("#p")}
@@ -125,7 +125,7 @@ def test_problems_that_belong_together_lead_to_each_other():
     assert lead == {"p1": {"#p2"}, "p2": {"#p1"}}
 
 
-def test_what_could_not_tell_for_the_same_reason_is_told_once():
+def test_unknown_results_with_one_reason_show_it_once():
     report = report_of(cluster(2))
     one, other = (
         Finding(code=f"IC-X-00{n}", check=f"check-{n}", status=Status.UNKNOWN, title=f"Not known {n}.", seen=("ssh",))
@@ -140,7 +140,7 @@ def test_what_could_not_tell_for_the_same_reason_is_told_once():
     assert "findings" not in Page(changed(report, findings=(one,))).text("contents")
 
 
-def test_checks_that_lack_the_same_fact_are_one_entry_for_many_findings():
+def test_checks_that_lack_the_same_fact_are_one_entry():
     lacking = tuple(
         Finding(
             code="RW-ENGINE-001", check=check, status=Status.UNKNOWN, title=f"{check} could not tell: no grant.",
@@ -148,11 +148,11 @@ def test_checks_that_lack_the_same_fact_are_one_entry_for_many_findings():
         )
         for check in ("df-ping", "interfaces", "boot-mtu")
     )  # fmt: skip
-    told = Page(changed(report_of(cluster(2)), findings=lacking)).text("contents")
-    assert "1 entry for 3 findings: findings that are unknown for the same reason share one entry." in told
+    shown = Page(changed(report_of(cluster(2)), findings=lacking)).text("contents")
+    assert "1 entry for 3 findings: findings that are unknown for the same reason share one entry." in shown
 
 
-def test_what_is_waived_is_shown_and_marked_and_not_counted():
+def test_waived_findings_are_shown_marked_and_not_counted():
     waived = Waived("The switch is replaced.", "Ann Lee", "2027-01-31")
     standing = WaiverStanding(
         code="IC-PATH-003", subject="eth2", reason="old switch", by="Ann Lee", expires="2027-01-31",
@@ -166,11 +166,11 @@ def test_what_is_waived_is_shown_and_marked_and_not_counted():
         assert part in page.text("waivers")
 
 
-def test_the_page_ends_like_a_file_of_text():
+def test_the_page_ends_with_a_newline():
     assert Page(report_of(cluster(2))).source.endswith("</html>\n")
 
 
-def test_waivers_are_spoken_of_where_there_are_none():
+def test_a_page_without_waivers_says_so():
     assert page_text("waivers") == "Waivers The settings contain no waivers."
 
 
@@ -178,7 +178,7 @@ def page_text(anchor: str) -> str:
     return Page(report_of(cluster(2))).text(anchor)
 
 
-def test_what_a_saved_an_interrupted_or_a_redacted_report_is_stands_at_its_top():
+def test_saved_interrupted_and_redacted_reports_are_marked_at_the_top():
     report = changed(
         report_of(cluster(2), interrupted=True), saved_at="2026-11-20T15:00:00+01:00", is_redacted=True,
         reruns=(Rerun(check="df-ping", started_at="2026-11-20T14:30:00+01:00", duration_s=1.0, entries=0),),
@@ -189,7 +189,7 @@ def test_what_a_saved_an_interrupted_or_a_redacted_report_is_stands_at_its_top()
     assert "df-ping was run again at 2026-11-20 14:30:00 +01:00" in page.text("journal")
 
 
-# --- what was read ----------------------------------------------------------------------------------------------------
+# --- outputs ----------------------------------------------------------------------------------------------------------
 
 
 def with_journal(*entries: Entry) -> Report:
@@ -206,7 +206,7 @@ def entry(topic: str, text: str, **more: object) -> Entry:
     return Entry("rac1", topic, f"cat {topic}", "2026-11-20T14:02:31.100+01:00", 80.0, text=text, **more)  # type: ignore[arg-type]
 
 
-def test_an_output_stands_below_the_first_problem_that_points_at_it_and_nowhere_else():
+def test_an_output_is_below_the_first_problem_that_refers_to_it_and_nowhere_else():
     page = Page(with_journal(entry("a", "once and only")))
     assert page.source.count("once and only") == 1
     assert "once and only" in page.text("p1")
@@ -214,22 +214,22 @@ def test_an_output_stands_below_the_first_problem_that_points_at_it_and_nowhere_
     assert "cat a 80 ms ok; a" in page.text("journal")
 
 
-def test_an_output_that_no_problem_points_at_stands_in_the_journal():
+def test_an_output_without_a_problem_is_in_the_journal():
     report = changed(report_of(cluster(2)), journal=(entry("a", "only here"), entry("b", "", outcome="it hung")))
-    told = Page(report).text("journal")
-    assert "only here" in told
-    assert "80 ms it hung" in told
-    assert "2 actions, 1 of these failed." in told
+    shown = Page(report).text("journal")
+    assert "only here" in shown
+    assert "80 ms it hung" in shown
+    assert "2 actions, 1 of these failed." in shown
 
 
-def test_what_is_cut_of_an_output_is_said():
+def test_truncation_of_an_output_is_stated():
     page = Page(with_journal(entry("a", "x" * (MOST_OF_ONE + 1_234))))
     assert "x" * MOST_OF_ONE in page.text("p1")
     assert "x" * (MOST_OF_ONE + 1) not in page.source
     assert "Cut here: 1,234 more characters. The JSON report and the saved file contain them." in page.text("p1")
 
 
-def test_outputs_for_which_there_is_no_room_are_named():
+def test_outputs_without_room_are_named():
     many = [entry(f"t{n}", "<" * MOST_OF_ONE) for n in range(10)]
     page = Page(with_journal(*many))
     assert page.source.count("&lt;") * len("&lt;") <= MOST_IN_ALL
@@ -237,7 +237,7 @@ def test_outputs_for_which_there_is_no_room_are_named():
     assert all(f"cat t{n}" in page.text("journal") for n in range(10))
 
 
-def test_a_query_of_many_lines_is_told_by_its_beginning_and_whole_below():
+def test_a_long_query_is_shown_by_its_start_and_in_full_below():
     query = f"SELECT s.inst_id,\n       s.name\n  FROM gv$sysstat s\n WHERE s.inst_id IN ({'1, ' * 40}2)"
     report = changed(report_of(cluster(2)), journal=(Entry("rac1", "sql", query, "2026-11-20T14:02:31.100+01:00"),))
     page = Page(report)
@@ -248,7 +248,7 @@ def test_a_query_of_many_lines_is_told_by_its_beginning_and_whole_below():
 # --- size -------------------------------------------------------------------------------------------------------------
 
 
-def test_sixteen_nodes_and_five_hundred_problems_are_less_than_two_megabytes():
+def test_sixteen_nodes_and_five_hundred_problems_are_smaller_than_two_megabytes():
     page = to_html(Evidence(large_report(16, 500), large_track(16, 300)))
     assert len(page) < 2_000_000
     assert page.count(b"<article") == 500

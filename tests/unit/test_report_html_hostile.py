@@ -61,27 +61,27 @@ def test_hostile_text_makes_no_element_and_no_attribute(page):
     assert all(a.get("href").startswith("#") for a in page.all("a"))
 
 
-def test_hostile_text_is_shown_as_it_is(page):
-    told = page.text()
+def test_hostile_text_is_shown_escaped(page):
+    page_text = page.text()
     for shown in ("<script>alert(1)</script>", "\\x1b[2J", "\\x202e", "\\xd800", "]]>", "{{7*7}}", "&lt;&#60;&amp;"):
-        assert shown in told
+        assert shown in page_text
 
 
-def test_no_control_character_is_left(page):
+def test_no_control_character_remains(page):
     odd = {c for c in page.source if (ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0}
     turning = {c for c in page.source if c in "\u061c\u200e\u200f\u202a\u202e\u2066\u2069\u2028\ufeff"}
     assert odd | turning == set()
 
 
 @pytest.mark.parametrize("text", ["<script>", '"><img src=x onerror=alert(1)>', "]]>", "\ud800", "\x1b[2J", "\u202e"])
-def test_a_node_of_any_name_is_only_a_name(text):
+def test_a_node_name_is_only_text(text):
     built = black_hole(2)
     nodes = tuple(msgspec.structs.replace(node, name=f"{node.name}{text}") for node in built.read_nodes())
     page = Page(report_of(msgspec.structs.replace(built, nodes=nodes, local_node=f"rac1{text}")))
     assert {name_of(e) for e in page.all()} <= OWN
 
 
-def test_a_line_of_64_kilobytes_is_cut_and_read_on_any_screen():
+def test_a_line_of_64_kilobytes_is_truncated_and_readable_on_any_screen():
     entry = Entry("rac1", "x", "y" * 65_536, "2026-11-20T14:02:31+01:00", text="z" * 65_536)
     page = Page(msgspec.structs.replace(report_of(cluster(2)), journal=(entry,)))
     assert "z" * 12_000 in page.source
@@ -90,7 +90,7 @@ def test_a_line_of_64_kilobytes_is_cut_and_read_on_any_screen():
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e308, -1.0])
-def test_figures_that_are_none_harm_nothing(number):
+def test_invalid_figures_are_harmless(number):
     report = losing_report()
     assert report.cluster.activity.instances
     built = asked(
@@ -116,7 +116,7 @@ def test_figures_that_are_none_harm_nothing(number):
     assert first.title in Page(odd, track).text()
 
 
-def test_huge_counts_of_the_past_harm_nothing():
+def test_huge_counts_of_the_history_are_harmless():
     report = losing_report()
     parts = tuple(msgspec.structs.replace(period(1, day, 1), lost=10**400) for day in (14, 15))
     past = msgspec.structs.replace(report.cluster.history, periods=parts)
@@ -124,7 +124,7 @@ def test_huge_counts_of_the_past_harm_nothing():
     assert Page(odd).all("article")
 
 
-def test_a_status_is_told_by_its_word_and_not_by_colour_alone():
+def test_a_status_is_shown_by_its_word_and_not_only_by_colour():
     report = hostile_report()
     for article in Page(report).all("article"):
         status = article.get("class").split()[0].upper()
@@ -132,5 +132,5 @@ def test_a_status_is_told_by_its_word_and_not_by_colour_alone():
         assert status in "".join(article.find("header/h3").itertext())
 
 
-def test_the_page_is_bytes_of_utf_8():
+def test_the_page_is_encoded_in_utf_8():
     assert to_html(Evidence(hostile_report())).decode("utf-8").startswith("<!DOCTYPE html>")

@@ -1,4 +1,4 @@
-"""The pictures of the page: what was sampled, thinned out without losing a peak; a gap is a gap and never 0."""
+"""The pictures of the page: samples, reduced without losing a peak; a gap is a gap and never 0."""
 
 import math
 import re
@@ -34,39 +34,39 @@ from tests.unit.recording_support import BEGIN, busy, header
 
 def drawn(*values: float | None, look: str = "area", top: float = 10.0) -> list[str]:
     """The paths of a strip, without its floor."""
-    made = strip("rac1 eth1", (Curve(values, look),), top, "title", "told")  # type: ignore[arg-type]
+    made = strip("rac1 eth1", (Curve(values, look),), top, "title", "caption")  # type: ignore[arg-type]
     return re.findall(r'd="([^"]+)"', made.picture)[:-1]
 
 
-def test_a_course_is_steps_from_place_to_place():
+def test_a_curve_is_drawn_as_steps():
     assert drawn(0, 10, 10, 5) == ["M0,100V100h1v-98h2v49h1V100Z"]
     assert drawn(0, 10, 10, 5, look="line") == ["M0,100h1v-98h2v49h1"]
 
 
-def test_a_gap_ends_one_line_and_begins_another_and_is_marked():
-    made = strip("rac1", (Curve((1.0, None, None, 2.0), "line"),), 2.0, "title", "told")
+def test_a_gap_ends_one_line_starts_another_and_is_marked():
+    made = strip("rac1", (Curve((1.0, None, None, 2.0), "line"),), 2.0, "title", "caption")
     assert re.findall(r'd="(M[^"]+)" class="line"', made.picture) == ["M0,51h1", "M3,2h1"]
     assert '<rect x="1" y="0" width="2" height="100" class="gap"/>' in made.picture
 
 
-def test_what_is_known_of_one_curve_only_is_no_gap():
-    made = strip("rac1", (Curve((1.0, None), "area"), Curve((1.0, 1.0), "line")), 1.0, "title", "told")
+def test_a_point_with_a_value_in_one_of_two_curves_is_not_a_gap():
+    made = strip("rac1", (Curve((1.0, None), "area"), Curve((1.0, 1.0), "line")), 1.0, "title", "caption")
     assert "gap" not in made.picture
 
 
-def test_the_smallest_loss_can_be_seen():
+def test_the_smallest_loss_is_visible():
     assert drawn(1e-9, look="bars") == ["M0,100V96h1V100Z"]
-    assert 'width="0.4"' in bar("prod1", 1, 1e9, "title", "told").picture
+    assert 'width="0.4"' in bar("prod1", 1, 1e9, "title", "caption").picture
 
 
-def test_a_picture_says_what_it_is_to_who_cannot_see_it():
+def test_a_picture_has_a_text_alternative():
     made = strip("rac1", (Curve((1.0,), "area"),), 1.0, "Traffic of <eth1>\x1b", "at most 1 b/s")
     assert "<title>Traffic of &lt;eth1&gt;\\x1b</title><desc>at most 1 b/s</desc>" in made.picture
     assert 'role="img"' in made.picture
 
 
 @given(st.floats(1e-6, 1e18))
-def test_the_full_height_holds_the_highest_and_is_not_far_above_it(highest):
+def test_the_scale_is_slightly_above_the_highest_value(highest):
     assert highest <= nice_top(highest) <= 2.6 * highest
 
 
@@ -77,7 +77,7 @@ def test_the_full_height_holds_the_highest_and_is_not_far_above_it(highest):
     st.lists(st.tuples(st.floats(0, 100), st.floats(0.1, 20), st.floats(0, 1e9)), min_size=1, max_size=20),
     st.integers(1, 40),
 )
-def test_no_peak_is_lost_and_nothing_is_made_up(samples, count):
+def test_no_peak_is_lost_and_no_value_is_invented(samples, count):
     stretch = drawn_span(0.0, 100.0, 100 / count)
     assert stretch
     places = TimeSlots(stretch)
@@ -89,7 +89,7 @@ def test_no_peak_is_lost_and_nothing_is_made_up(samples, count):
     assert not inside or max(known) >= max(inside)
 
 
-def test_time_that_no_sample_covers_is_not_known():
+def test_time_without_samples_is_unknown():
     stretch = drawn_span(0.0, 6.0, 1.0)
     assert stretch
     places = TimeSlots(stretch)
@@ -99,7 +99,7 @@ def test_time_that_no_sample_covers_is_not_known():
     assert places.unknown_s("x") == 2.0
 
 
-def test_a_sample_of_long_shows_in_every_place_that_it_covers():
+def test_a_long_sample_fills_every_slot_that_it_covers():
     stretch = drawn_span(0.0, 6.0, 1.0)
     assert stretch
     places = TimeSlots(stretch)
@@ -108,7 +108,7 @@ def test_a_sample_of_long_shows_in_every_place_that_it_covers():
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])
-def test_what_is_no_number_is_not_known(value):
+def test_invalid_values_are_unknown(value):
     stretch = drawn_span(0.0, 2.0, 1.0)
     assert stretch
     places = TimeSlots(stretch)
@@ -119,7 +119,7 @@ def test_what_is_no_number_is_not_known(value):
     assert places.values("y") == [1.0, None]
 
 
-def test_a_long_time_is_thinned_out():
+def test_a_long_recording_is_drawn_with_fewer_points():
     stretch = drawn_span(0.0, 86_400.0, 1.0)
     assert stretch
     assert stretch.count == MOST_SLOTS
@@ -159,7 +159,7 @@ def test_traffic_is_drawn_for_each_port_of_each_private_network():
     assert list(of_all["Lost blocks"]) == ["prod1", "prod2"]
 
 
-def test_faults_are_counted_and_what_had_none_is_told_without_a_picture():
+def test_faults_are_counted_and_interfaces_without_faults_are_named_without_a_picture():
     track = of(*(node_sample(second, failed=12 * (second == 3)) for second in range(1, 6)))
     assert figures(track)["Failed reassemblies"] == {"rac1": "12 in all, at most 12/s"}
     calm = pictures_of(of(*map(node_sample, range(1, 6))), cluster(2), None)
@@ -168,7 +168,7 @@ def test_faults_are_counted_and_what_had_none_is_told_without_a_picture():
     assert "Failed reassemblies: none on rac1." in calm.sentences
 
 
-def test_a_gap_is_drawn_measured_and_explained():
+def test_a_gap_is_drawn_with_its_duration_and_reason():
     events = [node_sample(second) for second in (1, 2, 3, 7, 8)]
     track = of(*events[:3], Gap("node rac1", BEGIN + 4, "ssh was lost."), *events[3:])
     found = pictures_of(track, cluster(2), None)
@@ -181,26 +181,26 @@ def test_a_gap_is_drawn_measured_and_explained():
     assert "Failed reassemblies: none on rac1; not known: 3 s of rac1." in found.sentences
 
 
-def test_lost_blocks_of_which_nothing_is_known_are_not_drawn_as_none():
-    told = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
+def test_unknown_lost_blocks_are_not_drawn_as_zero():
+    sample = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
     missing = InstanceSample("prod1", 1, "rac1", BEGIN + 2, 1.0)
-    assert figures(of(told, missing))["Lost blocks"] == {"prod1": "3 in all, at most 3/s; not known for 1 s"}
+    assert figures(of(sample, missing))["Lost blocks"] == {"prod1": "3 in all, at most 3/s; not known for 1 s"}
 
 
-def test_what_was_never_sampled_has_a_grey_row_and_is_not_left_out():
+def test_a_source_without_samples_has_a_grey_row():
     lost = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
     never = Gap("node rac2", BEGIN + 1, "no ssh"), Gap("instance prod2", BEGIN + 1, "no grant")
     found = pictures_of(of(node_sample(1, failed=2), node_sample(2), lost, *never), cluster(2), None)
     assert found
-    told = {figure.title: {strip.name: strip.caption for strip in figure.strips} for figure in found.figures}
-    assert told["Traffic on 192.168.10.0/24"]["rac2 eth1"] == "never sampled"
-    assert told["Lost blocks"]["prod2"] == told["Failed reassemblies"]["rac2"] == "never sampled"
+    captions = {figure.title: {strip.name: strip.caption for strip in figure.strips} for figure in found.figures}
+    assert captions["Traffic on 192.168.10.0/24"]["rac2 eth1"] == "never sampled"
+    assert captions["Lost blocks"]["prod2"] == captions["Failed reassemblies"]["rac2"] == "never sampled"
     for figure in found.figures:
         assert '<rect x="0" y="0" width="2" height="100" class="gap"/>' in figure.strips[-1].picture
         assert ("gap", "not known") in figure.legend
 
 
-def test_that_there_were_no_faults_is_not_said_of_what_was_never_sampled():
+def test_a_source_without_samples_is_not_reported_as_free_of_faults():
     found = pictures_of(of(node_sample(1), Gap("node rac2", BEGIN + 1, "no ssh")), cluster(2), None)
     assert found
     assert "Failed reassemblies: none on rac1; not known: all of rac2." in found.sentences
@@ -217,7 +217,7 @@ def test_a_recording_is_drawn_as_the_samples_in_it(tmp_path: Path):
         assert figures(recording) == figures(busy_track(20))
 
 
-def test_times_are_those_of_the_node():
+def test_times_are_in_the_time_zone_of_the_node():
     found = pictures_of(of(node_sample(1), node_sample(2)), cluster(2), timezone(timedelta(hours=2)))
     assert found
     assert found.sentences[0] == (
@@ -226,12 +226,12 @@ def test_times_are_those_of_the_node():
     assert found.figures[0].axis == ("02:26:40", "02:26:41", "02:26:42")
 
 
-def test_nothing_sampled_is_no_picture():
+def test_nothing_sampled_makes_no_picture():
     assert pictures_of(Timeline(), cluster(2), None) is None
     assert pictures_of(of(Gap("node rac1", BEGIN, "down")), cluster(2), None) is None
 
 
-def test_unknown_networks_are_said():
+def test_unknown_networks_are_reported():
     unknown = msgspec.structs.replace(cluster(2), networks=Unknown("?"))
     found = pictures_of(of(node_sample(1), node_sample(2)), unknown, None)
     assert found
@@ -251,14 +251,14 @@ def test_without_samples_the_interval_of_the_checks_is_drawn():
     assert interval_figures(asked(2, activity=activity(2), counters=counters(2))) == ()
 
 
-def test_lost_blocks_are_told_as_a_share_of_all_that_were_sent():
+def test_lost_blocks_are_shown_as_a_share_of_all_blocks_sent():
     few = own_activity(2, {"gc cr blocks received": 10, "gc current blocks received": 0, "gc blocks lost": 30})
     blocks = traffic_section(Evidence(report_of(asked(2, activity=activity(2, few))))).sheets[0]
     (row,) = [dict(zip(blocks.columns, row, strict=True)) for row in blocks.rows if row[0] == "prod2"]
     assert (row["Received"], row["Lost"], row["Lost of sent"]) == ("10", "30", "75 %")
 
 
-def test_the_past_is_drawn_by_its_parts_and_a_missing_one_is_a_gap():
+def test_the_history_is_drawn_by_its_parts_and_a_missing_part_is_a_gap():
     parts = tuple(period(1, day, 37 if day == 17 else 0) for day in (14, 15, 17))
     figure = history_figure(asked(2, history=history(2, periods=parts)))
     assert figure is not None
@@ -270,13 +270,13 @@ def test_the_past_is_drawn_by_its_parts_and_a_missing_one_is_a_gap():
     assert figure.axis == ("2026-11-14 00:00", "2026-11-18 00:00")
 
 
-def test_a_past_without_losses_is_a_sentence():
+def test_a_history_without_losses_is_a_sentence():
     assert history_figure(asked(2)) == "AWR, 2026-11-13 14:00:00 to 2026-11-20 14:00:00: no block was lost."
     assert history_figure(cluster(2)) is None
 
 
 @pytest.mark.parametrize("begin", ["", "yesterday", "0001-01-01T00:00:00", "9999-12-31T23:59:59"])
-def test_times_that_are_none_harm_nothing(begin):
+def test_invalid_times_are_harmless(begin):
     odd = msgspec.structs.replace(period(1, 14, 5), begin=begin)
     built = history(1, periods=(odd, period(1, 15, 2)))
     assert isinstance(built, History)
@@ -286,7 +286,7 @@ def test_times_that_are_none_harm_nothing(begin):
 # --- in the page ------------------------------------------------------------------------------------------------------
 
 
-def test_pictures_stand_in_the_page_with_title_and_description():
+def test_pictures_are_on_the_page_with_title_and_description():
     page = Page(losing_report(), large_track(2, 30, without=range(10, 15)))
     pictures = page.all("svg")
     assert len(pictures) == 4 + 2 + 2 + 3  # ports, lost blocks, failed reassemblies; the past of three instances
@@ -309,7 +309,7 @@ def test_lost_blocks_are_a_matrix_of_receivers_and_senders():
     assert "not measured" not in page.text("traffic")
 
 
-def test_a_pair_that_was_not_measured_is_told_from_one_that_lost_nothing():
+def test_an_unmeasured_pair_differs_from_one_without_losses():
     measured = transfers(3, {(2, 1): 37})
     without = tuple(pair for pair in measured if (pair.receiver, pair.sender) != (3, 1))
     lost = msgspec.structs.replace(losing(2, 37, {1: 37}, 3), transfers=without)
@@ -330,17 +330,17 @@ NO_GRANT = Unknown("racwire has no grant on GV_$SYSSTAT.")
         (cluster(2), "No check of this run needs these numbers."),
     ],
 )
-def test_why_nothing_is_told_of_lost_blocks_is_said(facts, why):
-    told = Page(report_of(facts)).text("traffic")
-    assert f"The blocks that the instances lost in the interval of the checks are not known. {why}" in told
+def test_the_reason_for_unknown_lost_blocks_is_shown(facts, why):
+    shown = Page(report_of(facts)).text("traffic")
+    assert f"The blocks that the instances lost in the interval of the checks are not known. {why}" in shown
 
 
-def test_that_nothing_was_sampled_is_said():
-    told = Page(report_of(asked(2))).text("traffic")
-    assert "racwire did not sample the traffic, so no picture shows the traffic over time." in told
+def test_a_recording_without_samples_is_reported():
+    shown = Page(report_of(asked(2))).text("traffic")
+    assert "racwire did not sample the traffic, so no picture shows the traffic over time." in shown
 
 
-def test_the_matrix_of_paths_has_a_letter_a_size_and_figures_for_each_way():
+def test_the_matrix_of_paths_has_a_letter_a_size_and_figures_for_each_direction():
     page = Page(losing_report())
     _, second = list(page.by_id("paths").iter("table"))
     assert cells(second) == [

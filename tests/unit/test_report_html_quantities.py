@@ -1,4 +1,4 @@
-"""Figures with their units, as the page writes them: what is more than nothing is never 0, what is none is `?`."""
+"""Figures with their units, as the page writes them: a positive value is never 0, a missing value is `?`."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_seconds(value, written):
     assert quantities.seconds(value) == written
 
 
-def test_a_path_is_told_in_one_line():
+def test_a_path_is_described_in_one_line():
     built = cluster(2)
     assert isinstance(built.networks, tuple)
     network = built.networks[0]

@@ -1,4 +1,4 @@
-"""The plain tables of the HTML report: what the network team and the DBA look up there."""
+"""The plain tables of the HTML report: for the network team and the DBA."""
 
 import msgspec
 
@@ -11,15 +11,15 @@ def sheet(built, title):
     return next(sheet for sheet in cluster_sheets(built) if sheet.title == title)
 
 
-def test_each_interface_stands_with_its_mac_address():
+def test_each_interface_is_listed_with_its_mac_address():
     built = cluster([node(1), with_interface(node(2), "eth2", mac_address="52:54:00:12:34:56")])
     interfaces = sheet(built, "Interfaces of every layer")
-    told = {row[0]: dict(zip(interfaces.columns, row, strict=True)) for row in interfaces.rows}
-    assert told["rac2 eth2"]["MAC"] == "52:54:00:12:34:56"
-    assert told["rac1 eth2"]["MAC"] == ""
-    assert told["rac2 eth2"]["Addresses"] == "192.168.11.2/24"
+    rows = {row[0]: dict(zip(interfaces.columns, row, strict=True)) for row in interfaces.rows}
+    assert rows["rac2 eth2"]["MAC"] == "52:54:00:12:34:56"
+    assert rows["rac1 eth2"]["MAC"] == ""
+    assert rows["rac2 eth2"]["Addresses"] == "192.168.11.2/24"
 
 
-def test_why_a_node_was_not_read_goes_on_after_the_colon():
+def test_the_reason_of_an_unread_node_continues_after_the_colon():
     built = msgspec.structs.replace(cluster(1), nodes=(node(1), UnreadNode("rac2", "User equivalence is missing.")))
     assert "rac2 could not be read: user equivalence is missing." in sheet(built, "Nodes").notes

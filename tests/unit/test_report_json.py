@@ -38,7 +38,7 @@ def carrying(**fields: object) -> Report:
     return msgspec.structs.replace(bare, **fields)
 
 
-def test_it_comes_back_as_the_same_report():
+def test_a_report_round_trips():
     for built in (black_hole(4), asked(2)):
         report = report_of(built)
         assert from_json(to_json(report)) == report
@@ -47,7 +47,7 @@ def test_it_comes_back_as_the_same_report():
 @pytest.mark.parametrize("group", [*FACT_GROUPS, "changing", "thresholds", "named_networks"])
 @given(data=st.data())
 @settings(thorough, max_examples=12)
-def test_any_facts_come_back_as_they_were(group, data):
+def test_any_facts_round_trip(group, data):
     facts = Cluster("rac1", "", **{group: data.draw(any_of(TYPES[group]))})
     report = carrying(cluster=facts)
     assert from_json(to_json(report)) == report
@@ -55,31 +55,31 @@ def test_any_facts_come_back_as_they_were(group, data):
 
 @given(finding=any_of(Finding), entry=any_of(Entry), rerun=any_of(Rerun), waiver=any_of(WaiverStanding))
 @thorough
-def test_any_findings_journal_and_waivers_come_back_as_they_were(finding, entry, rerun, waiver):
+def test_any_findings_journal_and_waivers_round_trip(finding, entry, rerun, waiver):
     report = carrying(findings=(finding,), journal=(entry,), reruns=(rerun,), waivers=(waiver,))
     assert from_json(to_json(report)) == report
 
 
 @given(settings_of=any_of(dict[str, Any]), versions=any_of(dict[str, str]), text=st.text())
 @thorough
-def test_any_settings_and_versions_come_back_as_they_were(settings_of, versions, text):
+def test_any_settings_and_versions_round_trip(settings_of, versions, text):
     report = carrying(settings=settings_of, versions=versions, saved_at=text, is_redacted=True, interrupted=True)
     assert from_json(to_json(report)) == report
 
 
-def test_it_holds_to_the_published_schema():
+def test_a_report_matches_the_published_schema():
     for built in (cluster(1), cluster(4), black_hole(), asked(2)):
         validator().validate(json.loads(to_json(report_of(built))))
 
 
-def test_the_schema_is_named_and_says_what_it_is_of():
+def test_the_schema_has_its_name_and_description():
     published = json.loads(schema())
     assert (published["$id"], published["title"]) == (SCHEMA, "racwire report")
     described = published["$defs"]
     assert all(described[name]["description"] for name in ("Report", "Finding", "Cluster", "Node", "PathProbe"))
 
 
-def test_a_report_of_an_older_racwire_opens_and_holds_to_the_schema():
+def test_a_report_of_an_older_version_is_readable_and_matches_the_schema():
     older = OLDER.read_bytes()
     assert b"waivers" not in older
     validator().validate(json.loads(older))
@@ -90,7 +90,7 @@ def test_a_report_of_an_older_racwire_opens_and_holds_to_the_schema():
     assert all(finding.extent is finding.waived is None for finding in report.findings)
 
 
-def test_what_a_later_racwire_adds_is_passed_over():
+def test_fields_of_a_later_version_are_ignored():
     def added_to(value):
         if isinstance(value, dict):
             return {**{key: added_to(item) for key, item in value.items()}, "added_later": {"by": ["whom"]}}
@@ -101,7 +101,7 @@ def test_what_a_later_racwire_adds_is_passed_over():
     for part in ("findings", "journal"):
         later[part] = added_to(later[part])
     later["cluster"]["nodes"] = added_to(later["cluster"]["nodes"])
-    for node in later["cluster"]["nodes"]:  # what stands here is by name of counters and of kernel settings
+    for node in later["cluster"]["nodes"]:  # these mappings are by name of counters and of kernel settings
         node["counters"] = json.loads(OLDER.read_bytes())["cluster"]["nodes"][0]["counters"]
         node.pop("sysctls", None)
     later["added_later"] = 1
@@ -131,14 +131,14 @@ def test_another_schema_is_refused_in_one_sentence():
         b'{"\x1b[2J": 1',
     ],
 )
-def test_what_is_no_report_is_one_sentence(data):
+def test_a_file_that_is_not_a_report_is_one_sentence(data):
     with pytest.raises(ValueError, match="not a racwire report") as refused:
         from_json(data)
     assert "\x1b" not in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_numbers_that_json_does_not_have_are_written_as_what_compares_alike():
+def test_numbers_that_json_lacks_are_written_as_values_that_compare_alike():
     def extents(*values: float) -> Report:
         return carrying(
             findings=tuple(
@@ -156,12 +156,12 @@ def test_numbers_that_json_does_not_have_are_written_as_what_compares_alike():
     assert read.settings == {"thresholds": {"receive_fail_ms": largest, "nothing": None}}
 
 
-def test_half_characters_are_written_out():
+def test_unpaired_surrogates_are_written_as_escapes():
     report = report_of(msgspec.structs.replace(cluster(2), local_node="rac1\udcff"))
     assert from_json(to_json(report)).cluster.local_node == "rac1\\udcff"
 
 
-def test_what_a_terminal_would_obey_is_escaped_and_says_the_same():
+def test_control_characters_are_escaped_and_round_trip():
     report = carrying(saved_at="\x1b[2J\x7f\x9b\u202e\u2028\uffff\U0001fffe é")
     written = to_json(report).decode()
     assert re.findall("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028\uffff\U0001fffe]", written) == []
@@ -169,7 +169,7 @@ def test_what_a_terminal_would_obey_is_escaped_and_says_the_same():
     assert from_json(written.encode()) == report
 
 
-def test_a_group_that_nobody_asked_for_is_of_a_type_of_its_own_also_in_files_of_0_1_0():
+def test_an_unrequested_group_has_its_own_type_even_in_files_of_0_1_0():
     written = json.loads(to_json(carrying(cluster=Cluster("rac1", ""))))
     assert "paths" not in written["cluster"]
     for old in ({"fact": "Unknown", "reason": "not asked for"}, {"fact": "NotGathered"}):

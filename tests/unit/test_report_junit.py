@@ -102,7 +102,7 @@ def finding(status: Status, **more: object) -> Finding:
 @pytest.mark.parametrize(
     "report", [report_of(cluster(1)), report_of(black_hole(4)), report_of(asked(2)), hostile_report(), of()]
 )
-def test_it_holds_to_the_common_schema(report):
+def test_the_document_matches_the_common_schema(report):
     parsed(report)
 
 
@@ -138,12 +138,12 @@ WAIVED = Waived("The switch is replaced.", "Ann Lee", "2027-01-31")
         (Status.UNKNOWN, WAIVED, "skipped", "UNKNOWN, waived until 2027-01-31 by Ann Lee: The switch is replaced."),
     ],
 )
-def test_how_each_finding_ends(status, waived, result, message):
+def test_each_status_maps_to_its_result(status, waived, result, message):
     [case] = parsed(of(finding(status, waived=waived))).iter("testcase")
     assert [(child.tag, child.get("message")) for child in case] == ([(result, message)] if result else [])
 
 
-def test_a_warning_passes_and_is_counted_and_told_in_the_output_of_its_suite():
+def test_a_warning_passes_is_counted_and_appears_in_the_output_of_its_suite():
     [suite] = parsed(of(finding(Status.WARN, seen=("1 of 20 lost",)), finding(Status.PASS, title="Fine.")))
     properties = {p.get("name"): p.get("value") for p in suite.iter("property")}
     assert (properties["warnings"], properties["cluster"], properties["racwire"]) == ("1", "prodrac", "1.2.3")
@@ -152,8 +152,8 @@ def test_a_warning_passes_and_is_counted_and_told_in_the_output_of_its_suite():
     )
 
 
-def test_a_failure_tells_all_that_the_finding_does():
-    told = finding(
+def test_a_failure_has_all_parts_of_the_finding():
+    failure = finding(
         Status.FAIL,
         seen=("37 lost",),
         expected=("0 lost",),
@@ -161,14 +161,14 @@ def test_a_failure_tells_all_that_the_finding_does():
         table=Table(("to", "rac1"), (("rac2", "37"),), "blocks lost"),
         next=(Remedy("Look.", ("ip -s link",), "root on rac1"), Remedy("Mend it.", is_change=True)),
     )
-    assert parsed(of(told)).findtext(".//failure") == (
+    assert parsed(of(failure)).findtext(".//failure") == (
         "Blocks get lost.\nSeen: 37 lost\nto | rac1\nrac2 | 37\nblocks lost\nExpected: 0 lost\n"
         "Why: A block that is lost is asked for again.\n"
         "Next 1: Look. (root on rac1)\n    ip -s link\nNext 2: CHANGE Mend it."
     )
 
 
-def test_names_stay_the_same_when_figures_change_and_are_never_twice_the_same():
+def test_names_are_unique_and_stay_the_same_when_figures_change():
     def names(lost: int) -> list[str | None]:
         places: list[dict[str, object]] = [
             {"nodes": ("rac1",)},
@@ -182,15 +182,15 @@ def test_names_stay_the_same_when_figures_change_and_are_never_twice_the_same():
     assert (
         names(1) == names(37) == ["T-UNIT-001 rac1", "T-UNIT-001 rac1 (2)", "T-UNIT-001 192.168.10.0/24", "T-UNIT-001"]
     )
-    taken = [finding(Status.PASS, nodes=(node,)) for node in ("rac1", "rac1 (2)", "rac1", "rac1")]
-    assert len({case.get("name") for case in parsed(of(*taken)).iter("testcase")}) == 4
+    named_alike = [finding(Status.PASS, nodes=(node,)) for node in ("rac1", "rac1 (2)", "rac1", "rac1")]
+    assert len({case.get("name") for case in parsed(of(*named_alike)).iter("testcase")}) == 4
 
 
 def properties(suite: Element) -> dict[str | None, str | None]:
     return {each.get("name"): each.get("value") for each in suite.iter("property")}
 
 
-def test_a_saved_state_says_that_it_is_one_and_when_the_cluster_was_looked_at():
+def test_a_saved_state_is_marked_with_the_time_of_its_checks():
     [suite] = parsed(of(finding(Status.PASS), saved_at="2026-11-21T22:00:00+01:00"))
     assert properties(suite)["saved"] == "2026-11-21T22:00:00+01:00"
     assert properties(suite)["begun"] == "2026-11-20T14:02:31.000+01:00"
@@ -198,7 +198,7 @@ def test_a_saved_state_says_that_it_is_one_and_when_the_cluster_was_looked_at():
     assert "saved" not in properties(live)
 
 
-def test_each_waiver_is_told_with_what_became_of_it():
+def test_each_waiver_is_listed_with_its_status():
     def waiver(code: str, check: str, standing: str, why: str) -> WaiverStanding:
         return WaiverStanding(
             code=code, subject="eth2 rac1", reason="Mended in January.", by="Ann Lee", expires="2027-01-31",
@@ -208,18 +208,18 @@ def test_each_waiver_is_told_with_what_became_of_it():
     waivers = (
         waiver("IC-PATH-003", "df-ping", "lifted", "It is worse: 40 %."),
         waiver("IC-MTU-002", "interfaces", "in force", ""),
-        waiver("IC-BOOT-002", "boot-mtu", "not checked", "Nobody looked."),
+        waiver("IC-BOOT-002", "boot-mtu", "not checked", "The check did not run."),
     )
     report = of(finding(Status.PASS), finding(Status.PASS, check="interfaces"), waivers=waivers)
     of_path, of_interfaces = map(properties, parsed(report))
     waived = "until 2027-01-31 by Ann Lee: Mended in January."
     assert of_path["waiver IC-PATH-003 eth2 rac1"] == f"lifted, {waived} It is worse: 40 %."
-    assert of_path["waiver IC-BOOT-002 eth2 rac1"] == f"not checked, {waived} Nobody looked."
+    assert of_path["waiver IC-BOOT-002 eth2 rac1"] == f"not checked, {waived} The check did not run."
     assert of_interfaces["waiver IC-MTU-002 eth2 rac1"] == f"in force, {waived}"
     assert "waiver IC-BOOT-002 eth2 rac1" not in of_interfaces
 
 
-def test_times_are_those_of_the_run_that_found_it_out_and_add_up_to_it():
+def test_times_are_those_of_the_run_of_each_check_and_add_up():
     again = Rerun(check="df-ping", started_at="2026-11-20T14:03:00.500+01:00", duration_s=2.5, entries=0)
     checks = ("df-ping", "interfaces", "boot-mtu")
     report = of(*(finding(Status.PASS, check=check) for check in checks), reruns=(again,))
@@ -231,7 +231,7 @@ def test_times_are_those_of_the_run_that_found_it_out_and_add_up_to_it():
     }
 
 
-def test_what_has_no_time_and_no_name_still_holds_to_the_schema():
+def test_a_report_without_times_and_names_still_matches_the_schema():
     nameless = msgspec.structs.replace(cluster(1), local_node=" ", database=NotAsked(""))
     report = of(
         finding(Status.FAIL, code="", check=" \n"), started_at="yesterday", duration_s=float("nan"), cluster=nameless
@@ -244,7 +244,7 @@ def test_what_has_no_time_and_no_name_still_holds_to_the_schema():
     )
 
 
-def test_what_xml_cannot_hold_is_written_out():
+def test_characters_that_xml_forbids_are_written_as_escapes():
     evil = "\x00\x1b[2J\x9b\uffff\ud800]]><b>&amp;\r\n"
     [case] = parsed(of(finding(Status.FAIL, title=evil))).iter("testcase")
     assert case[0].get("message") == "\\x00\\x1b[2J\\x9b\\xffff\\xd800]]><b>&amp;\\x0d\\x0a"

@@ -1,4 +1,4 @@
-"""The report as Markdown for a ticket, rendered as a tracker would, to see that it says what it means."""
+"""The report as Markdown for a ticket, rendered as a tracker would, to compare the visible text."""
 
 import re
 from itertools import pairwise
@@ -31,7 +31,7 @@ def parsed(markdown: str) -> list[Token]:
 
 
 def texts(markdown: str) -> list[str]:
-    """What each piece of running text reads as, when nothing in it was obeyed."""
+    """The visible text of each inline token, without markup."""
     pieces = [token.children or [] for token in parsed(markdown) if token.type == "inline"]
     assert {child.type for piece in pieces for child in piece} <= PLAIN
     return ["".join(child.content for child in piece).strip() for piece in pieces]
@@ -61,7 +61,7 @@ def markdown(report: Report) -> str:
 
 @pytest.mark.parametrize("before", ["", "- ", "1. ", "## "])
 @given(text=anything)
-def test_any_text_renders_as_that_very_text(before, text):
+def test_any_text_is_rendered_unchanged(before, text):
     written = f"{before}{inline(text)}\n"
     assert "".join(texts(written)) == plain(text)
     blocks = {token.type.partition("_")[0] for token in parsed(written)}
@@ -106,17 +106,17 @@ def test_any_command_stays_in_its_block(text, indent):
         ("&lt;b>", r"\&lt;b>"),
     ],
 )
-def test_only_what_would_be_obeyed_is_changed_in_the_source(text, written):
+def test_only_markup_characters_are_escaped(text, written):
     assert inline(text) == written
 
 
-def test_a_long_text_says_how_much_is_left_out():
+def test_a_long_text_says_how_much_is_omitted():
     assert inline("x" * 5000, 300) == f"{'x' * 300}… (4,700 characters more)"
 
 
-def test_the_headline_comes_first_then_what_was_looked_at_then_the_problems():
-    told = markdown(report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3))))
-    assert told.startswith(
+def test_the_headline_comes_first_then_the_facts_then_the_problems():
+    document = markdown(report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3))))
+    assert document.startswith(
         "# Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways.\n\n"
         "There is also 1 more failure.\n\n"
         "- Cluster: prodrac\n"
@@ -133,11 +133,11 @@ def test_the_headline_comes_first_then_what_was_looked_at_then_the_problems():
     ]
     order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Likely same cause:**", "**Sources:**"]
     order += ["### FAIL: prod2 lost 37", "## Passed", "## How this was found"]
-    places = [told.index(part) for part in order]
+    places = [document.index(part) for part in order]
     assert places == sorted(places)
 
 
-def test_commands_stand_in_blocks_to_copy_and_tables_are_tables():
+def test_commands_are_in_code_blocks_and_tables_are_tables():
     tokens = parsed(markdown(report_of(black_hole(3))))
     commands = [token.content for token in tokens if token.type == "fence"]
     assert "ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.2\n" in "".join(commands)
@@ -145,7 +145,7 @@ def test_commands_stand_in_blocks_to_copy_and_tables_are_tables():
     assert cells[:8] == ["from \\\\ to", "rac1", "rac2", "rac3", "rac1", "·", "B 1500", "P 9000"]
 
 
-def test_what_it_rests_on_is_told_as_it_was_asked_and_where_the_answers_are():
+def test_evidence_is_listed_by_its_commands_with_the_place_of_the_output():
     journal = tuple(
         Entry(
             "rac1", f"topic {n}", f"ip -s link show\n  eth{n}", "2026-11-20T14:02:31.100+01:00", 1.0, text="1: eth1 ..."
@@ -153,15 +153,15 @@ def test_what_it_rests_on_is_told_as_it_was_asked_and_where_the_answers_are():
         for n in range(7)
     )
     rests = tuple(EvidenceRef("rac1", f"topic {n}") for n in range(7))
-    told = markdown(of(finding(evidence=rests), journal=journal))
-    asked_for = [f"rac1: ip -s link show eth{n}" for n in range(5)]
-    assert "\n".join(["**Evidence**", "", "```", *asked_for, "and 2 more", "```"]) in told
-    assert "The HTML report, the JSON report and the saved file contain them" in read(told)
-    assert "eth1 ..." not in told
+    document = markdown(of(finding(evidence=rests), journal=journal))
+    commands = [f"rac1: ip -s link show eth{n}" for n in range(5)]
+    assert "\n".join(["**Evidence**", "", "```", *commands, "and 2 more", "```"]) in document
+    assert "The HTML report, the JSON report and the saved file contain them" in read(document)
+    assert "eth1 ..." not in document
     assert "Rests on" not in markdown(of(finding()))
 
 
-def test_waived_findings_and_every_other_waiver_are_told_apart():
+def test_waived_findings_and_other_waivers_are_listed_separately():
     known = finding(title="Known.", waived=Waived("The switch is replaced.", "Ann Lee", "2027-01-31"))
     standings = tuple(
         WaiverStanding(
@@ -169,22 +169,22 @@ def test_waived_findings_and_every_other_waiver_are_told_apart():
         )
         for n, how, why in (("1", "in force", ""), ("2", "lifted", "It is a failure by now."))
     )
-    told = markdown(of(known, finding(Status.PASS, "Fine."), waivers=standings))
-    assert told.startswith("# No other problem was found")
-    assert "**1 PASS, 1 waived**" in told
-    waived = told.partition("## Waived\n\n")[2].partition("\n\n")[0].splitlines()
+    document = markdown(of(known, finding(Status.PASS, "Fine."), waivers=standings))
+    assert document.startswith("# No other problem was found")
+    assert "**1 PASS, 1 waived**" in document
+    waived = document.partition("## Waived\n\n")[2].partition("\n\n")[0].splitlines()
     assert waived == [
         "- FAIL T-MD-001: Known. Waived until 2027-01-31 by Ann Lee: The switch is replaced.",
         "- The waiver of T-MD-002 (eth2) by Bo, until 2026-12-01, is lifted. It is a failure by now.",
     ]
 
 
-def test_what_is_well_and_what_is_worth_knowing_take_a_line_each():
-    told = markdown(of(finding(Status.PASS, "All well."), finding(Status.INFO, "HAIP is not in use.")))
-    assert "## For information\n\n- T-MD-001: HAIP is not in use.\n\n## Passed\n\n- T-MD-001: All well.\n" in told
+def test_passed_and_info_findings_take_a_line_each():
+    document = markdown(of(finding(Status.PASS, "All well."), finding(Status.INFO, "HAIP is not in use.")))
+    assert "## For information\n\n- T-MD-001: HAIP is not in use.\n\n## Passed\n\n- T-MD-001: All well.\n" in document
 
 
-def test_what_was_left_out_and_what_could_not_be_read_is_said():
+def test_skipped_checks_and_unreadable_facts_are_listed():
     left_out = NotAsked("No database connection is set.")
     built = cluster(2)
     limited = msgspec.structs.replace(built.nodes[0], limits=("The routes of rac1 could not be read: root could.",))
@@ -192,19 +192,19 @@ def test_what_was_left_out_and_what_could_not_be_read_is_said():
         report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]), database=left_out)),
         findings=tuple(finding(Status.SKIPPED, left_out.reason, next=(Remedy("Connect."),)) for _ in range(2)),
     )
-    told = markdown(report)
-    assert "## Skipped\n\n- No database connection is set. Skipped: df-ping.\n" in told
-    assert "## Not read\n\n- The routes of rac1 could not be read: root could.\n" in told
+    document = markdown(report)
+    assert "## Skipped\n\n- No database connection is set. Skipped: df-ping.\n" in document
+    assert "## Not read\n\n- The routes of rac1 could not be read: root could.\n" in document
 
 
-def test_it_fits_into_a_ticket_however_much_there_is():
+def test_any_report_fits_a_ticket():
     many = [
         finding(Status.FAIL, f"Number {n}: {'@x <b> ' * 200}", seen=("y" * 2000,) * 100, nodes=(f"rac{n}",))
         for n in range(500)
     ]
-    told = markdown(of(*many))
-    assert len(told) < 32_767, "what a field of Jira takes"
-    assert "## More problems" in told
-    assert re.search(r"^- and \d+ more$", told, re.MULTILINE)
+    document = markdown(of(*many))
+    assert len(document) < 32_767, "what a field of Jira takes"
+    assert "## More problems" in document
+    assert re.search(r"^- and \d+ more$", document, re.MULTILINE)
     usual = [finding(Status.FAIL, f"Number {n}.", seen=("rac1: lost",) * 5) for n in range(40)]
     assert markdown(of(*usual)).count("### FAIL: Number") == 40

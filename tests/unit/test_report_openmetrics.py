@@ -1,4 +1,4 @@
-"""The report as metrics: accepted by the parsers of both formats, and true to what is known."""
+"""The report as metrics: accepted by the parsers of both formats, and equal to the facts."""
 
 import re
 from collections.abc import Iterable
@@ -74,18 +74,18 @@ ALL = report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3)))
 
 
 @pytest.mark.parametrize("report", [ALL, report_of(cluster(1)), of(Cluster("", "")), hostile_report()])
-def test_both_parsers_take_it(report):
+def test_both_parsers_accept_the_output(report):
     assert samples(report)
     assert to_openmetrics(report).endswith(b"\n# EOF\n")
 
 
-def test_every_metric_is_in_the_table_with_its_labels_and_unit():
+def test_every_metric_is_documented_with_its_labels_and_unit():
     unknown = msgspec.structs.replace(ALL.cluster, history=NotAsked("no licence"))
     seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=(waiver("lifted"),)))
     assert {name for name, _ in seen} == set(METRICS)
     assert all({label for label, _ in labels} <= set(METRICS[name].labels) for name, labels in seen)
-    told = {name: {label for of, labels in seen if of == name for label, _ in labels} for name in METRICS}
-    assert told == {name: set(METRICS[name].labels) for name in METRICS}
+    labels_by_name = {name: {label for of, labels in seen if of == name for label, _ in labels} for name in METRICS}
+    assert labels_by_name == {name: set(METRICS[name].labels) for name in METRICS}
     text = to_openmetrics(ALL).decode()
     units = dict(re.findall(r"# UNIT (\w+) (\w+)", text))
     assert units.keys() == {
@@ -94,7 +94,7 @@ def test_every_metric_is_in_the_table_with_its_labels_and_unit():
     assert all(name.endswith(f"_{unit}") for name, unit in units.items())
 
 
-def test_the_run_is_told():
+def test_the_run_has_metrics():
     assert value(ALL, "racwire_info", version="1.2.3", cluster="prodrac", node="rac1") == 1
     assert value(ALL, "racwire_run_timestamp_seconds") == 1795179751
     assert value(ALL, "racwire_run_duration_seconds") == 1.234
@@ -102,7 +102,7 @@ def test_the_run_is_told():
     assert value(of(started_at="yesterday"), "racwire_run_timestamp_seconds") is None
 
 
-def test_waived_findings_are_counted_apart_and_stay_with_a_label():
+def test_waived_findings_are_counted_separately_with_a_label():
     waived = Waived("The switch is replaced.", "Ann Lee", "2027-01-31")
     place = {"network": "192.168.11.0/24", "nodes": ("rac1", "rac2")}
     report = of(
@@ -123,7 +123,7 @@ def waiver(standing: str) -> WaiverStanding:
     return WaiverStanding(
         code="IC-BOOT-002",
         subject="eth2 rac1",
-        reason="mended in January",
+        reason="fixed in January",
         by="Ann Lee",
         expires="2026-10-31",
         standing=standing,
@@ -132,26 +132,26 @@ def waiver(standing: str) -> WaiverStanding:
 
 
 @pytest.mark.parametrize("standing", ["in force", "expired", "lifted", "not needed", "not checked"])
-def test_each_waiver_is_told_with_what_became_of_it(standing):
+def test_each_waiver_has_a_metric_with_its_status(standing):
     labels = {"code": "IC-BOOT-002", "check": "boot-mtu", "subject": "eth2 rac1"}
     report = of(waivers=(waiver(standing),))
     assert value(report, "racwire_waiver", standing=standing.replace(" ", "_"), **labels) == 1
     assert len(values(report, "racwire_waiver")) == 1
 
 
-def test_a_saved_state_says_that_it_is_one_and_when_the_cluster_was_looked_at():
+def test_a_saved_state_is_marked_with_the_time_of_its_checks():
     saved = of(saved_at="2026-11-21T22:00:00+01:00")
     assert value(saved, "racwire_saved") == 1
     assert value(saved, "racwire_run_timestamp_seconds") == 1795179751
     assert value(of(), "racwire_saved") == 0
 
 
-def test_a_label_that_says_nothing_is_left_out():
+def test_an_empty_label_is_left_out():
     [(_, labels)] = [of_ for of_ in samples(of(findings=[finding(Status.FAIL)])) if of_[0] == "racwire_finding"]
     assert {name for name, _ in labels} == {"code", "check", "status", "waived"}
 
 
-def test_problems_of_one_code_and_place_are_added_up():
+def test_problems_with_one_code_and_subject_are_added_up():
     report = of(findings=[finding(Status.WARN, subject=f"{n} lost") for n in range(3)])
     assert values(report, "racwire_finding") == [3]
 
@@ -167,12 +167,12 @@ def test_problems_of_one_code_and_place_are_added_up():
         ("SKIPPED", None),
     ],
 )
-def test_a_check_has_the_exit_code_that_it_would_have_alone(statuses, code):
+def test_a_check_has_the_exit_code_of_a_run_of_this_check_only(statuses, code):
     findings = [finding(Status(status)) for status in statuses.split()]
     assert value(of(findings=findings), "racwire_check_exit_code", check="df-ping") == code
 
 
-def test_paths_tell_what_passes_what_is_lost_and_how_long_it_takes():
+def test_paths_have_metrics_for_size_loss_and_latency():
     way = {"network": "192.168.11.0/24", "from": "rac1", "to": "rac2"}
     assert value(ALL, "racwire_path_expected_mtu_bytes", **way) == 9000
     assert value(ALL, "racwire_path_mtu_bytes", **way) == 1500
@@ -191,18 +191,18 @@ def with_path(**changes: object) -> tuple[Report, PathProbe]:
     return of(with_paths(base, probe)), probe
 
 
-def test_a_path_that_passes_carries_what_was_sent_although_nothing_larger_was_looked_for():
+def test_a_passing_path_has_the_sent_size_even_if_no_larger_size_was_probed():
     report, probe = with_path(path_mtu=None)
     way = {"network": probe.network, "from": "rac1", "to": "rac2"}
     assert value(report, "racwire_path_mtu_bytes", **way) == probe.expected_mtu == 9000
 
 
-def test_what_the_own_kernel_refused_is_not_lost():
+def test_packets_refused_by_the_local_kernel_are_not_lost():
     report, probe = with_path(verdict=Verdict.LOCAL_MTU, series=(PingSeries(8972, 20, 0, refused_locally=20),))
     assert values(report, "racwire_path_loss_ratio", **{"network": probe.network, "from": "rac1", "to": "rac2"}) == []
 
 
-def test_what_is_not_known_has_no_sample_and_is_counted():
+def test_unknown_values_have_no_sample_and_are_counted():
     report, probe = with_path(verdict=Verdict.UNKNOWN, path_mtu=Unknown("too much loss"), series=())
     assert value(report, "racwire_path_mtu_bytes", **{"network": probe.network, "from": "rac1", "to": "rac2"}) is None
     assert value(report, "racwire_unknown", what="path_mtu", reason="not_found") == 1
@@ -210,7 +210,7 @@ def test_what_is_not_known_has_no_sample_and_is_counted():
     assert values(of(), "racwire_unknown") == []
 
 
-def test_each_sort_of_not_knowing_is_told_apart():
+def test_each_kind_of_unknown_has_its_own_metric():
     built = cluster([node(1), UnreadNode("rac2", "no ssh")], clusterware(2))
     facts = msgspec.structs.replace(
         built,
@@ -235,7 +235,7 @@ def test_each_sort_of_not_knowing_is_told_apart():
     }
 
 
-def test_nodes_tell_rates_of_what_their_kernels_counted():
+def test_nodes_have_rates_of_their_kernel_counters():
     facts = asked(2, counters=counters(2, change("rac2", Ip_ReasmFails=60, Udp_RcvbufErrors=15)))
     report = of(facts)
     assert value(report, "racwire_node_interval_seconds", node="rac2") == 30
@@ -246,7 +246,7 @@ def test_nodes_tell_rates_of_what_their_kernels_counted():
     assert values(report, "racwire_interface_mtu_bytes", node="rac1") == [9000, 9000]
 
 
-def test_instances_tell_what_they_received_and_lost_and_how_long_it_took():
+def test_instances_have_metrics_for_received_and_lost_blocks_and_times():
     instance = {"db_instance": "prod2", "node": "rac2"}
     assert value(ALL, "racwire_instance_blocks_received_per_second", **instance) == pytest.approx(12_400 / 30)
     assert value(ALL, "racwire_instance_blocks_lost_per_second", **instance) == pytest.approx(37 / 30)
@@ -259,7 +259,7 @@ def test_instances_tell_what_they_received_and_lost_and_how_long_it_took():
     assert value(nothing, "racwire_instance_block_receive_seconds", kind="cr", db_instance="prod1") is None
 
 
-def test_names_that_differ_only_in_what_is_cut_do_not_make_a_series_twice():
+def test_names_equal_after_truncation_do_not_duplicate_a_series():
     long = [msgspec.structs.replace(node(n), name="x" * 500 + str(n)) for n in (1, 2)]
     facts = msgspec.structs.replace(cluster(2), counters=counters(0))
     changes = tuple(msgspec.structs.replace(change("rac1"), node=n.name) for n in long)
@@ -267,14 +267,14 @@ def test_names_that_differ_only_in_what_is_cut_do_not_make_a_series_twice():
     assert values(report, "racwire_node_interval_seconds", node="x" * 127 + "…") == [30]
 
 
-def test_labels_keep_quotes_backslashes_and_ends_of_lines_as_data():
+def test_labels_keep_quotes_backslashes_and_line_ends_as_data():
     evil = 'rac1"} 0\n# EOF\\'
     report = of(msgspec.structs.replace(cluster(1), local_node=evil))
     assert value(report, "racwire_info", node='rac1"} 0\\x0a# EOF\\') == 1
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), 10**400])
-def test_a_number_that_means_nothing_has_no_sample(odd):
+def test_an_invalid_number_has_no_sample(odd):
     assert value(of(duration_s=odd), "racwire_run_duration_seconds") is None
 
 

@@ -23,7 +23,7 @@ LONGER = "saved state of 2026-11-20 14:02 +01:00, 3 d 1 h ago"
 SAVED = Past("saved 2026-11-20 14:02, 3 d ago", None, is_saved=True, longer=LONGER, shorter="saved, 3 d ago")
 
 
-def test_what_was_never_sampled_does_not_count_as_sampled():
+def test_a_source_without_samples_is_not_counted_as_sampled():
     timeline = Timeline()
     timeline.add(NodeSample(f"rac{n}", NOON, 1.0) for n in (1, 2))
     timeline.add([Gap("node rac3", NOON, "ssh asked for a password."), Gap("node rac2", NOON + 1, "rac2 hangs.")])
@@ -32,7 +32,7 @@ def test_what_was_never_sampled_does_not_count_as_sampled():
     assert samples_text(timeline, FeedState(past=SAVED), EAST).endswith(", from 21:00:00 to 21:00:01.")
 
 
-def test_a_file_with_pseudonyms_is_known_by_its_name():
+def test_a_file_with_pseudonyms_has_that_in_its_name():
     report = report_of(black_hole())
     assert stem_of(report, False) == "racwire-20261120-140231"
     assert stem_of(report, True) == "racwire-20261120-140231-redacted"
@@ -40,7 +40,7 @@ def test_a_file_with_pseudonyms_is_known_by_its_name():
     assert stem_of(msgspec.structs.replace(report, started_at="yesterday"), True) == "racwire-report-redacted"
 
 
-def test_of_a_saved_state_the_header_keeps_the_age_and_says_more_where_there_is_room():
+def test_the_header_of_a_saved_state_keeps_the_age_at_any_width():
     def ends(width: int) -> str:
         return plain([header_line(report_of(black_hole()), width, FeedState(past=SAVED))])
 

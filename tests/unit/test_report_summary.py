@@ -1,4 +1,4 @@
-"""What a report says in plain sentences."""
+"""The plain sentences of a report."""
 
 from datetime import datetime
 
@@ -29,7 +29,7 @@ def with_findings(*findings: Finding, **more: object) -> Report:
     return msgspec.structs.replace(report_of(cluster(2)), findings=findings, **more)
 
 
-def test_the_headline_is_the_worst_finding_as_it_would_be_read_aloud():
+def test_the_headline_is_the_worst_finding():
     assert headline(report_of(black_hole(3))) == (
         "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways."
     )
@@ -38,14 +38,14 @@ def test_the_headline_is_the_worst_finding_as_it_would_be_read_aloud():
     assert headline(with_findings(warn)) == "Blocks are late."
 
 
-def test_all_well_is_said_of_the_cluster_by_name():
+def test_a_passing_report_names_the_cluster():
     assert headline(report_of(cluster(2))) == "No problem was found on the private interconnect of prodrac."
     nameless = msgspec.structs.replace(cluster(2), clusterware=Unknown("down"))
     report = msgspec.structs.replace(report_of(cluster(2)), cluster=nameless)
     assert headline(report) == "No problem was found on the private interconnect of rac1 and rac2."
 
 
-def test_not_knowing_is_never_told_as_well():
+def test_an_unknown_result_is_never_reported_as_passed():
     one = finding(Status.UNKNOWN, "rac3 could not be read.")
     assert headline(with_findings(one)) == "rac3 could not be read."
     other = finding(Status.UNKNOWN, "No statistics were granted.")
@@ -56,7 +56,7 @@ def test_not_knowing_is_never_told_as_well():
     assert headline(with_findings(finding(Status.SKIPPED))) == "No check ran on prodrac."
 
 
-def test_checks_that_lack_the_same_facts_speak_once():
+def test_checks_that_lack_the_same_facts_share_one_sentence():
     lacking = [
         finding(Status.UNKNOWN, f"{check} could not tell: No listener answers.", code="RW-ENGINE-001", check=check)
         for check in ("gc-blocks-lost", "gc-receive-time")
@@ -64,7 +64,7 @@ def test_checks_that_lack_the_same_facts_speak_once():
     assert headline(with_findings(*lacking)) == "2 checks could not tell: No listener answers."
 
 
-def test_what_is_waived_does_not_speak_for_what_is_not():
+def test_waived_findings_are_not_grouped_with_others():
     one = finding(Status.UNKNOWN, seen=("prod2 hangs.",))
     known = msgspec.structs.replace(one, waived=WAIVED)
     assert [len(others) for _, others in grouped_by_reason([one, one, known])] == [1, 0]
@@ -83,11 +83,11 @@ def test_what_is_waived_does_not_speak_for_what_is_not():
         ("PASS INFO", ()),
     ],
 )
-def test_what_there_is_besides_is_counted(statuses, besides):
+def test_findings_other_than_the_headline_are_counted(statuses, besides):
     assert sentences(with_findings(*(finding(Status(s)) for s in statuses.split()))) == besides
 
 
-def test_a_waived_problem_is_no_headline_and_is_not_counted_but_said():
+def test_a_waived_problem_is_not_the_headline_and_not_counted_but_mentioned():
     known, fail = finding(Status.FAIL, "Known.", waived=WAIVED), finding(Status.FAIL, "Unheard of.")
     assert headline(with_findings(known, fail)) == "Unheard of."
     assert problems(with_findings(known, fail)) == (fail,)
@@ -97,7 +97,7 @@ def test_a_waived_problem_is_no_headline_and_is_not_counted_but_said():
     assert sentences(alone) == ("1 known problem is waived by Ann Lee: listed below, and not counted.",)
 
 
-def test_waivers_that_hold_no_more_are_said():
+def test_waivers_that_no_longer_apply_are_mentioned():
     def standing(how: str) -> WaiverStanding:
         return WaiverStanding(code="A-B-001", subject="", reason="", by="Ann", expires="2027-01-31", standing=how)
 
@@ -108,7 +108,7 @@ def test_waivers_that_hold_no_more_are_said():
     )
 
 
-def test_what_is_missing_is_said_first():
+def test_missing_facts_are_mentioned_first():
     built = cluster([node(1), UnreadNode("rac2", "ssh asked for a password.")], clusterware(2))
     report = with_findings(finding(Status.FAIL), finding(Status.WARN), cluster=built, interrupted=True)
     assert sentences(report) == (
@@ -118,7 +118,7 @@ def test_what_is_missing_is_said_first():
     )
 
 
-def test_left_out_saved_redacted_and_rerun_are_said():
+def test_left_out_saved_redacted_and_rerun_are_mentioned():
     report = with_findings(
         *(finding(Status.SKIPPED, "No database connection is set.", check=check) for check in ("a", "b")),
         saved_at="2026-11-20T18:00:00.000+01:00",
@@ -135,7 +135,7 @@ def test_left_out_saved_redacted_and_rerun_are_said():
     )
 
 
-def test_instances_that_could_not_be_asked_are_the_oldest_doubt():
+def test_unqueried_instances_are_the_headline_before_other_doubts():
     """This doubt is the headline, or the first sentence when a failure is the headline."""
     doubt = "PROD does not answer for all its instances; racwire could query only prod3."
     hung = tuple(UnaskedInstance(n, f"prod{n}", "GV$INSTANCE did not answer in time.") for n in (1, 2))
@@ -152,45 +152,45 @@ def test_instances_that_could_not_be_asked_are_the_oldest_doubt():
     assert sentences(with_findings(finding(Status.PASS), cluster=built)) == (doubt,)
 
 
-def test_what_only_another_run_would_tell_is_no_first_step():
-    again, look = Remedy("Run this check again.", ("racwire check df-ping",)), Remedy("Look.", ("ip link",))
-    assert first_steps(with_findings(finding(Status.FAIL, next=(again, look)))) == (look,)
+def test_repeating_the_run_is_not_the_first_step():
+    again, inspect = Remedy("Run this check again.", ("racwire check df-ping",)), Remedy("Look.", ("ip link",))
+    assert first_steps(with_findings(finding(Status.FAIL, next=(again, inspect)))) == (inspect,)
     lone = with_findings(finding(Status.FAIL, next=(again,)), finding(Status.WARN, next=(Remedy("Ask."),)))
     assert first_steps(lone) == (Remedy("Ask."),)
 
 
 @pytest.mark.parametrize(
-    ("fact", "told"),
+    ("fact", "expected"),
     [
         (NotAsked("No database connection is set."), "not queried. No database connection is set."),
         (Unknown("No listener answers."), "not known. No listener answers."),
         (Cluster("rac1", "").database, "not queried, since no check that ran needs it"),
     ],
 )
-def test_why_no_database_was_asked_is_a_fact_too(fact, told):
-    assert dict(facts(report_of(Cluster("rac1", "", database=fact))))["Database"] == told
+def test_the_reason_why_no_database_was_queried_is_a_fact_too(fact, expected):
+    assert dict(facts(report_of(Cluster("rac1", "", database=fact))))["Database"] == expected
 
 
 def test_a_change_is_never_the_only_first_step():
     change = Remedy("Raise the MTU.", is_change=True)
-    look = Remedy("Look.", ("ip link",))
-    lone, good = finding(Status.FAIL, next=(change,)), finding(Status.WARN, next=(look, change))
+    inspect = Remedy("Look.", ("ip link",))
+    lone, good = finding(Status.FAIL, next=(change,)), finding(Status.WARN, next=(inspect, change))
     assert first_steps(with_findings(lone)) == ()
-    assert first_steps(with_findings(lone, good)) == (look, change)
-    assert first_steps(with_findings(finding(Status.FAIL, next=(look,) * 5))) == (look,) * 3
+    assert first_steps(with_findings(lone, good)) == (inspect, change)
+    assert first_steps(with_findings(finding(Status.FAIL, next=(inspect,) * 5))) == (inspect,) * 3
 
 
-def test_facts_name_what_was_looked_at():
-    told = dict(facts(report_of(asked(2))))
-    assert told["Nodes"] == "rac1 (this one), rac2"
-    assert told["Private networks"] == "192.168.10.0/24 (MTU 9000), 192.168.11.0/24 (MTU 9000)"
-    assert told["Database"] == "PROD 19.22.0.0.0, 2 instances"
-    assert told["Started"] == "2026-11-20 14:02:31 +01:00, took 1.2 s"
+def test_the_facts_name_the_checked_nodes_networks_and_database():
+    shown = dict(facts(report_of(asked(2))))
+    assert shown["Nodes"] == "rac1 (this one), rac2"
+    assert shown["Private networks"] == "192.168.10.0/24 (MTU 9000), 192.168.11.0/24 (MTU 9000)"
+    assert shown["Database"] == "PROD 19.22.0.0.0, 2 instances"
+    assert shown["Started"] == "2026-11-20 14:02:31 +01:00, took 1.2 s"
     bare = report_of(Cluster("rac1", "", database=NotAsked("not asked")))
     assert [name for name, _ in facts(bare)] == ["Nodes", "Database", "Started", "Made by"]
 
 
-def test_the_headline_has_no_doubt_where_only_skipped_and_passed():
+def test_the_headline_has_no_doubt_if_checks_only_passed_or_were_skipped():
     kind = Kind("T-SUM-002", "?")
     report = with_findings(kind.finding(Status.PASS, "All there."), kind.finding(Status.SKIPPED, "Not asked."))
     assert headline(report).startswith("No problem was found")
@@ -207,10 +207,10 @@ def test_the_headline_has_no_doubt_where_only_skipped_and_passed():
         ("naïve 中文 עברית 👍", "naïve 中文 עברית 👍"),
     ],
 )
-def test_what_would_be_obeyed_is_shown(text, harmless):
+def test_control_characters_are_escaped(text, harmless):
     assert sanitize(text) == sanitize(text, keep_lines=True) == harmless
 
 
-def test_ends_of_lines_stay_only_where_they_are_wanted():
+def test_line_ends_stay_only_if_requested():
     assert sanitize("a\n\tb\r", keep_lines=True) == "a\n\tb\\x0d"
     assert sanitize("a\n\tb") == "a\\x0a\\x09b"

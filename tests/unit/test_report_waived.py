@@ -13,7 +13,7 @@ from checks.model.report import Report, WaiverStanding
 from tests.fixtures.reports import black_hole, report_of
 from tui.cli.text_report import text_report
 
-WAIVED = Waived("mended in the January window", "Ann Lee", "2027-01-31")
+WAIVED = Waived("fixed in the January window", "Ann Lee", "2027-01-31")
 
 
 class Terminal(io.StringIO):
@@ -38,7 +38,7 @@ def ended(standing: str, why: str = "") -> WaiverStanding:
     return WaiverStanding(
         code="IC-BOOT-002",
         subject="eth2 rac1",
-        reason="mended in January",
+        reason="fixed in January",
         by="Ann Lee",
         expires="2026-10-31",
         standing=standing,
@@ -50,13 +50,13 @@ def ended(standing: str, why: str = "") -> WaiverStanding:
 WORSE = Finding(code="IC-BOOT-002", check="boot-mtu", status=Status.WARN, title="Worse.", subject="eth2 rac1")
 
 
-def test_a_waived_finding_keeps_its_status_and_says_who_waived_it_until_when_and_why():
+def test_a_waived_finding_keeps_its_status_and_shows_who_until_when_and_why():
     text = words(with_waived())
     assert "FAIL IC-PATH-003 df-ping WAIVED Jumbo frames vanish on 192.168.11.0/24" in text
-    assert "Waived until 2027-01-31 by Ann Lee: mended in the January window" in text
+    assert "Waived until 2027-01-31 by Ann Lee: fixed in the January window" in text
 
 
-def test_it_is_counted_apart_and_told_briefly_after_what_counts():
+def test_a_waived_finding_is_counted_separately_and_listed_briefly_at_the_end():
     text = words(with_waived(WORSE))
     counts = text.partition("WARN IC-BOOT")[0]
     assert "1 WARN" in counts
@@ -66,7 +66,7 @@ def test_it_is_counted_apart_and_told_briefly_after_what_counts():
     assert "CHANGE" not in text, "its next steps are in the other formats"
 
 
-def test_waivers_that_do_not_hold_take_a_line_each_and_those_in_force_none():
+def test_waivers_that_do_not_apply_take_a_line_each_and_applied_ones_none():
     text = words(
         with_waived(
             None,
@@ -83,17 +83,17 @@ def test_waivers_that_do_not_hold_take_a_line_each_and_those_in_force_none():
     assert text.count("IC-BOOT-002 (eth2 rac1)") == 3
 
 
-def test_waivers_that_nobody_could_look_at_share_a_line():
+def test_waivers_that_could_not_be_checked_share_a_line():
     text = words(with_waived(None, ended("not checked", "boot-mtu could not check everything.")))
     assert "Waivers not checked in this run, or not on all nodes: IC-BOOT-002 (eth2 rac1)" in text
 
 
-def test_a_finding_whose_waiver_was_lifted_says_so_itself():
+def test_a_finding_with_a_lifted_waiver_says_so():
     text = words(with_waived(WORSE, ended("lifted", "It was waived up to 0.5, and is 0.6 % now.")))
     assert "Worse. Waiver by Ann Lee, lifted. It was waived up to 0.5, and is 0.6 % now." in text
 
 
-def test_a_saved_state_says_of_when_it_is_and_how_old():
+def test_a_saved_state_has_its_time_and_age():
     """On a terminal the age; in a file or a pipe the time, which stays true."""
     report = msgspec.structs.replace(report_of(black_hole()), saved_at="2026-11-20T14:03:00.000+01:00")
     now = datetime(2026, 11, 23, 14, 2, 31, tzinfo=UTC)
@@ -108,14 +108,14 @@ def test_a_saved_state_says_of_when_it_is_and_how_old():
     assert " ago" not in text
 
 
-def test_pseudonyms_are_named_as_such_and_a_live_report_says_neither():
+def test_pseudonyms_are_marked_and_a_live_report_has_no_mark():
     report = report_of(black_hole())
     assert "Names and addresses are pseudonyms." in words(msgspec.structs.replace(report, is_redacted=True))
     assert "SAVED" not in words(report)
     assert "pseudonyms" not in words(report)
 
 
-def test_hostile_words_of_a_waiver_are_shown_and_not_obeyed():
+def test_hostile_text_of_a_waiver_is_escaped():
     evil = Waived("\x1b[2J[bold red]\u202e", "Ann\x07", "2027\r\n")
     report = report_of(black_hole())
     findings = tuple(msgspec.structs.replace(f, waived=evil) for f in report.findings)

@@ -1,4 +1,4 @@
-"""One check run again: what its report changes in the report of all, and what stays."""
+"""One check run again: the parts of the full report that it replaces, and those that stay."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WHOLE = report(
 AGAIN = report("14:05:00", cluster(3), [finding("mtu", Status.PASS)], [entry("nic", "mtu 9000")])
 
 
-def test_the_findings_of_that_check_are_replaced_and_the_others_stay_worst_first() -> None:
+def test_the_findings_of_the_rerun_check_are_replaced_and_the_others_stay_sorted() -> None:
     found = merged(WHOLE, AGAIN, "mtu", ["nodes"]).findings
     assert [(f.check, f.status) for f in found] == [
         ("ping", Status.WARN),
@@ -46,21 +46,21 @@ def test_the_findings_of_that_check_are_replaced_and_the_others_stay_worst_first
     ]
 
 
-def test_only_the_facts_that_were_gathered_again_are_replaced() -> None:
+def test_only_the_facts_gathered_again_are_replaced() -> None:
     after = merged(WHOLE, AGAIN, "mtu", ["nodes"]).cluster
     assert after.nodes == AGAIN.cluster.nodes
     assert after.paths == WHOLE.cluster.paths
     assert after.taken_at == WHOLE.cluster.taken_at
 
 
-def test_the_evidence_of_each_finding_is_what_was_read_for_it() -> None:
+def test_each_finding_has_the_evidence_that_was_read_for_it() -> None:
     after = merged(WHOLE, AGAIN, "mtu", ["nodes"])
     text = {f.check: [e.text for e in after.evidence(f)] for f in after.findings}
     assert text == {"mtu": ["mtu 9000"], "ping": ["mtu 1500"], "calm": ["mtu 1500"]}
     assert after.found_at("mtu") > after.found_at("ping") == WHOLE.started_at
 
 
-def test_the_journal_holds_both_runs_and_of_a_check_run_again_and_again_only_the_last() -> None:
+def test_the_journal_has_both_runs_and_of_repeated_reruns_only_the_last() -> None:
     third = msgspec.structs.replace(AGAIN, journal=(entry("nic", "mtu 4000"), entry("nic", "mtu 9000 again")))
     ping = report("14:07:00", cluster(2), [finding("ping", Status.PASS, "ping")], [entry("ping", "5/5")])
     after = merged(merged(merged(WHOLE, AGAIN, "mtu", ["nodes"]), ping, "ping", ["paths"]), third, "mtu", ["nodes"])
@@ -69,7 +69,7 @@ def test_the_journal_holds_both_runs_and_of_a_check_run_again_and_again_only_the
     assert [e.text for f in after.findings if f.check == "ping" for e in after.evidence(f)] == ["5/5"]
 
 
-def test_it_says_what_is_later_than_its_own_time_and_survives_being_written() -> None:
+def test_a_merged_report_lists_its_reruns_and_round_trips() -> None:
     after = merged(WHOLE, AGAIN, "mtu", ["nodes"])
     assert after.started_at == WHOLE.started_at
     assert [(again.check, again.started_at, again.duration_s) for again in after.reruns] == [
@@ -78,6 +78,6 @@ def test_it_says_what_is_later_than_its_own_time_and_survives_being_written() ->
     assert from_json(to_json(after)) == after
 
 
-def test_a_check_that_finds_nothing_any_more_leaves_nothing() -> None:
+def test_a_rerun_check_without_findings_removes_its_earlier_ones() -> None:
     nothing = msgspec.structs.replace(AGAIN, findings=())
     assert [f.check for f in merged(WHOLE, nothing, "mtu", []).findings] == ["ping", "calm"]

@@ -29,7 +29,7 @@ FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
 
 @pytest.fixture(autouse=True)
 def places(tmp_path_factory, monkeypatch):
-    """The working directory, where state is kept, and where temporary files go, which must be gone at the end."""
+    """The working directory, the state directory and the temporary directory, which must be empty at the end."""
     here, state, temporary = (tmp_path_factory.mktemp(name) for name in ("here", "state", "temporary"))
     monkeypatch.chdir(here)
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
@@ -45,7 +45,7 @@ def events_in(path: str) -> list[Event]:
         return list(opened.recording.events())
 
 
-def test_what_was_saved_can_be_saved_again_and_is_as_old_as_it_was(capsys):
+def test_a_saved_file_can_be_saved_again_with_its_age(capsys):
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
     with open_saved(Path("b.racwire")) as second:
         assert second.report == judged_here(Path(FIRST))
@@ -58,7 +58,7 @@ def test_what_was_saved_can_be_saved_again_and_is_as_old_as_it_was(capsys):
     assert "racwire: next: racwire open b.racwire, or racwire report --from b.racwire -o report.html\n" in err
 
 
-def test_live_it_runs_the_checks_and_its_exit_code_is_theirs(capsys):
+def test_a_live_run_runs_the_checks_and_has_their_exit_code(capsys):
     assert main(["save", "here.racwire", "interfaces", "--record", "0s"]) == ExitCode.COULD_NOT_TELL
     with open_saved(Path("here.racwire")) as opened:
         assert {f.check: f.status for f in opened.report.findings} == {"interfaces": Status.UNKNOWN}
@@ -67,7 +67,7 @@ def test_live_it_runs_the_checks_and_its_exit_code_is_theirs(capsys):
     assert "here.racwire contains 1 check of " in capsys.readouterr().err
 
 
-def test_a_recording_of_before_can_be_put_in(tmp_path):
+def test_an_earlier_recording_can_be_included(tmp_path):
     before = recording(tmp_path / "before.rec")
     main(["save", "--from", FIRST, "b.racwire", "--recording", str(before)])
     with open_saved(Path("b.racwire")) as opened:
@@ -77,7 +77,7 @@ def test_a_recording_of_before_can_be_put_in(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["b", "--recording", "nowhere.rec"], "--recording: nowhere.rec could not be read: No such file or directory."),
         (["b", "--recording", FIRST], "is no recording of racwire"),
@@ -93,15 +93,15 @@ def test_a_recording_of_before_can_be_put_in(tmp_path):
         (["b", "chekc"], "There is no check 'chekc'"),
     ],
 )
-def test_what_cannot_be_done_is_told_before_anything_is(words, told, capsys):
+def test_an_impossible_request_is_reported_before_anything_runs(words, message, capsys):
     Path("there").write_text("mine")
     assert main(["save", *words]) == ExitCode.USAGE
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert os.listdir() == ["there"]
     assert Path("there").read_text() == "mine"
 
 
-def test_quiet_it_says_nothing_but_that_the_state_is_a_saved_one(capsys):
+def test_quiet_prints_only_that_the_state_is_a_saved_one(capsys):
     main(["save", "-q", "--from", FIRST, "b.racwire"])
     assert len(capsys.readouterr().err.splitlines()) == 1
 
@@ -112,34 +112,34 @@ def refuses(*refused: str):
     def save(path, report, traffic, *, replace):
         if any(str(path.absolute()).startswith(directory) for directory in refused):
             raise OutputError(f"{path} could not be written: No space left on device; no file was left.")
-        kept(path, report, traffic, replace=replace)
+        original(path, report, traffic, replace=replace)
 
-    kept = saving.save
+    original = saving.save
     return save
 
 
-def test_on_a_full_disk_what_was_gathered_goes_where_there_is_room(places, monkeypatch, capsys):
+def test_on_a_full_disk_the_evidence_is_written_to_the_state_directory(places, monkeypatch, capsys):
     here, state, _ = places
     monkeypatch.setattr(saving, "save", refuses(str(here)))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
-    (kept,) = (state / "racwire").iterdir()
-    with open_saved(kept) as opened:
+    (written,) = (state / "racwire").iterdir()
+    with open_saved(written) as opened:
         assert opened.report == judged_here(Path(FIRST))
         assert opened.recording is not None
     out, err = capsys.readouterr()
     assert out == ""
-    assert f"No space left on device; no file was left.\nracwire: The evidence is in {kept} instead.\n" in err
+    assert f"No space left on device; no file was left.\nracwire: The evidence is in {written} instead.\n" in err
 
 
-def test_where_the_state_has_no_room_either_it_goes_among_the_temporary_files(places, monkeypatch, capsys):
+def test_where_the_state_directory_is_full_too_the_temporary_directory_is_used(places, monkeypatch, capsys):
     here, state, temporary = places
     monkeypatch.setattr(saving, "save", refuses(str(here), str(state)))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
-    (kept,) = temporary.iterdir()
-    assert open_saved(kept, recording=False).report.findings
+    (written,) = temporary.iterdir()
+    assert open_saved(written, recording=False).report.findings
 
 
-def test_where_there_is_no_room_at_all_the_report_goes_to_stdout(monkeypatch, capsys):
+def test_with_no_space_anywhere_the_report_goes_to_stdout(monkeypatch, capsys):
     monkeypatch.setattr(saving, "save", refuses("/"))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
     out, err = capsys.readouterr()
@@ -147,7 +147,7 @@ def test_where_there_is_no_room_at_all_the_report_goes_to_stdout(monkeypatch, ca
     assert "the report follows, without the traffic" in err
 
 
-def test_on_a_terminal_it_follows_as_text(monkeypatch, capsys):
+def test_on_a_terminal_the_report_follows_as_text(monkeypatch, capsys):
     screen = io.StringIO()
     screen.isatty = lambda: True  # type: ignore[method-assign]
     monkeypatch.setattr(sys, "stdout", screen)
@@ -156,7 +156,7 @@ def test_on_a_terminal_it_follows_as_text(monkeypatch, capsys):
     assert "Jumbo frames vanish" in screen.getvalue()
 
 
-def test_a_recording_that_cannot_be_put_in_costs_only_itself(tmp_path, monkeypatch, capsys):
+def test_an_unusable_recording_does_not_affect_the_rest(tmp_path, monkeypatch, capsys):
     before = recording(tmp_path / "before.rec")
     with closing(sqlite3.connect(before)) as file:
         file.execute("UPDATE samples SET body = zeroblob(20000000)")
@@ -166,19 +166,19 @@ def test_a_recording_that_cannot_be_put_in_costs_only_itself(tmp_path, monkeypat
     assert open_saved(Path("b.racwire")).recording is None
 
 
-def test_a_request_to_end_it_while_it_is_written_lets_it_be_written(monkeypatch, capsys):
+def test_a_signal_during_the_write_lets_it_finish(monkeypatch, capsys):
     def ended(*args, **options):
         os.kill(os.getpid(), signal.SIGTERM)
-        kept(*args, **options)
+        original(*args, **options)
 
-    kept = saving.save
+    original = saving.save
     monkeypatch.setattr(saving, "save", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
     assert open_saved(Path("b.racwire"), recording=False).report == judged_here(Path(FIRST))
     assert f"racwire: {STOPPING}\n" in capsys.readouterr().err
 
 
-def test_a_request_to_end_it_before_it_is_written_removes_the_temporary_files(monkeypatch):
+def test_a_signal_before_the_write_removes_the_temporary_files(monkeypatch):
     def ended(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -196,7 +196,7 @@ def leaked(path: Path, names: tuple[str, ...] = ("rac1", "rac2", "prodrac", "192
     return [name for name in names if name.encode() in whole]
 
 
-def test_redacted_no_name_is_in_any_member_and_it_says_so(places, capsys):
+def test_a_redacted_file_has_no_name_in_any_member_and_is_marked(places, capsys):
     assert main(["save", "--from", FIRST, "b.racwire", "--redact"]) == ExitCode.FAILURES
     assert leaked(Path(FIRST)) != []
     assert leaked(Path("b.racwire")) == []
@@ -206,7 +206,7 @@ def test_redacted_no_name_is_in_any_member_and_it_says_so(places, capsys):
     assert str(places[1] / "racwire" / "redaction.json") in capsys.readouterr().err
 
 
-def test_redacted_the_checks_still_find_the_same(capsys):
+def test_a_redacted_file_gives_the_same_findings(capsys):
     main(["save", "--from", FIRST, "b.racwire", "--redact"])
     capsys.readouterr()
     assert main(["check", "--from", "b.racwire", "--format", "json"]) == ExitCode.FAILURES
@@ -216,7 +216,7 @@ def test_redacted_the_checks_still_find_the_same(capsys):
     assert [(f.code, f.status) for f in found.findings] == [(f.code, f.status) for f in before.findings]
 
 
-def test_what_has_pseudonyms_already_keeps_them(capsys):
+def test_a_redacted_file_keeps_its_pseudonyms(capsys):
     main(["save", "--from", FIRST, "b.racwire", "--redact"])
     main(["save", "--from", "b.racwire", "c.racwire", "--redact"])
     once, twice = members_of(Path("b.racwire")), members_of(Path("c.racwire"))
@@ -224,7 +224,7 @@ def test_what_has_pseudonyms_already_keeps_them(capsys):
     assert events_in("b.racwire") == events_in("c.racwire")
 
 
-def test_a_recording_with_names_gets_pseudonyms_beside_a_report_that_has_them(tmp_path):
+def test_a_recording_is_redacted_even_if_the_report_already_is(tmp_path):
     main(["save", "--from", FIRST, "b.racwire", "--redact"])
     before = recording(tmp_path / "before.rec")
     main(["save", "--from", "b.racwire", "c.racwire", "--recording", str(before)])
@@ -232,19 +232,19 @@ def test_a_recording_with_names_gets_pseudonyms_beside_a_report_that_has_them(tm
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--redaction-map", "m.json"], "--redaction-map has no effect without --redact; add --redact."),
         (["--redact", "--redaction-map", "no/such/file/m.json"], "m.json"),
         (["--redact", "--redaction-map", "damaged.json"], "damaged.json"),
     ],
 )
-def test_a_mapping_that_cannot_be_used_is_told_before_anything_is_run(words, told, monkeypatch, capsys):
+def test_an_unusable_mapping_is_reported_before_anything_runs(words, message, monkeypatch, capsys):
     Path("damaged.json").write_text("{")
     Path("no").write_text("a file, and no directory")
     monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     assert main(["save", "b.racwire", *words]) == ExitCode.USAGE
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not Path("b.racwire").exists()
 
 
@@ -260,31 +260,31 @@ def test_a_mapping_that_cannot_be_used_is_told_before_anything_is_run(words, tol
         ["check", "-o", "m.json", "--force", "--redaction-map", "m.json"],
     ],
 )
-def test_the_mapping_is_never_written_over_nor_taken_for_evidence(words, places, monkeypatch, capsys, tmp_path):
+def test_the_mapping_is_never_overwritten_or_used_as_evidence(words, places, monkeypatch, capsys, tmp_path):
     _, state, _ = places
     recording(tmp_path / "a.rec").rename("a.rec")
     Path("sub").mkdir()
     (state / "racwire").mkdir()
-    kept = Path("m.json"), state / "racwire" / "redaction.json"
-    for path in kept:
+    mappings = Path("m.json"), state / "racwire" / "redaction.json"
+    for path in mappings:
         path.write_text("{}")
     Path("link.html").symlink_to("m.json")
     monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     assert main([word.format(state=state) for word in words] + ["--redact"]) == ExitCode.USAGE
     assert "is the file of the pseudonyms" in capsys.readouterr().err
-    assert [path.read_text() for path in kept] == ["{}", "{}"]
+    assert [path.read_text() for path in mappings] == ["{}", "{}"]
 
 
-def test_a_place_that_takes_no_file_is_told_before_anything_is_run(tmp_path, monkeypatch, capsys):
+def test_an_unwritable_path_is_reported_before_anything_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
     Path("link").symlink_to("/nowhere/b.racwire")
-    for name, told in ((str(tmp_path / "b"), f"you may not write to {tmp_path}"), ("link", "no directory /nowhere")):
+    for name, message in ((str(tmp_path / "b"), f"you may not write to {tmp_path}"), ("link", "no directory /nowhere")):
         assert main(["save", name]) == ExitCode.USAGE
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
-def test_checks_can_be_named_after_an_option_too():
+def test_check_names_may_follow_an_option():
     main(["save", "b.racwire", "--from", FIRST, "boot-mtu", "-q", "df-ping"])
     with open_saved(Path("b.racwire")) as opened:
         assert {finding.check for finding in opened.report.findings} == {"boot-mtu", "df-ping"}

@@ -39,7 +39,7 @@ def temporary(tmp_path_factory, monkeypatch):
     assert os.listdir(directory) == []
 
 
-def test_the_report_comes_back_as_it_was_but_for_when_it_was_saved(tmp_path):
+def test_the_report_round_trips_except_for_the_time_of_saving(tmp_path):
     for number, built in enumerate((black_hole(3), asked(2))):
         report = report_of(built)
         save(tmp_path / f"{number}", report, None, replace=False)
@@ -49,7 +49,7 @@ def test_the_report_comes_back_as_it_was_but_for_when_it_was_saved(tmp_path):
             assert opened.recording is None
 
 
-def test_the_recording_comes_back_with_all_its_events_and_nothing_is_unpacked(tmp_path, temporary):
+def test_the_recording_round_trips_with_all_events_and_is_not_unpacked(tmp_path, temporary):
     traffic = recording(tmp_path / "a.rec")
     save(tmp_path / "s", report_of(black_hole()), traffic, replace=False)
     before = list(Recording.open(traffic).events())
@@ -63,7 +63,7 @@ def test_the_recording_comes_back_with_all_its_events_and_nothing_is_unpacked(tm
         again.close()
 
 
-def test_of_a_file_of_0_1_0_the_recording_is_unpacked_and_is_gone_once_closed(temporary):
+def test_the_recording_of_a_file_of_0_1_0_is_unpacked_and_removed_on_closing(temporary):
     with open_saved(SAVED / "first.racwire") as opened:
         assert opened.recording is not None
         (directory,) = temporary.iterdir()
@@ -72,13 +72,13 @@ def test_of_a_file_of_0_1_0_the_recording_is_unpacked_and_is_gone_once_closed(te
 
 
 @pytest.mark.parametrize("make", [lambda path: saved(path, with_recording=True), lambda _: SAVED / "first.racwire"])
-def test_the_recording_is_not_unpacked_for_who_does_not_ask_for_it(tmp_path, temporary, make):
+def test_the_recording_is_not_unpacked_unless_requested(tmp_path, temporary, make):
     with open_saved(make(tmp_path), recording=False) as opened:
         assert opened.recording is None
         assert os.listdir(temporary) == []
 
 
-def test_a_recording_of_0_1_0_is_saved_as_it_is_and_read_from_there(tmp_path):
+def test_a_recording_of_0_1_0_is_saved_unchanged_and_read_from_there(tmp_path):
     old = Path(__file__).parents[1] / "fixtures" / "recordings" / "schema-1.rec"
     save(tmp_path / "s", report_of(black_hole()), old, replace=False)
     with open_saved(tmp_path / "s") as opened:
@@ -86,7 +86,7 @@ def test_a_recording_of_0_1_0_is_saved_as_it_is_and_read_from_there(tmp_path):
         assert list(opened.recording.events()) == list(Recording.open(old).events())
 
 
-def test_a_recording_out_of_a_saved_file_can_be_saved_again_and_copied(tmp_path):
+def test_a_recording_from_a_saved_file_can_be_saved_again_and_copied(tmp_path):
     path = saved(tmp_path, with_recording=True)
     save(tmp_path / "again", report_of(black_hole(3)), path, replace=False)
     with open_saved(path) as first, open_saved(tmp_path / "again") as again:
@@ -99,7 +99,7 @@ def test_a_recording_out_of_a_saved_file_can_be_saved_again_and_copied(tmp_path)
     assert list(Recording.open(tmp_path / "copy.rec").events()) == events
 
 
-def test_a_saved_file_without_a_recording_is_no_recording_and_none_is_replaced_by_one(tmp_path):
+def test_a_saved_file_without_a_recording_is_not_a_recording_and_is_not_replaced_by_one(tmp_path):
     path = saved(tmp_path)
     with pytest.raises(RecordingError, match="contains no recording: it was saved without one"):
         Recording.open(path)
@@ -109,7 +109,7 @@ def test_a_saved_file_without_a_recording_is_no_recording_and_none_is_replaced_b
     assert path.read_bytes() == whole
 
 
-def test_a_recording_can_be_saved_while_it_is_written(tmp_path):
+def test_a_recording_can_be_saved_during_writing(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     seconds = busy(4)
     recorder.write(next(seconds))
@@ -125,7 +125,7 @@ def test_a_recording_can_be_saved_while_it_is_written(tmp_path):
     assert len(list(Recording.open(tmp_path / "a.rec").events())) > len(then)
 
 
-def test_anybody_can_look_into_it_with_sqlite(tmp_path):
+def test_a_saved_file_can_be_opened_with_sqlite(tmp_path):
     path = saved(tmp_path, with_recording=True)
     assert path.read_bytes()[68:72] == b"rwsa"
     with closing(sqlite3.connect(path)) as file:
@@ -135,7 +135,7 @@ def test_anybody_can_look_into_it_with_sqlite(tmp_path):
     assert from_json(members_of(path)["report"]) == report_of(black_hole())
 
 
-def test_while_it_is_made_there_is_one_temporary_file_and_no_other(tmp_path, monkeypatch):
+def test_saving_makes_only_one_temporary_file(tmp_path, monkeypatch):
     seen = set()
     add = writing_module.add_row
 
@@ -152,7 +152,7 @@ def test_while_it_is_made_there_is_one_temporary_file_and_no_other(tmp_path, mon
     assert os.listdir(tmp_path / "there") == ["s"]
 
 
-def test_killed_while_it_is_made_it_leaves_one_temporary_file_and_nothing_under_its_name(tmp_path):
+def test_a_killed_save_leaves_one_temporary_file_and_nothing_at_the_final_path(tmp_path):
     script = textwrap.dedent(
         """
         import os, signal, sys
@@ -175,7 +175,7 @@ def test_killed_while_it_is_made_it_leaves_one_temporary_file_and_nothing_under_
     assert left.startswith(".racwire-")
 
 
-def test_it_is_of_mode_0600_and_never_over_another_unasked(tmp_path):
+def test_a_saved_file_has_mode_0600_and_never_overwrites_another_unasked(tmp_path):
     path = saved(tmp_path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     before = path.read_bytes()
@@ -187,7 +187,7 @@ def test_it_is_of_mode_0600_and_never_over_another_unasked(tmp_path):
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_a_file_that_came_there_while_it_was_made_is_not_replaced(tmp_path, monkeypatch):
+def test_a_file_created_there_during_saving_is_not_replaced(tmp_path, monkeypatch):
     def slowly(report: Report) -> bytes:
         (tmp_path / "s").write_text("somebody else's")
         return to_json(report)
@@ -199,14 +199,14 @@ def test_a_file_that_came_there_while_it_was_made_is_not_replaced(tmp_path, monk
     assert os.listdir(tmp_path) == ["s"]
 
 
-def test_a_recording_that_is_none_is_told_and_nothing_is_written(tmp_path):
+def test_an_invalid_recording_is_reported_and_nothing_is_written(tmp_path):
     (tmp_path / "a.rec").write_text("no recording")
     with pytest.raises(SavedError, match=r"a\.rec is no recording of racwire"):
         save(tmp_path / "s", report_of(black_hole()), tmp_path / "a.rec", replace=False)
     assert not (tmp_path / "s").exists()
 
 
-def test_a_recording_that_is_damaged_in_its_rows_is_told_and_nothing_is_written(tmp_path):
+def test_a_recording_with_damaged_rows_is_reported_and_nothing_is_written(tmp_path):
     traffic = recording(tmp_path / "a.rec")
     with closing(sqlite3.connect(traffic)) as file:
         file.execute("UPDATE samples SET body = zeroblob(20000000)")
@@ -216,7 +216,7 @@ def test_a_recording_that_is_damaged_in_its_rows_is_told_and_nothing_is_written(
     assert os.listdir(tmp_path) == ["a.rec"]
 
 
-def test_no_room_for_the_recording_of_0_1_0_is_told_with_what_to_do(monkeypatch):
+def test_no_space_for_the_recording_of_0_1_0_is_reported_with_a_remedy(monkeypatch):
     monkeypatch.setattr(zip_v1.shutil, "disk_usage", lambda _: type("", (), {"free": 1000}))
     with pytest.raises(SavedError, match="No space left on device; set TMPDIR"):
         open_saved(SAVED / "first.racwire")
@@ -224,14 +224,14 @@ def test_no_room_for_the_recording_of_0_1_0_is_told_with_what_to_do(monkeypatch)
         assert opened.report.findings
 
 
-def test_what_was_opened_and_is_saved_again_keeps_its_age(tmp_path):
+def test_a_file_opened_and_saved_again_keeps_its_age(tmp_path):
     first = open_saved(saved(tmp_path)).report
     save(tmp_path / "again", first, None, replace=False)
     assert open_saved(tmp_path / "again").report == first
     assert from_json(members_of(tmp_path / "again")["report"]).saved_at == ""
 
 
-def test_a_report_as_json_opens_too_and_is_as_old_as_its_run(tmp_path):
+def test_a_json_report_opens_too_and_is_as_old_as_its_run(tmp_path):
     report = report_of(black_hole())
     (tmp_path / "r.json").write_bytes(b"\n " + to_json(report))
     with open_saved(tmp_path / "r.json") as opened:
@@ -240,7 +240,7 @@ def test_a_report_as_json_opens_too_and_is_as_old_as_its_run(tmp_path):
         assert opened.recording is None
 
 
-def test_kinds_are_told_apart_by_what_is_in_them(tmp_path):
+def test_the_kind_of_a_file_comes_from_its_contents(tmp_path):
     (tmp_path / "r.txt").write_bytes(to_json(report_of(black_hole())))
     (tmp_path / "db").write_bytes(b"SQLite format 3\0" + bytes(100))
     (tmp_path / "empty").touch()
@@ -253,12 +253,12 @@ def test_kinds_are_told_apart_by_what_is_in_them(tmp_path):
     ] * 5
 
 
-def test_a_recording_alone_is_refused_with_what_shows_it(tmp_path):
+def test_a_recording_is_refused_with_the_command_that_opens_it(tmp_path):
     with pytest.raises(SavedError, match=r"racwire open .*a\.rec` displays it"):
         open_saved(recording(tmp_path / "a.rec"))
 
 
-def test_a_file_of_the_first_racwire_that_saved_any_opens(tmp_path):
+def test_a_file_of_the_first_version_opens(tmp_path):
     with open_saved(SAVED / "first.racwire") as opened:
         assert opened.saved_at == "2026-11-20T14:05:00.000+01:00"
         assert {f.code for f in opened.report.findings} >= {"IC-PATH-003", "IC-GRID-001"}
@@ -266,7 +266,7 @@ def test_a_file_of_the_first_racwire_that_saved_any_opens(tmp_path):
         assert "node rac2" in opened.recording.sources()
 
 
-def test_a_file_of_an_older_racwire_opens_with_what_it_has():
+def test_a_file_of_an_older_version_opens_with_its_contents():
     """Its report has no settings, versions, waivers; its manifest no time; and a field that is not known here."""
     with open_saved(SAVED / "older.racwire") as opened:
         report = opened.report
@@ -275,18 +275,20 @@ def test_a_file_of_an_older_racwire_opens_with_what_it_has():
         assert report.findings[0].code == "IC-PATH-003"
 
 
-@pytest.mark.parametrize("make", [with_report, lambda path, data, **said: packed(path, {"report.json": data}, **said)])
+@pytest.mark.parametrize(
+    "make", [with_report, lambda path, data, **manifest: packed(path, {"report.json": data}, **manifest)]
+)
 @pytest.mark.parametrize(
     ("manifest", "report"),
     [({"format": "racwire-saved/3"}, b"{}"), ({}, b'{"schema": "racwire-report/2"}')],
 )
-def test_a_file_of_a_newer_racwire_says_so(tmp_path, make, manifest, report):
+def test_a_file_of_a_newer_version_is_reported(tmp_path, make, manifest, report):
     path = make(tmp_path / "new.racwire", report, **manifest)
     with pytest.raises(SavedError, match=r"saved by a newer racwire \(format racwire-(saved/3|report/2); this"):
         open_saved(path)
 
 
-def test_a_file_of_a_later_layout_says_so(tmp_path):
+def test_a_file_of_a_later_format_is_reported(tmp_path):
     path = saved(tmp_path)
     with closing(sqlite3.connect(path)) as file:
         file.execute("PRAGMA user_version = 3")
@@ -294,19 +296,19 @@ def test_a_file_of_a_later_layout_says_so(tmp_path):
         open_saved(path)
 
 
-def test_it_is_not_larger_than_a_text_of_it_has_to_be(tmp_path):
+def test_a_saved_file_is_compressed(tmp_path):
     path = saved(tmp_path, report_of(black_hole(8)))
     assert path.stat().st_size < len(members_of(path)["report"]) / 8
 
 
-def test_a_full_disk_leaves_nothing_and_is_told():
+def test_a_full_disk_leaves_no_file_and_is_reported():
     with pytest.raises(OutputError, match="No space left on device"):
         save(Path("/dev/full"), report_of(black_hole()), None, replace=True)
     assert Path("/dev/full").is_char_device()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes were not tested")
-def test_a_file_system_that_takes_no_more_leaves_nothing_behind(tmp_path):
+def test_a_full_file_system_leaves_no_file(tmp_path):
     import resource
     import signal
 

@@ -41,9 +41,9 @@ def temporary(tmp_path_factory, monkeypatch):
 
 def refused(path: Path) -> str:
     """The sentence that it is refused with."""
-    with pytest.raises(SavedError) as told:
+    with pytest.raises(SavedError) as error:
         open_saved(path).close()
-    sentence = str(told.value)
+    sentence = str(error.value)
     assert str(path) in sentence
     assert sentence.endswith((".", "it.", "shows it."))
     assert "\n" not in sentence
@@ -59,12 +59,12 @@ def zipped(path: Path, members: list[tuple[zipfile.ZipInfo | str, bytes]]) -> Pa
 
 
 def manifest_of(members: dict[str, bytes]) -> bytes:
-    told = {"format": "racwire-saved/1", "members": {name: member(data) for name, data in members.items()}}
-    return json.dumps(told).encode()
+    manifest = {"format": "racwire-saved/1", "members": {name: member(data) for name, data in members.items()}}
+    return json.dumps(manifest).encode()
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "message"),
     [
         (lambda path: path.write_bytes(b""), "is no saved file"),
         (lambda path: path.write_bytes(b"PK"), "is no saved file"),
@@ -85,12 +85,12 @@ def manifest_of(members: dict[str, bytes]) -> bytes:
         (lambda path: path.write_text("{" * 100_000), "damaged"),
     ],
 )
-def test_what_is_no_saved_file_is_one_sentence(tmp_path, made, told):
+def test_a_file_that_is_not_a_saved_file_is_one_sentence(tmp_path, made, message):
     made(tmp_path / "x")
-    assert told in refused(tmp_path / "x")
+    assert message in refused(tmp_path / "x")
 
 
-def test_a_name_that_is_none_is_one_sentence():
+def test_an_invalid_path_is_one_sentence():
     assert "this is no file name" in refused(Path("a\0b"))
     assert kind_of(Path("a\0b")) == ""
 
@@ -98,7 +98,7 @@ def test_a_name_that_is_none_is_one_sentence():
 # --- zips that lie ---------------------------------------------------------------------------------------------------
 
 
-def test_members_beside_its_own_are_ignored_whatever_they_are_called(tmp_path):
+def test_additional_members_are_ignored_with_any_name(tmp_path):
     path = zipped_first(tmp_path / "first")
     with zipfile.ZipFile(path, "a") as archive:
         for name in ("/etc/passwd", "../../escaped", "a/../../b", "notes.txt", "C:\\x", "\x1b[2J", "inner.zip"):
@@ -110,7 +110,7 @@ def test_members_beside_its_own_are_ignored_whatever_they_are_called(tmp_path):
 
 @pytest.mark.parametrize("twice", ["report.json", "manifest.json"])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_name_that_stands_twice_is_refused(tmp_path, twice):
+def test_a_duplicate_member_is_refused(tmp_path, twice):
     path = zipped_first(tmp_path / "first")
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(twice, b"{}")
@@ -126,7 +126,7 @@ def test_a_member_that_is_a_link_a_directory_or_a_device_is_refused(tmp_path, ki
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_methods_that_inflate_without_bounds_are_refused(tmp_path, method):
+def test_compression_methods_without_a_limit_are_refused(tmp_path, method):
     with zipfile.ZipFile(tmp_path / "x", "w", method) as archive:
         archive.writestr("report.json", REPORT)
         archive.writestr("manifest.json", manifest_of({"report.json": REPORT}), zipfile.ZIP_DEFLATED)
@@ -157,21 +157,21 @@ def test_a_size_that_is_too_small_is_refused(tmp_path, local, central):
 
 @pytest.mark.parametrize(("local", "central"), [(22, 24), (18, 20)], ids=["inflated", "packed"])
 @pytest.mark.parametrize("size", [2**31, 2**32 - 2])
-def test_a_size_that_is_too_large_is_not_believed(tmp_path, local, central, size):
-    """What is in it ends by itself, and is proved to be what was written."""
+def test_a_size_that_is_too_large_is_ignored(tmp_path, local, central, size):
+    """The compressed data ends by itself, and its checksum proves it."""
     with open_saved(patched(zipped_first(tmp_path / "first"), b"report.json", local, central, "<L", size)) as opened:
         assert replace(opened.report, saved_at="") == report_of(black_hole())
 
 
-def test_what_is_not_what_was_written_is_refused(tmp_path):
+def test_contents_that_differ_from_the_manifest_are_refused(tmp_path):
     whole = members_of(zipped_first(tmp_path / "first"))
     other = REPORT.replace(b"black hole", b"white hole")
     assert other != REPORT
-    told = json.loads(whole["manifest"])["members"]
-    assert "damaged" in refused(packed(tmp_path / "x", {"report.json": other}, members=told))
+    members = json.loads(whole["manifest"])["members"]
+    assert "damaged" in refused(packed(tmp_path / "x", {"report.json": other}, members=members))
 
 
-def test_a_member_that_inflates_too_far_is_not_inflated(tmp_path, monkeypatch):
+def test_a_member_that_inflates_beyond_the_limit_is_not_inflated(tmp_path, monkeypatch):
     monkeypatch.setattr(reader, "REPORT_BYTES", 1_000_000)
     monkeypatch.setattr(zip_v1, "RECORDING_BYTES", 1_000_000)
     bomb = bytes(10_000_000)
@@ -186,12 +186,12 @@ def test_a_member_that_inflates_too_far_is_not_inflated(tmp_path, monkeypatch):
     assert "its recording.rec decompresses to over 1,000,000 bytes" in refused(tmp_path / "recording")
 
 
-def test_a_manifest_that_inflates_too_far_is_not_inflated(tmp_path):
+def test_a_manifest_that_inflates_beyond_the_limit_is_not_inflated(tmp_path):
     zipped(tmp_path / "x", [("manifest.json", bytes(1_000_000))])
     assert "its manifest.json decompresses to over" in refused(tmp_path / "x")
 
 
-def test_members_that_overlap_cost_no_more_than_the_limits(tmp_path):
+def test_overlapping_members_use_no_more_memory_than_the_limits(tmp_path):
     """As in the bombs of D. Fifield: every member quotes the one kernel, so that a small zip holds petabytes."""
     data = bytearray(zipped_first(tmp_path / "first").read_bytes())
     central = data.find(b"PK\1\2")
@@ -212,7 +212,7 @@ def test_members_that_overlap_cost_no_more_than_the_limits(tmp_path):
         assert opened.report.findings
 
 
-def test_a_table_of_contents_without_end_is_not_read(tmp_path):
+def test_an_endless_table_of_contents_is_not_read(tmp_path):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for number in range(3000):
@@ -221,7 +221,7 @@ def test_a_table_of_contents_without_end_is_not_read(tmp_path):
     assert "is no saved file" in refused(tmp_path / "x")
 
 
-def test_the_larger_layout_of_zips_is_refused(tmp_path):
+def test_the_zip64_format_is_refused(tmp_path):
     data = zipped_first(tmp_path / "first").read_bytes()
     end = data.rfind(b"PK\5\6")
     record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 10**9, 10**9, 10**12, 0)
@@ -232,7 +232,7 @@ def test_the_larger_layout_of_zips_is_refused(tmp_path):
         assert "is no saved file" in refused(tmp_path / "x")
 
 
-def test_a_recording_in_it_that_is_none_is_refused(tmp_path):
+def test_an_invalid_recording_inside_is_refused(tmp_path):
     packed(tmp_path / "x", {"report.json": REPORT, "recording.rec": b"SQLite format 3\0" + bytes(8192)})
     assert "damaged" in refused(tmp_path / "x")
     packed(
@@ -241,7 +241,7 @@ def test_a_recording_in_it_that_is_none_is_refused(tmp_path):
     assert "damaged" in refused(tmp_path / "y")
 
 
-def test_the_directory_for_the_recording_is_removed_whatever_happens(tmp_path, monkeypatch):
+def test_the_directory_of_the_recording_is_always_removed(tmp_path, monkeypatch):
     path = packed(tmp_path / "x", {"report.json": REPORT, "recording.rec": recording(tmp_path / "a.rec").read_bytes()})
 
     def breaks(*_: object) -> None:
@@ -253,11 +253,11 @@ def test_the_directory_for_the_recording_is_removed_whatever_happens(tmp_path, m
 
 
 def test_a_manifest_of_megabytes_of_numbers_is_refused(tmp_path):
-    told = {"report.json": {"bytes": 10**400, "sha256": ""}}
-    assert "damaged" in refused(packed(tmp_path / "x", {"report.json": REPORT}, members=told))
+    members = {"report.json": {"bytes": 10**400, "sha256": ""}}
+    assert "damaged" in refused(packed(tmp_path / "x", {"report.json": REPORT}, members=members))
 
 
-# --- SQLite files that lie -------------------------------------------------------------------------------------------
+# --- misleading SQLite files -----------------------------------------------------------------------------------------
 
 
 def changed(path: Path, *statements: str) -> Path:
@@ -300,11 +300,11 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("what", STATEMENTS)
-def test_a_file_that_is_not_what_was_saved_is_one_sentence(tmp_path, what):
+def test_a_changed_file_is_one_sentence(tmp_path, what):
     assert "damaged" in refused(changed(saved(tmp_path, with_recording=True), *STATEMENTS[what]))
 
 
-def test_a_manifest_that_is_none_is_one_sentence(tmp_path):
+def test_an_invalid_manifest_is_one_sentence(tmp_path):
     for body in ("7", "[]", "{}", "[" * 50_000, '{"format": 7}', '{"format": "racwire-saved/1", "members": {}}'):
         path = with_report(tmp_path / "x", REPORT)
         with closing(sqlite3.connect(path)) as file:
@@ -313,12 +313,12 @@ def test_a_manifest_that_is_none_is_one_sentence(tmp_path):
         assert "is no saved file" in refused(path)
 
 
-def test_members_of_which_the_manifest_lies_are_refused(tmp_path):
+def test_members_that_differ_from_the_manifest_are_refused(tmp_path):
     assert "damaged" in refused(with_report(tmp_path / "x", REPORT, members={}))
     assert "damaged" in refused(with_report(tmp_path / "x", REPORT, members={"report": member(REPORT)}))
 
 
-def test_a_report_that_inflates_too_far_is_not_inflated(tmp_path, monkeypatch):
+def test_a_report_that_inflates_beyond_the_limit_is_not_inflated(tmp_path, monkeypatch):
     monkeypatch.setattr(reader, "REPORT_BYTES", 1_000_000)
     path = with_report(tmp_path / "x", bytes(10_000_000))
     assert path.stat().st_size < 100_000
@@ -329,7 +329,7 @@ def test_a_report_that_inflates_too_far_is_not_inflated(tmp_path, monkeypatch):
     assert most < 5_000_000
 
 
-def test_a_journal_beside_it_that_names_another_file_does_not_cost_that_file(tmp_path):
+def test_a_journal_that_names_another_file_does_not_delete_that_file(tmp_path):
     path = saved(tmp_path, with_recording=True)
     whole = path.read_bytes()
     (letter := tmp_path / "letter").write_text("to my mother")
@@ -341,7 +341,7 @@ def test_a_journal_beside_it_that_names_another_file_does_not_cost_that_file(tmp
 
 @given(st.data())
 @settings(max_examples=60, deadline=None)
-def test_a_saved_file_with_bytes_changed_or_cut_off_is_refused_or_the_same(new_whole, damaged, data):
+def test_a_saved_file_with_changed_or_missing_bytes_is_refused_or_equal(new_whole, damaged, data):
     whole, events = new_whole
     content = bytearray(whole)
     for _ in range(data.draw(st.integers(0, 3))):
@@ -366,7 +366,7 @@ def new_whole(tmp_path_factory):
         return path.read_bytes(), list(opened.recording.events())
 
 
-# --- reports that lie ------------------------------------------------------------------------------------------------
+# --- misleading reports ----------------------------------------------------------------------------------------------
 
 
 def with_settings(value: str) -> bytes:
@@ -391,15 +391,15 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize(("report", "told"), LIES.values(), ids=LIES.keys())
-def test_a_report_that_is_none_is_one_sentence_in_a_saved_file_and_alone(tmp_path, report, told):
-    assert told in refused(packed(tmp_path / "x", {"report.json": report}))
-    assert told in refused(with_report(tmp_path / "new", report))
+@pytest.mark.parametrize(("report", "message"), LIES.values(), ids=LIES.keys())
+def test_an_invalid_report_is_one_sentence_in_a_saved_file_and_as_json(tmp_path, report, message):
+    assert message in refused(packed(tmp_path / "x", {"report.json": report}))
+    assert message in refused(with_report(tmp_path / "new", report))
     (tmp_path / "y").write_bytes(b"{" + report if not report.startswith(b"{") else report)
     refused(tmp_path / "y")
 
 
-def test_digits_in_what_was_printed_are_no_numbers(tmp_path):
+def test_digits_in_outputs_are_not_numbers(tmp_path):
     text = f'counts: "{"9" * 50}" and \\" {"8" * 50}'
     report = report_of(black_hole())
     entry = report.journal[0]
@@ -408,17 +408,17 @@ def test_digits_in_what_was_printed_are_no_numbers(tmp_path):
         assert opened.report.journal[0].text == text
 
 
-def test_a_text_of_many_digits_does_not_have_megabytes_of_blanks_looked_through(tmp_path, monkeypatch):
-    looked_at = []
-    counting = SimpleNamespace(finditer=lambda data: looked_at.append(len(data)) or ())
+def test_a_text_of_many_digits_is_checked_quickly(tmp_path, monkeypatch):
+    parsed = []
+    counting = SimpleNamespace(finditer=lambda data: parsed.append(len(data)) or ())
     monkeypatch.setattr(report_file, "_TEXT_OR_NUMBER", counting)
     (tmp_path / "x").write_bytes(REPORT.replace(b"eth1 ...", b"9" * 30) + b" " * 1_000_000)
     with open_saved(tmp_path / "x"):
-        assert max(looked_at) < len(REPORT)
+        assert max(parsed) < len(REPORT)
 
 
 @pytest.mark.parametrize(
-    ("where", "number", "told"),
+    ("where", "number", "message"),
     [
         ("cluster.nodes", 301, "301 nodes, and no report that racwire writes has more than 300"),
         ("cluster.networks", 101, "101 private networks"),
@@ -426,17 +426,17 @@ def test_a_text_of_many_digits_does_not_have_megabytes_of_blanks_looked_through(
         ("reruns", 10_001, "10,001 reruns"),
     ],
 )
-def test_more_of_a_thing_than_any_cluster_has_is_refused(tmp_path, where, number, told):
+def test_more_items_than_any_cluster_has_are_refused(tmp_path, where, number, message):
     plain = json.loads(REPORT)
     *outer, name = where.split(".")
     holder = plain[outer[0]] if outer else plain
     one = {"check": "df-ping", "started_at": "", "duration_s": 1, "entries": 0} if name == "reruns" else holder[name][0]
     holder[name] = [one] * number
     (tmp_path / "x").write_text(json.dumps(plain))
-    assert told in refused(tmp_path / "x")
+    assert message in refused(tmp_path / "x")
 
 
-def test_a_report_without_end_is_not_read_whole(tmp_path, monkeypatch):
+def test_an_endless_report_is_not_read_completely(tmp_path, monkeypatch):
     monkeypatch.setattr(reader, "REPORT_BYTES", 1000)
     (tmp_path / "x").write_bytes(REPORT)
     assert "more than any report" in refused(tmp_path / "x")
@@ -450,7 +450,7 @@ def test_escape_sequences_in_a_file_name_and_in_the_file_reach_no_terminal(tmp_p
     assert "\x1b" not in capfd.readouterr().err
 
 
-def test_a_report_of_nothing_but_hostile_texts_is_shown_and_not_obeyed(tmp_path, capsys):
+def test_a_report_of_only_hostile_texts_is_escaped(tmp_path, capsys):
     from tui.cli.main import main
 
     path = saved(tmp_path, hostile_report())
@@ -464,7 +464,7 @@ def test_a_report_of_nothing_but_hostile_texts_is_shown_and_not_obeyed(tmp_path,
 
 
 def open_or_refuse(path: Path) -> bool:
-    """Whether it opened; then with all that it was saved with."""
+    """Whether the file opens; if it does, all its contents must be those that were saved."""
     try:
         opened = open_saved(path)
     except SavedError:
@@ -483,14 +483,14 @@ def damaged(tmp_path_factory):
 
 
 @given(cut=st.integers(0, len(WHOLE) - 1))
-def test_cut_short_anywhere_it_is_refused(damaged, cut):
+def test_a_file_truncated_anywhere_is_refused(damaged, cut):
     damaged.write_bytes(WHOLE[:cut])
     assert not open_or_refuse(damaged)
 
 
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(1, 255)), min_size=1, max_size=3))
 @settings(max_examples=100)
-def test_with_any_bytes_changed_it_is_refused_or_the_same(damaged, changes):
+def test_a_file_with_any_changed_bytes_is_refused_or_equal(damaged, changes):
     data = bytearray(WHOLE)
     for place, by in changes:
         data[place] ^= by
@@ -499,12 +499,12 @@ def test_with_any_bytes_changed_it_is_refused_or_the_same(damaged, changes):
 
 
 @given(st.binary(max_size=200), st.integers(0, len(WHOLE)), st.integers(0, 200))
-def test_with_anything_put_in_or_taken_out_it_is_refused_or_the_same(damaged, put, place, taken):
-    damaged.write_bytes(WHOLE[:place] + put + WHOLE[place + taken :])
+def test_a_file_with_insertions_or_deletions_is_refused_or_equal(damaged, put, place, removed):
+    damaged.write_bytes(WHOLE[:place] + put + WHOLE[place + removed :])
     open_or_refuse(damaged)
 
 
-def test_limits_are_above_what_is_saved(tmp_path):
+def test_limits_are_above_the_sizes_of_real_files(tmp_path):
     """The largest cluster that racwire is for, sixteen nodes, has room a hundred times over."""
     report = report_of(black_hole(16))
     assert len(to_json(report)) * 100 < reader.REPORT_BYTES

@@ -60,17 +60,17 @@ async def live(built, settings: Settings | None = None, *, without: tuple[str, .
     ],
     ids=["healthy", "black hole", "database", "losing", "nothing known", "not asked", "no grant"],
 )
-async def test_the_same_comes_out_as_of_the_live_run(built):
+async def test_a_replay_has_the_same_result_as_the_live_run(built):
     report = await live(built)
     assert await replayed(report) == report
 
 
-async def test_when_it_was_saved_stays_in_it():
+async def test_the_time_of_saving_stays_in_the_report():
     report = replace(await live(black_hole()), saved_at="2026-11-20T14:05:00.000+01:00", is_redacted=True)
     assert await replayed(report) == report
 
 
-async def test_only_what_was_run_then_is_run_again_and_nothing_is_gathered():
+async def test_only_checks_of_the_run_are_run_again_and_nothing_is_gathered():
     report = await live(black_hole(), without=("interfaces", "df-ping"))
     engine = Replay(report, discover())
     (started,) = [event async for event in engine.events() if isinstance(event, RunStarted)]
@@ -79,7 +79,7 @@ async def test_only_what_was_run_then_is_run_again_and_nothing_is_gathered():
     assert engine.journal.entries == list(report.journal)
 
 
-async def test_before_it_has_run_it_knows_all_facts_and_only_the_findings_that_it_keeps():
+async def test_before_its_run_a_replay_has_all_facts_and_the_findings_of_missing_checks():
     report = await live(black_hole())
     engine = Replay(report, [])
     assert engine.report() == report
@@ -88,7 +88,7 @@ async def test_before_it_has_run_it_knows_all_facts_and_only_the_findings_that_i
     assert {f.check for f in engine.report().findings} == set(engine.kept)
 
 
-async def test_a_check_that_is_not_installed_or_cannot_be_loaded_here_keeps_its_findings():
+async def test_a_check_that_is_not_installed_or_loadable_keeps_its_findings():
     report = await live(black_hole())
     here = [c for c in discover() if c.id not in ("df-ping", "interfaces")]
     broken = [BrokenPlugin("interfaces", "it has a fault"), BrokenPlugin("another", "it has one too")]
@@ -99,7 +99,7 @@ async def test_a_check_that_is_not_installed_or_cannot_be_loaded_here_keeps_its_
     assert await replayed(report, here, broken=broken) == report
 
 
-async def test_a_check_judges_as_it_does_here():
+async def test_the_installed_version_of_a_check_judges():
     @check("interfaces", question="?", needs=("nodes",), kinds=(GOOD, BAD))
     def newer(facts):
         yield BAD.finding(Status.FAIL, f"{facts.nodes[0].name} is not as it was.", subject="rac1")
@@ -114,7 +114,7 @@ async def test_a_check_judges_as_it_does_here():
     }
 
 
-async def test_a_check_that_here_needs_more_than_was_found_out_keeps_its_findings():
+async def test_a_check_that_now_needs_more_facts_keeps_its_findings():
     @check("interfaces", question="?", needs=("nodes", "managed"), kinds=(GOOD, BAD))
     def newer(facts):
         yield GOOD.finding(Status.PASS, "?")
@@ -123,7 +123,7 @@ async def test_a_check_that_here_needs_more_than_was_found_out_keeps_its_finding
     assert await replayed(report, [newer]) == report
 
 
-async def test_a_run_that_was_interrupted_stays_so():
+async def test_an_interrupted_run_stays_marked():
     whole = await live(black_hole())
     findings = [f for f in whole.findings if f.check != "df-ping"]
     unfinished = replace(INTERRUPTED.finding(Status.UNKNOWN, "df-ping had not concluded."), check="df-ping")
@@ -131,14 +131,14 @@ async def test_a_run_that_was_interrupted_stays_so():
     assert await replayed(report) == report
 
 
-async def test_a_check_that_could_not_be_loaded_then_is_not_run_now():
+async def test_a_check_that_could_not_be_loaded_in_the_run_is_not_run_now():
     broken = replace(PLUGIN_BROKEN.finding(Status.UNKNOWN, "It could not be loaded."), check="df-ping")
     whole = await live(black_hole(), without=("df-ping",))
     report = replace(whole, findings=(broken, *whole.findings))
     assert await replayed(report) == report
 
 
-async def test_what_a_later_run_of_another_check_replaced_is_not_judged_by_the_new_facts():
+async def test_facts_replaced_by_a_later_rerun_do_not_change_other_checks():
     """The interfaces were well when all checks ran; when df-ping ran once more, the nodes had been read again."""
     then = await live(cluster(3))
     now = await live(cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)]))
@@ -149,7 +149,7 @@ async def test_what_a_later_run_of_another_check_replaced_is_not_judged_by_the_n
     assert await replayed(report) == report
 
 
-async def test_thresholds_are_those_of_the_run_unless_others_are_given():
+async def test_thresholds_are_those_of_the_run_unless_others_are_named():
     built = asked(2, activity=losing(2, 37, {1: 37}, 2))
     report = await live(built, Settings(thresholds=ThresholdSettings(lost_blocks_fail_percent=0.001)))
     assert {f.status for f in report.findings if f.check == "gc-blocks-lost"} == {Status.FAIL}
@@ -162,11 +162,11 @@ async def test_thresholds_are_those_of_the_run_unless_others_are_given():
 
 
 def waiver(expires: str, **more: str) -> Settings:
-    given = {"code": "IC-PATH-003", "subject": "*", "reason": "known", "by": "Ann Lee", "status": "FAIL", **more}
-    return Settings(waivers=(Waiver(expires=date.fromisoformat(expires), **given),))
+    fields = {"code": "IC-PATH-003", "subject": "*", "reason": "known", "by": "Ann Lee", "status": "FAIL", **more}
+    return Settings(waivers=(Waiver(expires=date.fromisoformat(expires), **fields),))
 
 
-async def test_waivers_hold_on_the_day_of_the_run():
+async def test_waivers_are_judged_on_the_day_of_the_run():
     built = black_hole()
     report = replace(await live(built, waiver("2026-11-25")), started_at="2026-11-20T14:02:31.000+01:00")
     report = await replayed(report)
@@ -179,7 +179,7 @@ async def test_waivers_hold_on_the_day_of_the_run():
     assert later.count(Status.FAIL) == 1
 
 
-async def test_waivers_hold_on_the_day_of_the_last_rerun_where_there_was_one():
+async def test_waivers_are_judged_on_the_day_of_the_last_rerun_if_there_was_one():
     settings = waiver("2026-11-25")
     first, again = await live(black_hole(), settings), await live(black_hole(), settings)
     whole = merged(
@@ -192,19 +192,19 @@ async def test_waivers_hold_on_the_day_of_the_last_rerun_where_there_was_one():
     assert await replayed(whole) == whole
 
 
-async def test_waivers_of_other_settings_take_the_place_of_those_of_the_run():
+async def test_waivers_of_other_settings_replace_those_of_the_run():
     report = await live(black_hole())
     again = await replayed(report, settings=waiver("2999-01-01"))
     assert [f.code for f in again.waived] == ["IC-PATH-003"]
     assert [f.code for f in (await replayed(again, settings=Settings())).waived] == []
 
 
-async def test_a_waiver_of_what_is_kept_as_it_was_stands_as_it_stood():
+async def test_a_waiver_of_an_unchanged_finding_keeps_its_status():
     report = await live(black_hole(), waiver("2999-01-01"))
     here = [c for c in discover() if c.id != "df-ping"]
     assert await replayed(report, here) == report
 
 
-async def test_a_report_of_nothing_is_replayed_as_such():
+async def test_an_empty_report_is_replayed_as_empty():
     report = replace(report_of(cluster(1)), findings=(), journal=())
     assert await replayed(report) == report

@@ -22,7 +22,7 @@ from checks.sources.database.secret import (
 
 
 @given(st.text())
-def test_nothing_shows_it_and_only_reveal_gives_it(words):
+def test_no_representation_shows_a_secret_and_only_reveal_returns_it(words):
     text = f"tiger {words} tiger"  # what no name in our own code can hold
     secret = Secret(text)
     assert secret.reveal() == text
@@ -31,13 +31,13 @@ def test_nothing_shows_it_and_only_reveal_gives_it(words):
 
 
 @pytest.mark.parametrize("write", [pickle.dumps, json.dumps, msgspec.json.encode, msgspec.to_builtins])
-def test_nothing_writes_it(write):
-    with pytest.raises(TypeError) as told:
+def test_a_secret_cannot_be_serialized(write):
+    with pytest.raises(TypeError) as error:
         write(Secret("tiger-tiger"))
-    assert "tiger" not in str(told.value)
+    assert "tiger" not in str(error.value)
 
 
-def test_the_environment_gives_it_once():
+def test_the_environment_variable_is_read_once():
     environ = {PASSWORD_VARIABLE: "tiger", "PATH": "/bin"}
     secret = take_from_environment(environ)
     assert secret is not None
@@ -48,16 +48,16 @@ def test_the_environment_gives_it_once():
 
 
 @pytest.mark.parametrize("text", [os.fsdecode(b"tig\xe9r"), "tiger\n"])
-def test_what_the_environment_cannot_mean_is_one_sentence_and_gone_from_there_too(text):
+def test_an_invalid_environment_variable_is_one_sentence_and_removed_too(text):
     environ = {PASSWORD_VARIABLE: text}
-    with pytest.raises(SecretError) as told:
+    with pytest.raises(SecretError) as error:
         take_from_environment(environ)
-    assert str(told.value).startswith(f"${PASSWORD_VARIABLE} ")
-    assert "tig" not in str(told.value)
+    assert str(error.value).startswith(f"${PASSWORD_VARIABLE} ")
+    assert "tig" not in str(error.value)
     assert environ == {}
 
 
-def test_the_kernel_and_children_do_not_have_it_any_more():
+def test_the_kernel_and_child_processes_no_longer_have_the_password():
     program = (
         "import os, subprocess\n"
         "from checks.sources.database.secret import take_from_environment\n"
@@ -76,7 +76,7 @@ def test_the_kernel_and_children_do_not_have_it_any_more():
     [(b"tiger\n", "tiger"), (b"tiger", "tiger"), (b"ti ger \r\nsecond\n", "ti ger "), ("größe\n".encode(), "größe"),
      (b"\xef\xbb\xbftiger\n", "tiger")],
 )  # fmt: skip
-def test_a_file_gives_its_first_line(content, password, tmp_path):
+def test_the_password_is_the_first_line_of_a_file(content, password, tmp_path):
     file = tmp_path / "password"
     file.touch(0o600)
     file.write_bytes(content)
@@ -84,13 +84,13 @@ def test_a_file_gives_its_first_line(content, password, tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620, 0o700, 0o660])
-def test_a_file_that_others_may_read_is_refused_with_what_to_do(mode, tmp_path):
+def test_a_file_readable_by_others_is_refused_with_a_remedy(mode, tmp_path):
     file = tmp_path / "password"
     file.write_text("tiger\n")
     file.chmod(mode)
-    with pytest.raises(SecretError) as told:
+    with pytest.raises(SecretError) as error:
         read_password_file(str(file))
-    assert str(told.value) == (
+    assert str(error.value) == (
         f"The password file {file} has mode {mode:04o}, so other users may access it: run `chmod 0600` on it."
     )
 
@@ -106,16 +106,16 @@ def test_a_file_that_others_may_read_is_refused_with_what_to_do(mode, tmp_path):
         (b"\x1b[31mtiger\n", "contains control characters"),
     ],
 )
-def test_a_file_without_a_password_is_one_sentence_and_not_its_content(content, why, tmp_path):
+def test_a_file_without_a_password_is_one_sentence_without_its_contents(content, why, tmp_path):
     file = tmp_path / "password"
     file.touch(0o600)
     file.write_bytes(content)
-    with pytest.raises(SecretError, match=why) as told:
+    with pytest.raises(SecretError, match=why) as error:
         read_password_file(str(file))
-    assert "tiger" not in str(told.value)
+    assert "tiger" not in str(error.value)
 
 
-def test_what_is_no_file_of_ours_is_refused(tmp_path):
+def test_a_path_that_is_not_a_regular_file_is_refused(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo, 0o600)
     for path, why in (

@@ -13,18 +13,18 @@ from checks.run.settings_file import SettingsError, load_settings, parse_setting
 from checks.run.settings_values import as_plain
 
 
-def test_the_template_is_the_defaults():
+def test_the_template_has_the_defaults():
     assert parse_settings(template(), "template") == Settings()
 
 
-def test_every_setting_is_in_the_template_with_its_meaning():
+def test_every_setting_is_in_the_template_with_its_description():
     lines = template().splitlines()
     for number, line in enumerate(lines):
         if " = " in line and not line.startswith("#"):
             assert lines[number - 1].startswith("# "), line
 
 
-def test_values_are_taken_and_the_rest_stays_default():
+def test_values_are_read_and_the_rest_are_defaults():
     settings = parse_settings('[probe]\npackets = 50\n[cluster]\npeers = ["rac2"]\n', "s.toml")
     assert settings.probe.packets == 50
     assert settings.cluster.peers == ("rac2",)
@@ -44,26 +44,26 @@ def test_values_are_taken_and_the_rest_stays_default():
         ('[ssh]\nuser = "a\\u0000"\n', "s.toml line 2: 'user': 'a\\x00' contains control characters."),
     ],
 )
-def test_a_mistake_is_told_with_line_and_what_was_meant(text, sentence):
-    with pytest.raises(SettingsError) as told:
+def test_an_error_is_reported_with_its_line_and_a_suggestion(text, sentence):
+    with pytest.raises(SettingsError) as error:
         parse_settings(text, "s.toml")
-    assert str(told.value) == sentence
+    assert str(error.value) == sentence
 
 
 @pytest.mark.parametrize("text", ["x =", "[[", "\x00", "a = 1\na = 2", "x = " + "[" * 100_000, "x = " + "9" * 5_000])
-def test_what_is_not_toml_is_one_sentence(text):
+def test_invalid_toml_is_one_sentence(text):
     with pytest.raises(SettingsError, match="is not valid TOML"):
         parse_settings(text, "s.toml")
 
 
-def test_the_file_named_must_be_there_but_the_default_one_need_not(tmp_path, monkeypatch):
+def test_the_named_file_must_exist_but_the_default_file_need_not(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert load_settings(None, {}) == Settings()
     with pytest.raises(SettingsError, match="does not exist"):
         load_settings(str(tmp_path / "nowhere.toml"), {})
 
 
-def test_the_environment_names_a_file_and_the_command_line_another(tmp_path):
+def test_the_environment_names_a_file_and_the_command_line_overrides_it(tmp_path):
     for name, packets in (("env", 30), ("line", 40)):
         (tmp_path / name).write_text(f"[probe]\npackets = {packets}\n")
     environ = {"RACWIRE_SETTINGS": str(tmp_path / "env")}
@@ -71,7 +71,7 @@ def test_the_environment_names_a_file_and_the_command_line_another(tmp_path):
     assert load_settings(str(tmp_path / "line"), environ).probe.packets == 40
 
 
-def test_a_directory_or_bytes_that_are_no_text_are_one_sentence(tmp_path):
+def test_a_directory_or_undecodable_bytes_are_one_sentence(tmp_path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path, tmp_path / "binary"):
         with pytest.raises(SettingsError, match="could not be read"):
@@ -90,36 +90,36 @@ def test_a_directory_or_bytes_that_are_no_text_are_one_sentence(tmp_path):
         ("169.254.0.0/16", "is not a network between nodes"),
     ],
 )
-def test_what_is_no_private_network_is_refused_before_anything_is_judged_by_it(network, mistake):
+def test_an_invalid_private_network_is_refused_before_any_check(network, mistake):
     with pytest.raises(SettingsError, match=mistake):
         parse_settings(f'[cluster]\nnetworks = ["{network}"]\n', "s.toml")
 
 
 @pytest.mark.parametrize("peer", ["", " ", "-oProxyCommand=x", "a b", "$(x)", "a;b", "a\\u001b[2J", "%h", "x" * 300])
-def test_what_is_no_host_name_never_comes_near_ssh(peer):
+def test_an_invalid_host_name_is_never_passed_to_ssh(peer):
     with pytest.raises(SettingsError, match="is not a host name"):
         parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
 
 
 @pytest.mark.parametrize("peer", ["ann:SECRET@rac2", "ssh://ann:SECRET@rac2:22", "ann:SE CRET@rac2", "a:SECRET@b@rac2"])
 def test_a_password_for_a_peer_is_refused_and_not_repeated(peer):
-    with pytest.raises(SettingsError, match="one seems to contain a password; write only user and host") as told:
+    with pytest.raises(SettingsError, match="one seems to contain a password; write only user and host") as error:
         parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
-    assert "SECRET" not in str(told.value)
+    assert "SECRET" not in str(error.value)
 
 
-def test_peers_are_taken_in_every_way_that_ssh_takes_them():
+def test_peers_are_accepted_in_every_form_that_ssh_accepts():
     peers = ("rac2", "grid@rac2.example.com", "ssh://rac2:2222", "10.0.0.2", "fd00::2")
     assert parse_settings(f"[cluster]\npeers = {list(peers)}\n", "s.toml").cluster.peers == peers
 
 
-def test_a_default_file_that_cannot_be_there_is_none(tmp_path, monkeypatch):
+def test_an_impossible_default_file_counts_as_missing(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
     assert load_settings(None, {}) == Settings()
 
 
-def test_the_mark_of_some_editors_is_no_text_and_an_endless_file_no_settings_file(tmp_path):
+def test_a_byte_order_mark_is_skipped_and_an_endless_file_refused(tmp_path):
     (tmp_path / "bom").write_bytes(b"\xef\xbb\xbf[probe]\npackets = 30\n")
     assert load_settings(str(tmp_path / "bom"), {}).probe.packets == 30
     with pytest.raises(SettingsError, match="is longer than"):
@@ -138,7 +138,7 @@ def test_the_mark_of_some_editors_is_no_text_and_an_endless_file_no_settings_fil
         ('ssh = {user = "fine"}\ndatabase = {user = "a/b"}\n', 2, "user"),
     ],
 )
-def test_a_name_that_two_sections_have_is_found_in_the_right_one(text, line, name):
+def test_a_setting_name_of_two_sections_is_found_in_the_right_one(text, line, name):
     with pytest.raises(SettingsError, match=rf"^s\.toml line {line}: '{name}'"):
         parse_settings(text, "s.toml")
 
@@ -154,10 +154,10 @@ def test_a_name_that_two_sections_have_is_found_in_the_right_one(text, line, nam
     ],
 )
 def test_a_password_in_a_setting_is_refused_and_not_repeated(setting, what):
-    with pytest.raises(SettingsError, match=what) as told:
+    with pytest.raises(SettingsError, match=what) as error:
         parse_settings(f"[database]\n{setting}\n", "s.toml")
-    assert "tiger" not in str(told.value)
-    assert "$RACWIRE_DB_PASSWORD" in str(told.value)
+    assert "tiger" not in str(error.value)
+    assert "$RACWIRE_DB_PASSWORD" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_password_in_a_setting_is_refused_and_not_repeated(setting, what):
         ("sysdba = 1", "must be true or false"),
     ],
 )
-def test_a_database_that_cannot_be_meant_is_refused(setting, what):
+def test_an_impossible_database_address_is_refused(setting, what):
     with pytest.raises(SettingsError, match=what):
         parse_settings(f"[database]\n{setting}\n", "s.toml")
 
@@ -189,7 +189,7 @@ def test_a_database_that_cannot_be_meant_is_refused(setting, what):
         "(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=p)))",
     ],
 )
-def test_every_way_to_say_where_a_database_is_is_taken(connect):
+def test_every_form_of_a_database_address_is_accepted(connect):
     assert parse_settings(f'[database]\nconnect = "{connect}"\n', "s.toml").database.connect == connect
 
 
@@ -199,7 +199,7 @@ WAIVER = """\
 [[waivers]]
 code = "IC-BOOT-002"
 subject = "eth2 rac1"
-reason = "mended in January"
+reason = "fixed in January"
 by = "Ann Lee"
 expires = 2027-01-31
 """
@@ -218,7 +218,7 @@ def today(monkeypatch):
 
 
 @pytest.mark.usefixtures("today")
-def test_waivers_are_tables_of_which_there_may_be_any_number():
+def test_any_number_of_waivers_is_accepted():
     other = WAIVER.replace("rac1", "rac2") + 'status = "FAIL"\nextent = 0.5\nnodes = ["rac2"]\n'
     first, second = parse_settings(f"[probe]\npackets = 30\n{WAIVER}\n{other}", "s.toml").waivers
     assert (first.code, first.subject, first.by, first.expires) == (
@@ -256,7 +256,7 @@ def test_waivers_are_tables_of_which_there_may_be_any_number():
             "line 2: 'code': 'boot-mtu' is not the code of a finding; write it as IC-PATH-003.",
         ),
         (
-            WAIVER.replace("mended in January", " "),
+            WAIVER.replace("fixed in January", " "),
             "line 4: 'reason': it is empty or contains control characters; write a short text.",
         ),
         (
@@ -268,26 +268,26 @@ def test_waivers_are_tables_of_which_there_may_be_any_number():
         ("waivers = 3\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above its settings."),
     ],
 )
-def test_a_mistake_in_a_waiver_is_told_with_its_own_line(text, sentence):
-    with pytest.raises(SettingsError) as told:
+def test_an_error_in_a_waiver_is_reported_with_its_line(text, sentence):
+    with pytest.raises(SettingsError) as error:
         parse_settings(text, "s.toml")
-    assert str(told.value) == f"s.toml {sentence}"
+    assert str(error.value) == f"s.toml {sentence}"
 
 
 @pytest.mark.usefixtures("today")
-def test_an_expired_waiver_is_no_mistake():
+def test_an_expired_waiver_is_not_an_error():
     assert parse_settings(WAIVER.replace("2027-01-31", "2020-01-31"), "s.toml").waivers
 
 
 @pytest.mark.usefixtures("today")
-def test_the_waiver_of_the_template_is_one_once_its_comment_signs_are_gone():
+def test_the_waiver_of_the_template_is_valid_once_uncommented():
     _, _, example = template().partition("# [[waivers]]")
     lines = [line.removeprefix("# ") for line in example.splitlines() if " = " in line]
     (waiver,) = parse_settings("\n".join(["[[waivers]]", *lines]), "template").waivers
     assert waiver.expires > date(2026, 11, 20)
 
 
-def test_plain_settings_are_what_they_are_in_json():
+def test_settings_as_plain_data_equal_their_json():
     settings = parse_settings(template() + WAIVER.replace("2027", "2025"), "s.toml")
     plain = as_plain(settings)
     assert json.loads(json.dumps(plain)) == plain
@@ -295,5 +295,5 @@ def test_plain_settings_are_what_they_are_in_json():
 
 
 @given(st.text())
-def test_every_text_comes_back_from_its_toml(text):
+def test_every_text_round_trips_through_toml(text):
     assert tomllib.loads(f"a = {toml(text)}\n") == {"a": text}

@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from checks.model.facts import Keeper, NodeSetup, Unknown
+from checks.model.facts import NetworkService, NodeSetup, Unknown
 from checks.model.journal import Journal
 from checks.sources.entries import Program
 from checks.sources.node_setup import SETUP
@@ -133,60 +133,60 @@ def setup(tree, journal) -> NodeSetup:
     return asyncio.run(read_setup(OnATree(tree), journal, 10))
 
 
-def test_it_tells_this_boot(setup):
+def test_the_program_reads_the_boot(setup):
     assert (setup.boot_id, setup.booted_at) == ("5f5d", "2026-11-21T09:06:15+00:00")
     assert setup.taken_at_s > 1_700_000_000
 
 
-def test_it_tells_what_of_oracle_runs_on_the_node_itself(setup):
+def test_the_program_reads_the_oracle_processes_of_the_node(setup):
     assert setup.daemons == ("ocssd.bin", "orarootagent.bin")
     assert setup.instances == ("+ASM1", "prod1")
     assert setup.is_down is False
     assert setup.grid_home == GRID
 
 
-def test_it_asks_crsctl_of_the_home_that_root_names(setup):
+def test_the_program_runs_crsctl_from_the_home_that_a_file_of_root_names(setup):
     assert setup.autostart is False
     assert setup.services == ("CRS-4638: HA is online",)
 
 
-def test_it_tells_where_the_node_runs_and_who_is_on_it(setup):
+def test_the_program_reads_the_platform_and_the_logins(setup):
     assert setup.platform == "Amazon EC2"
     assert setup.infiniband_modes == {"ib0": "connected"}
     assert setup.clients_by == ("10.0.10.1",)
     assert [(n.interface, n.switch, n.max_frame_bytes) for n in setup.lldp] == [("eth1", "sw1", 9236)]
 
 
-def test_it_tells_what_is_kept_by_whom_and_what_scripts_say(setup):
-    assert setup.keepers == (Keeper.NETPLAN, Keeper.NETWORK_MANAGER)
-    (unread,) = (k for k in setup.kept if k.keeper is Keeper.NETPLAN)
+def test_the_program_reads_the_network_services_their_mtus_and_scripts(setup):
+    assert setup.keepers == (NetworkService.NETPLAN, NetworkService.NETWORK_MANAGER)
+    (unread,) = (k for k in setup.kept if k.keeper is NetworkService.NETPLAN)
     assert (unread.interface, unread.file) == ("ib0", "/etc/netplan/01.yaml")
     assert "because RAC is not certified on Ubuntu: check the MTU in /etc/netplan/01.yaml by hand" in unread.mtu.reason
     assert {k.interface: (k.mtu, k.keeper) for k in setup.kept if k is not unread} == {
-        "bond1": (9000, Keeper.NETWORK_MANAGER),
-        "eth1": (9000, Keeper.NETWORK_MANAGER),
-        "wlan0": (1500, Keeper.IFCFG_NETWORK_MANAGER),
+        "bond1": (9000, NetworkService.NETWORK_MANAGER),
+        "eth1": (9000, NetworkService.NETWORK_MANAGER),
+        "wlan0": (1500, NetworkService.IFCFG_NETWORK_MANAGER),
     }
     assert [(f.interface, f.file) for f in setup.fragile] == [("eth1", "/etc/rc.d/rc.local")]
 
 
-def test_no_secret_of_any_file_is_in_what_is_kept_of_it(setup, journal):
+def test_no_secret_of_any_file_is_in_the_recorded_output(setup, journal):
     text = "".join(entry.text for entry in journal.entries)
     assert "mtu=9000" in text
     assert not re.search(r"hunter|password-of-a-person", f"{text}{setup}")
     assert {(entry.node, entry.topic) for entry in journal.entries} == {("rac1", topic) for topic in SETUP.topics}
 
 
-def test_the_plan_names_each_tool_and_directory_of_it():
-    told = " ".join(read.how for read in SETUP.reads)
+def test_the_dry_run_names_each_tool_and_directory_of_the_program():
+    documented = " ".join(read.how for read in SETUP.reads)
     directories = {os.path.dirname(word) for word in shlex.split(SETUP.text.replace("\n", " ")) if word.endswith("/*")}
     for word in {*directories, "nmcli", "crsctl", "lldpctl", "systemctl", "/etc/sysconfig", "/etc/netplan"}:
-        assert word in told
+        assert word in documented
 
 
-def test_what_this_user_may_not_see_is_not_taken_for_absent(tree):
-    told = sections("##racwire processes\n2:b\n##racwire end 0\n##racwire rules\n\n##racwire end 0\n")
-    hidden = parse_setup("rac1", told)
+def test_a_file_unreadable_for_this_user_does_not_count_as_missing(tree):
+    parsed = sections("##racwire processes\n2:b\n##racwire end 0\n##racwire rules\n\n##racwire end 0\n")
+    hidden = parse_setup("rac1", parsed)
     assert isinstance(hidden.daemons, Unknown)
     assert "hidepid" in hidden.daemons.reason
     assert hidden.is_down is None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
+from checks.model.facts import LldpNeighbour, NetworkService, NodeSetup, Unknown
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.boot_config.active_manager import parse_network_services
 from checks.sources.nodes.sections import Section
@@ -16,10 +16,10 @@ SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)
 
 def setup(**texts: str | Section) -> NodeSetup:
     """A setup of these sections; `_` stands for the blank in a section's name."""
-    told = {name: Section() for name in SECTIONS}
+    answers = {name: Section() for name in SECTIONS}
     for name, text in texts.items():
-        told[name.replace("_", " ")] = Section(text) if isinstance(text, str) else text
-    return parse_setup("rac1", told)
+        answers[name.replace("_", " ")] = Section(text) if isinstance(text, str) else text
+    return parse_setup("rac1", answers)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def setup(**texts: str | Section) -> NodeSetup:
         ("", "/etc/oracle/scls_scr/old/root/ohasdstr:disable\n/etc/oracle/scls_scr/RAC1/root/ohasdstr:enable", True),
     ],
 )
-def test_autostart_is_what_crsctl_says_else_the_file_in_which_it_keeps_that(config, files, autostart):
+def test_autostart_comes_from_crsctl_or_from_its_file(config, files, autostart):
     assert setup(autostart=config, ohasdstr=files, boot="name rac1.example.com").autostart is autostart
 
 
@@ -47,19 +47,19 @@ def test_autostart_is_what_crsctl_says_else_the_file_in_which_it_keeps_that(conf
         (Section("what?", 1), '"what?"'),
     ],
 )
-def test_why_clusterware_did_not_answer_is_told(answer, reason):
-    told = setup(services=answer, autostart=answer)
-    assert isinstance(told.services, Unknown)
-    assert isinstance(told.autostart, Unknown)
-    assert reason in told.services.reason
+def test_the_reason_why_clusterware_did_not_answer_is_reported(answer, reason):
+    parsed = setup(services=answer, autostart=answer)
+    assert isinstance(parsed.services, Unknown)
+    assert isinstance(parsed.autostart, Unknown)
+    assert reason in parsed.services.reason
 
 
-def test_a_stack_that_is_down_is_an_answer():
+def test_a_stack_that_is_down_is_a_valid_answer():
     down = "CRS-4639: Could not contact Oracle High Availability Services\nCRS-4000: Command Check failed."
     assert setup(services=Section(down, 1)).services[0].startswith("CRS-4639: ")
 
 
-def test_the_home_is_that_of_the_running_daemon_before_the_one_that_a_rollback_left_in_olr_loc():
+def test_the_home_of_the_running_daemon_has_priority_over_an_old_olr_loc():
     runs = "2:b\nvisible\n20/cmdline:1:/u01/app/19.0.0/grid/bin/ocssd.bin "
     assert setup(processes=runs, homes="crs_home=/u01/app/18.0.0/grid").grid_home == "/u01/app/19.0.0/grid"
     assert setup(homes="# old\ncrs_home=/u01/grid\ncrs_home=/u02/grid").grid_home == "/u01/grid"
@@ -78,7 +78,7 @@ def test_the_home_is_that_of_the_running_daemon_before_the_one_that_a_rollback_l
         ("sys_vendor:Oracle Corporation\nproduct_name:ORACLE SERVER X8-2", ""),
     ],
 )
-def test_the_platform_is_named_by_strong_signs_only(text, platform):
+def test_the_platform_is_derived_only_from_certain_signs(text, platform):
     assert setup(platform=text).platform == platform
 
 
@@ -101,7 +101,7 @@ def test_the_platform_is_named_by_strong_signs_only(text, platform):
         ("rubbish", "", None),
     ],
 )
-def test_logins_are_told_by_the_node_s_own_address(line, machine, address):
+def test_logins_have_the_address_of_the_node(line, machine, address):
     assert parse_logins(line, machine) == ((address,) if address else ())
 
 
@@ -126,7 +126,7 @@ lldp.bond1.200.chassis.name=other
 """
 
 
-def test_the_switch_ports_at_the_other_end():
+def test_the_switch_ports_of_the_neighbours_are_read():
     leaf, by_mac, other = parse_lldp(Section(LLDP))
     assert leaf == LldpNeighbour(
         "enp7s0", "leaf-9-26", "Cisco Nexus Operating System (NX-OS) Software", "Ethernet1/5", 9216
@@ -144,31 +144,34 @@ def test_the_switch_ports_at_the_other_end():
         (Section("unable to get a connection to /run/lldpd/lldpd.socket: Permission denied", 1), "most users but root"),
     ],
 )
-def test_no_answer_of_lldpd_is_not_the_same_as_no_neighbour(answer, reason):
-    told = parse_lldp(answer)
-    assert isinstance(told, Unknown)
-    assert reason in told.reason
+def test_no_answer_of_lldpd_differs_from_no_neighbour(answer, reason):
+    neighbours = parse_lldp(answer)
+    assert isinstance(neighbours, Unknown)
+    assert reason in neighbours.reason
     assert parse_lldp(Section("")) == ()
 
 
 @pytest.mark.parametrize(
     ("text", "keepers"),
     [
-        ("active\ninactive\ninactive\ninactive", (Keeper.NETWORK_MANAGER,)),
-        ("active\nactive\ninactive\nunknown\nthere /run/wicked", (Keeper.NETWORK_MANAGER, Keeper.IFCFG)),
+        ("active\ninactive\ninactive\ninactive", (NetworkService.NETWORK_MANAGER,)),
+        (
+            "active\nactive\ninactive\nunknown\nthere /run/wicked",
+            (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG),
+        ),
         # One interface that did not come up, and the service is `failed`; it is started at the next boot all the same.
-        ("inactive\nfailed\ninactive\ninactive", (Keeper.IFCFG,)),
+        ("inactive\nfailed\ninactive\ninactive", (NetworkService.IFCFG,)),
         # systemctl has the say where it speaks.
-        ("inactive\ninactive\ninactive\nactive\nthere /run/NetworkManager", (Keeper.WICKED,)),
-        ("there /run/systemd/netif", (Keeper.NETWORKD,)),
+        ("inactive\ninactive\ninactive\nactive\nthere /run/NetworkManager", (NetworkService.WICKED,)),
+        ("there /run/systemd/netif", (NetworkService.NETWORKD,)),
         ("", ()),
     ],
 )
-def test_the_keepers_that_run(text, keepers):
+def test_the_running_network_services_are_read(text, keepers):
     assert parse_network_services(text) == keepers
 
 
-def test_only_files_of_a_keeper_that_runs_count():
+def test_only_files_of_a_running_network_service_count():
     files = {
         "ifcfg": f"{FILE_MARK} /etc/sysconfig/network-scripts/ifcfg-eth1\nDEVICE=eth1\nMTU=9000",
         "networkd": f"{FILE_MARK} /etc/systemd/network/10.network\n[Match]\nName=eth1\n[Link]\nMTUBytes=8000",
@@ -178,12 +181,12 @@ def test_only_files_of_a_keeper_that_runs_count():
     assert setup(units="inactive\ninactive\nactive\ninactive", **files).kept_mtu("eth1").mtu == 8000
     assert (
         setup(units="active\ninactive\ninactive\ninactive", **files).kept_mtu("eth1").keeper
-        is Keeper.IFCFG_NETWORK_MANAGER
+        is NetworkService.IFCFG_NETWORK_MANAGER
     )
     assert setup(units="", **files).kept_mtu("eth1").mtu is not None
 
 
-def test_an_answer_that_was_cut_off_is_not_taken_for_nothing_kept():
+def test_a_truncated_answer_does_not_mean_no_boot_configuration():
     assert isinstance(parse_setup("rac1", {"ifcfg": Section("")}).kept, Unknown)
 
 
@@ -252,5 +255,5 @@ texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
     )
 )
 @settings(max_examples=60, deadline=None)
-def test_whatever_a_node_answers_a_setup_is_made_of_it(told):
-    assert isinstance(parse_setup("rac1", told), NodeSetup)
+def test_any_answer_of_a_node_is_parsed(answers):
+    assert isinstance(parse_setup("rac1", answers), NodeSetup)

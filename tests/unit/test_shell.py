@@ -1,4 +1,4 @@
-"""The held shell: what runs in it, what comes back, and that nothing hangs or is left behind."""
+"""The shell of a session: its commands, their output, and that no command hangs or is left behind."""
 
 import asyncio
 import gc
@@ -73,28 +73,28 @@ async def test_every_argument_of_a_program_is_data(shell: Shell, odd: str) -> No
     assert (await shell.run(sh("printf '<%s>' \"$1\""))).text == "<>", "arguments are gone with their program"
 
 
-async def test_a_program_cannot_eat_what_is_sent_after_it(shell: Shell) -> None:
+async def test_a_program_cannot_read_the_input_of_the_next_one(shell: Shell) -> None:
     eaten = asyncio.create_task(shell.run(sh('cat; read -r line; echo "<$line>"'), timeout_s=A_HANG_S))
     after = asyncio.create_task(shell.run(sh("echo after"), timeout_s=A_HANG_S))
     assert (await eaten).text == "<>\n"
     assert (await after).text == "after\n"
 
 
-async def test_a_syntax_error_fails_the_program_and_not_the_shell(shell: Shell) -> None:
+async def test_a_syntax_error_fails_only_the_program_and_not_the_shell(shell: Shell) -> None:
     assert (await shell.run(sh("if then"), timeout_s=A_HANG_S)).exit_status != 0
     assert (await shell.run(sh("echo still here"), timeout_s=A_HANG_S)).text == "still here\n"
 
 
-async def test_stderr_of_a_program_is_not_in_its_answer(shell: Shell) -> None:
+async def test_stderr_of_a_program_is_not_in_its_output(shell: Shell) -> None:
     assert (await shell.run(sh("echo out; echo err >&2"), timeout_s=A_HANG_S)).text == "out\n"
 
 
-async def test_much_output_comes_whole(shell: Shell) -> None:
+async def test_much_output_arrives_completely(shell: Shell) -> None:
     program = "i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done"
     assert (await shell.run(sh(program), timeout_s=30)).text == "0123456789\n" * 20000
 
 
-async def test_background_commands_run_beside_the_foreground_and_beside_each_other(
+async def test_background_commands_run_concurrently_with_the_foreground_and_each_other(
     shell: Shell, tmp_path: Path
 ) -> None:
     fifo = tmp_path / "fifo"
@@ -111,21 +111,21 @@ async def test_background_commands_run_beside_the_foreground_and_beside_each_oth
     assert [await answer for answer in waiting] == [Completed(i, f"{i}\n\nend\n") for i in range(3)]
 
 
-async def test_every_word_of_a_background_command_is_data(shell: Shell) -> None:
+async def test_every_argument_of_a_background_command_is_data(shell: Shell) -> None:
     words = ["$(id)", "it's", "a b", "", "*", "\\n", ";", "-n"]
     async with asyncio.timeout(A_HANG_S):
         answer = await shell.start(["printf", "<%s>", *words])
     assert answer == Completed(0, "".join(f"<{word}>" for word in words) + "\n")
 
 
-async def test_a_background_command_that_does_not_exist_says_so(shell: Shell) -> None:
+async def test_a_missing_background_command_is_reported(shell: Shell) -> None:
     async with asyncio.timeout(A_HANG_S):
         answer = await shell.start(["racwire-no-such-program"])
     assert answer.exit_status == 127
     assert "not found" in answer.text
 
 
-async def test_noise_between_background_answers_does_not_disturb_them(shell: Shell) -> None:
+async def test_noise_between_background_answers_is_ignored(shell: Shell) -> None:
     answer = shell.start(["sh", "-c", "echo a; echo b"])
     await shell.run(sh("echo noise >&2; printf 'noise without an end' >&2"), timeout_s=A_HANG_S)
     async with asyncio.timeout(A_HANG_S):
@@ -133,7 +133,7 @@ async def test_noise_between_background_answers_does_not_disturb_them(shell: She
         assert await shell.start(["echo", "c"]) == Completed(0, "c\n")
 
 
-async def test_an_answer_that_takes_too_long_costs_the_shell(shell: Shell) -> None:
+async def test_an_answer_that_times_out_ends_the_shell(shell: Shell) -> None:
     background = shell.start(["sleep", "60"])
     with pytest.raises(ShellError, match=r"rac2 did not answer within 0\.05 s"):
         await shell.run(sh("trap '' TERM; while :; do :; done"), timeout_s=0.05)
@@ -145,19 +145,19 @@ async def test_an_answer_that_takes_too_long_costs_the_shell(shell: Shell) -> No
         await shell.start([":"])
 
 
-async def test_endless_output_costs_the_shell(shell: Shell) -> None:
+async def test_endless_output_ends_the_shell(shell: Shell) -> None:
     with pytest.raises(ShellError, match="more than 1,000 bytes"):
         await shell.run(sh("while :; do echo endless; done", limit_bytes=1000), timeout_s=A_HANG_S)
 
 
-async def test_the_answer_of_a_cancelled_run_is_not_given_to_the_next(shell: Shell) -> None:
+async def test_the_answer_of_a_cancelled_run_is_not_returned_to_the_next(shell: Shell) -> None:
     first = asyncio.create_task(shell.run(sh("sleep 0.05; echo first"), timeout_s=A_HANG_S))
     await asyncio.sleep(0.01)
     first.cancel()
     assert (await shell.run(sh("echo second"), timeout_s=A_HANG_S)).text == "second\n"
 
 
-async def test_a_lost_connection_fails_what_waits_and_warns_of_nothing(
+async def test_a_lost_connection_fails_waiting_calls_without_warnings(
     shell: Shell, caplog: pytest.LogCaptureFixture
 ) -> None:
     gc.freeze()  # what is older is nothing to look through
@@ -171,7 +171,7 @@ async def test_a_lost_connection_fails_what_waits_and_warns_of_nothing(
     assert not caplog.records
 
 
-async def test_closing_ends_what_still_runs(shell: Shell, tmp_path: Path) -> None:
+async def test_closing_ends_running_commands(shell: Shell, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
     shell.start(["sh", "-c", f"trap '' TERM; echo $$ >'{pid_file}.new'; mv '{pid_file}.new' '{pid_file}'; sleep 60"])
     await _until(pid_file.exists)
@@ -180,7 +180,7 @@ async def test_closing_ends_what_still_runs(shell: Shell, tmp_path: Path) -> Non
     await _until(lambda: not _runs(int(pid_file.read_text())))
 
 
-async def test_this_node_has_a_shell_too() -> None:
+async def test_the_local_node_has_a_shell_too() -> None:
     shell = await Shell.open_local("rac1")
     try:
         assert (await shell.run(sh('echo "$LC_ALL $0"'), timeout_s=A_HANG_S)).text == "C sh\n"
@@ -189,7 +189,7 @@ async def test_this_node_has_a_shell_too() -> None:
 
 
 @pytest.mark.parametrize("hang", ["trap '' TERM; while :; do sleep 1; done", "kill -STOP $$"])
-async def test_a_peer_that_never_answers_is_given_up(remote_shell: Callable[[str], None], hang: str) -> None:
+async def test_a_peer_that_never_answers_times_out(remote_shell: Callable[[str], None], hang: str) -> None:
     remote_shell(f"echo 'Welcome'; {hang}")
     began = time.monotonic()
     with pytest.raises(ShellError, match=r"The shell on rac2 did not answer within 0\.1 s") as raised:
@@ -208,14 +208,14 @@ async def test_opening_can_be_cancelled(remote_shell: Callable[[str], None]) -> 
             await opening
 
 
-async def test_what_ssh_said_is_explained_and_kept(remote_shell: Callable[[str], None]) -> None:
+async def test_the_error_of_ssh_is_explained_and_recorded(remote_shell: Callable[[str], None]) -> None:
     remote_shell("echo 'oracle@rac2: Permission denied (publickey,password).' >&2; exit 255")
     with pytest.raises(ShellError, match="User equivalence to rac2 is missing for user oracle") as raised:
         await Shell.open_ssh("rac2", SshSettings())
     assert raised.value.detail == "oracle@rac2: Permission denied (publickey,password)."
 
 
-async def test_a_missing_ssh_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_missing_ssh_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("RACWIRE_RSH", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ShellError, match="this node cannot run ssh"):
@@ -227,7 +227,7 @@ async def test_a_name_that_looks_like_an_option_is_refused() -> None:
         await Shell.open_ssh("-oProxyCommand=touch /tmp/x", SshSettings())
 
 
-def test_torn_and_mixed_answers_are_sorted_out() -> None:
+def test_split_and_mixed_answers_are_separated() -> None:
     stream = b"ssh: noise\ntok 1:a\ntok 2:x\nhalf a linetok 1:\ntok 1=0\ntok 99999999999999999999999=0\ntok 2=4\nrest"
     for size in (1, 3, 1000):
         reader = framing.BackgroundReader("tok")
@@ -250,7 +250,7 @@ def _runs(pid: int) -> bool:
     return state != "Z"
 
 
-async def test_an_opening_that_is_given_up_at_any_moment_ends_at_once(
+async def test_opening_cancelled_at_any_moment_ends_at_once(
     remote_shell: Callable[[str], None],
 ) -> None:
     """Also in the few steps in which asyncio connects the pipes of a new process."""

@@ -14,7 +14,7 @@ from checks.sources.nodes.ssh import REMOTE_COMMAND, ssh_command, ssh_failure
 from tests.support.programs import sh
 
 
-def test_the_operators_own_configuration_is_respected() -> None:
+def test_the_ssh_configuration_of_the_operator_is_used() -> None:
     argv = ssh_command("rac2", SshSettings(), {})
     assert argv[0] == "ssh"
     assert argv[-3:] == ["--", "rac2", REMOTE_COMMAND]
@@ -32,11 +32,11 @@ def test_a_configuration_file_and_a_user_can_be_named() -> None:
 
 
 @pytest.mark.parametrize(("limit_s", "ssh_limit"), [(0.2, 1), (1, 1), (5, 4), (5.5, 5)])
-def test_ssh_gives_up_before_racwire_does(limit_s: float, ssh_limit: int) -> None:
+def test_ssh_times_out_before_racwire_does(limit_s: float, ssh_limit: int) -> None:
     assert f"ConnectTimeout={ssh_limit}" in ssh_command("rac2", SshSettings(connect_timeout_s=limit_s), {})
 
 
-def test_another_program_can_stand_in_for_ssh() -> None:
+def test_another_program_can_replace_ssh() -> None:
     assert ssh_command("rac2", SshSettings(), {"RACWIRE_RSH": "'my rsh' -x"}) == [
         "my rsh",
         "-x",
@@ -46,13 +46,13 @@ def test_another_program_can_stand_in_for_ssh() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "-v", "-oProxyCommand=x"])
-def test_names_that_are_options_are_refused(name: str) -> None:
+def test_names_that_look_like_options_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="not a host name"):
         ssh_command(name, SshSettings(), {})
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("stderr", "expected"),
     [
         (
             "grid@rac2: Permission denied (publickey,gssapi-keyex,password).",
@@ -87,8 +87,8 @@ def test_names_that_are_options_are_refused(name: str) -> None:
         ("", "ended with status 255 before the shell started: try"),
     ],
 )
-def test_what_ssh_says_becomes_one_sentence(said: str, expected: str) -> None:
-    sentence = ssh_failure("rac2", SshSettings(), 255, said)
+def test_each_error_of_ssh_becomes_one_sentence(stderr: str, expected: str) -> None:
+    sentence = ssh_failure("rac2", SshSettings(), 255, stderr)
     assert expected in sentence
     assert "rac2" in sentence
     assert "\n" not in sentence
@@ -109,7 +109,7 @@ def ssh_config(tmp_path: Path) -> Path:
         "PermitRootLogin yes\nPasswordAuthentication no\nPidFile none\n"
     )
     server = f"{sshd} -i -f {tmp_path}/sshd_config"
-    if os.geteuid() == 0 and not Path("/run/sshd").is_dir():  # root's sshd insists on it: it gets one that nobody sees
+    if os.geteuid() == 0 and not Path("/run/sshd").is_dir():  # root's sshd requires it: make a private one
         server = f"unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd && exec {server}'"
     config = tmp_path / "ssh_config"
     config.write_text(
@@ -120,7 +120,7 @@ def ssh_config(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("any_command")
-async def test_the_real_ssh_brings_a_shell(ssh_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_real_ssh_opens_a_shell(ssh_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RACWIRE_RSH", raising=False)
     shell = await Shell.open_ssh("rac2", SshSettings(config_file=str(ssh_config)))
     try:
@@ -131,7 +131,7 @@ async def test_the_real_ssh_brings_a_shell(ssh_config: Path, monkeypatch: pytest
         await shell.close()
 
 
-async def test_the_real_ssh_names_what_is_missing(ssh_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_real_ssh_reports_a_missing_part(ssh_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RACWIRE_RSH", raising=False)
     monkeypatch.setenv("RACWIRE_SSH_CONFIG", str(ssh_config))
     with pytest.raises(ShellError, match="host key of unheard-of is not in known_hosts"):

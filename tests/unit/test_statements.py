@@ -32,11 +32,11 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "statements"
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.sql")), ids=lambda file: file.stem)
-def test_a_template_gives_the_statements_that_were_written_out(file: Path):
+def test_a_template_renders_the_written_statements(file: Path):
     assert statements()[file.stem] == parse_statement(file.stem, file.read_text(encoding="utf-8"))
 
 
-def test_every_statement_of_a_template_is_written_out():
+def test_every_statement_of_a_template_is_written_to_a_file():
     templates = files("checks.sources.database").joinpath("queries").iterdir()
     names = [file.name.removeprefix("history_") for file in templates if file.name.startswith("history_")]
     assert len(names) > 5
@@ -45,7 +45,7 @@ def test_every_statement_of_a_template_is_written_out():
     }
 
 
-def test_a_template_without_the_value_of_a_key_is_refused():
+def test_a_template_without_a_value_for_a_key_is_refused():
     header = "".join(f"-- {key}: {value}\n" for key, value in GOOD.items())
     with pytest.raises(KeyError, match="column"):
         list(parse_template("history_made", f"{header}SELECT $column FROM gv$$sysstat s"))
@@ -57,12 +57,12 @@ def test_a_template_without_the_value_of_a_key_is_refused():
 
 
 @pytest.mark.parametrize("statement", ALL)
-def test_a_statement_keeps_the_rules(statement: Statement):
+def test_a_statement_follows_the_rules(statement: Statement):
     assert complaints(statement) == []
 
 
 @pytest.mark.parametrize("statement", ALL)
-def test_a_statement_runs_on_every_version_that_it_is_for_on_all_instances_and_on_one(statement: Statement):
+def test_a_statement_runs_on_each_of_its_versions_for_all_instances_and_for_one(statement: Statement):
     for version in VersionRange.parse(statement.versions).known():
         for form in (statement, statement.here()):
             ask(database_of(version), form.text, bind_values(form.text))
@@ -75,7 +75,7 @@ def test_there_are_statements_for_every_version():
 
 
 @pytest.mark.parametrize("name", [name for name, each in statements().items() if each.needs_licence])
-def test_what_is_kept_of_a_year_is_read_only_where_the_range_is(name: str):
+def test_a_history_statement_reads_only_the_range_of_snapshots(name: str):
     # WRH$ tables are partitioned by DBID and SNAP_ID: the range stands for the view itself, not for snapshots alone.
     text = " ".join(statements()[name].text.split())
     assert "AND v.dbid = :dbid AND v.snap_id BETWEEN :from_snap AND :last_snap" in text
@@ -89,7 +89,7 @@ def test_what_is_kept_of_a_year_is_read_only_where_the_range_is(name: str):
         ("DBA_HIST_CR_BLOCK_SERVER", "SYS", "OTHER_REQUESTS"),
     ],
 )
-def test_snapshots_lack_columns_that_the_living_views_have(view: str, schema: str, column: str):
+def test_snapshots_lack_columns_of_the_live_views(view: str, schema: str, column: str):
     found = find_view(view, schema)
     assert found is not None
     assert all(column not in found.of(version) for version in VERSIONS)
@@ -115,7 +115,7 @@ def of_history(text: str) -> Statement:
     return made(text, **free)
 
 
-def test_a_good_statement_is_not_complained_about():
+def test_a_valid_statement_has_no_complaint():
     assert complaints(made()) == []
     assert complaints(of_history("SELECT h.snap_id FROM dba_hist_snapshot h")) == []
 
@@ -178,7 +178,7 @@ def test_a_good_statement_is_not_complained_about():
         (made("SELECT s.value FROM gv$sysstat s WHERE s.value > DUMP(s.name)"), '"DUMP": invalid identifier'),
     ],
 )
-def test_a_bad_statement_is_caught(statement: Statement, complaint: str):
+def test_an_invalid_statement_is_detected(statement: Statement, complaint: str):
     assert complaint in "\n".join(complaints(statement))
 
 
@@ -188,10 +188,10 @@ def test_a_header_without_one_of_its_lines_is_refused(key: str):
         made(**{key: ""})
 
 
-def test_evidence_is_found_whether_all_instances_were_asked_or_one():
-    asked = statements()["sysstat"]
-    assert asked.here().name != asked.name
-    assert asked.here().topic == asked.topic == "sql sysstat"
+def test_evidence_is_found_for_all_instances_and_for_one():
+    sysstat = statements()["sysstat"]
+    assert sysstat.here().name != sysstat.name
+    assert sysstat.here().topic == sysstat.topic == "sql sysstat"
 
 
 WORDS = [re.findall(r"'[^']*'|:?[\w$#.]+|<>|[<>]=|\S", statement.text) for statement in statements().values()]
@@ -201,7 +201,7 @@ ANY_WORD = sorted({word for words in WORDS for word in words} | set("[]{}()*,;?@
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(SHORT), st.lists(st.tuples(st.integers(0, 249), st.sampled_from(["", *ANY_WORD])), max_size=3))
-def test_a_broken_statement_is_answered_or_refused_and_nothing_else(words: list[str], changes: list[tuple[int, str]]):
+def test_a_damaged_statement_returns_rows_or_is_refused(words: list[str], changes: list[tuple[int, str]]):
     broken = list(words)
     for place, word in changes:
         broken[place % len(broken)] = word

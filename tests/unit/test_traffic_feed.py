@@ -1,4 +1,4 @@
-"""The feed as a whole: who is sampled when, what a source that hangs, lies or breaks costs the others, and leaving."""
+"""The feed as a whole: the times of samples, sources that hang, fail or give wrong answers, and stopping."""
 
 import asyncio
 import dataclasses
@@ -69,13 +69,13 @@ async def start():
 
 async def until(feed, wanted, within_s=15):
     """Return the events up to the first one that meets the condition."""
-    told = []
+    events = []
     async with asyncio.timeout(within_s):
         async for event in feed.events():
-            told.append(event)
+            events.append(event)
             if wanted(event):
-                return told
-    raise AssertionError(f"the feed ended: {told}")
+                return events
+    raise AssertionError(f"the feed ended: {events}")
 
 
 def facts(*nodes, **more):
@@ -93,15 +93,15 @@ def gap_of(name):
 # --- this node --------------------------------------------------------------------------------------------------------
 
 
-async def test_this_node_alone_is_sampled_and_described_before_anything_is_known_of_the_cluster(start):
+async def test_this_node_is_sampled_and_described_before_the_cluster_is_known(start):
     feed = start()
     name = feed._session.local_node
-    told = await until(feed, lambda event: isinstance(event, Links))
-    assert [link.name for link in told[-1].links].count("lo") == 1
-    assert {event.source for event in told} == {f"node {name}"}
+    events = await until(feed, lambda event: isinstance(event, Links))
+    assert [link.name for link in events[-1].links].count("lo") == 1
+    assert {event.source for event in events} == {f"node {name}"}
 
 
-async def test_samples_come_at_multiples_of_the_interval_on_a_clock_that_only_goes_forward(start):
+async def test_samples_are_at_multiples_of_the_interval_on_a_monotonic_clock(start):
     feed = start()
     samples = []
     async for event in feed.events():
@@ -110,7 +110,7 @@ async def test_samples_come_at_multiples_of_the_interval_on_a_clock_that_only_go
         if len(samples) == 4:
             break
     assert all(sample.seconds > 0 for sample in samples)
-    # Three intervals of 0.1 s, of which the first may have begun late; in a burst they would take next to nothing.
+    # Three intervals of 0.1 s, of which the first may have started late; a burst would take almost no time.
     assert sum(sample.seconds for sample in samples[1:]) > 0.2, "ticks were caught up in a burst"
 
 
@@ -131,7 +131,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-async def test_the_wait_for_a_tick_of_a_minute_ends_with_a_new_interval(is_first):
+async def test_a_changed_interval_ends_the_wait_for_a_tick(is_first):
     clock = Clock()
     pace = Pace(0.01, clock=clock, wait=clock.wait)
     ticks = pace.ticks()
@@ -149,7 +149,7 @@ async def test_the_wait_for_a_tick_of_a_minute_ends_with_a_new_interval(is_first
     await ticks.aclose()
 
 
-async def test_after_a_stall_the_ticks_that_were_missed_stay_missed():
+async def test_after_a_stall_the_missed_ticks_are_skipped():
     clock = Clock()
     ticks_s: list[float] = []
     async for _ in Pace(0.05, clock=clock, wait=clock.wait).ticks():
@@ -180,47 +180,47 @@ async def test_a_wait_ends_with_its_event_or_its_time(comes):
 async def test_clusterware_may_know_this_node_by_another_name(start):
     feed = start()
     feed.follow(facts(node(1)))
-    told = await until(feed, sample_of(HERE))
-    assert {event.source for event in told} == {"node rac1"}
+    events = await until(feed, sample_of(HERE))
+    assert {event.source for event in events} == {"node rac1"}
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
 
 
-def test_links_are_told_with_their_private_network_and_again_only_when_they_changed():
-    told = []
-    book = LinkBook(told.append)
+def test_links_are_reported_with_their_network_and_again_only_after_changes():
+    events = []
+    book = LinkBook(events.append)
     found = cluster(2)
     book.follow(found)
-    assert [links.node for links in told] == ["rac1", "rac2"]
-    assert {link.name: (link.network, link.mtu) for link in told[0].links} == {
+    assert [links.node for links in events] == ["rac1", "rac2"]
+    assert {link.name: (link.network, link.mtu) for link in events[0].links} == {
         "eth0": ("", 1500),
         "eth1": ("192.168.10.0/24", 9000),
         "eth2": ("192.168.11.0/24", 9000),
     }
     book.follow(found)
     book.know("rac2", node(2).interfaces)
-    assert len(told) == 2
+    assert len(events) == 2
     book.know("rac2", node(2, mtu=1500).interfaces)
-    assert [link.mtu for link in told[2].links] == [1500, 1500, 1500]
+    assert [link.mtu for link in events[2].links] == [1500, 1500, 1500]
     book.follow(found)
-    assert len(told) == 3, "older facts replaced what was read since"
+    assert len(events) == 3, "older facts replaced what was read since"
 
 
-def test_networks_that_become_known_later_are_told():
-    told = []
-    book = LinkBook(told.append)
+def test_networks_found_later_are_reported():
+    events = []
+    book = LinkBook(events.append)
     book.know("rac1", node(1).interfaces)
-    assert {link.network for link in told[0].links} == {""}
+    assert {link.network for link in events[0].links} == {""}
     found = networks.private_networks(clusterware(1), (), [node(1)])
     book.follow(facts(node(1), networks=found))
-    assert {link.network for link in told[1].links} == {"", "192.168.10.0/24", "192.168.11.0/24"}
+    assert {link.network for link in events[1].links} == {"", "192.168.10.0/24", "192.168.11.0/24"}
 
 
 # --- peers ------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_peer_is_sampled_beside_this_node_also_one_that_could_not_be_read_before(start, peers):
+async def test_a_peer_is_sampled_with_this_node_even_if_it_could_not_be_read_before(start, peers):
     peers()
     feed = start()
     feed.follow(facts(node(1), UnreadNode("rac2", "it was down then")))
@@ -231,32 +231,32 @@ async def test_a_peer_is_sampled_beside_this_node_also_one_that_could_not_be_rea
     assert sample.load is not None
 
 
-async def test_a_peer_that_is_another_one_under_a_second_name_is_told_and_sampled_once(start, peers, tmp_path):
+async def test_a_peer_with_two_names_is_reported_and_sampled_once(start, peers, tmp_path):
     program(tmp_path / "ip", "echo '2: eth1: <UP> mtu 9000 state UP'; echo '    inet 192.0.2.7/24 scope global eth1'")
     peers()
     feed = start()
     feed.follow(facts(node(1), UnreadNode("rac2", "it was down then"), UnreadNode("scan", "it was down then")))
-    told = await until(feed, lambda event: isinstance(event, Gap))
-    second = told[-1].source.removeprefix("node ")
+    events = await until(feed, lambda event: isinstance(event, Gap))
+    second = events[-1].source.removeprefix("node ")
     (first,) = {"rac2", "scan"} - {second}
-    assert told[-1].reason.startswith(f"{second} is another name of {first}")
+    assert events[-1].reason.startswith(f"{second} is another name of {first}")
     for _ in range(3):
-        told += await until(feed, sample_of(first))
-    assert not [event for event in told if sample_of(second)(event)]
+        events += await until(feed, sample_of(first))
+    assert not [event for event in events if sample_of(second)(event)]
 
 
-async def test_a_peer_that_refuses_and_one_that_dies_are_told_and_taken_up_again(start, peers, tmp_path):
+async def test_a_peer_that_refuses_or_dies_is_reported_and_retried(start, peers, tmp_path):
     refusal = "ssh: connect to host rac2 port 22: Connection refused"
     peers(f"[ -e {tmp_path}/asked ] || {{ : > {tmp_path}/asked; echo '{refusal}' >&2; exit 255; }}\nexec sh")
     feed = start()
     feed.follow(facts(node(1), node(2)))
-    told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason.startswith("rac2 refused the ssh connection")
+    events = await until(feed, gap_of("node rac2"))
+    assert events[-1].reason.startswith("rac2 refused the ssh connection")
     await until(feed, sample_of("rac2"))
     shell = await feed._session.shell("rac2")
     shell._process.write(b"exit 3\n")
-    told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason == (
+    events = await until(feed, gap_of("node rac2"))
+    assert events[-1].reason == (
         "The connection to rac2 was lost (its shell ended with status 3); racwire connects again by itself."
     )
     await until(feed, sample_of("rac2"))
@@ -269,35 +269,37 @@ def limited(monkeypatch, name, **limits):
     monkeypatch.setattr(peer_stream, name, other)
 
 
-async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(start, peers, monkeypatch, tmp_path):
+async def test_a_peer_that_hangs_is_a_gap_after_its_timeout_and_does_not_delay_others(
+    start, peers, monkeypatch, tmp_path
+):
     limited(monkeypatch, "SAMPLE_AND_LINKS", limit_s=0.5)
     (tmp_path / "hanging").mkdir()
     program(tmp_path / "hanging" / "cat", "exec sleep 60")
     peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; exec sh")
     feed = start()
     feed.follow(facts(node(1), node(2), node(3)))
-    told = await until(feed, gap_of("node rac2"))
-    assert told[-1].reason == (
+    events = await until(feed, gap_of("node rac2"))
+    assert events[-1].reason == (
         "rac2 did not answer within 0.5 s, and racwire closed the connection: the node may hang. Try `ssh rac2 date`."
     )
-    assert len([event for event in told if sample_of("rac1")(event)]) >= 2
+    assert len([event for event in events if sample_of("rac1")(event)]) >= 2
 
 
-async def test_a_peer_that_answers_something_else_is_a_gap_told_once(start, peers, tmp_path):
+async def test_a_peer_with_an_unexpected_answer_is_a_gap_reported_once(start, peers, tmp_path):
     program(tmp_path / "cat", "echo 'Access denied: 1 2 3'")
     peers()
     feed = start()
     feed.follow(facts(node(1), node(2)))
-    told = await until(feed, gap_of("node rac2"))
+    events = await until(feed, gap_of("node rac2"))
     for _ in range(3):
-        told += await until(feed, sample_of("rac1"))
-    gaps = [event for event in told if gap_of("node rac2")(event)]
+        events += await until(feed, sample_of("rac1"))
+    gaps = [event for event in events if gap_of("node rac2")(event)]
     assert [gap.reason for gap in gaps] == [
         "The counters of rac2 could not be read: /proc/net/dev of the peer could not be parsed."
     ]
 
 
-async def test_an_mtu_that_changes_on_a_peer_is_seen(start, peers, monkeypatch, tmp_path):
+async def test_an_mtu_change_on_a_peer_is_detected(start, peers, monkeypatch, tmp_path):
     limited(monkeypatch, "SAMPLE_AND_LINKS", every_s=0.0)
     program(tmp_path / "grep", f'case "$*" in *mtu*) cat {tmp_path}/mtu;; *) PATH=/usr/bin:/bin exec grep "$@";; esac')
     words = f"2: eth1: <BROADCAST,UP,LOWER_UP> mtu $(cut -d: -f2 {tmp_path}/mtu) state UP qlen 1000"
@@ -318,7 +320,7 @@ async def test_an_mtu_that_changes_on_a_peer_is_seen(start, peers, monkeypatch, 
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 
-async def test_following_again_adds_what_is_new_and_leaves_the_rest(start, peers):
+async def test_following_again_adds_new_sources_and_keeps_the_others(start, peers):
     peers()
     feed = start()
     feed.follow(facts(node(1), node(2)))
@@ -329,36 +331,36 @@ async def test_following_again_adds_what_is_new_and_leaves_the_rest(start, peers
     assert set(feed._tasks) - set(before) == {"node rac3"}
 
 
-async def test_a_database_that_could_not_be_had_is_a_gap_and_one_that_was_not_asked_is_none(start):
-    asked = Settings(database=DatabaseSettings(connect="nowhere:1521/prod"), traffic=SETTINGS.traffic)
-    feed = start(asked)
+async def test_an_unavailable_database_is_a_gap_and_an_unrequested_one_is_not(start):
+    settings = Settings(database=DatabaseSettings(connect="nowhere:1521/prod"), traffic=SETTINGS.traffic)
+    feed = start(settings)
     feed.follow(facts(node(1), database=Unknown("No listener answers.")))
-    told = await until(feed, gap_of("database"))
-    assert told[-1].reason == "No listener answers."
+    events = await until(feed, gap_of("database"))
+    assert events[-1].reason == "No listener answers."
     feed = start()
     feed.follow(facts(node(1), database=NotAsked("No database connection is set.")))
-    told = await until(feed, sample_of("rac1"))
-    assert not [event for event in told if isinstance(event, Gap)]
+    events = await until(feed, sample_of("rac1"))
+    assert not [event for event in events if isinstance(event, Gap)]
 
 
-async def test_a_source_that_breaks_down_is_told_and_begun_again(start, monkeypatch, caplog):
+async def test_a_source_that_fails_is_reported_and_restarted(start, monkeypatch, caplog):
     broken = [ValueError("no such column")]
 
-    async def breaks(name, pace, tell):
+    async def breaks(name, pace, emit):
         if broken:
             raise broken.pop()
-        await this_node.sample_this_node(name, pace, tell)
+        await this_node.sample_this_node(name, pace, emit)
 
     monkeypatch.setattr(feed_module, "sample_this_node", breaks)
     feed = start()
     feed.follow(facts(node(1)))
-    told = await until(feed, sample_of("rac1"))
-    gaps = [event.reason for event in told if isinstance(event, Gap)]
+    events = await until(feed, sample_of("rac1"))
+    gaps = [event.reason for event in events if isinstance(event, Gap)]
     assert gaps == ["Sampling failed and starts again: ValueError: no such column."]
     assert "broke down" in caplog.text
 
 
-async def test_leaving_waits_for_none_of_eight_peers_that_hang_for_good_and_leaves_nothing(start, peers):
+async def test_stopping_does_not_wait_for_eight_hanging_peers_and_leaves_no_process(start, peers):
     peers("trap '' TERM; while :; do sleep 60; done")
     feed = start()
     feed.follow(facts(*map(node, range(1, 10))))
@@ -370,7 +372,7 @@ async def test_leaving_waits_for_none_of_eight_peers_that_hang_for_good_and_leav
     await feed.close()
 
 
-async def test_what_nobody_takes_does_not_grow_without_end(start, monkeypatch):
+async def test_the_queue_of_events_without_a_reader_is_limited(start, monkeypatch):
     monkeypatch.setattr(feed_module, "_WAITING_EVENTS", 5)
     feed = start()
     for at in range(50):
@@ -378,7 +380,7 @@ async def test_what_nobody_takes_does_not_grow_without_end(start, monkeypatch):
     assert [event.at for event in feed._waiting] == [45, 46, 47, 48, 49]
 
 
-def test_a_journal_of_hours_keeps_the_newest_entries():
+def test_a_long_journal_keeps_the_newest_entries():
     journal = Journal(keep=3)
     for number in range(10):
         with journal.entry("rac1", "sql sysstat", f"SELECT {number}"):
@@ -386,11 +388,11 @@ def test_a_journal_of_hours_keeps_the_newest_entries():
     assert [entry.action for entry in journal.entries] == ["SELECT 7", "SELECT 8", "SELECT 9"]
 
 
-# --- what is followed -------------------------------------------------------------------------------------------------
+# --- the followed sources ---------------------------------------------------------------------------------------------
 
 
-async def test_what_to_follow_is_found_without_any_check_and_what_fails_is_unknown(monkeypatch):
-    told = []
+async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(monkeypatch):
+    events = []
 
     async def nodes(session, cluster):
         assert cluster.clusterware == clusterware()
@@ -414,8 +416,8 @@ async def test_what_to_follow_is_found_without_any_check_and_what_fails_is_unkno
         if g.group in doings
     ]
     monkeypatch.setattr(feed, "GATHERERS", changed)
-    found = await find_cluster(Settings(), progress=told.append)
+    found = await find_cluster(Settings(), progress=events.append)
     assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
     assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")
     assert found.database == Unknown("Gathering the database took over 0 s and was stopped.")
-    assert told == ["reading the nodes"]
+    assert events == ["reading the nodes"]

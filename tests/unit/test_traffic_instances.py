@@ -43,21 +43,23 @@ class Sampling:
         self.instances = instances(count)
         self.straight = StraightIn(practice(self.instances, granted=granted), **straight)
         self.names = Names(facts or database(count))
-        self.told = []
+        self.events = []
         self.databases = Failing([], replace(self.straight, limit_s=hung_s) if hung_s else self.straight)
         self.everyone = AllInstances(self.databases, ("sysstat", "dlm_misc"), SETTINGS.database_timeout_s)
-        self.sampler = InstanceSampler(self.straight, self.names, SETTINGS, self.told.append, self.everyone, why_alone)
+        self.sampler = InstanceSampler(
+            self.straight, self.names, SETTINGS, self.events.append, self.everyone, why_alone
+        )
 
     async def take(self):
         """Return the events of one more round, by source."""
-        self.told.clear()
+        self.events.clear()
         await self.sampler.take()
-        return {event.source: event for event in self.told}
+        return {event.source: event for event in self.events}
 
     async def take_pairs(self):
-        self.told.clear()
+        self.events.clear()
         await self.sampler.pairs.take(self.sampler._views)
-        return self.told
+        return self.events
 
     async def rounds(self):
         """Yield the events of many rounds."""
@@ -67,13 +69,13 @@ class Sampling:
                 await asyncio.sleep(0.01)
 
 
-async def test_what_each_instance_counted_since_the_last_time_and_nothing_the_first_time():
+async def test_the_counts_since_the_last_sample_are_returned_and_none_at_first():
     sampling = Sampling()
     assert await sampling.take() == {}
     sampling.instances.grow(1, {"gc cr blocks received": 40})
     sampling.instances.change(2, messages={"gcs msgs received": 70_009, "ges msgs received": 7_000})
-    told = await sampling.take()
-    first, second = told["instance prod1"], told["instance prod2"]
+    samples = await sampling.take()
+    first, second = samples["instance prod1"], samples["instance prod2"]
     assert isinstance(first, InstanceSample)
     assert (first.number, first.host, first.left_out) == (1, "rac1", ())
     assert first.seconds > 0
@@ -82,71 +84,71 @@ async def test_what_each_instance_counted_since_the_last_time_and_nothing_the_fi
     assert second.messages["gcs msgs received"] == 9
 
 
-async def test_an_instance_that_was_restarted_is_a_gap_and_goes_on_from_there():
+async def test_an_instance_that_was_restarted_is_a_gap_and_continues_afterwards():
     sampling = Sampling()
     await sampling.take()
     sampling.instances.grow(2, {"gc cr blocks received": -9_000})
-    told = await sampling.take()
-    assert isinstance(told["instance prod1"], InstanceSample)
-    assert told["instance prod2"].reason.startswith("prod2 was restarted, or its counters were reset")
+    samples = await sampling.take()
+    assert isinstance(samples["instance prod1"], InstanceSample)
+    assert samples["instance prod2"].reason.startswith("prod2 was restarted, or its counters were reset")
     sampling.instances.grow(2, {"gc cr blocks received": 3})
     assert (await sampling.take())["instance prod2"].statistics["gc cr blocks received"] == 3
 
 
-async def test_an_instance_that_went_is_a_gap_and_counts_only_from_when_it_is_back():
+async def test_an_instance_that_stopped_is_a_gap_and_counts_only_after_its_return():
     sampling = Sampling()
     await sampling.take()
-    gone = sampling.instances.states_by_number.pop(2)
+    stopped = sampling.instances.states_by_number.pop(2)
     assert (await sampling.take())["instance prod2"].reason == (
         "prod2 did not answer GV$SYSSTAT: it is down, or hangs."
     )
-    sampling.instances.states_by_number[2] = gone
+    sampling.instances.states_by_number[2] = stopped
     assert "instance prod2" not in await sampling.take()
     assert isinstance((await sampling.take())["instance prod2"], InstanceSample)
 
 
-async def test_an_instance_that_joined_is_taken_up_under_its_own_name():
+async def test_an_instance_that_joined_is_added_under_its_own_name():
     sampling = Sampling(2, facts=database(1))
     await sampling.take()
-    told = await sampling.take()
-    assert told["instance prod2"].host == "rac2"
+    samples = await sampling.take()
+    assert samples["instance prod2"].host == "rac2"
     assert sampling.straight.sent.count("instances") == 1, "the instances were listed more than once"
 
 
-async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tried_again_beside_it(monkeypatch):
+async def test_if_one_instance_hangs_the_connected_one_continues_and_all_are_retried(monkeypatch):
     monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.05)
     sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
     sampling.instances.hangs = True
-    told = await sampling.take()
-    assert isinstance(told["instance prod1"], InstanceSample)
-    assert told["instance prod3"].reason == (
+    samples = await sampling.take()
+    assert isinstance(samples["instance prod1"], InstanceSample)
+    assert samples["instance prod3"].reason == (
         "prod3 could not be queried: GV$SYSSTAT did not answer in time: an instance hangs, or has no free parallel "
         "query process. While racwire takes samples, it queries GV$ again every 0.05 s."
     )
-    async for told in sampling.rounds():
-        assert isinstance(told["instance prod1"], InstanceSample)
-        assert isinstance(told["instance prod2"], Gap)
+    async for samples in sampling.rounds():
+        assert isinstance(samples["instance prod1"], InstanceSample)
+        assert isinstance(samples["instance prod2"], Gap)
         if sampling.instances.asked_all >= 5:
             break
     assert set(sampling.databases.wanted) == {all_instances.PURPOSE}, "all were asked where it holds up the samples"
     sampling.instances.hangs = False
-    async for told in sampling.rounds():
-        assert isinstance(told["instance prod1"], InstanceSample)
-        if isinstance(told.get("instance prod2"), InstanceSample):
+    async for samples in sampling.rounds():
+        assert isinstance(samples["instance prod1"], InstanceSample)
+        if isinstance(samples.get("instance prod2"), InstanceSample):
             break
     assert sampling.databases.forgotten == [all_instances.PURPOSE], "a session was kept that nobody needs"
 
 
-async def test_a_database_that_gives_up_no_statement_is_asked_ever_more_seldom(monkeypatch):
+async def test_a_database_that_never_answers_is_queried_less_and_less_often(monkeypatch):
     """Each attempt leaves a session behind in it, for as long as the instance hangs."""
     monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.01)
     monkeypatch.setattr(all_instances, "_ENDED_S", -SETTINGS.database_timeout_s)
     sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.", hung_s=0.1)
     sampling.instances.hangs = True
     waits = []
-    async for told in sampling.rounds():
-        wait = told["instance prod2"].reason.rpartition(" every ")[2]
+    async for samples in sampling.rounds():
+        wait = samples["instance prod2"].reason.rpartition(" every ")[2]
         waits += [wait] if wait not in waits else []
         if len(waits) == 3:
             break
@@ -158,16 +160,16 @@ async def test_a_database_that_gives_up_no_statement_is_asked_ever_more_seldom(m
     assert len(sampling.databases.forgotten) >= 2
 
 
-async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
+async def test_all_instances_are_not_queried_again_if_that_login_is_refused(monkeypatch):
     monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.01)
     sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.")
     sampling.databases.failures = [DatabaseError("Wrong password (ORA-01017).", ErrorKind.LOGIN, code=1017)]
     await sampling.take()
-    async for told in sampling.rounds():
-        assert isinstance(told["instance prod1"], InstanceSample)
-        if "does not query GV$ again" in told["instance prod2"].reason:
+    async for samples in sampling.rounds():
+        assert isinstance(samples["instance prod1"], InstanceSample)
+        if "does not query GV$ again" in samples["instance prod2"].reason:
             break
-    assert told["instance prod2"].reason == (
+    assert samples["instance prod2"].reason == (
         "prod2 could not be queried: GV$SYSSTAT did not answer in time. racwire does not query GV$ again: "
         f"Wrong password (ORA-01017). {all_instances.NOT_AGAIN}"
     )
@@ -175,23 +177,23 @@ async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
     assert sampling.databases.wanted == [all_instances.PURPOSE]
 
 
-async def test_a_list_of_instances_that_does_not_come_takes_no_instance_away(monkeypatch):
+async def test_a_missing_list_of_instances_removes_no_instance(monkeypatch):
     monkeypatch.setattr(source, "INVENTORY_S", 0.0)
     sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
     hang = partial(setattr, sampling.instances, "hangs")
     sampling.straight.before |= {"instances": lambda: hang(True), "sysstat": lambda: hang(False)}
     for _ in range(2):
-        told = await sampling.take()
-        assert [type(told[f"instance prod{n}"]) for n in (1, 2, 3)] == [InstanceSample] * 3
+        samples = await sampling.take()
+        assert [type(samples[f"instance prod{n}"]) for n in (1, 2, 3)] == [InstanceSample] * 3
 
 
-async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
+async def test_instances_never_queried_have_a_reason():
     alone = database(1, unasked=(UnaskedInstance(2, "prod2", "GV$INSTANCE did not answer in time."),))
     sampling = Sampling(why_alone=alone.why_alone, facts=alone)
-    told = await sampling.take()
-    assert told == {"instance prod2": told["instance prod2"]}
-    assert told["instance prod2"].reason == (
+    samples = await sampling.take()
+    assert samples == {"instance prod2": samples["instance prod2"]}
+    assert samples["instance prod2"].reason == (
         "prod2 could not be queried: GV$INSTANCE did not answer in time. While racwire takes samples, it queries "
         "GV$ again every 15 s."
     )
@@ -199,7 +201,7 @@ async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
     assert sampling.instances.asked_all == 0
 
 
-async def test_without_the_grant_on_messages_the_statistics_are_told_and_it_is_not_asked_each_time():
+async def test_without_the_grant_on_messages_only_statistics_are_sampled():
     sampling = Sampling(granted=["SYS.GV_$SYSSTAT", "SYS.V_$SYSSTAT", "SYS.V_$INSTANCE"])
     await sampling.take()
     sample = (await sampling.take())["instance prod1"]
@@ -212,7 +214,7 @@ async def test_without_the_grant_on_statistics_there_is_no_sample():
         await Sampling(granted=["SYS.GV_$DLM_MISC"]).take()
 
 
-async def test_pairs_count_who_lost_whose_blocks_and_their_pings():
+async def test_pairs_count_lost_blocks_by_sender_and_pings():
     sampling = Sampling()
     assert await sampling.take_pairs() == []
     state = sampling.instances.states_by_number[1]
@@ -222,11 +224,11 @@ async def test_pairs_count_who_lost_whose_blocks_and_their_pings():
     (sample,) = await sampling.take_pairs()
     assert isinstance(sample, PairsSample)
     assert BlockTransfer(1, 2, 0, 0, 3) in sample.transfers
-    assert [(ping.instance, ping.target) for ping in sample.pings] == [(1, 2)], "a pair that fell was told"
+    assert [(ping.instance, ping.target) for ping in sample.pings] == [(1, 2)], "a pair that fell was returned"
     assert sample.unread == {}
 
 
-async def test_a_pair_that_is_new_began_at_nothing():
+async def test_a_new_pair_starts_at_zero():
     sampling = Sampling(3)
     state = sampling.instances.states_by_number[1]
     sampling.instances.change(1, pings={"2": state.pings["2"]})
@@ -238,7 +240,7 @@ async def test_a_pair_that_is_new_began_at_nothing():
     assert new.count_500b > 0
 
 
-async def test_a_view_of_pairs_that_may_not_be_read_is_named_beside_the_other():
+async def test_an_unreadable_view_of_pairs_is_named_with_the_other():
     sampling = Sampling(granted=["SYS.GV_$INSTANCE_PING", "SYS.V_$INSTANCE_PING"])
     await sampling.take_pairs()
     (sample,) = await sampling.take_pairs()
@@ -250,7 +252,7 @@ async def test_a_view_of_pairs_that_may_not_be_read_is_named_beside_the_other():
     assert gap.source == "pairs"
 
 
-def test_pairs_are_asked_at_the_tick_nearest_to_their_own_interval(monkeypatch):
+def test_pairs_are_queried_at_the_tick_nearest_to_their_own_interval(monkeypatch):
     pairs = source.PairsSampler(10, print)
     clock = iter([100.0, 109.4, 109.6])
     monkeypatch.setattr(source.time, "monotonic", lambda: next(clock))
@@ -263,20 +265,20 @@ def test_pairs_are_asked_at_the_tick_nearest_to_their_own_interval(monkeypatch):
 # --- connecting -------------------------------------------------------------------------------------------------------
 
 
-async def told_by(databases, wanted, facts=None):
+async def events_of(databases, wanted, facts=None):
     """Return the events until one meets the condition, or the source ends."""
-    told, enough = [], asyncio.Event()
+    events, enough = [], asyncio.Event()
 
-    def tell(event):
-        told.append(event)
+    def emit(event):
+        events.append(event)
         if wanted(event):
             enough.set()
 
-    work = asyncio.create_task(sample_instances(facts or database(2), databases, SETTINGS, Pace(1.0), tell))
+    work = asyncio.create_task(sample_instances(facts or database(2), databases, SETTINGS, Pace(1.0), emit))
     waiting = asyncio.create_task(enough.wait())
     try:
         await asyncio.wait([work, waiting], timeout=20, return_when=asyncio.FIRST_COMPLETED)
-        return told, work.done()
+        return events, work.done()
     finally:
         for task in (work, waiting):
             task.cancel()
@@ -285,7 +287,7 @@ async def told_by(databases, wanted, facts=None):
 
 
 @pytest.mark.parametrize("code", [1017, 28000])
-async def test_a_refused_login_is_told_and_never_tried_again(code, monkeypatch):
+async def test_a_refused_login_is_reported_and_never_retried(code, monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     attempts = []
 
@@ -294,25 +296,25 @@ async def test_a_refused_login_is_told_and_never_tried_again(code, monkeypatch):
         raise DatabaseError(f"Refused (ORA-{code:05d}).", ErrorKind.LOGIN, code=code)
 
     monkeypatch.setattr("checks.sources.database.login.Login.session", session)
-    nobody = DatabaseSettings(connect="nowhere:1521/prod", user="RACWIRE")
-    connections = Connections(nobody, Secret(PASSWORD), Journal(), lambda: "rac1")
-    told, ended = await told_by(connections, lambda event: False)
+    unreachable = DatabaseSettings(connect="nowhere:1521/prod", user="RACWIRE")
+    connections = Connections(unreachable, Secret(PASSWORD), Journal(), lambda: "rac1")
+    events, ended = await events_of(connections, lambda event: False)
     assert ended
     assert len(attempts) == 1
-    assert {gap.source for gap in told} == {"database", "instance prod1", "instance prod2", "pairs"}
-    assert "racwire does not try again, so that the account is not locked" in told[0].reason
+    assert {gap.source for gap in events} == {"database", "instance prod1", "instance prod2", "pairs"}
+    assert "racwire does not try again, so that the account is not locked" in events[0].reason
 
 
-async def test_a_wrong_password_reaches_the_database_once(monkeypatch):
+async def test_a_wrong_password_is_sent_to_the_database_once(monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     with serve(Witness()) as server:
         connections = Connections(settings(server), Secret("wrong"), Journal(), lambda: "rac1")
-        told, ended = await told_by(connections, lambda event: False)
+        events, ended = await events_of(connections, lambda event: False)
     assert ended
-    assert "ORA-01017" in told[0].reason
+    assert "ORA-01017" in events[0].reason
 
 
-async def test_a_connection_that_is_forgotten_is_ended_and_the_next_one_is_another():
+async def test_a_dropped_connection_is_closed_and_the_next_one_is_new():
     witness = Witness()
     with serve(witness) as server:
         connections = Connections(settings(server), Secret(PASSWORD), Journal(), lambda: "rac1")
@@ -327,7 +329,7 @@ async def test_a_connection_that_is_forgotten_is_ended_and_the_next_one_is_anoth
             await connections.close()
 
 
-async def test_what_is_no_fault_of_the_password_is_tried_again(monkeypatch):
+async def test_login_errors_unrelated_to_the_password_are_retried(monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     failures = [
         DatabaseError("It is in restricted session.", ErrorKind.LOGIN, code=1035),
@@ -335,14 +337,14 @@ async def test_what_is_no_fault_of_the_password_is_tried_again(monkeypatch):
     ]
     straight = StraightIn(practice(instances(2)))
     databases = Failing(failures, straight)
-    told, ended = await told_by(databases, lambda event: isinstance(event, InstanceSample))
+    events, ended = await events_of(databases, lambda event: isinstance(event, InstanceSample))
     assert not ended
-    assert [gap.reason for gap in told if gap.source == "database"] == [
+    assert [gap.reason for gap in events if gap.source == "database"] == [
         "It is in restricted session.",
         "No listener answers.",
     ]
     assert databases.forgotten == ["traffic", "traffic"]
-    assert isinstance(told[-1], InstanceSample)
+    assert isinstance(events[-1], InstanceSample)
 
 
 class Failing:
@@ -364,7 +366,7 @@ class Failing:
         pass
 
 
-async def test_a_connection_that_is_lost_on_the_way_is_made_anew(monkeypatch):
+async def test_a_connection_lost_during_a_sample_is_reopened(monkeypatch):
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     straight = StraightIn(practice(instances(2)))
     lose = [DatabaseError("The connection was lost.", ErrorKind.LOST)]
@@ -375,13 +377,13 @@ async def test_a_connection_that_is_lost_on_the_way_is_made_anew(monkeypatch):
 
     straight.before["sysstat"] = once
     databases = Failing([], straight)
-    told, _ = await told_by(databases, lambda event: isinstance(event, InstanceSample))
-    assert told[0] == Gap("database", told[0].at, "The connection was lost.")
+    events, _ = await events_of(databases, lambda event: isinstance(event, InstanceSample))
+    assert events[0] == Gap("database", events[0].at, "The connection was lost.")
     assert databases.forgotten == ["traffic"]
-    assert isinstance(told[-1], InstanceSample)
+    assert isinstance(events[-1], InstanceSample)
 
 
-async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_blamed(monkeypatch):
+async def test_if_the_connected_instance_hangs_only_that_one_is_named(monkeypatch):
     """The next connection does not wait for GV$ once more."""
     monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
     states = instances(2)
@@ -396,8 +398,8 @@ async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_
             raise hangs.pop()
 
     straight.before |= {"sysstat": hang, "sysstat (this instance)": once}
-    told, _ = await told_by(Failing([], straight), lambda event: isinstance(event, InstanceSample))
-    gaps = {gap.source: gap.reason for gap in told[:4]}
+    events, _ = await events_of(Failing([], straight), lambda event: isinstance(event, InstanceSample))
+    gaps = {gap.source: gap.reason for gap in events[:4]}
     assert gaps["instance prod1"] == gaps["database"]
     assert gaps["database"].startswith("prod1, to which racwire was connected, did not answer in time: it hangs")
     assert (
@@ -405,8 +407,8 @@ async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_
         == "racwire was connected to prod1, which did not answer in time. racwire connects again."
     )
     assert states.asked_all == 1
-    assert told[-1].reason == (
+    assert events[-1].reason == (
         "prod2 could not be queried: prod1 did not answer in time, not even a query about itself only, "
         "and GV$ waits for every instance. While racwire takes samples, it queries GV$ again every 15 s."
     )
-    assert {event.instance for event in told if isinstance(event, InstanceSample)} == {"prod1"}
+    assert {event.instance for event in events if isinstance(event, InstanceSample)} == {"prod1"}

@@ -12,17 +12,17 @@ from tui.text.sanitize import sanitize_lines
 
 
 @given(st.text(st.characters(exclude_categories=[])))
-def test_any_text_comes_back_and_nothing_in_it_is_obeyed(text):
+def test_any_text_round_trips_without_control_characters(text):
     written = to_json_text(Gap("node rac1", 1.0, text)).decode()
     assert json.loads(written)["reason"] == text
     assert sanitize_lines(written) == written
 
 
-def test_what_is_harmless_stays_readable():
+def test_printable_text_stays_readable():
     assert '"Größe → 8 KB"'.encode() in to_json_text(Gap("node rac1", 1.0, "Größe → 8 KB"))
 
 
-def test_a_comparison_with_a_name_that_is_no_unicode_is_json_too():
+def test_a_comparison_with_an_undecodable_name_is_json_too():
     comparison = Comparison(pairs=(), shifted=("rac\udcff\x9b[2J",), summary=())
     written = to_json(comparison).decode()
     assert json.loads(written)["shifted"] == ["rac\udcff\x9b[2J"]

@@ -62,7 +62,7 @@ def plus(figures, **growth):
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def test_each_column_of_the_kernels_table_has_its_own_name():
+def test_each_column_of_the_kernel_table_has_its_own_name():
     grown = tuple(2**n for n in range(16))
     sample = between(reading(eth1=(0,) * 16), reading(eth1=grown))
     assert sample.interfaces["eth1"] == InterfaceCounts(
@@ -72,7 +72,7 @@ def test_each_column_of_the_kernels_table_has_its_own_name():
     )  # fmt: skip
 
 
-def test_a_peer_gives_the_same_as_the_files_here_though_in_one_text():
+def test_a_peer_has_the_same_counters_in_one_text_as_this_node_in_files():
     text = (
         f"{dev(eth1=ETH1)}{SOFTNET}{LOAD}350735.47 234388.90\n##racwire kernel\n"
         f"{STAT}Ip: Forwarding InReceives ReasmFails\nIp: 1 100 3\nUdp: InDatagrams NoPorts\nUdp: 7 1\n"
@@ -89,12 +89,12 @@ def test_a_peer_gives_the_same_as_the_files_here_though_in_one_text():
     assert (peer.uptime_s, peer.links_text) == (350735.47, "eth1/mtu:9000\neth1/operstate:up\n")
 
 
-def test_old_kernels_leave_no_blank_behind_the_colon():
+def test_old_kernels_have_no_blank_after_the_colon():
     known = parse_files(HEAD + f"  eth1:{' '.join(map(str, ETH1))}\n", "", "", "", "")
     assert known.interfaces == reading().interfaces
 
 
-def test_this_node_is_read_from_files_that_stay_open():
+def test_this_node_is_read_from_open_files():
     files, counter = KernelFiles(), NodeCounter()
     try:
         assert counter.sample("rac1", files.read(), 1.0, 50.0) is None
@@ -109,7 +109,7 @@ def test_this_node_is_read_from_files_that_stay_open():
     assert sample.cpu.cpus >= 1
 
 
-def test_a_table_of_more_interfaces_than_the_kernel_gives_at_once_is_read_whole(tmp_path):
+def test_a_table_with_more_interfaces_than_one_read_returns_is_read_completely(tmp_path):
     many = {f"eth{n}": ETH1 for n in range(2000)}
     (tmp_path / "dev").write_text(dev(**many))
     files = KernelFiles([str(tmp_path / name) for name in ("dev", "no1", "no2", "no3", "no4")])
@@ -121,7 +121,7 @@ def test_a_table_of_more_interfaces_than_the_kernel_gives_at_once_is_read_whole(
     assert len(known.interfaces.names) == 2000
 
 
-def test_files_that_cannot_be_read_leave_their_part_out_and_without_interfaces_it_is_a_gap():
+def test_unreadable_files_omit_their_part_and_without_interfaces_there_is_a_gap():
     bare = parse_files(dev(eth1=ETH1), "", "", "", "")
     sample = between(bare, bare)
     assert (sample.counters, sample.cpu, sample.load, sample.left_out) == ({}, None, None, ("Ip", "Udp", "Softnet"))
@@ -133,7 +133,7 @@ def test_files_that_cannot_be_read_leave_their_part_out_and_without_interfaces_i
 
 
 @given(st.tuples(*[st.text()] * 5))
-def test_no_text_makes_reading_raise(texts):
+def test_no_text_raises(texts):
     parse_files(*texts)
     parse_peer("".join(texts))
 
@@ -148,7 +148,7 @@ _LINES = st.lists(
 
 
 @given(_LINES, _LINES)
-def test_whatever_two_answers_of_a_peer_say_nothing_counts_backwards(one, other):
+def test_no_pair_of_peer_answers_counts_backwards(one, other):
     before, after = parse_peer(HEAD + one), parse_peer(HEAD + other)
     if isinstance(before, NodeReading) and isinstance(after, NodeReading):
         sample = between(before, after)
@@ -164,7 +164,7 @@ _ROW = st.tuples(_NAMES, st.sampled_from([":", ": ", ""]), st.lists(st.just("5")
 
 
 @given(st.lists(_ROW | st.tuples(_NAMES, st.just(":"), st.just(["5"] * 16)), max_size=5))
-def test_a_line_that_makes_no_sense_costs_its_own_interface_only(rows):
+def test_an_invalid_line_affects_only_its_own_interface(rows):
     """A sound table is parsed at once as a whole, with the same result as line by line."""
     lines = [name + colon + " ".join(words) for name, colon, words in rows]
     sound = {
@@ -187,14 +187,14 @@ def test_a_line_that_makes_no_sense_costs_its_own_interface_only(rows):
     st.lists(st.integers(0, 2**63), min_size=16, max_size=16),
     st.lists(st.integers(0, 2**40), min_size=16, max_size=16),
 )
-def test_what_an_interface_counted_is_told_exactly(start, growth):
+def test_the_growth_of_an_interface_is_exact(start, growth):
     after = tuple(a + b for a, b in zip(start, growth, strict=True))
     counts = between(reading(eth1=start), reading(eth1=after)).interfaces["eth1"]
     assert counts.rx_bytes == growth[0]
     assert counts.tx_carrier == growth[14]
 
 
-def test_a_driver_that_counts_bytes_in_32_bits_runs_over_unnoticed():
+def test_a_32_bit_byte_counter_that_wraps_is_counted_correctly():
     before = plus(ETH1, rx_bytes=WRAP - 2000)
     after = plus(ETH1, rx_bytes=-600, rx_packets=1)
     counts = between(reading(eth1=before), reading(eth1=after)).interfaces["eth1"]
@@ -202,25 +202,25 @@ def test_a_driver_that_counts_bytes_in_32_bits_runs_over_unnoticed():
 
 
 @pytest.mark.parametrize("was", [plus(ETH1, rx_bytes=5000, rx_packets=5), plus(ETH1, tx_bytes=3 * 10**9, tx_packets=9)])
-def test_an_interface_that_was_made_anew_is_left_out(was):
+def test_a_recreated_interface_is_left_out(was):
     sample = between(reading(eth1=was, eth2=ETH1), reading(eth1=ETH1, eth2=ETH1))
     assert (list(sample.interfaces), sample.left_out) == (["eth2"], ("eth1",))
 
 
-def test_an_interface_that_came_or_went_or_makes_no_sense_is_left_out():
+def test_an_interface_that_came_went_or_is_invalid_is_left_out():
     before, after = reading(eth1=ETH1, eth2=ETH1, eth4=ETH1), reading(eth1=ETH1, eth3=ETH1, eth4=("what", *ETH1[1:]))
     sample = between(before, after)
     assert list(sample.interfaces) == ["eth1"]
     assert set(sample.left_out) == {"eth2", "eth3", "eth4"}
 
 
-def test_what_64_bits_cannot_count_is_left_out_and_disturbs_no_other():
+def test_values_above_64_bits_are_left_out_without_affecting_others():
     huge = (int("9" * 40), *ETH1[1:])
     sample = between(reading(eth1=ETH1, eth2=ETH1), reading(eth1=huge, eth2=plus(ETH1, rx_bytes=5)))
     assert (sample.interfaces, sample.left_out) == ({"eth2": InterfaceCounts(rx_bytes=5)}, ("eth1",))
 
 
-def test_interfaces_are_told_by_name_also_when_they_change_places():
+def test_interfaces_are_matched_by_name_even_if_they_change_position():
     before = reading(eth1=ETH1, eth2=plus(ETH1, rx_bytes=100))
     after = reading(eth2=plus(ETH1, rx_bytes=101), eth3=ETH1, eth1=plus(ETH1, rx_bytes=2))
     sample = between(before, after)
@@ -228,7 +228,7 @@ def test_interfaces_are_told_by_name_also_when_they_change_places():
     assert sample.left_out == ("eth3",)
 
 
-def test_a_counter_that_fell_is_left_out_and_one_that_a_kernel_lacks_is_not_told():
+def test_a_counter_that_fell_is_left_out_and_a_missing_counter_is_absent():
     sample = between(reading(fails=9), reading(in_receives=140, fails=3))
     assert sample.counters["Ip.InReceives"] == 40
     assert "Ip.ReasmFails" not in sample.counters
@@ -245,7 +245,7 @@ def test_a_node_that_was_restarted_is_a_gap():
     assert isinstance(counter.sample("rac2", reading(in_receives=4), 3.0, 52.0), NodeSample)
 
 
-def test_processors_time_and_the_one_busiest_with_soft_interrupts():
+def test_cpu_time_and_the_processor_busiest_with_soft_interrupts():
     before = {"cpu": CpuTicks(1000, 800, 50), "cpu0": CpuTicks(500, 400, 25), "cpu1": CpuTicks(500, 400, 25)}
     after = {"cpu": CpuTicks(1200, 880, 130), "cpu0": CpuTicks(600, 400, 100), "cpu1": CpuTicks(600, 480, 30)}
     spent = cpu_time(before, after)
@@ -253,7 +253,7 @@ def test_processors_time_and_the_one_busiest_with_soft_interrupts():
     assert spent.busiest_softirq_percent == 75.0
 
 
-def test_idle_time_that_fell_a_little_is_no_time_and_a_processor_that_came_does_not_matter():
+def test_slightly_falling_idle_time_is_zero_and_a_new_processor_is_ignored():
     spent = cpu_time(
         {"cpu": CpuTicks(1000, 800, 50)}, {"cpu": CpuTicks(1050, 795, 55), "cpu7": CpuTicks(10**6, 0, 10**6)}
     )
@@ -265,7 +265,7 @@ _TICKS = st.builds(CpuTicks, *[st.integers(0, 10**9)] * 3)
 
 
 @given(_TICKS, _TICKS)
-def test_shares_of_time_are_within_the_whole(before, after):
+def test_shares_of_time_are_between_0_and_100_percent(before, after):
     spent = cpu_time({"cpu": before}, {"cpu": after})
     assert 0 <= spent.idle_s + spent.softirq_s <= spent.total_s * (1 + 1e-9)
 
@@ -273,33 +273,33 @@ def test_shares_of_time_are_within_the_whole(before, after):
 # --- time -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_peer_that_answers_promptly_is_timed_by_this_nodes_clock():
+def test_a_peer_that_answers_promptly_is_timed_by_the_local_clock():
     clock = PeerClock()
     assert clock.read_s(10.000, 10.002, 500.00) == pytest.approx(10.001)
     assert clock.read_s(11.000, 11.004, 501.00) == pytest.approx(11.002)
 
 
 @pytest.mark.parametrize("answered_s", [11.001, 11.4, 13.9])
-def test_a_peer_whose_answer_was_long_on_its_way_is_timed_by_its_own_clock(answered_s):
+def test_a_peer_with_a_slow_answer_is_timed_by_its_own_clock(answered_s):
     clock = PeerClock()
     before = clock.read_s(10.000, 10.002, 500.00)
     assert clock.read_s(11.000, answered_s, 501.00) - before == pytest.approx(1.0, abs=0.011)
 
 
-def test_without_its_uptime_the_middle_between_question_and_answer_must_do():
+def test_without_an_uptime_the_middle_of_request_and_answer_is_used():
     clock = PeerClock()
     assert clock.read_s(1.0, 2.0, None) == 1.5
     assert clock.read_s(3.0, 3.0, 7.0) == 3.0
 
 
 @given(st.floats(0, 1e8), st.sampled_from([1.0, 2.0, 5.0, 60.0]) | st.floats(1, 60))
-def test_the_next_tick_is_a_multiple_of_the_interval_within_one_from_now(now, interval):
+def test_the_next_tick_is_a_multiple_of_the_interval_and_within_one_interval(now, interval):
     tick = tick_after(now, interval)
     assert now < tick <= now + interval * (1 + 1e-6) + 1e-6
     assert tick / interval == pytest.approx(round(tick / interval), abs=1e-6)
 
 
-def test_failures_are_left_alone_ever_longer_up_to_a_minute():
+def test_failed_sources_are_retried_at_growing_delays_up_to_a_minute():
     backoff = Backoff()
     assert [backoff.next_s() for _ in range(7)] == [2, 4, 8, 16, 32, 60, 60]
     backoff.succeeded()

@@ -1,4 +1,4 @@
-"""The Traffic screen of the past: where the interval was changed meanwhile, and the pings of a recording."""
+"""The Traffic screen of an earlier time: a changed interval, and the pings of a recording."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def slow_then_quick(failed: int = 900) -> list[Event]:
 
 
 @pytest.mark.parametrize("second", range(6, 41))
-def test_where_the_interval_was_changed_meanwhile_all_time_that_a_sample_covers_is_known(second: int) -> None:
+def test_after_a_change_of_the_interval_all_sampled_time_is_drawn(second: int) -> None:
     shown = as_it_was(slow_then_quick(), BEGIN + second)
     assert "no sample" not in plain(shown.lines)
     assert "?" not in row(shown, "eth1")
@@ -63,7 +63,7 @@ def test_a_sample_that_covers_many_points_shows_its_mean_in_each() -> None:
     assert drawn_of(middle, "FAILED").strip() == "▁" * 15 + "█" * 5
 
 
-def test_the_highest_value_of_the_past_is_one_that_is_drawn() -> None:
+def test_the_highest_value_of_the_recording_is_drawn() -> None:
     noise = random.Random(1)
     events: list[Event] = [node_sample("rac1", BEGIN + s, noise, Ip_ReasmFails=900 * (s == 2)) for s in range(61)]
     for width, highest in ((120, " 900/s"), (80, " 0/s")):
@@ -72,21 +72,21 @@ def test_the_highest_value_of_the_past_is_one_that_is_drawn() -> None:
         assert next(line for line in plain(shown.lines).splitlines() if "FAILED" in line).rstrip().endswith(highest)
 
 
-def test_time_that_no_sample_covers_is_a_gap_however_long_its_samples_are() -> None:
+def test_time_without_samples_is_a_gap_however_long_the_samples_are() -> None:
     events = [event for event in slow_then_quick() if event.at != BEGIN + 25]
     shown = as_it_was(events, BEGIN + 20)
     assert "rac1: no sample for 5 s" in plain(shown.lines)
     assert drawn_of(as_it_was(events, BEGIN + 40), "FAILED").strip() == "▁" * 15 + " " * 10 + "▁" * 15
 
 
-def test_of_the_past_nothing_is_told_that_only_came_later() -> None:
+def test_an_earlier_view_shows_no_later_event() -> None:
     later: list[Event] = [*slow_then_quick(), Gap("node rac1", BEGIN + 41, "The node went away.")]
     shown = as_it_was(later, BEGIN + 40)
     assert "went away" not in plain(shown.lines)
     assert "?" not in row(shown, "eth1")
 
 
-def test_a_shorter_interval_takes_no_longer_sample_for_a_missing_one() -> None:
+def test_a_shorter_interval_does_not_make_a_longer_sample_a_gap() -> None:
     """The next one after that of ten seconds may take ten seconds more."""
     noise = random.Random(1)
     last = msgspec.structs.replace(node_sample("rac1", BEGIN + 10, noise), seconds=10.0)
@@ -103,7 +103,7 @@ def pinged(to_node: str, payload: int, p99_us: float | None, lost: int = 0) -> L
     return LatencySample("192.168.10.0/24", to_node, payload, BEGIN + 1, 1.0, 100, 100 - lost, half, p99_us, p99_us)
 
 
-def test_of_the_pings_of_a_network_the_worst_path_is_shown_and_what_was_lost_on_all() -> None:
+def test_the_pings_of_a_network_show_the_worst_path_and_the_losses_of_all() -> None:
     events: list[Event] = [*cluster_events(1, 3), pinged("rac2", 56, 100.0), pinged("rac2", 8328, 420.0)]
     events += [pinged("rac3", 56, 90.0), pinged("rac3", 8328, None, lost=100)]
     shown = page(events)
@@ -115,7 +115,7 @@ def test_of_the_pings_of_a_network_the_worst_path_is_shown_and_what_was_lost_on_
     )
 
 
-def test_pings_that_could_not_be_sent_say_why_and_are_not_0() -> None:
+def test_pings_that_could_not_be_sent_have_a_reason_and_are_not_0() -> None:
     why = Gap("latency", BEGIN + 2, "This user may open no ICMP socket.")
     events = [*cluster_events(2, 1), pinged("rac2", 8328, 420.0), *cluster_events(20, 1), why]
     shown = page(sorted(events, key=lambda event: event.at))

@@ -1,5 +1,4 @@
-"""The part of `racwire plan` about live samples: what is read, queried and sent, how often, and that pings need
---probe."""
+"""The part of `racwire plan` about live samples: reads, queries, packets and their intervals; pings need --probe."""
 
 import pytest
 
@@ -12,12 +11,12 @@ from tui.cli.main import main
 DATABASE = DatabaseSettings(connect="rac-scan:1521/prod", user="racwire")
 
 
-def told(settings: Settings | None = None) -> str:
+def dry_run(settings: Settings | None = None) -> str:
     return "\n".join(plan_samples(settings or Settings(), {}))
 
 
-def test_this_node_and_its_peers_are_told_with_files_programs_and_pace() -> None:
-    text = told(Settings(traffic=TrafficSettings(interval_s=5)))
+def test_the_dry_run_has_this_node_and_its_peers_with_files_programs_and_interval() -> None:
+    text = dry_run(Settings(traffic=TrafficSettings(interval_s=5)))
     for file in ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg"):
         assert file in text
     assert "netlink RTM_GETLINK" in text
@@ -26,8 +25,8 @@ def test_this_node_and_its_peers_are_told_with_files_programs_and_pace() -> None
         assert line in text
 
 
-def test_every_statement_of_the_instances_is_told_with_its_text_and_pace() -> None:
-    text = told(Settings(database=DATABASE, traffic=TrafficSettings(pairs_interval_s=20, database_timeout_s=3)))
+def test_the_dry_run_has_every_statement_with_its_text_and_interval() -> None:
+    text = dry_run(Settings(database=DATABASE, traffic=TrafficSettings(pairs_interval_s=20, database_timeout_s=3)))
     for name in ("sysstat", "dlm_misc", "cache_transfer", "instance_ping", "instances"):
         statement = statements()[name]
         assert f"{statement.topic}: {statement.purpose}" in text
@@ -37,9 +36,9 @@ def test_every_statement_of_the_instances_is_told_with_its_text_and_pace() -> No
     assert "limit of a statement: 3 s" in text
 
 
-def test_without_a_database_no_instance_is_asked() -> None:
-    assert "no statements on instances: no database is configured." in told()
-    assert "SELECT" not in told()
+def test_without_a_database_no_instance_is_queried() -> None:
+    assert "no statements on instances: no database is configured." in dry_run()
+    assert "SELECT" not in dry_run()
 
 
 @pytest.mark.parametrize(
@@ -49,8 +48,8 @@ def test_without_a_database_no_instance_is_asked() -> None:
         (1, "1 ping a second of 56 and as many of 8,328 bytes on each path"),
     ],
 )
-def test_pings_are_told_with_rate_sizes_and_bound_and_that_they_want_probe(rate: int, words: str) -> None:
-    text = told(
+def test_the_dry_run_has_pings_with_rate_sizes_and_limit_and_the_probe_option(rate: int, words: str) -> None:
+    text = dry_run(
         Settings(traffic=TrafficSettings(probes_per_second=rate), probe=ProbeSettings(max_packets_per_second=700))
     )
     assert "Packets: none without --probe" in text
@@ -59,7 +58,7 @@ def test_pings_are_told_with_rate_sizes_and_bound_and_that_they_want_probe(rate:
     assert "at most 700 pings a second" in text
 
 
-def test_the_plan_ends_with_live_samples_unless_checks_are_named(
+def test_the_dry_run_ends_with_live_samples_unless_checks_are_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

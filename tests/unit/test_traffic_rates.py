@@ -1,4 +1,4 @@
-"""Rates of what a recording can hold: any figures at all."""
+"""Rates of any values that a recording can contain."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def figures(rates: object) -> list[float]:
 
 
 @given(st.lists(COUNTS, min_size=14, max_size=14), SECONDS, st.one_of(st.none(), st.integers(1, 400_000)))
-def test_rates_of_an_interface_are_numbers_or_not_known(counts: list[int], seconds: float, speed: int | None) -> None:
+def test_rates_of_an_interface_are_numbers_or_unknown(counts: list[int], seconds: float, speed: int | None) -> None:
     rates = interface_rates(InterfaceCounts(*counts), seconds, Link("eth1", speed_mbps=speed))
     if rates is not None:
         assert all(math.isfinite(value) for way in (rates.rx, rates.tx) for value in figures(way))
 
 
 @given(COUNTS, SECONDS, st.floats(), st.floats())
-def test_rates_of_a_node_are_numbers_or_not_known(count: int, seconds: float, total_s: float, softirq_s: float) -> None:
+def test_rates_of_a_node_are_numbers_or_unknown(count: int, seconds: float, total_s: float, softirq_s: float) -> None:
     cpu = CpuTime(1, total_s, 0.0, softirq_s)
     rates = kernel_rates(NodeSample("rac1", 1.0, seconds, counters={"Ip.ReasmFails": count}, cpu=cpu))
     assert all(math.isfinite(value) for value in figures(rates))
 
 
 @given(COUNTS, COUNTS, SECONDS)
-def test_rates_of_an_instance_are_numbers_or_not_known(blocks: int, time_cs: int, seconds: float) -> None:
+def test_rates_of_an_instance_are_numbers_or_unknown(blocks: int, time_cs: int, seconds: float) -> None:
     statistics = {
         cache_fusion.BLOCKS_LOST: blocks,
         cache_fusion.CR_RECEIVED: blocks,
@@ -50,7 +50,7 @@ def test_rates_of_an_instance_are_numbers_or_not_known(blocks: int, time_cs: int
 
 
 @given(COUNTS, SECONDS)
-def test_peaks_are_taken_of_any_samples(count: int, seconds: float) -> None:
+def test_peaks_are_found_in_any_samples(count: int, seconds: float) -> None:
     counts = InterfaceCounts(rx_bytes=count)
     timeline, peaks = Timeline(), Peaks()
     timeline.add(
@@ -64,13 +64,13 @@ def test_peaks_are_taken_of_any_samples(count: int, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, 1e-300, float("nan"), float("inf")])
-def test_of_no_time_nothing_can_be_told(seconds: float) -> None:
+def test_samples_of_no_duration_have_no_rates(seconds: float) -> None:
     assert interface_rates(InterfaceCounts(rx_bytes=1), seconds) is None
     assert bits_per_second(1, seconds) is None
     assert kernel_rates(NodeSample("rac1", 1.0, seconds, counters={"Ip.ReasmFails": 1})).reassembly_failed_per_s is None
 
 
-def test_a_time_of_0_is_less_than_a_hundredth_of_a_second_for_all_blocks_together() -> None:
+def test_a_time_of_0_means_less_than_a_hundredth_of_a_second_for_all_blocks() -> None:
     statistics = {cache_fusion.CR_RECEIVED: 80, "gc cr block receive time": 0}
     rates = instance_rates(InstanceSample("prod1", 1, "rac1", 1.0, 1.0, statistics))
     assert rates.cr_receive_ms == 0

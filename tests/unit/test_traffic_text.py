@@ -74,24 +74,24 @@ def roles(shown: TrafficPage, word: str) -> set[str]:
         (12.34e3, "12.3 kb/s"),
     ],
 )
-def test_network_rates_count_bits_in_steps_of_a_thousand(value: float | None, text: str) -> None:
+def test_network_rates_are_in_bits_with_decimal_prefixes(value: float | None, text: str) -> None:
     assert units.bits(value).strip().startswith(text)
 
 
-def test_a_few_a_second_are_never_written_as_none() -> None:
+def test_small_rates_are_never_shown_as_zero() -> None:
     assert units.rate(0.3).strip() == "0.30/s"
     assert units.rate(0.0001).strip() == "<.01/s"
     assert units.share(0.01).strip() == "<0.1 %"
     assert units.rate(0).strip() == "0/s"
 
 
-def test_what_is_not_known_is_never_written_as_zero() -> None:
+def test_unknown_values_are_never_shown_as_zero() -> None:
     for text in (units.bits(None), units.rate(None), units.share(None), units.milliseconds(None), units.size(None)):
         assert "0" not in text
 
 
 @given(RATES)
-def test_figures_are_always_equally_wide(value: float | None) -> None:
+def test_figures_always_have_the_same_width(value: float | None) -> None:
     assert len(units.bits(value)) == units.BITS
     assert len(units.rate(value)) == units.RATE
     assert len(units.size(value)) == units.SIZE
@@ -103,7 +103,7 @@ def test_figures_are_always_equally_wide(value: float | None) -> None:
 # --- one node ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_interface_says_how_busy_it_is_both_ways() -> None:
+def test_an_interface_shows_its_load_in_both_directions() -> None:
     counts = InterfaceCounts(
         rx_bytes=101_500_000, rx_packets=11_278, tx_bytes=98_750_000, tx_packets=10_972, tx_dropped=12, tx_errors=3
     )
@@ -113,7 +113,7 @@ def test_an_interface_says_how_busy_it_is_both_ways() -> None:
     assert roles(shown, "15.0/s") == {"fail"}
 
 
-def test_private_interfaces_come_alone_until_the_others_are_wanted() -> None:
+def test_only_private_interfaces_are_shown_unless_others_are_requested() -> None:
     events = list(cluster_events(3, 1))
     assert "eth0" not in plain(page(events).lines)
     shown = plain(page(events, view=TrafficView(others=True)).lines)
@@ -121,12 +121,12 @@ def test_private_interfaces_come_alone_until_the_others_are_wanted() -> None:
     assert "lo " not in shown
 
 
-def test_where_no_network_is_known_to_be_private_all_interfaces_are_shown() -> None:
+def test_without_a_known_private_network_all_interfaces_are_shown() -> None:
     shown = page([node_sample("rac1", BEGIN, random.Random(1))])
     assert {"eth0", "eth1", "eth2"} <= set(plain(shown.lines).replace("▶", " ").split())
 
 
-def test_what_goes_wrong_is_worded_and_coloured() -> None:
+def test_problems_have_a_text_and_a_colour() -> None:
     noise = random.Random(1)
     calm = page([links("rac1", BEGIN), node_sample("rac1", BEGIN + 1, noise)])
     assert roles(calm, "FAILED") == {""}
@@ -135,7 +135,7 @@ def test_what_goes_wrong_is_worded_and_coloured() -> None:
     assert roles(sick, "FAILED") == roles(sick, "receive-buffer errors") == {"fail"}
 
 
-def test_an_instance_stands_with_its_node_and_says_what_it_lost() -> None:
+def test_an_instance_is_shown_with_its_node_and_its_losses() -> None:
     noise = random.Random(1)
     events: list[Event] = [links("rac1", BEGIN), node_sample("rac1", BEGIN + 1, noise)]
     events += [instance_sample(1, "rac1", BEGIN + 1, noise, lost=2), instance_sample(2, "rac2", BEGIN + 1, noise)]
@@ -146,16 +146,16 @@ def test_an_instance_stands_with_its_node_and_says_what_it_lost() -> None:
     assert not any(line[1:].startswith("prod2") for line in plain(shown.lines).splitlines())
 
 
-def test_a_link_that_is_down_says_so() -> None:
+def test_a_link_that_is_down_is_marked() -> None:
     shown = page([links("rac1", BEGIN, is_up=False), node_sample("rac1", BEGIN + 1, random.Random(1))])
     assert "down" in row(shown, "down")
     assert roles(shown, "down") == {"fail"}
 
 
-# --- what is not known ------------------------------------------------------------------------------------------------
+# --- unknown values ---------------------------------------------------------------------------------------------------
 
 
-def test_a_counter_that_cannot_be_told_is_a_question_mark() -> None:
+def test_a_missing_counter_is_a_question_mark() -> None:
     sample = NodeSample("rac1", BEGIN + 1, 1.0, counters={"Ip.ReasmOKs": 1}, left_out=("eth1", "Ip.ReasmFails"))
     shown = page([links("rac1", BEGIN), sample])
     assert "FAILED    ?/s" in plain(shown.lines)
@@ -163,7 +163,7 @@ def test_a_counter_that_cannot_be_told_is_a_question_mark() -> None:
     assert "0" not in row(shown, "eth1")
 
 
-def test_a_node_that_cannot_be_read_says_why_and_the_graph_has_a_gap() -> None:
+def test_an_unreadable_node_has_its_reason_and_a_gap_in_the_graph() -> None:
     events = [*cluster_events(10, 2), Gap("node rac2", BEGIN + 11, "ssh asked for a password.")]
     shown = page(events, view=TrafficView(node="rac2"))
     assert "rac2: ssh asked for a password." in plain(shown.lines)
@@ -183,44 +183,44 @@ def test_a_missed_sample_is_a_gap_in_the_graph() -> None:
     assert "▁▁▁ ▁▁" in drawn
 
 
-def test_a_source_that_falls_silent_says_since_when() -> None:
+def test_a_source_without_new_samples_shows_since_when() -> None:
     events = [e for e in cluster_events(20, 2) if not (e.source == "instance prod1" and e.at > BEGIN + 10)]
     assert "no sample for" in row(page(events), "prod1")
 
 
-def test_a_database_that_is_away_takes_the_place_of_its_instances() -> None:
+def test_an_unavailable_database_replaces_its_instances() -> None:
     shown = page([*cluster_events(5, 1), Gap("database", BEGIN + 6, "The listener does not answer.")])
     assert "The listener does not answer." in row(shown, "prod1")
 
 
-def test_before_the_first_sample_it_says_that_it_waits() -> None:
+def test_before_the_first_sample_the_page_says_that_it_waits() -> None:
     assert "Waiting for the first samples." in plain(page([]).lines)
 
 
-# --- alone, and all nodes ---------------------------------------------------------------------------------------------
+# --- one interface, and all nodes -------------------------------------------------------------------------------------
 
 
-def test_alone_an_interface_shows_everything_that_it_counts() -> None:
+def test_the_page_of_an_interface_shows_all_its_counters() -> None:
     shown = plain(page(list(cluster_events(5, 1)), view=TrafficView("alone", chosen="eth2")).lines)
     assert "eth2  ethernet  MTU 9000  10 Gb/s  private network 192.168.11.0/24" in shown
     for words in ("drops in", "drops out", "errors in", "fifo overruns in", "frame errors in", "carrier errors out"):
         assert words in shown
 
 
-def test_all_nodes_have_a_line_each_and_sixteen_fit_on_the_smallest_screen() -> None:
+def test_all_nodes_have_a_line_each_and_sixteen_fit_the_smallest_screen() -> None:
     shown = page(list(cluster_events(5, 16)), view=TrafficView("nodes"))
     lines = plain(shown.lines).splitlines()
     assert len(lines) == 17
     assert [line[1:].split()[0] for line in lines[1:]] == [f"rac{number}" for number in range(1, 17)]
 
 
-def test_a_node_that_is_away_says_why_among_the_others() -> None:
+def test_an_unreachable_node_has_its_reason_in_the_table() -> None:
     shown = page([*cluster_events(5, 3), Gap("node rac3", BEGIN + 6, "rac3 is away.")], view=TrafficView("nodes"))
     assert row(shown, "rac3").endswith("rac3 is away.")
 
 
 @pytest.mark.parametrize("kind", ["node", "alone", "nodes"])
-def test_nothing_moves_from_sample_to_sample(kind: str) -> None:
+def test_nothing_changes_position_from_sample_to_sample(kind: str) -> None:
     shapes = set()
     for second in range(2, 12):
         shown = page(list(cluster_events(second, 3)), view=TrafficView(kind))  # type: ignore[arg-type]
@@ -254,7 +254,7 @@ ANY_GAP = st.builds(
     st.sampled_from(["node", "alone", "nodes"]),
     st.booleans(),
 )
-def test_no_line_is_ever_wider_than_the_screen(events: list[Event], width: int, kind: str, others: bool) -> None:
+def test_no_line_is_wider_than_the_screen(events: list[Event], width: int, kind: str, others: bool) -> None:
     ordered = sorted(events, key=lambda event: event.at)
     shown = page(ordered, width=width, height=40, view=TrafficView(kind, others=others))  # type: ignore[arg-type]
     for line in shown.lines:
@@ -269,7 +269,7 @@ def test_every_line_of_a_busy_cluster_fits(width: int, kind: str) -> None:
     assert all(width_of(line) <= width for line in shown.lines)
 
 
-def test_hostile_names_are_shown_and_not_obeyed_on_every_page() -> None:
+def test_hostile_names_are_escaped_on_every_page() -> None:
     events = list(hostile_events())
     of = [(node, "alone", chosen) for node in ("rac1", HOSTILE) for chosen in (HOSTILE, "IP", f"{node} {HOSTILE}")]
     of += [("rac1", "nodes", ""), ("rac1", "node", ""), (HOSTILE, "node", ""), (f"rac3{HOSTILE}", "node", "")]
@@ -282,7 +282,7 @@ def test_hostile_names_are_shown_and_not_obeyed_on_every_page() -> None:
 # --- peaks ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_peak_stays_when_its_sample_is_long_gone() -> None:
+def test_a_peak_stays_after_its_sample_is_discarded() -> None:
     noise, timeline, peaks = random.Random(1), Timeline(kept=5), Peaks()
     timeline.add([node_sample("rac1", BEGIN, noise, Ip_ReasmFails=500)])
     peaks.take(timeline)
@@ -298,17 +298,17 @@ def test_a_peak_stays_when_its_sample_is_long_gone() -> None:
     assert peaks.of("node rac1", "IP") == 0
 
 
-def test_where_several_samples_end_in_one_point_it_shows_the_worst() -> None:
+def test_of_several_samples_in_one_point_the_worst_is_shown() -> None:
     noise = random.Random(1)
     events: list[Event] = [node_sample("rac1", BEGIN + s, noise, Ip_ReasmFails=900 * (s == 25)) for s in range(60)]
     lines = plain(page(events, step_s=10.0).lines).splitlines()
     assert "█" in next(line for line in lines if "FAILED" in line)
 
 
-# --- what is worked out once ------------------------------------------------------------------------------------------
+# --- cached values ----------------------------------------------------------------------------------------------------
 
 
-def test_a_receive_time_that_was_counted_as_0_is_not_said_to_be_0() -> None:
+def test_a_receive_time_counted_as_0_is_not_shown_as_0() -> None:
     sample = instance_sample(1, "rac1", BEGIN + 1, random.Random(1))
     blocks = sample.statistics["gc cr blocks received"]
     quick = msgspec.structs.replace(sample, statistics={**sample.statistics, "gc cr block receive time": 0})
@@ -322,7 +322,7 @@ def test_a_receive_time_that_was_counted_as_0_is_not_said_to_be_0() -> None:
 
 
 @given(st.floats(1e-9, 99))
-def test_what_a_time_is_less_than_is_never_said_to_be_less_than_it_is(bound: float) -> None:
+def test_an_upper_bound_of_a_time_is_never_rounded_down(bound: float) -> None:
     text = units.less_than_ms(bound)
     assert len(text) == units.MS
     assert float(text.split()[0][1:]) >= bound * (1 - 1e-6)
@@ -330,24 +330,24 @@ def test_what_a_time_is_less_than_is_never_said_to_be_less_than_it_is(bound: flo
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 3), st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 7.0]), max_size=12))
-def test_what_is_kept_from_one_drawing_to_the_next_changes_nothing(seed: int, pauses: list[float]) -> None:
+def test_cached_drawing_data_does_not_change_the_page(seed: int, pauses: list[float]) -> None:
     noise = random.Random(seed)
     timeline = Timeline()
     timeline.add(cluster_events(5))
-    kept, places = TrackCursor(timeline), KnownNodes()
+    cached, places = TrackCursor(timeline), KnownNodes()
     at = BEGIN + 5
     for pause in pauses:
         at += pause
         timeline.add([node_sample("rac1", at, noise), instance_sample(1, "rac1", at, noise)])
         drawn = [
             page_of(shown.window, places, TrafficView(node="rac1"), DrawingStyle(80), 40).lines
-            for head in (kept, TrackCursor(timeline))
+            for head in (cached, TrackCursor(timeline))
             if (shown := head.read(places, None, [], 1.0, 40, 1.0))
         ]
         assert drawn[0] == drawn[1]
 
 
-def test_what_is_no_longer_drawn_is_forgotten() -> None:
+def test_data_no_longer_drawn_is_removed_from_the_cache() -> None:
     memo = Memo()
     made = [0]
 

@@ -11,7 +11,7 @@ def sample(at, node="rac1", seconds=1.0):
     return NodeSample(node, at, seconds)
 
 
-def test_old_samples_make_room_and_gaps_stand_among_them():
+def test_old_samples_are_discarded_and_gaps_are_listed_with_samples():
     timeline = Timeline(kept=3)
     assert timeline.span() is None
     timeline.add([sample(1), sample(2), Gap("node rac1", 3, "it hangs"), sample(4), sample(9, "rac2")])
@@ -21,7 +21,7 @@ def test_old_samples_make_room_and_gaps_stand_among_them():
     assert timeline.span() == (2, 9)
 
 
-def test_links_are_those_of_the_time():
+def test_links_are_those_valid_at_the_time():
     first, then = Links("rac1", 5, (Link("eth1", mtu=1500),)), Links("rac1", 8, (Link("eth1", mtu=9000),))
     timeline = Timeline()
     timeline.add([first, then])
@@ -30,7 +30,7 @@ def test_links_are_those_of_the_time():
     assert timeline.span() is None
 
 
-def test_the_newest_of_a_source_is_its_last_sample_or_gap():
+def test_the_newest_event_of_a_source_is_its_last_sample_or_gap():
     timeline = Timeline(kept=2)
     timeline.add([sample(1), sample(2), Links("rac2", 3, ()), Gap("node rac1", 4, "it hangs")])
     assert timeline.newest("node rac1") == Gap("node rac1", 4, "it hangs")
@@ -43,11 +43,11 @@ def test_the_newest_of_a_source_is_its_last_sample_or_gap():
     [(80, 120, 10), (80, 95, 5), (92, 95, 3), (97, 120, 3), (80, 90, 0), (100, 120, 0)],
     ids=["all of it", "its beginning", "its middle", "its end", "before it", "after it"],
 )
-def test_a_sample_covers_its_own_seconds_and_no_others(begin, end, seconds):
+def test_a_sample_covers_only_its_own_seconds(begin, end, seconds):
     assert overlap_s(sample(100, seconds=10.0), begin, end) == seconds
 
 
-def test_speeds_count_bits_and_sizes_bytes():
+def test_speeds_are_in_bits_and_sizes_in_bytes():
     counts = InterfaceCounts(rx_bytes=125_000_000, rx_packets=100_000, tx_dropped=4)
     rates = interface_rates(counts, 2.0, Link("eth1", speed_mbps=1000))
     assert (rates.rx.bits_per_s, rates.rx.share_percent, rates.rx.mean_packet_bytes) == (5e8, 50.0, 1250.0)
@@ -55,7 +55,7 @@ def test_speeds_count_bits_and_sizes_bytes():
     assert interface_rates(counts, 2.0).rx.share_percent is None
 
 
-def test_a_counter_that_was_left_out_is_no_rate_of_0():
+def test_a_missing_counter_is_not_a_rate_of_0():
     rates = kernel_rates(NodeSample("rac1", 1, 2.0, counters={"Ip.ReasmFails": 5, "Udp.InDatagrams": 0}))
     assert (rates.reassembly_failed_per_s, rates.udp_in_per_s) == (2.5, 0.0)
     assert (rates.reassembled_per_s, rates.softirq_percent, rates.busy_percent) == (None, None, None)
@@ -64,7 +64,7 @@ def test_a_counter_that_was_left_out_is_no_rate_of_0():
     assert kernel_rates(NodeSample("rac1", 1, 1.0, cpu=CpuTime(2, 0.0, 0.0, 0.0))).busy_percent is None
 
 
-def test_an_instances_times_are_centiseconds_and_without_blocks_there_is_no_average():
+def test_times_of_an_instance_are_centiseconds_and_without_blocks_there_is_no_average():
     statistics = {
         "gc cr blocks received": 300, "gc cr block receive time": 12, "gc current blocks received": 0,
         "gc current block receive time": 0, "gc blocks lost": 1,

@@ -51,14 +51,14 @@ def full(received: int, sent: int = 20, **more: object) -> PingSeries:
         ("only small ones are dropped", small(0), full(20), Verdict.FILTERED),
     ],
 )
-def test_what_the_series_alone_say(
+def test_each_pair_of_series_has_its_verdict(
     what: str, small_series: PingSeries, full_series: PingSeries | None, expected: Verdict
 ) -> None:
     assert judge(PATH, small_series, full_series, NOTHING_KNOWN).verdict is expected, what
 
 
 @pytest.mark.parametrize(
-    ("what", "series", "ends", "expected", "says"),
+    ("what", "series", "ends", "expected", "note"),
     [
         ("own link", small(0), Ends(source_link_up=False, neighbour=NeighbourSign.SILENT), Verdict.UNREACHABLE, "rac1"),
         ("peer's link", small(0), Ends(peer_link_up=False), Verdict.UNREACHABLE, "eth2 on rac2 is down"),
@@ -92,13 +92,15 @@ def test_what_the_series_alone_say(
         ("sendmsg fails", small(0, errors=("Operation not permitted",)), NOTHING_KNOWN, Verdict.UNKNOWN, "permitted"),
     ],
 )
-def test_why_nothing_is_answered(what: str, series: PingSeries, ends: Ends, expected: Verdict, says: str) -> None:
+def test_each_unanswered_series_has_its_verdict(
+    what: str, series: PingSeries, ends: Ends, expected: Verdict, note: str
+) -> None:
     judgement = judge(PATH, series, None, ends)
     assert judgement.verdict is expected, what
-    assert says in judgement.reason
+    assert note in judgement.reason
 
 
-def test_two_networks_in_one_subnet_are_no_filter() -> None:
+def test_two_networks_in_one_subnet_are_not_a_filter() -> None:
     shared = Path(NETWORK, HERE, THERE, 9000, subnet_is_shared=True)
     judgement = judge(shared, small(0), None, Ends(neighbour=NeighbourSign.CONFIRMED))
     assert judgement.verdict is Verdict.UNKNOWN
@@ -106,7 +108,7 @@ def test_two_networks_in_one_subnet_are_no_filter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "ends", "expected"),
+    ("reported", "ends", "expected"),
     [
         (1500, Ends(source_mtu=1500), Verdict.LOCAL_MTU),
         (1500, Ends(source_mtu=9000, route_mtu=1500), Verdict.LOCAL_MTU),
@@ -114,10 +116,10 @@ def test_two_networks_in_one_subnet_are_no_filter() -> None:
         (None, Ends(source_mtu=9000), Verdict.LOCAL_MTU),
     ],
 )
-def test_a_refusal_below_the_interface_mtu_was_learnt_from_a_router(
-    told: int | None, ends: Ends, expected: Verdict
+def test_a_refusal_below_the_interface_mtu_came_from_a_router(
+    reported: int | None, ends: Ends, expected: Verdict
 ) -> None:
-    refused = full(0, 20, refused_locally=20, local_mtu=told)
+    refused = full(0, 20, refused_locally=20, local_mtu=reported)
     assert judge(PATH, small(20), refused, ends).verdict is expected
 
 
@@ -129,7 +131,7 @@ def test_a_refusal_below_the_interface_mtu_was_learnt_from_a_router(
     link=st.sampled_from([None, True, False]),
     neighbour=st.sampled_from(NeighbourSign),
 )
-def test_a_black_hole_is_silence_above_a_size_and_nothing_else(
+def test_a_black_hole_is_silence_above_a_size_and_no_other_result(
     small_sent: int, full_sent: int, small_share: float, full_share: float, link: bool | None, neighbour: NeighbourSign
 ) -> None:
     one = small(round(small_sent * small_share), small_sent)
@@ -148,11 +150,11 @@ def test_a_black_hole_is_silence_above_a_size_and_nothing_else(
 @pytest.mark.parametrize(
     ("ttl", "hops"), [(64, 0), (63, 1), (128, 0), (255, 0), (254, 1), (60, 4), (None, None), (300, None)]
 )
-def test_hops_are_what_is_missing_from_a_usual_ttl(ttl: int | None, hops: int | None) -> None:
+def test_hops_are_the_difference_to_a_usual_ttl(ttl: int | None, hops: int | None) -> None:
     assert hops_from(ttl) == hops
 
 
-def test_one_byte_over_is_noted_only_when_it_left_the_node() -> None:
+def test_an_oversized_packet_is_noted_only_if_it_left_the_node() -> None:
     over = PingSeries(payload=8973, sent=1, received=0)
     assert "9001 bytes" in note_on_one_over(PATH, over)
     assert note_on_one_over(PATH, msgspec.structs.replace(over, refused_locally=1, local_mtu=9000)) == ""

@@ -75,7 +75,7 @@ class Hit(NamedTuple):
 
 
 def hits_in(text: str, where: str = "") -> Iterator[Hit]:
-    """The old words of a text, with what stands around each."""
+    """The old words of a text, with the text around each."""
     plain = " ".join(_OF_PROGRAMS.sub("…", text).split())
     if _HEADINGS.fullmatch(plain):
         yield Hit(where, plain, plain)
@@ -118,14 +118,14 @@ def area_of(path: str) -> str:
 
 
 @pytest.mark.parametrize("area", CEILINGS)
-def test_the_old_vocabulary_gets_less(area: str) -> None:
+def test_the_old_vocabulary_is_reduced_to_the_ceiling(area: str) -> None:
     uses, ceiling = len(hits()[area]), CEILINGS[area]
     assert uses <= ceiling, f"{uses} old words of at most {ceiling}; see OLD_WORDS\n{listed(hits()[area])}"
     assert uses == ceiling, f"lower the ceiling of {area} to {uses}"
     assert ceiling, f"take {area} off the list"
 
 
-def test_the_old_vocabulary_stays_out_elsewhere() -> None:
+def test_the_old_vocabulary_is_not_used_elsewhere() -> None:
     found = listed(hit for area, uses in hits().items() if area not in CEILINGS for hit in uses)
     assert not found, f"see OLD_WORDS\n{found}"
 
@@ -177,5 +177,5 @@ def test_old_words_are_found(text: str) -> None:
         "All networks with their images, in order.",
     ],
 )
-def test_plain_words_are_not(text: str) -> None:
+def test_plain_words_are_not_found(text: str) -> None:
     assert not list(hits_in(text))

@@ -1,4 +1,4 @@
-"""`racwire waive`: a waiver for the settings file, made of what a report found."""
+"""`racwire waive`: a waiver for the settings file, made from a finding of a report."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ OTHER = msgspec.structs.replace(BOOT, subject="eth2 rac2: 9000 -> 1500", nodes=(
 
 
 def waive(directory: Path, code: str, *options: str, report: Report | None = None) -> int:
-    """Waive what that report holds."""
+    """Waive a finding of that report."""
     file = directory / "now.json"
     made = report or msgspec.structs.replace(report_of(cluster(2)), findings=(LOST, BOOT, OTHER))
     file.write_bytes(to_json(made))
-    given = {"--from": str(file), "--reason": "until the window", "--by": "Ann Lee", "--until": SOON}
-    given |= dict(zip(options[::2], options[1::2], strict=True))
-    return main(["waive", code, *(word for pair in given.items() for word in pair)])
+    given_options = {"--from": str(file), "--reason": "until the window", "--by": "Ann Lee", "--until": SOON}
+    given_options |= dict(zip(options[::2], options[1::2], strict=True))
+    return main(["waive", code, *(word for pair in given_options.items() for word in pair)])
 
 
-def test_it_prints_what_the_settings_take_and_says_where_that_goes(tmp_path, capsys, monkeypatch):
+def test_the_command_prints_the_settings_and_says_where_they_belong(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("RACWIRE_SETTINGS", "/etc/racwire.toml")
     assert waive(tmp_path, "IC-LOST-002") == 0
     out, err = capsys.readouterr()
@@ -68,7 +68,7 @@ def test_it_prints_what_the_settings_take_and_says_where_that_goes(tmp_path, cap
     assert marked.waived is not None
 
 
-def test_a_count_is_waived_as_it_is(tmp_path, capsys):
+def test_a_count_is_waived_exactly(tmp_path, capsys):
     paths = msgspec.structs.replace(LOST, extent=Magnitude(2, "paths"))
     assert waive(tmp_path, "IC-LOST-002", report=msgspec.structs.replace(report_of(cluster(2)), findings=(paths,))) == 0
     out, err = capsys.readouterr()
@@ -76,15 +76,15 @@ def test_a_count_is_waived_as_it_is(tmp_path, capsys):
     assert "found at" not in err
 
 
-def test_what_is_no_measure_stays_in_the_subject_as_it_is(tmp_path, capsys):
+def test_numbers_in_a_subject_are_not_changed(tmp_path, capsys):
     assert waive(tmp_path, "IC-BOOT-002", "--subject", "eth1 rac1: 9000 -> 1500") == 0
     assert 'subject = "eth1 rac1: 9000 -> 1500"' in capsys.readouterr().out
 
 
-def test_of_several_findings_one_is_to_be_chosen_or_all_by_a_star(tmp_path, capsys):
+def test_of_several_findings_one_must_be_chosen_or_all_with_a_star(tmp_path, capsys):
     assert waive(tmp_path, "IC-BOOT-002") == 64
-    told = capsys.readouterr().err
-    assert 'has 2 findings IC-BOOT-002; choose one by --subject: "eth1 rac1: 9000 -> 1500" and "eth2 rac2:' in told
+    stderr = capsys.readouterr().err
+    assert 'has 2 findings IC-BOOT-002; choose one by --subject: "eth1 rac1: 9000 -> 1500" and "eth2 rac2:' in stderr
     assert waive(tmp_path, "IC-BOOT-002", "--subject", "eth*") == 0
     out = capsys.readouterr().out
     assert 'subject = "eth*"' in out
@@ -108,7 +108,7 @@ def test_of_several_findings_one_is_to_be_chosen_or_all_by_a_star(tmp_path, caps
         ("IC-LOST-002", ("--from", "/nowhere.json"), "/nowhere.json"),
     ],
 )
-def test_what_cannot_be_waived_is_one_sentence_and_no_output(tmp_path, capsys, code, options, sentence):
+def test_an_impossible_waiver_is_one_sentence_without_output(tmp_path, capsys, code, options, sentence):
     assert waive(tmp_path, code, *options) == 64
     out, err = capsys.readouterr()
     assert out == ""
@@ -116,7 +116,7 @@ def test_what_cannot_be_waived_is_one_sentence_and_no_output(tmp_path, capsys, c
     assert err.count("\n") == 1
 
 
-def test_what_the_settings_refuse_is_not_printed(tmp_path, capsys):
+def test_a_waiver_that_the_settings_refuse_is_not_printed(tmp_path, capsys):
     odd = msgspec.structs.replace(report_of(cluster(2)), findings=(msgspec.structs.replace(BOOT, code="my code"),))
     assert waive(tmp_path, "my code", report=odd) == 64
     out, err = capsys.readouterr()
@@ -124,12 +124,12 @@ def test_what_the_settings_refuse_is_not_printed(tmp_path, capsys):
     assert "'my code' is not the code of a finding" in err
 
 
-def test_what_is_well_needs_no_waiver(tmp_path, capsys):
+def test_a_passed_finding_needs_no_waiver(tmp_path, capsys):
     assert waive(tmp_path, "IC-PATH-001", report=report_of(cluster(2))) == 64
     assert "IC-PATH-001 is PASS" in capsys.readouterr().err
 
 
-def test_pseudonyms_are_refused_and_a_waiver_that_is_there_is_told_of(tmp_path, capsys):
+def test_pseudonyms_are_refused_and_an_existing_waiver_is_mentioned(tmp_path, capsys):
     base = msgspec.structs.replace(report_of(cluster(2)), findings=(LOST,))
     assert waive(tmp_path, "IC-LOST-002", report=msgspec.structs.replace(base, is_redacted=True)) == 64
     assert "has pseudonyms" in capsys.readouterr().err
@@ -148,7 +148,7 @@ texts = st.text(max_size=30) | st.text("a1 *?[]\"'\\\n\x1b\x7f:,.", max_size=30)
     | st.builds(Magnitude, st.floats(0, 1e9), st.sampled_from(["paths", "% of packets lost", "ms \n on average"])),
     st.lists(texts, max_size=3),
 )
-def test_whatever_a_finding_holds_its_waiver_can_be_read_and_covers_it(subject, status, extent, nodes):
+def test_the_waiver_of_any_finding_is_valid_and_covers_it(subject, status, extent, nodes):
     found = msgspec.structs.replace(LOST, subject=subject, status=status, extent=extent, nodes=tuple(nodes))
     block = _block([found], _pattern(found), 'the "window"', "Ann", date(2026, 1, 31))
     (waiver,) = parse_settings(block, "settings.toml").waivers

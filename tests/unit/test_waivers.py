@@ -1,4 +1,4 @@
-"""Waivers: what they cover, when they end by themselves, and that nothing is hidden by them."""
+"""Waivers: the findings that they cover, when they end by themselves, and that they hide nothing."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ MAKERS = {"IC-BOOT-002": "boot-mtu", "IC-PATH-005": "df-ping"}
 
 
 def waiver(**more: object) -> Waiver:
-    given = {"code": "IC-BOOT-002", "subject": "eth2 rac1", "reason": "in January", "by": "Ann Lee"}
-    return msgspec.convert({**given, "expires": LAST_DAY, **more}, Waiver)
+    fields = {"code": "IC-BOOT-002", "subject": "eth2 rac1", "reason": "in January", "by": "Ann Lee"}
+    return msgspec.convert({**fields, "expires": LAST_DAY, **more}, Waiver)
 
 
 def finding(status: Status = Status.WARN, **more: object) -> Finding:
@@ -40,9 +40,9 @@ def finding(status: Status = Status.WARN, **more: object) -> Finding:
 
 
 def standing(waived: Waiver, *findings: Finding, on: date = TODAY) -> tuple[str, str]:
-    """What became of the one waiver, and why."""
-    (told,) = apply(findings, [waived], on, MAKERS, known_codes)[1]
-    return told.standing, told.why
+    """Return the status of the only waiver, and the reason."""
+    (result,) = apply(findings, [waived], on, MAKERS, known_codes)[1]
+    return result.standing, result.why
 
 
 def holds(waived: Waiver, found: Finding, on: date = TODAY) -> bool:
@@ -50,7 +50,7 @@ def holds(waived: Waiver, found: Finding, on: date = TODAY) -> bool:
     return marked.waived is not None
 
 
-def test_it_marks_the_finding_and_changes_nothing_else_of_it():
+def test_a_waiver_marks_the_finding_and_changes_nothing_else():
     (marked,) = apply([finding()], [waiver()], TODAY, MAKERS, known_codes)[0]
     assert marked.waived is not None
     assert (marked.waived.by, marked.waived.reason, marked.waived.expires) == ("Ann Lee", "in January", "2027-01-31")
@@ -58,7 +58,7 @@ def test_it_marks_the_finding_and_changes_nothing_else_of_it():
     assert standing(waiver(), finding()) == ("in force", "")
 
 
-def test_it_holds_on_its_last_day_and_not_on_the_day_after():
+def test_a_waiver_applies_on_its_last_day_and_not_on_the_day_after():
     assert holds(waiver(), finding(), LAST_DAY)
     assert not holds(waiver(), finding(), date(2027, 2, 1))
     after = date(2027, 2, 1)
@@ -75,22 +75,22 @@ def test_it_holds_on_its_last_day_and_not_on_the_day_after():
     ("waived_as", "covered"),
     [("WARN", {Status.WARN}), ("FAIL", {Status.FAIL, Status.WARN}), ("UNKNOWN", {Status.UNKNOWN})],
 )
-def test_it_covers_what_is_no_graver_and_not_knowing_only_where_that_was_waived(waived_as, covered):
+def test_a_waiver_covers_no_worse_status_and_unknown_only_if_waived_as_unknown(waived_as, covered):
     problems = (Status.WARN, Status.FAIL, Status.UNKNOWN)
     assert {status for status in problems if holds(waiver(status=waived_as), finding(status))} == covered
 
 
-def test_without_a_status_it_covers_a_warning_and_says_why_it_does_not_cover_a_failure():
+def test_without_a_status_a_waiver_covers_a_warning_and_explains_why_not_a_failure():
     assert standing(waiver(), finding(Status.FAIL)) == ("lifted", "It was waived as WARN, and is FAIL now.")
     assert standing(waiver(), finding(Status.UNKNOWN))[1] == "It was waived as WARN, and is not known now."
 
 
-def test_what_is_well_is_never_waived():
+def test_a_passed_finding_is_never_waived():
     assert not holds(waiver(subject="*"), finding(Status.PASS))
     assert not holds(waiver(subject="*"), finding(Status.INFO))
 
 
-def test_it_is_lifted_when_the_number_rises_and_not_when_it_falls():
+def test_a_waiver_is_lifted_when_the_number_rises_and_not_when_it_falls():
     half = waiver(extent=0.5)
     assert holds(half, finding(extent=Magnitude(0.5, "% of packets lost")))
     assert holds(half, finding(extent=Magnitude(0.1, "% of packets lost")))
@@ -115,11 +115,11 @@ def test_it_is_lifted_when_the_number_rises_and_not_when_it_falls():
         (Magnitude(3, "paths"), 3),
     ],
 )
-def test_what_is_measured_is_waived_with_room_for_the_next_time_and_a_count_exactly(found, up_to):
+def test_measurements_are_waived_with_a_margin_and_counts_exactly(found, up_to):
     assert allowed(found) == up_to
 
 
-def test_it_is_lifted_when_another_node_is_concerned():
+def test_a_waiver_is_lifted_when_another_node_is_affected():
     of_rac1 = waiver(nodes=["rac1", "rac2"])
     assert holds(of_rac1, finding(nodes=["rac1"]))
     assert standing(of_rac1, finding(nodes=["rac1", "rac3"])) == (
@@ -128,7 +128,7 @@ def test_it_is_lifted_when_another_node_is_concerned():
     )
 
 
-def test_a_star_stands_for_any_text_and_nothing_else_does():
+def test_a_star_matches_any_text_and_no_other_character_does():
     assert holds(waiver(subject="* rac1"), finding())
     assert holds(waiver(subject="*"), finding())
     assert not holds(waiver(subject="* rac2"), finding())
@@ -137,16 +137,16 @@ def test_a_star_stands_for_any_text_and_nothing_else_does():
 
 
 @given(st.lists(st.text("ab[]?", max_size=3), min_size=1, max_size=4), st.text("ab[]?*", max_size=2))
-def test_what_a_star_left_out_is_found_again(parts, between):
+def test_a_star_matches_the_text_that_it_replaced(parts, between):
     assert matches("*".join(parts), between.join(parts))
 
 
-def test_of_several_subjects_it_says_which_got_worse():
+def test_of_several_subjects_the_worse_one_is_named():
     every = waiver(subject="*")
     both = (finding(), finding(Status.FAIL, subject="eth2 rac2"))
-    marked, (told,) = apply(both, [every], TODAY, MAKERS, known_codes)
+    marked, (result,) = apply(both, [every], TODAY, MAKERS, known_codes)
     assert [bool(f.waived) for f in marked] == [True, False]
-    assert (told.standing, told.why) == ("lifted", "eth2 rac2: It was waived as WARN, and is FAIL now.")
+    assert (result.standing, result.why) == ("lifted", "eth2 rac2: It was waived as WARN, and is FAIL now.")
 
 
 def test_a_finding_that_another_waiver_covers_lifts_none():
@@ -157,7 +157,7 @@ def test_a_finding_that_another_waiver_covers_lifts_none():
     assert [s.standing for s in standings] == ["in force", "in force"]
 
 
-def test_it_is_not_needed_where_the_check_looked_and_found_nothing_like_it():
+def test_a_waiver_is_not_needed_if_the_check_ran_without_such_a_finding():
     assert standing(waiver(), finding(Status.PASS, code="IC-BOOT-001", subject="")) == ("not needed", "")
     assert standing(waiver(), finding(subject="eth2 rac3")) == (
         "not needed",
@@ -176,11 +176,11 @@ def test_it_is_not_needed_where_the_check_looked_and_found_nothing_like_it():
         ({}, (finding(Status.SKIPPED, code="RW-ENGINE-005"),), "boot-mtu could not check everything."),
     ],
 )
-def test_it_is_not_called_unneeded_where_nobody_could_look(waived, found, why):
+def test_a_waiver_is_not_checked_if_its_check_could_not_run(waived, found, why):
     assert standing(waiver(**waived), *found) == ("not checked", why)
 
 
-def test_of_those_in_a_report_each_is_read_by_itself_and_what_another_racwire_added_is_passed_over():
+def test_waivers_of_a_report_are_parsed_separately_and_unknown_fields_ignored():
     saved = msgspec.to_builtins([waiver(), waiver(subject="eth2 rac2"), waiver(subject="eth2 rac3")])
     saved[0]["ticket"] = "CHG-7"
     saved[1]["status"] = "DREADFUL"
@@ -218,7 +218,7 @@ def of_loss(**more: object) -> Waiver:
     return waiver(code="T-LOSS-001", subject="eth2", **{"expires": date(9999, 1, 1), "status": "FAIL", **more})
 
 
-def test_what_is_waived_is_in_the_report_and_out_of_the_exit_code():
+def test_a_waived_finding_is_in_the_report_and_not_in_the_exit_code():
     report = report_with(of_loss())
     assert exit_code(report) is ExitCode.PASS
     assert report.count(Status.FAIL) == 0
@@ -227,7 +227,7 @@ def test_what_is_waived_is_in_the_report_and_out_of_the_exit_code():
     assert exit_code(report_with(of_loss(extent=0.1))) is ExitCode.FAILURES
 
 
-def test_the_report_tells_of_every_waiver_and_comes_back_as_it_is():
+def test_the_report_has_every_waiver_and_round_trips():
     report = report_with(of_loss(), waiver(), waiver(code="T-FINE-001"))
     assert [(s.code, s.standing, s.check) for s in report.waivers] == [
         ("T-LOSS-001", "in force", "lossy"),
@@ -239,7 +239,7 @@ def test_the_report_tells_of_every_waiver_and_comes_back_as_it_is():
     assert waivers_in({"waivers": [{"code": 3}]}) == ()
 
 
-def test_a_waived_problem_comes_after_those_that_count():
+def test_a_waived_problem_is_sorted_after_those_that_count():
     fail = finding(Status.FAIL, subject="eth3")
     report = report_with(of_loss())
     statuses = [(f.status, bool(f.waived)) for f in report.findings]
@@ -248,16 +248,16 @@ def test_a_waived_problem_comes_after_those_that_count():
     assert [f.subject for f in whole.findings] == ["eth3", "eth2", ""]
 
 
-@pytest.mark.parametrize(("again", "told", "code"), [(Status.FAIL, "in force", 0), (Status.PASS, "not needed", 0)])
-def test_a_check_that_is_run_again_has_its_waivers_looked_at_again(again, told, code):
+@pytest.mark.parametrize(("again", "result", "code"), [(Status.FAIL, "in force", 0), (Status.PASS, "not needed", 0)])
+def test_a_rerun_check_has_its_waivers_checked_again(again, result, code):
     whole, part = report_with(of_loss(), waiver()), report_with(of_loss(), waiver(), found=again)
     of_one = msgspec.structs.replace(part, findings=tuple(f for f in part.findings if f.check == "lossy"))
     after = merged(whole, of_one, "lossy", [])
-    assert [s.standing for s in after.waivers] == [told, "not checked"]
+    assert [s.standing for s in after.waivers] == [result, "not checked"]
     assert exit_code(after) == code
 
 
-def test_a_waiver_of_what_any_check_can_find_is_looked_at_in_all_of_them_after_a_check_was_run_again():
+def test_a_waiver_for_all_checks_is_checked_in_all_of_them_after_a_rerun():
     lacking = finding(Status.UNKNOWN, code="RW-ENGINE-001", check="fine", subject="paths not known")
     any_check = waiver(code="RW-ENGINE-001", subject="paths not known", status="UNKNOWN", expires=date(9999, 1, 1))
     base = report_with(any_check)
@@ -266,7 +266,7 @@ def test_a_waiver_of_what_any_check_can_find_is_looked_at_in_all_of_them_after_a
     assert [s.standing for s in after.waivers] == ["in force"]
 
 
-def test_the_waiver_that_a_finding_has_lost_is_found():
+def test_the_waiver_that_a_finding_lost_is_found():
     report = report_with(of_loss(extent=0.1))
     failing = report.findings[0]
     ended = lifted_for(failing, report.waivers)
@@ -277,7 +277,7 @@ def test_the_waiver_that_a_finding_has_lost_is_found():
     assert lifted_for(held.findings[0], held.waivers) is None
 
 
-def test_a_built_in_check_tells_how_bad_it_is_wherever_a_number_does():
+def test_a_built_in_check_has_an_extent_wherever_it_has_a_number():
     from tests.fixtures.databases import asked, change, counters, losing
     from tests.fixtures.reports import black_hole
 
@@ -288,8 +288,8 @@ def test_a_built_in_check_tells_how_bad_it_is_wherever_a_number_does():
             counters=counters(3, change("rac2", Ip_ReasmFails=9), change("rac3", Udp_RcvbufErrors=9)),
         )
     )
-    told = {f.check: f.extent for f in report.findings if f.status in (Status.FAIL, Status.WARN)}
-    assert told["df-ping"] == Magnitude(2, "paths")
-    assert told["gc-blocks-lost"] == Magnitude(0.2975, "% lost of the blocks sent")
-    assert all(told.values())
+    extents = {f.check: f.extent for f in report.findings if f.status in (Status.FAIL, Status.WARN)}
+    assert extents["df-ping"] == Magnitude(2, "paths")
+    assert extents["gc-blocks-lost"] == Magnitude(0.2975, "% lost of the blocks sent")
+    assert all(extents.values())
     assert all(f.extent is None for f in report_of(cluster(2)).findings if f.status is Status.PASS)

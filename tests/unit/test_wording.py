@@ -12,7 +12,7 @@ def ways(text):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "lost", "said"),
+    ("nodes", "lost", "expected"),
     [
         (NODES[:2], "rac1>rac2 rac2>rac1", "between rac1 and rac2, both ways"),
         (NODES[:2], "rac2>rac1", "from rac2 to rac1"),
@@ -28,30 +28,30 @@ def ways(text):
         (NODES, "rac1>rac2 rac2>rac1 rac3>rac4", "between rac1 and rac2, both ways; from rac3 to rac4"),
     ],
 )  # fmt: skip
-def test_ways_are_told_as_a_person_would(nodes, lost, said):
-    assert between(ways(lost), nodes) == said
+def test_paths_are_described_in_plain_words(nodes, lost, expected):
+    assert between(ways(lost), nodes) == expected
 
 
-def test_all_ways():
+def test_paths_between_all_nodes_have_a_short_description():
     assert between({(a, b) for a in NODES for b in NODES if a != b}, NODES) == "between all nodes, both ways"
 
 
-def test_where_a_node_could_not_be_probed_every_node_is_not_claimed():
+def test_without_all_nodes_probed_the_text_does_not_claim_every_node():
     assert between(ways("rac1>rac3 rac2>rac3"), NODES[:3], complete=False) == "from every other node probed to rac3"
     everyone = {(a, b) for a in NODES for b in NODES if a != b}
     assert between(everyone, NODES, complete=False) == "between all nodes probed, both ways"
 
 
-def test_many_ways_without_a_pattern_are_counted():
+def test_many_paths_without_a_pattern_are_counted():
     assert between(ways("rac1>rac2 rac2>rac3 rac3>rac4 rac4>rac1"), NODES) == "over 4 of 12 paths"
 
 
-def test_a_hub_needs_a_third_node_to_tell_it_from_the_other_end():
+def test_a_common_node_needs_a_third_node_to_be_recognized():
     assert hub({("rac1", "rac2")}, NODES[:2]) == ""
     assert hub(ways("rac1>rac3 rac3>rac2"), NODES) == "rac3"
 
 
-def test_lists_and_counts():
+def test_lists_and_counts_are_written_as_text():
     assert [listed([]), listed("a"), listed("ab"), listed("abc")] == ["", "a", "a and b", "a, b and c"]
     assert [counted(1, "node"), counted(12400, "block")] == ["1 node", "12,400 blocks"]
 
@@ -67,5 +67,5 @@ def test_lists_and_counts():
         ("", ""),
     ],
 )
-def test_a_sentence_that_is_continued_begins_small_unless_with_a_name(sentence, after_a_colon):
+def test_a_continued_sentence_begins_in_lower_case_unless_with_a_name(sentence, after_a_colon):
     assert continued(sentence) == after_a_colon

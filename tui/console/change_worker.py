@@ -119,10 +119,10 @@ class ChangeWorker:
     async def _check_gate(self, following: JournalWatcher) -> WorkEnded:
         from checks.change.verifying import Concluded
 
-        if following.conduct is None:
+        if following.session is None:
             return WorkEnded("There is no change to verify.")
         concluded = None
-        events = following.conduct.verify()
+        events = following.session.verify()
         try:
             async for event in events:
                 if isinstance(event, Concluded):
@@ -142,7 +142,7 @@ class ChangeWorker:
         try:
             async for event in events:
                 if isinstance(event, OpeningResult):
-                    following.take(event.conduct)
+                    following.take(event.session)
                 else:
                     self._post(WorkProgressed(event))
         except PlanError as error:
@@ -153,9 +153,9 @@ class ChangeWorker:
         return WorkEnded("The change is open. Nothing was changed on the cluster.")
 
     async def _decide(self, following: JournalWatcher, want: Decide) -> WorkEnded:
-        if following.conduct is None:
+        if following.session is None:
             return WorkEnded("There is no change to decide about.")
-        await asyncio.to_thread(_carry_out, following.conduct, want)
+        await asyncio.to_thread(_carry_out, following.session, want)
         await following.read()
         return WorkEnded(want.decision.value)
 
@@ -173,21 +173,21 @@ def _outcome(events: Sequence[AnyEvent]) -> str:
     return "The gate passed." if verified.results else "Checked: nothing changed unexpectedly on the cluster."
 
 
-def _carry_out(conduct: ChangeSession, want: Decide) -> None:
+def _carry_out(session: ChangeSession, want: Decide) -> None:
     carry_out: dict[Decision, Callable[[], object]] = {
-        Decision.ATTEST: lambda: conduct.attest(want.by, want.text),
-        Decision.OVERRIDE: lambda: conduct.override(want.by, want.text),
-        Decision.NOTE: lambda: conduct.note(want.text),
-        Decision.ROLL_BACK: lambda: conduct.roll_back(want.by, want.text),
-        Decision.ABANDON: lambda: conduct.abandon(want.by, want.text),
-        Decision.SIGN_OFF: lambda: _sign_off(conduct, want),
+        Decision.ATTEST: lambda: session.attest(want.by, want.text),
+        Decision.OVERRIDE: lambda: session.override(want.by, want.text),
+        Decision.NOTE: lambda: session.note(want.text),
+        Decision.ROLL_BACK: lambda: session.roll_back(want.by, want.text),
+        Decision.ABANDON: lambda: session.abandon(want.by, want.text),
+        Decision.SIGN_OFF: lambda: _sign_off(session, want),
     }
     carry_out[want.decision]()
 
 
-def _sign_off(conduct: ChangeSession, want: Decide) -> None:
+def _sign_off(session: ChangeSession, want: Decide) -> None:
     """Attest the last step where that is missing, and close the change."""
-    if conduct.change.current is not None:
-        conduct.attest(want.by, want.text)
-    if conduct.change.is_open:
-        conduct.close(want.by)
+    if session.change.current is not None:
+        session.attest(want.by, want.text)
+    if session.change.is_open:
+        session.close(want.by)

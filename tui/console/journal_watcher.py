@@ -59,7 +59,7 @@ class JournalWatcher:
     """Follows one change, and reports the content of its journal to the app while the Change screen is open."""
 
     def __init__(self, app: App[None], state: AppState, source: ChangeSource) -> None:
-        self.conduct: ChangeSession | None = None
+        self.session: ChangeSession | None = None
         """The session of the followed change."""
         self._app = app
         self._state = state
@@ -73,14 +73,14 @@ class JournalWatcher:
     def follow(self, want: Follow) -> None:
         """Follow the requested journal."""
         if want.is_reset or want.path is not None:
-            self.conduct, self._path = None, want.path
+            self.session, self._path = None, want.path
         self.poll()
         if self._worker is None or self._worker.is_finished:
             self._worker = self._app.run_worker(self._watch(), group="change-watch", exit_on_error=False)
 
-    def take(self, conduct: ChangeSession) -> None:
+    def take(self, session: ChangeSession) -> None:
         """Follow the change that was just opened."""
-        self.conduct, self._path = conduct, None
+        self.session, self._path = session, None
 
     def poll(self) -> None:
         """Check at once whether the journal has changed."""
@@ -108,7 +108,7 @@ class JournalWatcher:
             is_requested = self._poke.is_set()
             self._poke.clear()
             stamp = await asyncio.to_thread(self._stamp)
-            if (is_requested and self.conduct is None) or stamp != seen or self._failed:
+            if (is_requested and self.session is None) or stamp != seen or self._failed:
                 await self.read()
                 seen = await asyncio.to_thread(self._stamp)
             with suppress(TimeoutError):
@@ -117,9 +117,9 @@ class JournalWatcher:
 
     def _stamp(self) -> tuple[object, ...]:
         """Return times and sizes of the files, which differ after every write, so that no file has to be read."""
-        conduct = self.conduct
+        session = self.session
         try:
-            paths = (self._source.directory, *([conduct.path] if conduct else []))
+            paths = (self._source.directory, *([session.path] if session else []))
         except Exception:
             return ()  # the read reports why
         return tuple(map(_stamp_of, paths))
@@ -131,19 +131,19 @@ class JournalWatcher:
         others: tuple[FoundJournal, ...] = ()
         try:
             others = self._source.journals()[::-1]
-            if self.conduct is not None:
-                self.conduct.refresh()
+            if self.session is not None:
+                self.session.refresh()
             elif self._path is not None or any(_may_be_open(found, cluster) for found in others):
-                self.conduct = self._source.follow(cluster, self._path, node)
+                self.session = self._source.follow(cluster, self._path, node)
         except (ChangeError, ChangeJournalError) as error:
-            self.conduct = None
+            self.session = None
             return JournalsRead(None, None, others, str(error))
         except Exception as error:
             log.exception("the journals of changes could not be read")
             return JournalsRead(None, None, others, f"The journals could not be read: {error or type(error).__name__}.")
-        if self.conduct is None:
+        if self.session is None:
             return JournalsRead(None, None, others)
-        return JournalsRead(self.conduct.change, self.conduct.path, others)
+        return JournalsRead(self.session.change, self.session.path, others)
 
 
 def _may_be_open(found: FoundJournal, cluster: str | None) -> bool:

@@ -11,7 +11,7 @@ from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, as_root, 
 from checks.change.gates.mtu_gates import mtu_of
 from checks.change.steps.mtu_commands import kept_lines, restored_lines
 from checks.model.check import Kind
-from checks.model.facts import Cluster, FragileMtu, Keeper, NodeSetup, Unknown
+from checks.model.facts import Cluster, FragileMtu, NetworkService, NodeSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
 
@@ -146,7 +146,7 @@ def _kept(context: GateContext, cluster: Cluster, setup: NodeSetup, layer: Layer
         return _Kept(
             layer, Unknown("No file sets the MTU, and the mode of an IPoIB interface decides its default."), ""
         )
-    if own is None and (not setup.keepers or Keeper.UNKNOWN in setup.keepers):
+    if own is None and (not setup.keepers or NetworkService.UNKNOWN in setup.keepers):
         return _Kept(layer, Unknown(f"No network service that racwire knows configures {layer.interface}."), "")
     return _Kept(layer, DEFAULT_MTU, f"{own.file} sets no MTU" if own and own.file else "no file sets the MTU")
 
@@ -307,4 +307,4 @@ def _why_boot_unknown(setup: NodeSetup | Unknown, then: ObservedState, node: str
 
 
 def _ways_of_keeping(context: GateContext, node: str) -> str:
-    return listed(sorted({layer.keeper or Keeper.UNKNOWN for layer in context.layers(node)}))
+    return listed(sorted({layer.keeper or NetworkService.UNKNOWN for layer in context.layers(node)}))

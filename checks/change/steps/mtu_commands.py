@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from checks.change.change_plan import Layer
-from checks.model.facts import Keeper
+from checks.model.facts import NetworkService
 from checks.model.wording import listed
 
 Lines = tuple[str, ...]
@@ -93,22 +93,22 @@ def _replace_mtu_bytes(file: str, mtu: int | None) -> str:
 
 
 _LINES: dict[str, Callable[[Layer, int | None], tuple[str, ...]]] = {
-    Keeper.NETWORK_MANAGER: network_manager,
-    Keeper.IFCFG_NETWORK_MANAGER: ifcfg_network_manager,
-    Keeper.IFCFG: ifcfg,
-    Keeper.NETWORKD: networkd,
-    Keeper.NETPLAN: netplan,
-    Keeper.WICKED: wicked,
+    NetworkService.NETWORK_MANAGER: network_manager,
+    NetworkService.IFCFG_NETWORK_MANAGER: ifcfg_network_manager,
+    NetworkService.IFCFG: ifcfg,
+    NetworkService.NETWORKD: networkd,
+    NetworkService.NETPLAN: netplan,
+    NetworkService.WICKED: wicked,
 }
-_AT_THE_END: dict[str, str] = {Keeper.NETWORKD: "networkctl reload", Keeper.NETPLAN: "netplan generate"}
+_AT_THE_END: dict[str, str] = {NetworkService.NETWORKD: "networkctl reload", NetworkService.NETPLAN: "netplan generate"}
 _NO_CONNECTION_UP = "Do not run `nmcli connection up`: it is not needed, and it takes the link down for a moment"
 _NOTES: dict[str, str] = {
-    Keeper.NETWORK_MANAGER: _NO_CONNECTION_UP,
-    Keeper.IFCFG_NETWORK_MANAGER: _NO_CONNECTION_UP,
-    Keeper.NETWORKD: "`networkctl reload` needs systemd 244 or later. Skip it with an older systemd: it only makes the "
-    "running networkd read the file, and the next boot reads the file anyway",
-    Keeper.NETPLAN: "`netplan set` needs netplan 0.101 or later. With an older netplan, write `mtu:` into the YAML "
-    "file by hand",
+    NetworkService.NETWORK_MANAGER: _NO_CONNECTION_UP,
+    NetworkService.IFCFG_NETWORK_MANAGER: _NO_CONNECTION_UP,
+    NetworkService.NETWORKD: "`networkctl reload` needs systemd 244 or later. Skip it with an older systemd: it only "
+    "makes the running networkd read the file, and the next boot reads the file anyway",
+    NetworkService.NETPLAN: "`netplan set` needs netplan 0.101 or later. With an older netplan, write `mtu:` into the "
+    "YAML file by hand",
 }
 
 

@@ -27,8 +27,8 @@ class Address(Fact, frozen=True):
         return ipaddress.ip_network(f"{self.ip}/{self.prefix_length}", strict=False)
 
     @property
-    def is_haip(self) -> bool:
-        """Whether Clusterware assigned the address: HAIP addresses are in 169.254.0.0/16 (MOS 1210883.1)."""
+    def is_link_local(self) -> bool:
+        """Whether the address is in 169.254.0.0/16: that of a HAIP, if it is on a private network (MOS 1210883.1)."""
         return self.ip.startswith("169.254.")
 
 
@@ -73,6 +73,8 @@ class Route(Fact, frozen=True):
     """The route's own MTU metric; None where it sets none."""
     mtu_locked: bool = False
     source: str = ""
+    metric: int = 0
+    """The kernel prefers the lowest metric of several routes to the same destination."""
 
 
 class Neighbour(Fact, frozen=True):
@@ -149,7 +151,7 @@ class CounterChanges(Fact, frozen=True):
         return next((c for c in self.nodes if c.node == node), None)
 
 
-class Keeper(StrEnum):
+class NetworkService(StrEnum):
     """The network service that configures an interface at boot, with its MTU."""
 
     NETWORK_MANAGER = "NetworkManager"
@@ -167,7 +169,7 @@ class KeptMtu(Fact, frozen=True):
     """The boot configuration of one interface on one node."""
 
     interface: str
-    keeper: Keeper
+    keeper: NetworkService
     file: str = ""
     """The configuration file; empty where only the network service itself was queried."""
     connection: str = ""
@@ -221,7 +223,7 @@ class NodeSetup(Fact, frozen=True):
     """Whether Clusterware starts at boot (`crsctl config crs`, else the file ohasdstr)."""
     services: tuple[str, ...] | Unknown = Unknown("not read")
     """The lines of `crsctl check crs` on this node: `CRS-4638: Oracle High Availability Services is online`, ..."""
-    keepers: tuple[Keeper, ...] = ()
+    keepers: tuple[NetworkService, ...] = ()
     """The active network services of the node."""
     kept: tuple[KeptMtu, ...] | Unknown = Unknown("not read")
     """The boot configuration of every interface that has a file or connection."""

@@ -6,19 +6,19 @@ import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Keeper, NodeSetup, Unknown, UnreadNode
+from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.path_text import short_name
 
-_BY_NMCLI = (Keeper.NETWORK_MANAGER, Keeper.IFCFG_NETWORK_MANAGER)
+_BY_NMCLI = (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG_NETWORK_MANAGER)
 _LINES = {
-    Keeper.IFCFG: "MTU={mtu}",
-    Keeper.WICKED: "MTU='{mtu}'",
-    Keeper.NETWORKD: "MTUBytes={mtu} under [Link]",
-    Keeper.NETPLAN: "mtu: {mtu}",
+    NetworkService.IFCFG: "MTU={mtu}",
+    NetworkService.WICKED: "MTU='{mtu}'",
+    NetworkService.NETWORKD: "MTUBytes={mtu} under [Link]",
+    NetworkService.NETPLAN: "mtu: {mtu}",
 }
 _MAN = "nm-settings(5), ifcfg(5), systemd.network(5), netplan(5)"
 _ONE_BOOT_BREAKS = (
@@ -302,7 +302,7 @@ def _inspect_command(at: AtBoot) -> str:
 def _persist(group: Sequence[AtBoot]) -> Remedy:
     """Return the remedy that changes the boot configuration only: the running interface stays as it is."""
     mtu = group[0].interface.mtu
-    service = group[0].kept.keeper if group[0].kept else Keeper.UNKNOWN
+    service = group[0].kept.keeper if group[0].kept else NetworkService.UNKNOWN
     commands: list[str] = []
     if service in _BY_NMCLI:
         where = "into the connection of NetworkManager"

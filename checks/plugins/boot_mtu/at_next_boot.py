@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Cluster, FragileMtu, Interface, Keeper, KeptMtu, Node, NodeSetup, PrivateNetwork, Unknown
+from checks.model.facts import (
+    Cluster,
+    FragileMtu,
+    Interface,
+    KeptMtu,
+    NetworkService,
+    Node,
+    NodeSetup,
+    PrivateNetwork,
+    Unknown,
+)
 from checks.model.networks import layers_below
 
 KERNEL_DEFAULT_MTU = 1500
@@ -111,7 +121,7 @@ def _mtu(node: Node, setup: NodeSetup, interface: Interface, above: frozenset[st
     parents = other(interface.parent)
     if isinstance(own, int):
         return min(own, parents) if isinstance(parents, int) else own
-    if own is not None or kept is None or (kept.keeper is Keeper.UNKNOWN and own is None):
+    if own is not None or kept is None or (kept.keeper is NetworkService.UNKNOWN and own is None):
         return own
     if interface.parent:
         return parents

@@ -10,6 +10,7 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import continued, listed
+from checks.plugins.interfaces.link_local import HAIP_TAKEN, RANGE_SHARED, link_local_findings
 from checks.plugins.interfaces.oifcfg_lines import (
     ALSO_PUBLIC,
     HAIP_ABSENT,
@@ -95,6 +96,8 @@ NODE_NOT_READ = Kind(
         HAIP_OFF,
         HAIP_ABSENT,
         NOT_UNDERSTOOD,
+        HAIP_TAKEN,
+        RANGE_SHARED,
     ),
 )
 def interfaces(cluster: Cluster) -> Iterator[Finding]:
@@ -103,7 +106,8 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     For each private network, the check verifies that every node has an interface on it, that the interface is up with a
     carrier, and that it has the same name and netmask on every node. No two private networks may share a subnet; none
     may also be public, or be configured for some nodes only. racwire finds the interface by its subnet, since stored
-    names can be wildcards. HAIP must be online where its resource exists and has the target ONLINE.
+    names can be wildcards. HAIP must be online where its resource exists and has the target ONLINE. No other interface
+    may have an address in the range of HAIP, or take the packets for a HAIP address of another node.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -136,6 +140,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     yield from _shared_subnets(cluster)
     yield from configuration_findings(cluster)
     yield from haip_findings(cluster)
+    yield from link_local_findings(cluster)
 
 
 def _unread(cluster: Cluster) -> Iterator[Finding]:
@@ -219,7 +224,7 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
         for node in cluster.read_nodes()
         for interface in node.interfaces
         for address in interface.addresses
-        if fnmatchcase(interface.name, network.interface) and not address.is_haip and ":" not in address.ip
+        if fnmatchcase(interface.name, network.interface) and not address.is_link_local and ":" not in address.ip
     )
     named = f"{network.interface} {network.subnet}" if network.named_by == "oifcfg" else network.subnet
     by = "oifcfg names" if network.named_by == "oifcfg" else "The settings name"

@@ -27,7 +27,7 @@ class Place:
     @property
     def is_haip(self) -> bool:
         """Whether Clusterware assigned the address: from 169.254.0.0/16 (MOS 1210883.1)."""
-        return Address(self.used.ip, 32).is_haip
+        return Address(self.used.ip, 32).is_link_local
 
     @property
     def from_parameter(self) -> bool:
@@ -57,7 +57,7 @@ def network_of(cluster: Cluster, used: InterconnectInUse) -> PrivateNetwork | No
     """
     networks, node = known_networks(cluster), node_of(cluster, used.instance)
     interface = used.name.partition(":")[0]
-    if Address(used.ip, 32).is_haip:
+    if Address(used.ip, 32).is_link_local:
         read = cluster.node(node)
         holders = [i.name for i in read.interfaces if any(a.ip == used.ip for a in i.addresses)] if read else []
         interface = holders[0] if holders else interface

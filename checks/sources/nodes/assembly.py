@@ -53,6 +53,7 @@ def route_text(routes: Iterable[Route]) -> str:
         words += ["via", route.gateway] if route.gateway else []
         words += ["dev", route.interface]
         words += ["src", route.source] if route.source else []
+        words += ["metric", str(route.metric)] if route.metric else []
         words += ["mtu", *(["lock"] if route.mtu_locked else []), str(route.mtu)] if route.mtu is not None else []
         lines.append(" ".join(words))
     return "\n".join(lines)

@@ -128,13 +128,15 @@ def _routes(block: Sequence[str]) -> Iterator[Route]:
     hops = [line.split() for line in block[1:] if line.split()[0] == "nexthop"]
     locked = _after("mtu", words) == "lock"
     mtu = number(_after("lock" if locked else "mtu", words))
+    metric = number(_after("metric", words)) or 0
     for hop in hops or [words]:
         gateway = _after("via", hop)
         if gateway in ("inet", "inet6"):
             gateway = _after(gateway, hop)
         interface = _after("dev", hop)
         if interface:
-            yield Route(destination, interface, gateway, mtu, locked and mtu is not None, _after("src", words))
+            is_locked = locked and mtu is not None
+            yield Route(destination, interface, gateway, mtu, is_locked, _after("src", words), metric)
 
 
 def _destination(word: str) -> str | None:

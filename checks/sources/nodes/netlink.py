@@ -172,4 +172,5 @@ def _routes(message: Mapping[str, Any], names: Mapping[int, str]) -> Iterator[Ro
                 mtu=mtu,
                 mtu_locked=mtu is not None and bool(metrics.get("RTAX_LOCK", 0) & _RTAX_LOCK_MTU),
                 source=attributes.get("RTA_PREFSRC", ""),
+                metric=attributes.get("RTA_PRIORITY", 0),
             )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
+from checks.model.facts import LldpNeighbour, NetworkService, NodeSetup, Unknown
 from checks.sources.clusterware.cluster_text import parse_check_crs
 from checks.sources.clusterware.home_files import parse_crs_home
 from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages
@@ -150,7 +150,7 @@ def parse_setup(name: str, parts: Mapping[str, Section]) -> NodeSetup:
         instances=programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs)))),
         autostart=_autostart(parts.get("autostart", Section()), text("ohasdstr"), boot.get("name", name)),
         services=_services(parts.get("services", Section())),
-        keepers=(Keeper.NETPLAN, *services) if services and files.netplan else services,
+        keepers=(NetworkService.NETPLAN, *services) if services and files.netplan else services,
         kept=Unknown("the answer is incomplete") if is_cut else kept,
         fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
         platform=_platform(text("platform")),

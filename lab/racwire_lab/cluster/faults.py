@@ -144,6 +144,13 @@ _CATALOGUE = (
         "Puts a router with proxy ARP, an address of its own (.254 for rac2) and an MTU of 1500 into the node's path: "
         "the router reduces the TTL by one, and answers a large packet with 'Frag needed'.",
     ),
+    _node(
+        "zeroconf",
+        "The public NIC of one node has an address in the range of HAIP.",
+        "Adds an address of 169.254.0.0/16 to eth0, as zeroconf does, and a management controller to its USB NIC: its "
+        "/24 contains the first HAIP of the next node, so the node sends the packets for that HAIP over the public "
+        "network.",
+    ),
     Fault(
         "duplicate-subnet",
         "Both private networks use the same subnet.",

@@ -17,6 +17,8 @@ class Nic:
     address: str
     haip: str | None
     """The address that Clusterware adds to the NIC while it runs."""
+    link_local: str | None = None
+    """An address in the range of HAIP that another program added."""
 
 
 def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
@@ -31,7 +33,16 @@ def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
         mtu=STANDARD_MTU if ActiveFault("node-mtu", *port) in broken else mtu,
         address=f"{address}/24",
         haip=network.haip(index),
+        link_local=_link_local(shape, port, broken),
     )
+
+
+def _link_local(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> str | None:
+    """The address of zeroconf on the public NIC: its subnet contains the first HAIP of the next node."""
+    if port.network or ActiveFault("zeroconf", port.node, None) not in broken:
+        return None
+    haip = PRIVATE[0].haip(index_of(port.node) % shape.size + 1) or ""
+    return f"{haip.rpartition('.')[0]}.254/24"
 
 
 def is_up(node: str, broken: frozenset[ActiveFault]) -> bool:

@@ -76,6 +76,11 @@ def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
         if has_haip and after.haip:
             # Clusterware adds its address as an alias of the NIC, such as eth1:1.
             lines.append(f"address add {after.haip} brd + dev {after.name} label {after.name}:1")
+    if before.link_local != after.link_local:
+        if before.link_local and before.address == after.address:  # else it is flushed already
+            lines.append(f"address delete {before.link_local} dev {after.name}")
+        if after.link_local:
+            lines.append(f"address add {after.link_local} brd + dev {after.name} label {after.name}:avahi")
     return lines
 
 

@@ -221,7 +221,7 @@ class _Reader:
                 self.at += 1
             elif here == "$":
                 piece = self._expansion()
-                # What comes of it may be cut into words that begin with anything.
+                # The result may be split into words with any first character.
                 text, many = (text + piece, many) if piece != UNKNOWN else (UNKNOWN, True)
             elif here == "'":
                 end = self.text.find("'", self.at + 1)
@@ -267,7 +267,7 @@ class _Reader:
         return text
 
     def _expansion(self) -> str:
-        """What a `$` stands for: UNKNOWN, or itself at the end of a word."""
+        """The value of a `$`: UNKNOWN, or itself at the end of a word."""
         if self._is_next("$(") and not self._is_next("$(("):
             self.at += 1
             self._in_brackets()

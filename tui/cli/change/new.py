@@ -41,7 +41,7 @@ def new(context: ChangeContext) -> int:
         password=password_for(settings.database, found),
     )
     try:
-        session = open_new_change(opening, quiet=args.quiet).conduct
+        session = open_new_change(opening, quiet=args.quiet).session
     except PlanError as error:
         return _report_obstacles(context, error.obstacles)
     plan = session.change.plan

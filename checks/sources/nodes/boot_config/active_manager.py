@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from checks.model.facts import Keeper, KeptMtu, Unknown
+from checks.model.facts import KeptMtu, NetworkService, Unknown
 from checks.sources.nodes.boot_config.device import Device
 from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
 from checks.sources.nodes.boot_config.network_manager import Listed, network_manager_mtus
@@ -19,12 +19,12 @@ from checks.sources.nodes.sections import ConfigFile
 _RUNS = ("active", "reloading", "activating", "failed")
 """States of a unit that starts at boot; the network service is `failed` as soon as one interface did not come up."""
 _SIGNS = {
-    Keeper.NETWORK_MANAGER: ("/run/NetworkManager", "/var/run/NetworkManager"),
-    Keeper.IFCFG: ("/var/lock/subsys/network",),
-    Keeper.NETWORKD: ("/run/systemd/netif",),
-    Keeper.WICKED: ("/run/wicked",),
+    NetworkService.NETWORK_MANAGER: ("/run/NetworkManager", "/var/run/NetworkManager"),
+    NetworkService.IFCFG: ("/var/lock/subsys/network",),
+    NetworkService.NETWORKD: ("/run/systemd/netif",),
+    NetworkService.WICKED: ("/run/wicked",),
 }
-_UNITS = (Keeper.NETWORK_MANAGER, Keeper.IFCFG, Keeper.NETWORKD, Keeper.WICKED)
+_UNITS = (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG, NetworkService.NETWORKD, NetworkService.WICKED)
 """The network services that are units of systemd, in the order of the query to systemctl."""
 _STATES = {*_RUNS, "inactive", "deactivating"}
 
@@ -43,7 +43,7 @@ class BootFiles:
     details: Sequence[Profile] = ()
 
 
-def parse_network_services(text: str) -> tuple[Keeper, ...]:
+def parse_network_services(text: str) -> tuple[NetworkService, ...]:
     """The running network services: a line of `systemctl is-active` for each unit, else lines `there <path>`.
 
     The paths are files of running services. They count only where systemctl printed nothing: before systemd, and in
@@ -58,7 +58,7 @@ def parse_network_services(text: str) -> tuple[Keeper, ...]:
 
 
 def mtus_at_boot(
-    files: BootFiles, services: Sequence[Keeper], devices: Sequence[Device]
+    files: BootFiles, services: Sequence[NetworkService], devices: Sequence[Device]
 ) -> tuple[tuple[KeptMtu, ...], tuple[str, ...]]:
     """The configured MTU of every interface with a file or connection, and the limits of what could be read.
 
@@ -67,23 +67,23 @@ def mtus_at_boot(
     NetworkManager.
     """
 
-    def runs(service: Keeper) -> bool:
+    def runs(service: NetworkService) -> bool:
         return not services or service in services
 
     kept: dict[str, KeptMtu] = {}
     limits: list[str] = []
-    if runs(Keeper.WICKED):
+    if runs(NetworkService.WICKED):
         kept |= wicked_mtus(files.wicked, devices)
-    if runs(Keeper.NETWORKD):
+    if runs(NetworkService.NETWORKD):
         kept |= networkd_mtus(files.networkd, devices)
-    if runs(Keeper.IFCFG):
-        alone = not runs(Keeper.NETWORK_MANAGER)
+    if runs(NetworkService.IFCFG):
+        alone = not runs(NetworkService.NETWORK_MANAGER)
         profiles = [
             *connections(files.ifcfg, unmanaged=True),
             *(connections(files.ifcfg, unmanaged=False) if alone else ()),
         ]
         kept |= ifcfg_mtus(profiles, devices)
-    if runs(Keeper.NETWORK_MANAGER):
+    if runs(NetworkService.NETWORK_MANAGER):
         read_by_it = tuple(connections(files.ifcfg, unmanaged=False))
         by_it, unread = network_manager_mtus(files.keyfiles, files.listed, files.details, read_by_it, devices)
         # An unknown MTU of NetworkManager does not hide the MTU of another service.
@@ -92,7 +92,7 @@ def mtus_at_boot(
         }
         if unread:
             limits.append(_limit("NetworkManager", unread))
-    if files.netplan and (runs(Keeper.NETWORKD) or runs(Keeper.NETWORK_MANAGER)):
+    if files.netplan and (runs(NetworkService.NETWORKD) or runs(NetworkService.NETWORK_MANAGER)):
         kept |= _by_netplan(files.netplan[0], kept, devices)
     for name, by_link in link_file_mtus(files.networkd, devices).items():
         of = kept.get(name)
@@ -112,12 +112,12 @@ def _by_netplan(path: str, kept: Mapping[str, KeptMtu], devices: Sequence[Device
         f"netplan configures it in {path}, which racwire does not read, because RAC is not certified on Ubuntu: "
         f"check the MTU in {path} by hand"
     )
-    generated = {name: of.kind for name, of in kept.items() if of.keeper is Keeper.NETPLAN}
+    generated = {name: of.kind for name, of in kept.items() if of.keeper is NetworkService.NETPLAN}
     open_to_it = {
         device.name: device.kind for device in devices if device.kind != "loopback" and device.name not in kept
     }
     return {
-        name: KeptMtu(name, Keeper.NETPLAN, path, mtu=unread, kind=kind)
+        name: KeptMtu(name, NetworkService.NETPLAN, path, mtu=unread, kind=kind)
         for name, kind in (generated | open_to_it).items()
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.facts import Keeper, KeptMtu
+from checks.model.facts import KeptMtu, NetworkService
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
 from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus
 from checks.sources.nodes.boot_config.shell_assignments import IGNORED_SUFFIXES, is_no, is_yes, parse_assignments
@@ -32,7 +32,7 @@ def parse_ifcfg(file: ConfigFile) -> tuple[Profile, bool] | None:
         interface=interface,
         hardware_address=address,
         mtu=mtu or by_dhcp,
-        keeper=Keeper.IFCFG_NETWORK_MANAGER,
+        keeper=NetworkService.IFCFG_NETWORK_MANAGER,
         file=file.path,
         uuid=values.get("UUID", ""),
         autoconnect=not is_no(values.get("ONBOOT", "yes")),
@@ -51,7 +51,9 @@ def connections(files: Sequence[ConfigFile], *, unmanaged: bool) -> Iterator[Pro
 def ifcfg_mtus(profiles: Sequence[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """The MTUs that the network service configures: `ifup` sets MTU= on the interface."""
     kept = profile_mtus(profiles, devices)
-    return {name: KeptMtu(name, Keeper.IFCFG, of.file, of.connection, of.mtu, of.kind) for name, of in kept.items()}
+    return {
+        name: KeptMtu(name, NetworkService.IFCFG, of.file, of.connection, of.mtu, of.kind) for name, of in kept.items()
+    }
 
 
 def _type(values: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from checks.model.facts import Keeper, KeptMtu, Unknown
+from checks.model.facts import KeptMtu, NetworkService, Unknown
 from checks.sources.node_setup import KEYFILE_DIRECTORIES
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
 from checks.sources.nodes.boot_config.ini import last, parse_ini
@@ -68,7 +68,7 @@ def parse_keyfile(file: ConfigFile) -> Profile:
         interface=last(settings, "connection", "interface-name"),
         hardware_address=next((a for section in link if (a := last(settings, section, "mac-address"))), ""),
         mtu=mtu or (BY_DHCP if last(settings, "ipv4", "method") == "auto" else None),
-        keeper=Keeper.NETPLAN if file.name.startswith(_NETPLAN) else Keeper.NETWORK_MANAGER,
+        keeper=NetworkService.NETPLAN if file.name.startswith(_NETPLAN) else NetworkService.NETWORK_MANAGER,
         file=file.path,
         uuid=last(settings, "connection", "uuid"),
         autoconnect=last(settings, "connection", "autoconnect") != "false",
@@ -127,8 +127,8 @@ def _persistent(details: Iterable[Profile], lines: dict[str, Listed]) -> Iterato
             yield profile
         elif is_kept(line.file):
             is_ifcfg = "/ifcfg-" in line.file
-            keeper = Keeper.IFCFG_NETWORK_MANAGER if is_ifcfg else Keeper.NETWORK_MANAGER
-            yield replace(profile, file=line.file, keeper=Keeper.NETPLAN if _NETPLAN in line.file else keeper)
+            keeper = NetworkService.IFCFG_NETWORK_MANAGER if is_ifcfg else NetworkService.NETWORK_MANAGER
+            yield replace(profile, file=line.file, keeper=NetworkService.NETPLAN if _NETPLAN in line.file else keeper)
 
 
 def _as_listed(profile: Profile, listed: Iterable[Listed]) -> Profile:
@@ -141,7 +141,7 @@ def _as_listed(profile: Profile, listed: Iterable[Listed]) -> Profile:
 
 def _unread(device: Device) -> KeptMtu:
     reason = Unknown("only root can read NetworkManager's files, and nmcli did not print their connections")
-    return KeptMtu(device.name, Keeper.NETWORK_MANAGER, mtu=reason, kind=device.kind)
+    return KeptMtu(device.name, NetworkService.NETWORK_MANAGER, mtu=reason, kind=device.kind)
 
 
 def _detailed(block: dict[str, str]) -> Profile:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from checks.model.facts import Keeper, KeptMtu, Unknown
+from checks.model.facts import KeptMtu, NetworkService, Unknown
 from checks.sources.node_setup import NETWORKD_DIRECTORIES
 from checks.sources.nodes.boot_config.device import MTU_RANGE, Device, named
 from checks.sources.nodes.boot_config.ini import Setting, last, parse_ini
@@ -102,7 +102,7 @@ def _kept_by_network(unit: Unit, device: Device) -> KeptMtu | None:
 
 
 def _set_by_link(unit: Unit, device: Device) -> KeptMtu:
-    return KeptMtu(device.name, Keeper.UNKNOWN, unit.mtu_from or unit.path, mtu=unit.mtu(), kind=device.kind)
+    return KeptMtu(device.name, NetworkService.UNKNOWN, unit.mtu_from or unit.path, mtu=unit.mtu(), kind=device.kind)
 
 
 def _first(tried: Iterable[Unit], device: Device, kept: Callable[[Unit, Device], KeptMtu | None]) -> KeptMtu | None:
@@ -178,5 +178,5 @@ def _is_lost(path: str) -> bool:
     return path.startswith("/run/") and "netplan" not in path
 
 
-def _service_of(path: str) -> Keeper:
-    return Keeper.NETPLAN if path.startswith("/run/") else Keeper.NETWORKD
+def _service_of(path: str) -> NetworkService:
+    return NetworkService.NETPLAN if path.startswith("/run/") else NetworkService.NETWORKD

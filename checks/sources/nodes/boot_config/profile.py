@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import Keeper, KeptMtu, Unknown
+from checks.model.facts import KeptMtu, NetworkService, Unknown
 from checks.sources.nodes.boot_config.device import Device
 
 BY_DHCP = Unknown("no file sets it, and DHCP can set it (option 26)")
@@ -33,7 +33,7 @@ class Profile:
     """Empty where the connection names no interface."""
     hardware_address: str = ""
     mtu: int | Unknown | None = None
-    keeper: Keeper = Keeper.NETWORK_MANAGER
+    keeper: NetworkService = NetworkService.NETWORK_MANAGER
     file: str = ""
     uuid: str = ""
     autoconnect: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.facts import Keeper, KeptMtu
+from checks.model.facts import KeptMtu, NetworkService
 from checks.sources.nodes.boot_config.device import Device, named, parse_mtu
 from checks.sources.nodes.boot_config.profile import BY_DHCP
 from checks.sources.nodes.boot_config.shell_assignments import IGNORED_SUFFIXES, is_yes, parse_assignments
@@ -23,7 +23,7 @@ def wicked_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[
             continue
         by_dhcp = BY_DHCP if values.get("BOOTPROTO", "").lower().startswith("dhcp") else None
         mtu = parse_mtu(values.get("MTU", "")) or by_dhcp
-        kept[name] = KeptMtu(name, Keeper.WICKED, file.path, mtu=mtu, kind=_kind(name, values, devices))
+        kept[name] = KeptMtu(name, NetworkService.WICKED, file.path, mtu=mtu, kind=_kind(name, values, devices))
     return kept
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from checks.model.facts import Keeper, Unknown
+from checks.model.facts import NetworkService, Unknown
 from checks.sources.nodes.boot_config.ifcfg import connections
 from checks.sources.nodes.boot_config.network_manager import network_manager_mtus, parse_details, parse_listed
-from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
+from tests.unit.boot_config_support import BOND, ETH1, ETH2, IB, file
 
 ETC = "/etc/NetworkManager/system-connections"
 KEYFILE = """\
@@ -24,23 +24,23 @@ KEYFILE = """\
 """
 
 
-def kept(files=(), listed="", details="", ifcfg=(), devices=(ETH1, ETH2, BOND, IB)):
+def boot_mtus(files=(), listed="", details="", ifcfg=(), devices=(ETH1, ETH2, BOND, IB)):
     read = tuple(connections(ifcfg, unmanaged=False))
     return network_manager_mtus(files, parse_listed(listed), parse_details(details), read, devices)
 
 
-def test_a_keyfile_keeps_its_mtu():
-    (told, untold) = kept([file(f"{ETC}/eth1.nmconnection", KEYFILE)])
-    assert not untold
-    assert told["eth1"].mtu == 9000
-    assert (told["eth1"].keeper, told["eth1"].connection) == (Keeper.NETWORK_MANAGER, "Private 1")
-    assert told["eth1"].file == f"{ETC}/eth1.nmconnection"
+def test_a_keyfile_has_its_mtu():
+    (boot, unread) = boot_mtus([file(f"{ETC}/eth1.nmconnection", KEYFILE)])
+    assert not unread
+    assert boot["eth1"].mtu == 9000
+    assert (boot["eth1"].keeper, boot["eth1"].connection) == (NetworkService.NETWORK_MANAGER, "Private 1")
+    assert boot["eth1"].file == f"{ETC}/eth1.nmconnection"
 
 
 @pytest.mark.parametrize(
     ("text", "interface", "mtu"),
     [
-        # Before 1.0, and in files that nobody touched since.
+        # Before 1.0, and in files unchanged since then.
         ("[connection]\ntype=802-3-ethernet\ninterface-name=eth1\n[802-3-ethernet]\nmtu=8900", "eth1", 8900),
         ("[connection]\ntype=ethernet\n[ethernet]\nmac-address=52:54:00:A1:00:02\nmtu=9000", "eth2", 9000),
         (
@@ -59,44 +59,44 @@ def test_a_keyfile_keeps_its_mtu():
     ],
 )
 def test_the_interface_is_found_by_name_or_by_hardware_address(text, interface, mtu):
-    told, _ = kept([file(f"{ETC}/x.nmconnection", text)])
-    assert told[interface].mtu == mtu
+    boot, _ = boot_mtus([file(f"{ETC}/x.nmconnection", text)])
+    assert boot[interface].mtu == mtu
 
 
-def test_a_bond_does_not_take_the_connection_of_its_member_for_its_hardware_address():
-    told, _ = kept(
+def test_a_bond_does_not_match_the_connection_of_its_member_by_hardware_address():
+    boot, _ = boot_mtus(
         [file(f"{ETC}/x", "[connection]\ntype=ethernet\n[ethernet]\nmac-address=52:54:00:a1:00:01\nmtu=9000")]
     )
-    assert set(told) == {"eth1"}
+    assert set(boot) == {"eth1"}
 
 
-def test_where_dhcp_can_bring_an_mtu_it_is_not_known():
-    told, _ = kept([file(f"{ETC}/x", "[connection]\ntype=ethernet\ninterface-name=eth1\n[ipv4]\nmethod=auto")])
-    assert isinstance(told["eth1"].mtu, Unknown)
+def test_an_mtu_that_dhcp_may_set_is_unknown():
+    boot, _ = boot_mtus([file(f"{ETC}/x", "[connection]\ntype=ethernet\ninterface-name=eth1\n[ipv4]\nmethod=auto")])
+    assert isinstance(boot["eth1"].mtu, Unknown)
 
 
-def test_what_lies_in_run_is_gone_after_a_boot_but_for_what_netplan_makes_anew():
+def test_files_in_run_are_gone_after_a_boot_except_those_that_netplan_generates():
     other = KEYFILE.replace("eth1", "eth2").replace("1111", "2222")
-    told, _ = kept(
+    boot, _ = boot_mtus(
         [
             file("/run/NetworkManager/system-connections/eth1.nmconnection", KEYFILE),
             file("/run/NetworkManager/system-connections/netplan-eth2.nmconnection", other),
         ]
     )
-    assert set(told) == {"eth2"}
-    assert told["eth2"].keeper is Keeper.NETPLAN
+    assert set(boot) == {"eth2"}
+    assert boot["eth2"].keeper is NetworkService.NETPLAN
 
 
-def test_of_several_connections_the_one_counts_that_connects_by_itself_with_the_highest_priority():
+def test_of_several_connections_the_autoconnecting_one_with_the_highest_priority_counts():
     def one(name, mtu, *more):
         lines = [f"id={name}", f"uuid={name}", "type=ethernet", "interface-name=eth1", *more]
         return file(f"{ETC}/{name}", "\n".join(["[connection]", *lines, "[ethernet]", f"mtu={mtu}"]))
 
     plain, first = one("a", 1400), one("b", 9000, "autoconnect-priority=5")
     by_hand = one("c", 8000, "autoconnect=false", "autoconnect-priority=9")
-    assert kept([plain, first, by_hand])[0]["eth1"].mtu == 9000
+    assert boot_mtus([plain, first, by_hand])[0]["eth1"].mtu == 9000
     # Among equals the one that is active now.
-    assert kept([plain, one("b", 9000)], listed="b:b:802-3-ethernet:eth1")[0]["eth1"].mtu == 9000
+    assert boot_mtus([plain, one("b", 9000)], listed="b:b:802-3-ethernet:eth1")[0]["eth1"].mtu == 9000
 
 
 LISTED = f"""\
@@ -132,42 +132,42 @@ connection.type:loopback
 """
 
 
-def test_what_only_root_can_read_is_asked_of_nmcli():
-    told, untold = kept([file(f"{ETC}/eth1.nmconnection", is_readable=False)], LISTED, DETAILS)
-    assert not untold
-    assert (told["eth1"].mtu, told["eth1"].connection) == (9000, "Private: 1")
-    assert told["eth1"].file == f"{ETC}/eth1.nmconnection"
-    assert (told["eth2"].mtu, told["eth2"].keeper) == (None, Keeper.IFCFG_NETWORK_MANAGER)
+def test_files_readable_only_by_root_are_read_through_nmcli():
+    boot, unread = boot_mtus([file(f"{ETC}/eth1.nmconnection", is_readable=False)], LISTED, DETAILS)
+    assert not unread
+    assert (boot["eth1"].mtu, boot["eth1"].connection) == (9000, "Private: 1")
+    assert boot["eth1"].file == f"{ETC}/eth1.nmconnection"
+    assert (boot["eth2"].mtu, boot["eth2"].keeper) == (None, NetworkService.IFCFG_NETWORK_MANAGER)
 
 
-def test_a_file_that_can_be_read_counts_before_nmcli_which_may_not_have_read_it_again():
+def test_a_readable_file_has_priority_over_nmcli_which_may_not_have_reloaded_it():
     edited = file(f"{ETC}/eth1.nmconnection", KEYFILE.replace("9000", "1500").replace("6d1f0c6e-1111", "u1"))
-    assert kept([edited], LISTED, DETAILS)[0]["eth1"].mtu == 1500
+    assert boot_mtus([edited], LISTED, DETAILS)[0]["eth1"].mtu == 1500
 
 
-def test_an_nmcli_that_tells_no_files_tells_the_rest():
+def test_an_nmcli_that_prints_no_files_prints_the_rest():
     listed = "eth1:u1:802-3-ethernet:eth1\n"
-    told, untold = kept([file(f"{ETC}/Private: 1", is_readable=False)], listed, DETAILS)
-    assert told["eth1"].mtu == 9000
-    assert untold == ()
+    boot, unread = boot_mtus([file(f"{ETC}/Private: 1", is_readable=False)], listed, DETAILS)
+    assert boot["eth1"].mtu == 9000
+    assert unread == ()
 
 
-def test_where_neither_files_nor_nmcli_tell_nothing_is_taken_for_known():
+def test_without_files_and_nmcli_nothing_is_known():
     for secret in (file(f"{ETC}/eth1.nmconnection", is_readable=False), file(ETC, is_readable=False)):
-        told, untold = kept([secret])
-        assert untold == (secret.path,)
-        assert isinstance(told["eth1"].mtu, Unknown)
-        assert "bond1" not in told
+        boot, unread = boot_mtus([secret])
+        assert unread == (secret.path,)
+        assert isinstance(boot["eth1"].mtu, Unknown)
+        assert "bond1" not in boot
 
 
-def test_copies_that_editors_and_packages_leave_are_no_connections():
-    told, _ = kept([file(f"{ETC}/eth1.nmconnection~", KEYFILE), file(f"{ETC}/eth1.nmconnection.rpmsave", KEYFILE)])
-    assert told == {}
+def test_copies_made_by_editors_and_packages_are_not_connections():
+    boot, _ = boot_mtus([file(f"{ETC}/eth1.nmconnection~", KEYFILE), file(f"{ETC}/eth1.nmconnection.rpmsave", KEYFILE)])
+    assert boot == {}
 
 
-def test_an_ifcfg_file_that_networkmanager_reads_is_one_of_its_connections():
+def test_an_ifcfg_file_read_by_networkmanager_is_one_of_its_connections():
     ifcfg = file(
         "/etc/sysconfig/network-scripts/ifcfg-eth2", "DEVICE=eth2\nNAME='System eth2'\nMTU=\"9000\"\nONBOOT=yes"
     )
-    told, _ = kept(listed=LISTED, details=DETAILS, ifcfg=[ifcfg])
-    assert (told["eth2"].mtu, told["eth2"].keeper) == (9000, Keeper.IFCFG_NETWORK_MANAGER)
+    boot, _ = boot_mtus(listed=LISTED, details=DETAILS, ifcfg=[ifcfg])
+    assert (boot["eth2"].mtu, boot["eth2"].keeper) == (9000, NetworkService.IFCFG_NETWORK_MANAGER)

@@ -48,106 +48,106 @@ def journal(settings) -> ChangeJournal:
 
 
 @pytest.fixture
-def conduct(journal, settings) -> ChangeSession:
+def session(journal, settings) -> ChangeSession:
     return ChangeSession(journal, settings, node="rac1")
 
 
-def elsewhere(conduct: ChangeSession, *events: object) -> None:
+def elsewhere(session: ChangeSession, *events: object) -> None:
     """Another operator writes to the journal, at another terminal."""
-    ChangeJournal.read(conduct.path).extend(events, **WHO)  # type: ignore[arg-type]
+    ChangeJournal.read(session.path).extend(events, **WHO)  # type: ignore[arg-type]
 
 
-def kept(conduct: ChangeSession) -> list[object]:
-    return [line.event for line in ChangeJournal.read(conduct.path).change.lines[1:]]
+def events_of(session: ChangeSession) -> list[object]:
+    return [line.event for line in ChangeJournal.read(session.path).change.lines[1:]]
 
 
-def id_of(conduct: ChangeSession) -> str:
-    return conduct.change.current.id if conduct.change.current else ""
+def id_of(session: ChangeSession) -> str:
+    return session.change.current.id if session.change.current else ""
 
 
-# --- what people decide -----------------------------------------------------------------------------------------------
+# --- decisions --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_decided_is_on_the_disk_with_who_was_at_the_keyboard(conduct, monkeypatch):
+def test_a_decision_is_on_disk_with_the_login_of_the_operator(session, monkeypatch):
     monkeypatch.setattr("getpass.getuser", lambda: "oracle")
-    line = conduct.attest("A. Lee", "CHG-4711")
+    line = session.attest("A. Lee", "CHG-4711")
     assert line.who == "oracle@rac1"
-    assert kept(conduct) == [Attested("agree", "A. Lee", "CHG-4711")]
-    conduct.note("waiting for the load")
-    assert kept(conduct)[-1] == Noted("baseline", "waiting for the load")
+    assert events_of(session) == [Attested("agree", "A. Lee", "CHG-4711")]
+    session.note("waiting for the load")
+    assert events_of(session)[-1] == Noted("baseline", "waiting for the load")
 
 
-def test_the_whole_way_to_the_end(conduct):
-    conduct.attest("A. Lee")
+def test_a_change_runs_from_its_first_step_to_its_last(session):
+    session.attest("A. Lee")
     with pytest.raises(ChangeError, match="was not verified yet"):
-        conduct.override("A. Lee", "there is no load tonight")
-    elsewhere(conduct, Verified("baseline", False, ()))
-    conduct.override("A. Lee", "there is no load tonight")
-    elsewhere(conduct, *(passed(step.id) for step in plan().steps[2:-1]))
-    conduct.refresh()
-    conduct.attest("A. Lee")
-    assert conduct.change.current is None
+        session.override("A. Lee", "there is no load tonight")
+    elsewhere(session, Verified("baseline", False, ()))
+    session.override("A. Lee", "there is no load tonight")
+    elsewhere(session, *(passed(step.id) for step in plan().steps[2:-1]))
+    session.refresh()
+    session.attest("A. Lee")
+    assert session.change.current is None
     with pytest.raises(ChangeError, match="can only be closed"):
-        conduct.attest("A. Lee")
-    conduct.close("A. Lee")
-    assert kept(conduct)[-1] == Closed("signed off", "A. Lee")
-    for late in (lambda: conduct.attest("A. Lee"), lambda: conduct.note("late"), lambda: conduct.close("A. Lee")):
+        session.attest("A. Lee")
+    session.close("A. Lee")
+    assert events_of(session)[-1] == Closed("signed off", "A. Lee")
+    for late in (lambda: session.attest("A. Lee"), lambda: session.note("late"), lambda: session.close("A. Lee")):
         with pytest.raises(ChangeError, match="is closed: signed off"):
             late()
 
 
-def test_where_somebody_else_wrote_meanwhile_it_is_weighed_anew(conduct):
-    elsewhere(conduct, Noted("agree", "the network team agrees"))
-    conduct.attest("A. Lee")
-    assert [type(event) for event in kept(conduct)] == [Noted, Attested]
+def test_after_a_write_of_another_operator_the_decision_is_checked_again(session):
+    elsewhere(session, Noted("agree", "the network team agrees"))
+    session.attest("A. Lee")
+    assert [type(event) for event in events_of(session)] == [Noted, Attested]
 
 
-def test_what_was_meant_for_a_step_never_lands_on_the_next_one(conduct):
+def test_a_decision_for_a_step_is_never_applied_to_the_next_step(session):
     """Another operator attested the same step a moment before."""
-    elsewhere(conduct, AGREED)
+    elsewhere(session, AGREED)
     with pytest.raises(ChangeError, match="Step agree is done"):
-        conduct.attest("B. Kim")
-    assert kept(conduct) == [AGREED]
-    assert id_of(conduct) == "baseline"
+        session.attest("B. Kim")
+    assert events_of(session) == [AGREED]
+    assert id_of(session) == "baseline"
 
 
-def test_an_override_is_of_the_gate_that_was_seen(conduct):
-    conduct.attest("A. Lee")
-    elsewhere(conduct, Verified("baseline", False, ()))
-    conduct.refresh()
-    elsewhere(conduct, passed("baseline"), Verified("stack-down", False, ()))
+def test_an_override_applies_to_the_gate_that_was_shown(session):
+    session.attest("A. Lee")
+    elsewhere(session, Verified("baseline", False, ()))
+    session.refresh()
+    elsewhere(session, passed("baseline"), Verified("stack-down", False, ()))
     with pytest.raises(ChangeError, match="Step baseline is done"):
-        conduct.override("A. Lee", "there is no load tonight")
-    assert not any(isinstance(event, Overridden) for event in kept(conduct))
+        session.override("A. Lee", "there is no load tonight")
+    assert not any(isinstance(event, Overridden) for event in events_of(session))
 
 
-def test_what_others_wrote_is_read_when_there_is_something(conduct):
-    assert not conduct.refresh()
-    elsewhere(conduct, AGREED)
-    assert conduct.refresh()
-    assert id_of(conduct) == "baseline"
-    assert not conduct.refresh()
-    conduct.path.unlink()
+def test_events_of_other_operators_are_read_when_there_are_any(session):
+    assert not session.refresh()
+    elsewhere(session, AGREED)
+    assert session.refresh()
+    assert id_of(session) == "baseline"
+    assert not session.refresh()
+    session.path.unlink()
     with pytest.raises(ChangeJournalError, match="There is no journal"):
-        conduct.refresh()
+        session.refresh()
 
 
-def test_the_way_back_can_be_looked_at_before_it_is_begun(conduct):
-    conduct.attest("A. Lee")
-    back = conduct.way_back()
-    assert [type(event) for event in kept(conduct)] == [Attested]
-    conduct.roll_back("A. Lee", "the window is over")
-    (begun,) = [event for event in kept(conduct) if isinstance(event, RolledBack)]
-    assert [step.id for step in begun.plan.steps] == [step.id for step in back.steps]
-    assert conduct.change.is_way_back
+def test_the_rollback_can_be_shown_before_it_starts(session):
+    session.attest("A. Lee")
+    back = session.way_back()
+    assert [type(event) for event in events_of(session)] == [Attested]
+    session.roll_back("A. Lee", "the window is over")
+    (rollback,) = [event for event in events_of(session) if isinstance(event, RolledBack)]
+    assert [step.id for step in rollback.plan.steps] == [step.id for step in back.steps]
+    assert session.change.is_way_back
 
 
-def test_a_change_of_which_nothing_was_done_can_be_given_up(conduct):
-    conduct.abandon("A. Lee", "the window was cancelled")
-    assert conduct.change.outcome == "abandoned"
+def test_a_change_without_completed_steps_can_be_abandoned(session):
+    session.abandon("A. Lee", "the window was cancelled")
+    assert session.change.outcome == "abandoned"
 
 
-# --- looking ----------------------------------------------------------------------------------------------------------
+# --- verifying --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def seen(monkeypatch):
     """The cluster has the specified state; while it is read, `meanwhile` runs."""
 
     def answers(now: Cluster, meanwhile=lambda: None) -> None:
-        def given(group: str):
+        def gatherer(group: str):
             async def gather(session, known):
                 if group == "nodes":
                     meanwhile()
@@ -163,73 +163,75 @@ def seen(monkeypatch):
 
             return gather
 
-        monkeypatch.setattr(verifying, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
-        monkeypatch.setattr(verifying, "evidence_gatherer", lambda *_: replace(CHANGING, gather=given(CHANGING.group)))
+        monkeypatch.setattr(verifying, "GATHERERS", tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS))
+        monkeypatch.setattr(
+            verifying, "evidence_gatherer", lambda *_: replace(CHANGING, gather=gatherer(CHANGING.group))
+        )
 
     return answers
 
 
-async def look(conduct: ChangeSession) -> Concluded:
-    async with aclosing(conduct.verify()) as events:
+async def verify(session: ChangeSession) -> Concluded:
+    async with aclosing(session.verify()) as events:
         *_, last = [event async for event in events]
     assert isinstance(last, Concluded)
     return last
 
 
-def at(conduct: ChangeSession, step: str) -> None:
+def at(session: ChangeSession, step: str) -> None:
     """Advance the change to that step."""
-    elsewhere(conduct, *(line.event for line in until(step, down()).lines[1:]))
+    elsewhere(session, *(line.event for line in until(step, down()).lines[1:]))
 
 
-async def test_what_comes_of_a_look_is_written_when_it_is_over(conduct, seen):
-    at(conduct, "set-mtu")
+async def test_the_result_of_a_verification_is_written_when_it_ends(session, seen):
+    at(session, "set-mtu")
     seen(down(9000))
-    concluded = await look(conduct)
-    assert kept(conduct)[-1:] == list(concluded.events)
-    assert id_of(conduct) == "survives-boot"
+    concluded = await verify(session)
+    assert events_of(session)[-1:] == list(concluded.events)
+    assert id_of(session) == "survives-boot"
 
 
-async def test_a_look_that_is_given_up_writes_nothing(conduct, seen):
-    at(conduct, "set-mtu")
+async def test_a_cancelled_verification_writes_nothing(session, seen):
+    at(session, "set-mtu")
     seen(down(9000))
-    before = conduct.path.read_bytes()
-    async with aclosing(conduct.verify()) as events:
+    before = session.path.read_bytes()
+    async with aclosing(session.verify()) as events:
         async for _ in events:
             break
-    assert conduct.path.read_bytes() == before
+    assert session.path.read_bytes() == before
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_note_that_was_written_meanwhile_costs_no_look(conduct, seen):
-    at(conduct, "set-mtu")
-    seen(down(9000), meanwhile=lambda: elsewhere(conduct, Noted("set-mtu", "rac3 is slow")))
-    await look(conduct)
-    assert [type(event) for event in kept(conduct)[-2:]] == [Noted, Verified]
+async def test_a_note_written_during_a_verification_does_not_discard_it(session, seen):
+    at(session, "set-mtu")
+    seen(down(9000), meanwhile=lambda: elsewhere(session, Noted("set-mtu", "rac3 is slow")))
+    await verify(session)
+    assert [type(event) for event in events_of(session)[-2:]] == [Noted, Verified]
 
 
-async def test_a_look_of_a_step_that_was_done_meanwhile_is_thrown_away(conduct, seen):
-    at(conduct, "set-mtu")
-    seen(down(9000), meanwhile=lambda: elsewhere(conduct, passed("set-mtu", down(9000))))
+async def test_a_verification_of_a_step_that_was_done_meanwhile_is_discarded(session, seen):
+    at(session, "set-mtu")
+    seen(down(9000), meanwhile=lambda: elsewhere(session, passed("set-mtu", down(9000))))
     with pytest.raises(ChangeError, match="Another process finished step set-mtu during the verification"):
-        await look(conduct)
-    assert id_of(conduct) == "survives-boot"
+        await verify(session)
+    assert id_of(session) == "survives-boot"
 
 
-async def test_a_change_that_is_over_is_not_looked_at(conduct):
-    conduct.abandon("A. Lee", "the window was cancelled")
+async def test_a_closed_change_is_not_verified(session):
+    session.abandon("A. Lee", "the window was cancelled")
     with pytest.raises(ChangeError, match="is closed: abandoned"):
-        await look(conduct)
+        await verify(session)
 
 
 # --- where the journals lie -------------------------------------------------------------------------------------------
 
 
-def test_the_usual_place_is_the_users_own(monkeypatch, tmp_path):
+def test_the_default_directory_belongs_to_the_user(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert directory_of(Settings()) == tmp_path / ".local/state/racwire/changes"
 
 
-def test_the_open_change_is_found_and_with_several_one_has_to_be_named(settings, journal):
+def test_the_open_change_is_found_and_of_several_one_must_be_named(settings, journal):
     assert current(settings).path == journal.path
     second = ChangeJournal.open_new(journal.path.parent, plan(cluster="testrac"), journal.change.look, **WHO)
     with pytest.raises(ChangeError, match=r"More than one change is open .*--file"):
@@ -239,14 +241,14 @@ def test_the_open_change_is_found_and_with_several_one_has_to_be_named(settings,
     assert [found.path for found in journals(settings)] == [journal.path, second.path]
 
 
-def test_where_none_is_open_it_is_said_what_to_do(settings, journal):
+def test_without_an_open_change_the_message_says_what_to_do(settings, journal):
     journal.append(Closed("abandoned", "A. Lee"), **WHO)
     with pytest.raises(ChangeError, match=r"No change is open in .*\(1 closed change.*racwire change new"):
         current(settings)
     assert current(settings, path=journal.path).change.outcome == "abandoned"
 
 
-def test_nothing_is_guessed_while_a_journal_is_broken(settings, journal):
+def test_no_change_is_chosen_while_a_journal_is_damaged(settings, journal):
     journal.path.write_bytes(b"torn\n")
     with pytest.raises(ChangeJournalError, match=r"Line 1 .* is damaged"):
         current(settings)
@@ -258,15 +260,15 @@ def test_nothing_is_guessed_while_a_journal_is_broken(settings, journal):
 async def begin(settings: Settings, monkeypatch, now: Cluster) -> list[object]:
     from checks.change import opening
 
-    def given(group: str):
+    def gatherer(group: str):
         async def gather(session, known):
             return getattr(now, group)
 
         return gather
 
-    fakes = tuple(replace(g, gather=given(g.group)) for g in GATHERERS)
+    fakes = tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS)
     monkeypatch.setattr(opening, "GATHERERS", fakes)
-    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=given("changing")))
+    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=gatherer("changing")))
     async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
         return [event async for event in events]
 
@@ -279,7 +281,7 @@ async def test_a_second_change_is_refused_before_anything_is_planned(settings, j
         await begin(settings, monkeypatch, now)
 
 
-async def test_on_a_node_of_an_open_change_nothing_is_looked_at(settings):
+async def test_nothing_is_checked_on_a_node_of_an_open_change(settings):
     here = plan(nodes=("rac1", os.uname().nodename))
     ChangeJournal.open_new(directory_of(settings), here, look_of(cluster(), here), **WHO)
     async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
@@ -290,19 +292,19 @@ async def test_on_a_node_of_an_open_change_nothing_is_looked_at(settings):
 # --- copies on other nodes --------------------------------------------------------------------------------------------
 
 
-def test_a_copy_is_known_by_its_beginning_and_told_by_its_last_whole_line(conduct):
-    conduct.attest("A. Lee")
-    data = conduct.path.read_text()
+def test_a_copy_is_identified_by_its_start_and_described_by_its_last_whole_line(session):
+    session.attest("A. Lee")
+    data = session.path.read_text()
     copy = parse_copy("rac2", "/x", f"{data[:400]}\n" + "\n".join(data.splitlines()[-2:]) + '\n{"number":3,"at":"2026')
     assert (copy.lines, copy.outcome) == (2, "")
     assert data.startswith(copy.begins)
-    conduct.abandon("A. Lee", "the window was cancelled")
-    closed = parse_copy("rac2", "/x", "{\n" + conduct.path.read_text().splitlines()[-1])
+    session.abandon("A. Lee", "the window was cancelled")
+    closed = parse_copy("rac2", "/x", "{\n" + session.path.read_text().splitlines()[-1])
     assert (closed.lines, closed.outcome) == (3, "abandoned")
     assert isinstance(parse_copy("rac2", "/x", "").lines, Unknown)
 
 
-def test_only_names_of_journals_are_asked_for(tmp_path):
+def test_only_names_of_journals_are_requested(tmp_path):
     listing = "\n".join(
         [f"{tmp_path}/prodrac-2026-11-20-{letter}.change" for letter in "cab"]
         + [f"{tmp_path}/prodrac-*.change", "/etc/shadow.change", f"{tmp_path}/../x.change", f"{tmp_path}/a b.change"]
@@ -310,10 +312,10 @@ def test_only_names_of_journals_are_asked_for(tmp_path):
     assert listed_names(listing, tmp_path) == [f"prodrac-2026-11-20-{letter}.change" for letter in "abc"]
 
 
-async def test_copies_are_found_where_they_lie_and_where_there_is_no_directory_there_are_none(conduct, tmp_path):
-    directory = conduct.path.parent
+async def test_copies_are_found_and_a_missing_directory_has_none(session, tmp_path):
+    directory = session.path.parent
     (directory / "prodrac-2026-11-19-a.change").write_text("torn")
-    (directory / "testrac-2026-11-20-a.change").write_bytes(conduct.path.read_bytes())
+    (directory / "testrac-2026-11-20-a.change").write_bytes(session.path.read_bytes())
     shell = await Shell.open_local("rac2")
     try:
         found = await other_copies(shell, Journal(), directory, "prodrac", 5)
@@ -322,12 +324,12 @@ async def test_copies_are_found_where_they_lie_and_where_there_is_no_directory_t
         await shell.close()
     assert none == ()
     torn, own = found
-    assert (own.path, own.lines, own.outcome) == (str(conduct.path), 1, "")
-    assert conduct.path.read_text().startswith(own.begins)
+    assert (own.path, own.lines, own.outcome) == (str(session.path), 1, "")
+    assert session.path.read_text().startswith(own.begins)
     assert isinstance(torn.lines, Unknown)
 
 
-def test_the_programs_that_look_for_copies_ask_for_journals_and_no_other_file():
+def test_the_programs_that_search_for_copies_read_only_journals():
     assert f'"$1/$2"-*{SUFFIX};' in CHANGE_JOURNALS.text
     assert CHANGE_BACKUPS.example == backup_paths("ID")
 
@@ -343,7 +345,7 @@ def written(path: Path, seed: int, **more: object) -> Path:
     return path
 
 
-def test_what_a_recording_holds_is_read_from_its_samples(tmp_path):
+def test_the_contents_of_a_recording_are_read_from_its_samples(tmp_path):
     seen = see_recording(written(tmp_path / "before.rec", 1, mtu=1500))
     assert isinstance(seen, SeenRecording)
     assert (seen.seconds, seen.sampled, seen.begun_at) == (90, {"rac1": 1, "rac2": 1}, "2026-11-21T14:00:00+01:00")
@@ -351,7 +353,7 @@ def test_what_a_recording_holds_is_read_from_its_samples(tmp_path):
     assert seen.private_bytes_per_s["rac1"] > 1_000_000
 
 
-def test_what_is_no_recording_is_said(tmp_path):
+def test_a_file_that_is_not_a_recording_is_reported(tmp_path):
     assert see_recording(tmp_path / "none") == NoRecording(str(tmp_path / "none"))
     (tmp_path / "text").write_text("hello")
     assert isinstance(see_recording(tmp_path / "text"), Unknown)
@@ -374,7 +376,7 @@ def comparison(**after: object) -> RecordingsCompared:
     return summarised(compare([Runs(runs[0], runs[1], None, stretch_s)]))
 
 
-def test_more_losses_and_longer_receive_times_are_harm_and_another_load_leaves_it_open():
+def test_more_losses_and_longer_receive_times_are_worse_and_another_load_is_inconclusive():
     assert any("blocks lost from 0" in text for text in comparison(mtu=9000, lost_per_s=0.9).harm)
     assert any("receive time" in text for text in comparison(mtu=9000, receive_cs_per_block=0.15).harm)
     shifted = comparison(mtu=9000, blocks=2000.0)
@@ -382,6 +384,6 @@ def test_more_losses_and_longer_receive_times_are_harm_and_another_load_leaves_i
     assert any("the load was not the same" in text for text in shifted.open)
 
 
-def test_too_few_samples_leave_it_open():
+def test_too_few_samples_are_inconclusive():
     runs, stretch_s = runs_of([("before", recording(1, seconds=8)), ("after", recording(2, seconds=8))])
     assert summarised(compare([Runs(runs[0], runs[1], None, stretch_s)])).open

@@ -4,7 +4,7 @@ import pytest
 
 from checks.model.facts import FragileMtu
 from checks.sources.nodes.boot_config.fragile import parse_fragile
-from tests.unit.kept_support import file
+from tests.unit.boot_config_support import file
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from tests.unit.kept_support import file
         ("/etc/crontab", "@reboot root ip link set eth1 mtu 9000", "eth1", 9000),
     ],
 )
-def test_a_line_that_sets_an_mtu(path, line, interface, mtu):
+def test_a_line_that_sets_an_mtu_is_found(path, line, interface, mtu):
     assert parse_fragile([file(path, line)]) == (FragileMtu(interface, path, line, mtu),)
 
 
@@ -35,11 +35,11 @@ def test_a_line_that_sets_an_mtu(path, line, interface, mtu):
         ("/etc/cron.d/watch", "*/5 * * * * root ip link show eth1 | grep mtu"),
     ],
 )
-def test_comments_other_words_and_timed_jobs_are_none(path, line):
+def test_comments_other_words_and_timed_jobs_are_ignored(path, line):
     assert parse_fragile([file(path, line)]) == ()
 
 
-def test_in_a_stanza_of_ifupdown_the_interface_stands_above():
+def test_in_a_stanza_of_ifupdown_the_interface_is_in_the_line_above():
     text = "iface eth1 inet static\n  mtu 9000\niface eth2 inet static\n  mtu 1500"
-    told = parse_fragile([file("/etc/network/interfaces", text)])
-    assert [(f.interface, f.mtu) for f in told] == [("eth1", 9000), ("eth2", 1500)]
+    lines = parse_fragile([file("/etc/network/interfaces", text)])
+    assert [(f.interface, f.mtu) for f in lines] == [("eth1", 9000), ("eth2", 1500)]

@@ -2,15 +2,15 @@
 
 import pytest
 
-from checks.model.facts import Keeper, Unknown
+from checks.model.facts import NetworkService, Unknown
 from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
 from checks.sources.nodes.boot_config.wicked import wicked_mtus
-from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
+from tests.unit.boot_config_support import BOND, ETH1, ETH2, IB, file
 
 SCRIPTS = "/etc/sysconfig/network-scripts"
 
 
-def kept(*files, unmanaged=False):
+def boot_mtus(*files, unmanaged=False):
     return ifcfg_mtus(tuple(connections(files, unmanaged=unmanaged)), (ETH1, ETH2, BOND, IB))
 
 
@@ -30,25 +30,25 @@ def kept(*files, unmanaged=False):
         ("ifcfg-ib0", "DEVICE=ib0\nTYPE=InfiniBand\nMTU=65520", "ib0", 65520, "infiniband"),
     ],
 )
-def test_the_network_service_keeps(name, text, interface, mtu, kind):
-    (told,) = kept(file(f"{SCRIPTS}/{name}", text)).values()
-    assert (told.interface, told.mtu, told.kind) == (interface, mtu, kind)
-    assert (told.keeper, told.file) == (Keeper.IFCFG, f"{SCRIPTS}/{name}")
+def test_the_network_service_configures_the_mtu(name, text, interface, mtu, kind):
+    (boot,) = boot_mtus(file(f"{SCRIPTS}/{name}", text)).values()
+    assert (boot.interface, boot.mtu, boot.kind) == (interface, mtu, kind)
+    assert (boot.keeper, boot.file) == (NetworkService.IFCFG, f"{SCRIPTS}/{name}")
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.bak", "ifcfg-eth1.rpmsave", "ifcfg-eth1~"])
-def test_loopback_aliases_and_copies_say_nothing(name):
-    assert kept(file(f"{SCRIPTS}/{name}", "DEVICE=eth1\nMTU=9000")) == {}
+def test_loopback_aliases_and_copies_are_ignored(name):
+    assert boot_mtus(file(f"{SCRIPTS}/{name}", "DEVICE=eth1\nMTU=9000")) == {}
 
 
-def test_nm_controlled_tells_whose_the_file_is():
+def test_nm_controlled_decides_which_service_owns_the_file():
     ours, theirs = file(f"{SCRIPTS}/ifcfg-eth1", "NM_CONTROLLED=no"), file(f"{SCRIPTS}/ifcfg-eth2", "DEVICE=eth2")
-    assert set(kept(ours, theirs)) == {"eth2"}
-    assert set(kept(ours, theirs, unmanaged=True)) == {"eth1"}
+    assert set(boot_mtus(ours, theirs)) == {"eth2"}
+    assert set(boot_mtus(ours, theirs, unmanaged=True)) == {"eth1"}
 
 
-def test_where_dhcp_can_bring_an_mtu_it_is_not_known():
-    assert isinstance(kept(file(f"{SCRIPTS}/ifcfg-eth1", "BOOTPROTO=dhcp"))["eth1"].mtu, Unknown)
+def test_an_mtu_that_dhcp_may_set_is_unknown():
+    assert isinstance(boot_mtus(file(f"{SCRIPTS}/ifcfg-eth1", "BOOTPROTO=dhcp"))["eth1"].mtu, Unknown)
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ def test_where_dhcp_can_bring_an_mtu_it_is_not_known():
         ("ifcfg-ib0", "IPOIB_MODE='connected'\nMTU='65520'", ("ib0", 65520, "infiniband")),
     ],
 )
-def test_wicked_keeps(name, text, expected):
-    (told,) = wicked_mtus([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
-    assert (told.interface, told.mtu, told.kind) == expected
-    assert told.keeper is Keeper.WICKED
+def test_wicked_configures_the_mtu(name, text, expected):
+    (boot,) = wicked_mtus([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
+    assert (boot.interface, boot.mtu, boot.kind) == expected
+    assert boot.keeper is NetworkService.WICKED
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.scpmbackup"])
-def test_wicked_leaves_loopback_aliases_and_copies_alone(name):
+def test_wicked_ignores_loopback_aliases_and_copies(name):
     assert wicked_mtus([file(f"/etc/sysconfig/network/{name}", "MTU='9000'")], (ETH1,)) == {}
 
 
-def test_an_interface_that_wicked_does_not_start_is_not_kept():
+def test_an_interface_that_wicked_does_not_start_has_no_boot_configuration():
     assert wicked_mtus([file("/etc/sysconfig/network/ifcfg-eth1", "STARTMODE='off'\nMTU='9000'")], (ETH1,)) == {}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from checks.model.facts import Keeper, Unknown
+from checks.model.facts import NetworkService, Unknown
 from checks.sources.nodes.boot_config.device import Device
 from checks.sources.nodes.boot_config.networkd import link_file_mtus, networkd_mtus
-from tests.unit.kept_support import BOND, ETH1, ETH2, file
+from tests.unit.boot_config_support import BOND, ETH1, ETH2, file
 
 ETC, RUN, USR = (f"/{place}/systemd/network" for place in ("etc", "run", "usr/lib"))
 DEVICES = (ETH1, ETH2, BOND, Device("lo", kind="loopback"))
@@ -15,7 +15,7 @@ def network(match="Name=eth1", mtu="9000", link=""):
     return f"[Match]\n{match}\n[Link]\nMTUBytes={mtu}\n{link}\n[Network]\nAddress=192.168.10.1/24"
 
 
-def kept(*files):
+def boot_mtus(*files):
     return networkd_mtus(files, DEVICES)
 
 
@@ -24,7 +24,7 @@ def kept(*files):
     [("9000", 9000), ("9K", 9216), ("1500B", 1500), ("", None), ("1G", None), ("jumbo", None), ("9k", 9216)],
 )
 def test_an_mtu_can_have_a_suffix_to_the_base_of_1024(written, mtu):
-    assert kept(file(f"{ETC}/10-eth1.network", network(mtu=written)))["eth1"].mtu == mtu
+    assert boot_mtus(file(f"{ETC}/10-eth1.network", network(mtu=written)))["eth1"].mtu == mtu
 
 
 @pytest.mark.parametrize(
@@ -44,79 +44,80 @@ def test_an_mtu_can_have_a_suffix_to_the_base_of_1024(written, mtu):
         ("", {"eth1", "eth2", "bond1", "lo"}),
     ],
 )
-def test_a_file_is_for_the_interfaces_that_meet_all_its_conditions(match, interfaces):
-    assert set(kept(file(f"{ETC}/10.network", network(match)))) == interfaces
+def test_a_file_applies_to_interfaces_that_match_all_its_conditions(match, interfaces):
+    assert set(boot_mtus(file(f"{ETC}/10.network", network(match)))) == interfaces
 
 
-def test_the_first_file_by_name_counts_whatever_directory_it_is_in():
+def test_the_first_file_by_name_counts_in_any_directory():
     later, first = (
         file(f"{ETC}/50-eth1.network", network(mtu="1400")),
         file(f"{USR}/10-eth.network", network("Name=eth*")),
     )
-    assert kept(later, first)["eth1"].mtu == 9000
+    assert boot_mtus(later, first)["eth1"].mtu == 9000
 
 
-def test_of_one_name_etc_counts_before_usr():
+def test_of_two_files_with_one_name_the_one_in_etc_counts():
     assert (
-        kept(file(f"{USR}/10.network", network(mtu="1400")), file(f"{ETC}/10.network", network()))["eth1"].mtu == 9000
+        boot_mtus(file(f"{USR}/10.network", network(mtu="1400")), file(f"{ETC}/10.network", network()))["eth1"].mtu
+        == 9000
     )
 
 
-def test_a_link_to_dev_null_and_an_empty_file_mask_one_of_the_same_name():
+def test_a_link_to_dev_null_and_an_empty_file_mask_a_file_with_the_same_name():
     usr = file(f"{USR}/10.network", network())
-    assert kept(usr, file(f"{ETC}/10.network", is_masked=True)) == {}
-    assert kept(usr, file(f"{ETC}/10.network")) == {}
+    assert boot_mtus(usr, file(f"{ETC}/10.network", is_masked=True)) == {}
+    assert boot_mtus(usr, file(f"{ETC}/10.network")) == {}
 
 
-def test_drop_ins_are_read_after_the_file_in_the_order_of_their_names():
-    told = kept(
+def test_drop_ins_are_read_after_the_file_in_order_of_their_names():
+    boot = boot_mtus(
         file(f"{ETC}/10.network", network(mtu="1500")),
         file(f"{ETC}/10.network.d/20-mtu.conf", "[Link]\nMTUBytes=9000"),
         file(f"{ETC}/10.network.d/10-mtu.conf", "[Link]\nMTUBytes=1400"),
     )["eth1"]
-    assert (told.mtu, told.file) == (9000, f"{ETC}/10.network.d/20-mtu.conf")
+    assert (boot.mtu, boot.file) == (9000, f"{ETC}/10.network.d/20-mtu.conf")
 
 
-def test_what_lies_in_run_is_gone_after_a_boot_but_for_what_netplan_makes_anew():
-    assert kept(file(f"{RUN}/10-eth1.network", network())) == {}
-    assert kept(file(f"{RUN}/10-netplan-eth1.network", network()))["eth1"].keeper is Keeper.NETPLAN
+def test_files_in_run_are_gone_after_a_boot_except_those_that_netplan_generates():
+    assert boot_mtus(file(f"{RUN}/10-eth1.network", network())) == {}
+    assert boot_mtus(file(f"{RUN}/10-netplan-eth1.network", network()))["eth1"].keeper is NetworkService.NETPLAN
 
 
-def test_an_interface_that_is_left_alone_is_kept_by_nothing_here():
-    assert kept(file(f"{ETC}/10.network", network(link="Unmanaged=yes"))) == {}
+def test_an_unmanaged_interface_has_no_boot_configuration():
+    assert boot_mtus(file(f"{ETC}/10.network", network(link="Unmanaged=yes"))) == {}
 
 
-def test_a_device_that_a_netdev_file_makes_has_its_mtu_where_the_network_file_sets_none():
+def test_a_netdev_file_sets_the_mtu_if_the_network_file_does_not():
     netdev = file(f"{ETC}/bond7.netdev", "[NetDev]\nName=bond7\nKind=bond\nMTUBytes=9000")
-    assert (kept(netdev)["bond7"].mtu, kept(netdev)["bond7"].kind) == (9000, "bond")
-    with_network = kept(netdev, file(f"{ETC}/bond7.network", network("Name=bond7", "8000")))["bond7"]
+    assert (boot_mtus(netdev)["bond7"].mtu, boot_mtus(netdev)["bond7"].kind) == (9000, "bond")
+    with_network = boot_mtus(netdev, file(f"{ETC}/bond7.network", network("Name=bond7", "8000")))["bond7"]
     assert with_network.mtu == 8000
 
 
-def test_a_condition_that_racwire_does_not_follow_leaves_the_answer_open():
-    told = kept(file(f"{ETC}/10.network", network("Driver=ixgbe")), file(f"{ETC}/20.network", network()))["eth1"]
-    assert isinstance(told.mtu, Unknown)
-    assert "matches by Driver=" in told.mtu.reason
+def test_a_condition_unknown_to_racwire_leaves_the_mtu_unknown():
+    boot = boot_mtus(file(f"{ETC}/10.network", network("Driver=ixgbe")), file(f"{ETC}/20.network", network()))["eth1"]
+    assert isinstance(boot.mtu, Unknown)
+    assert "matches by Driver=" in boot.mtu.reason
     # Where another condition already fails, it does not matter.
-    assert kept(file(f"{USR}/80.network", network("Driver=veth\nName=ve-*"))) == {}
+    assert boot_mtus(file(f"{USR}/80.network", network("Driver=veth\nName=ve-*"))) == {}
 
 
-def test_dhcp_can_bring_an_mtu():
+def test_an_mtu_that_dhcp_may_set_is_unknown():
     text = "[Match]\nName=eth1\n[Network]\nDHCP=yes"
-    assert isinstance(kept(file(f"{ETC}/10.network", text))["eth1"].mtu, Unknown)
+    assert isinstance(boot_mtus(file(f"{ETC}/10.network", text))["eth1"].mtu, Unknown)
 
 
-def test_link_files_that_set_no_mtu_leave_no_doubt_whichever_of_them_matches():
+def test_link_files_without_an_mtu_leave_no_doubt_whichever_matches():
     of_udev = file(f"{USR}/73-usb-net-by-mac.link", "[Match]\nPath=*-usb-*\n[Link]\nNamePolicy=mac")
     assert link_file_mtus([of_udev], DEVICES) == {}
     ours = file(f"{ETC}/80-eth1.link", "[Match]\nOriginalName=eth1\n[Link]\nMTUBytes=9000")
     assert isinstance(link_file_mtus([of_udev, ours], DEVICES)["eth1"].mtu, Unknown)
 
 
-def test_a_link_file_sets_an_mtu_beside_any_keeper():
+def test_a_link_file_sets_an_mtu_with_any_network_service():
     default = file(f"{USR}/99-default.link", "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep")
     ours = file(f"{ETC}/10-eth1.link", "[Match]\nMACAddress=52:54:00:a1:00:01\n[Link]\nName=eth1\nMTUBytes=9000")
-    told = link_file_mtus([default, ours], DEVICES)
-    assert set(told) == {"eth1"}
-    assert told["eth1"].mtu == 9000
+    boot = link_file_mtus([default, ours], DEVICES)
+    assert set(boot) == {"eth1"}
+    assert boot["eth1"].mtu == 9000
     assert link_file_mtus([file(f"{ETC}/10.link", "[Link]\nMTUBytes=9000")], DEVICES) == {}

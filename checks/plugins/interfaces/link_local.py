@@ -1,0 +1,192 @@
+"""Findings of `interfaces` about addresses and routes in the range of HAIP that are not on a private network.
+
+Clusterware picks HAIP addresses from 169.254.0.0/16. Management controllers behind a USB network interface (iDRAC,
+IMM), zeroconf and the metadata services of clouds use the same range. The kernel sends a packet by the most specific
+route, so such an address or route can take the packets for a HAIP address of another node.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import defaultdict
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from checks.model.check import Kind
+from checks.model.facts import Address, Cluster, Clusterware, Interface, Node, Route, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
+
+_RANGE = ipaddress.IPv4Network("169.254.0.0/16")
+
+HAIP_TAKEN = Kind(
+    "IC-IFACE-016",
+    "A node sends packets for a HAIP address through an interface that is not private",
+    "The packets leave the private networks. They are lost, so that instances time out, are evicted or cannot start; "
+    "or they travel over a network with another MTU that clients use too. Pings between the private networks' own "
+    "addresses still pass.",
+    ("MOS 1161144.1", "MOS 1210883.1"),
+)
+RANGE_SHARED = Kind(
+    "IC-IFACE-017",
+    "An address that is no HAIP address is in the range of HAIP",
+    "Clusterware picks HAIP addresses from the same range when it starts, and removes the routes of other interfaces "
+    "in the range (CRS-5018). After the next start the interface can take the packets for a HAIP address.",
+    ("MOS 1629814.1", "MOS 1210883.1"),
+)
+
+
+class _Haip(NamedTuple):
+    node: str
+    interface: str
+    address: Address
+
+
+def link_local_findings(cluster: Cluster) -> Iterator[Finding]:
+    """Yield findings for addresses and routes in the range of HAIP that are not on a private network.
+
+    Yields nothing where HAIP is not in use (no node has a HAIP address, and the HAIP resource does not have the target
+    ONLINE), and where the operator named the private networks, since those may not be all.
+    """
+    if isinstance(cluster.networks, Unknown) or any(n.named_by != "oifcfg" for n in cluster.networks):
+        return
+    haips = [
+        _Haip(node.name, interface.name, address)
+        for node in cluster.read_nodes()
+        for interface in node.interfaces
+        if _has_haip(cluster, node, interface)
+        for address in interface.addresses
+        if _may_be_haip(address)
+    ]
+    if not haips and not _has_target_online(cluster):
+        return
+    for node in cluster.read_nodes():
+        taken: dict[str, list[tuple[_Haip, str]]] = defaultdict(list)
+        for haip in haips:
+            if haip.node != node.name and (way := _way_to(cluster, node, haip.address.ip)) is not None:
+                taken[way[0]].append((haip, way[1]))
+        for name, lost in taken.items():
+            yield _haip_taken(node, name, lost)
+        for interface in node.interfaces:
+            if interface.name not in taken and interface.administratively_up:
+                yield from _range_shared(cluster, node, interface)
+
+
+def _has_target_online(cluster: Cluster) -> bool:
+    facts = cluster.clusterware
+    if not isinstance(facts, Clusterware) or isinstance(facts.haip, Unknown):
+        return False
+    return facts.haip.present and facts.haip.target.startswith("ONLINE")
+
+
+def _has_haip(cluster: Cluster, node: Node, interface: Interface) -> bool:
+    """Whether HAIP addresses belong on the interface: it is private, or was when Clusterware started."""
+    if any(address.is_link_local and _alias(address).isdigit() for address in interface.addresses):
+        return True
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    ports = {port.interface for network in networks if (port := network.port(node.name))}
+    elsewhere = (network for network in networks if network.port(node.name) is None)
+    return interface.name in ports or any(fnmatchcase(interface.name, network.interface) for network in elsewhere)
+
+
+def _may_be_haip(address: Address) -> bool:
+    """Whether Clusterware may have set the address: its label is `eth1:1`, that of another program `eth1:avahi`."""
+    return address.is_link_local and (not _alias(address) or _alias(address).isdigit())
+
+
+def _alias(address: Address) -> str:
+    return address.label.partition(":")[2]
+
+
+def _way_to(cluster: Cluster, node: Node, ip: str) -> tuple[str, str] | None:
+    """Return the interface that is not private and takes the packets for a HAIP address, and what is configured there;
+    None where no interface does."""
+    others = {i.name: i for i in node.interfaces if not _has_haip(cluster, node, i)}
+    for interface in others.values():
+        for address in interface.addresses:
+            if address.ip == ip:
+                return interface.name, f"{node.name}: {interface.name} has {ip}/{address.prefix_length} too"
+    route = _route_to(node, ip)
+    if route is None or route.interface not in others:
+        return None
+    return route.interface, f"{node.name}: route {route.destination} dev {route.interface}"
+
+
+def _route_to(node: Node, ip: str) -> Route | None:
+    """Return the route in the range of HAIP that the kernel uses: the most specific one, then the lowest metric, then
+    the first one."""
+    host, found = ipaddress.ip_address(ip), []
+    for route in node.routes:
+        if route.destination == "default":
+            continue
+        network = ipaddress.ip_network(route.destination)
+        if isinstance(network, ipaddress.IPv4Network) and network.subnet_of(_RANGE) and host in network:
+            found.append((-network.prefixlen, route.metric, route))
+    return min(found, key=lambda one: one[:2])[2] if found else None
+
+
+def _haip_taken(node: Node, interface: str, lost: list[tuple[_Haip, str]]) -> Finding:
+    haip = lost[0][0]
+    others = sorted({one.node for one, _ in lost})
+    what = (
+        f"the HAIP address {haip.address.ip} of {haip.node}"
+        if len(lost) == 1
+        else f"{len(lost)} HAIP addresses of {listed(others)}"
+    )
+    return HAIP_TAKEN.finding(
+        Status.FAIL,
+        f"{node.name} sends packets for {what} through {interface}, which is on no private network.",
+        subject=f"{node.name} {interface} takes HAIP",
+        data={"interface": interface, "haip_addresses": ", ".join(one.address.ip for one, _ in lost)},
+        seen=(
+            *dict.fromkeys(reason for _, reason in lost),
+            *(f"{one.node}: {one.interface} has the HAIP address {one.address.ip}" for one, _ in lost),
+        ),
+        expected=("A route to each HAIP address through a private network",),
+        next=[
+            Remedy(
+                "Display the interface that the node uses.",
+                (f"ip route get {haip.address.ip}", f"ip address show {interface}"),
+                f"any user on {node.name}",
+            ),
+            _free_the_range(node, interface),
+        ],
+        evidence=[(node.name, "routes"), (node.name, "interfaces"), *((other, "interfaces") for other in others)],
+        nodes=[node.name, *others],
+    )
+
+
+def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterator[Finding]:
+    has_haip = _has_haip(cluster, node, interface)
+    for address in interface.addresses:
+        if not address.is_link_local or (has_haip and _may_be_haip(address)):
+            continue
+        yield RANGE_SHARED.finding(
+            Status.WARN,
+            f"{interface.name} of {node.name} has the address {address.ip}/{address.prefix_length}, in the range from "
+            "which Clusterware picks HAIP addresses.",
+            subject=f"{node.name} {interface.name} {address.ip}",
+            data={"interface": interface.name, "address": address.ip, "prefix_length": address.prefix_length},
+            seen=(f"{node.name}: {interface.name} {address.ip}/{address.prefix_length} {address.label}".rstrip(),),
+            expected=("No address in 169.254.0.0/16 but those of HAIP",),
+            next=[
+                Remedy(
+                    "Find out which program set the address.",
+                    (f"ip address show {interface.name}", "ip route show root 169.254.0.0/16"),
+                    f"any user on {node.name}",
+                ),
+                _free_the_range(node, interface.name),
+            ],
+            evidence=[(node.name, "interfaces"), (node.name, "routes")],
+            nodes=[node.name],
+        )
+
+
+def _free_the_range(node: Node, interface: str) -> Remedy:
+    return Remedy(
+        f"Give {interface} an address outside 169.254.0.0/16, or switch it off: in the management controller (iDRAC, "
+        "IMM) for its USB interface, with NOZEROCONF=yes in /etc/sysconfig/network for zeroconf.",
+        where=f"root on {node.name}",
+        is_change=True,
+    )
