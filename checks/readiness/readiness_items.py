@@ -9,14 +9,13 @@ from datetime import datetime
 import msgspec
 
 from checks.model.exit_codes import ExitCode
-from checks.model.facts import Cluster, Clusterware, Database, NotAsked, NotGathered, Unknown
+from checks.model.facts import Cluster, Clusterware, Database, History, NotAsked, NotGathered, Unknown
 from checks.model.finding import Remedy, Status
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.model.settings import DatabaseSettings
 from checks.model.wording import counted, listed
-from checks.readiness.refusals import Refusal, Topic, expected_unknown, refusals
-from checks.sources.database.history import why_awr_is_forbidden
+from checks.readiness.refusals import Refusal, Topic, expected_unknown, refusals, without_grants
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import Account
 
@@ -78,7 +77,7 @@ def readiness(
         _nodes(cluster),
         _readable(cluster, found),
         _database(cluster, report),
-        _licence(cluster, database),
+        _licence(cluster, report, database),
         _clocks(cluster, report.journal),
         ReadinessItem(topic=Topic.OTHER, status=Status.PASS, fact=""),
     ]
@@ -214,34 +213,39 @@ def _database(cluster: Cluster, report: Report) -> ReadinessItem:
         )
     if isinstance(database, NotAsked):
         steps = (Remedy("To include the database:", database.commands),) if database.commands else ()
-        skipped = [f.check for f in report.findings if f.status is Status.SKIPPED and f.title == database.reason]
         return ReadinessItem(
             topic=Topic.DATABASE,
             status=Status.SKIPPED,
             fact=database.reason,
             next=steps,
-            skipped=tuple(sorted(set(skipped))),
+            skipped=_skipped(report, database.reason),
         )
-    fact = database.reason
+    fact = without_grants(database.reason)
     if isinstance(database, NotGathered):
         fact = "The database was not read before racwire was stopped."
     return ReadinessItem(topic=Topic.DATABASE, status=Status.INFO, fact=fact)
 
 
-def _licence(cluster: Cluster, settings: DatabaseSettings) -> ReadinessItem:
-    if not settings.diagnostics_pack:
-        return ReadinessItem(
-            topic=Topic.LICENCE,
-            status=Status.PASS,
-            fact="racwire reads no AWR: --awr, which states that you have the Diagnostics Pack, is not set. Statspack "
-            "is read where it is installed.",
-        )
-    forbidden = why_awr_is_forbidden(cluster.database) if isinstance(cluster.database, Database) else ""
-    return ReadinessItem(
-        topic=Topic.LICENCE,
-        status=Status.INFO if forbidden else Status.PASS,
-        fact=forbidden or "You state that you have the Diagnostics Pack: racwire reads AWR.",
+def _licence(cluster: Cluster, report: Report, settings: DatabaseSettings) -> ReadinessItem:
+    fact = (
+        "You state that you have the Diagnostics Pack: racwire reads AWR."
+        if settings.diagnostics_pack
+        else "racwire reads no AWR: --awr, which states that you have the Diagnostics Pack, is not set. Statspack is "
+        "read where it is installed."
     )
+    history = cluster.history
+    skipped: tuple[str, ...] = ()
+    if isinstance(cluster.database, Database) and not isinstance(history, History | NotGathered):
+        fact = without_grants(history.reason)
+        skipped = _skipped(report, history.reason)
+    return ReadinessItem(
+        topic=Topic.LICENCE, status=Status.SKIPPED if skipped else Status.PASS, fact=fact, skipped=skipped
+    )
+
+
+def _skipped(report: Report, reason: str) -> tuple[str, ...]:
+    """Return the checks that are skipped for this reason."""
+    return tuple(sorted({f.check for f in report.findings if f.status is Status.SKIPPED and f.title == reason}))
 
 
 # --- clocks -----------------------------------------------------------------------------------------------------------

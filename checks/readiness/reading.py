@@ -18,7 +18,6 @@ from checks.model.facts import (
     CounterChanges,
     Database,
     NotAsked,
-    NotGathered,
     PathProbe,
     Unknown,
 )
@@ -26,7 +25,7 @@ from checks.model.settings import Settings
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
 from checks.run.gathering import GATHERERS, Gatherer
-from checks.sources.database.history import why_no_history
+from checks.sources.database.history import find_history
 from checks.sources.database.sampling import read_activity
 from checks.sources.nodes.account import Account, read_account
 from checks.sources.nodes.counter_change import read_counter_changes
@@ -82,14 +81,11 @@ async def _activity(session: Session, cluster: Cluster) -> Activity | Unknown | 
     return await read_activity(session.databases, cluster.database, 0.0, session.progress)
 
 
-async def _no_history(session: Session, cluster: Cluster) -> Unknown | NotAsked:
+async def _history(session: Session, cluster: Cluster) -> Unknown | NotAsked:
     """Return why the history will not be known. Where it can be, it is not read: it costs the database too much."""
-    database = cluster.database
-    if not isinstance(database, Database):
-        return database
-    if reason := why_no_history(database):
-        return Unknown(reason) if session.settings.database.diagnostics_pack else NotAsked(reason)
-    return NotGathered()
+    if not isinstance(cluster.database, Database):
+        return cluster.database
+    return await find_history(session.databases, cluster.database, session.progress)
 
 
 READINESS_GATHERERS = (
@@ -97,5 +93,5 @@ READINESS_GATHERERS = (
     Gatherer("paths", ("nodes", "networks"), _no_packets, limit_s=5),
     Gatherer("counters", ("nodes",), _counters, limit_s=150),
     Gatherer("activity", ("database",), _activity, limit_s=300),
-    Gatherer("history", ("database",), _no_history, limit_s=5),
+    Gatherer("history", ("database",), _history, limit_s=150),
 )

@@ -207,12 +207,15 @@ def _of_activity(activity: Activity) -> Iterator[Refusal]:
 
 
 def _refusal(topic: Topic, source: str, unknown: Unknown, *nodes: str) -> Refusal:
-    reason = unknown.reason.strip()
-    commands = unknown.commands or tuple(_GRANT.findall(reason))
-    if commands:
-        reason = reason.partition(_BEFORE_GRANTS)[0]
-    steps = (Remedy("Have a DBA grant the missing rights.", commands),) if commands else ()
+    reason = without_grants(unknown.reason)
+    commands = unknown.commands or tuple(_GRANT.findall(unknown.reason))
+    steps = (Remedy("Have a DBA grant this, or run the script of `racwire grants`.", commands),) if commands else ()
     return Refusal(topic=topic, source=source, reason=reason, nodes=nodes, next=steps)
+
+
+def without_grants(reason: str) -> str:
+    """Return a reason without the GRANT commands at its end, which are a step of their own."""
+    return reason.partition(_BEFORE_GRANTS)[0].strip()
 
 
 def _merged(found: Iterable[Refusal]) -> Iterator[Refusal]:

@@ -117,8 +117,8 @@ def plan_doctor() -> Iterator[str]:
     """Yield the reads of `racwire doctor`, line by line."""
     yield from (
         "",
-        "racwire doctor: the reads listed above, without pings, without history, and without an interval between the",
-        f"two readings of counters and of instances. In addition, {ACCOUNT.where}:",
+        "racwire doctor: the reads listed above, without pings, without an interval between the two readings of",
+        f"counters and of instances, and of the history only its range. In addition, {ACCOUNT.where}:",
         *_reads(ACCOUNT, 16),
     )
 

@@ -12,7 +12,7 @@ from checks.model.settings import DatabaseSettings
 from checks.sources.database.connection import Rows
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.history import read_history
+from checks.sources.database.history import find_history, read_history
 from checks.sources.database.statements import Statement
 from racwire_lab.database.backend import Caller, Cancellation, OracleError
 from racwire_lab.database.live import InstanceState
@@ -79,6 +79,11 @@ class Practice:
         self.settings = DatabaseSettings(connect="lab", diagnostics_pack=awr, history_days=days)
         history = read_history(cast(Connections, self), database or a_database(self.plan), lambda *_: None)
         return asyncio.run(history)
+
+    def found(self, *, awr: bool = True) -> Any:
+        """Return the result of `find_history`."""
+        self.settings = DatabaseSettings(connect="lab", diagnostics_pack=awr)
+        return asyncio.run(find_history(cast(Connections, self), a_database(self.plan), lambda *_: None))
 
     def close(self) -> None:
         self.engine.close()

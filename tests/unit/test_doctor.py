@@ -240,7 +240,6 @@ def test_no_pings_no_history_and_no_interval() -> None:
     unknown = Unknown("No Grid home.")
     assert asyncio.run(gathered("paths", facts)) == ()
     assert asyncio.run(gathered("paths", replace(facts, networks=unknown))) == unknown
-    assert asyncio.run(gathered("history", facts)) == NotGathered()
     assert asyncio.run(gathered("history", replace(facts, database=unknown))) == unknown
     assert asyncio.run(gathered("activity", replace(facts, database=unknown))) == unknown
 
@@ -271,12 +270,15 @@ def test_a_slow_reading_widens_the_limits_of_the_clock() -> None:
     assert clock_differences(read(), [Entry("rac2", "setup", "id", START, 1.0, outcome="interrupted")]) == ()
 
 
-def test_awr_is_read_only_where_it_is_allowed() -> None:
+def test_the_licence_and_its_consequence() -> None:
     assert "racwire reads no AWR" in item(diagnosed(read()), Topic.LICENCE).fact
-    facts = read()
-    forbidden = item(diagnosed(facts, awr=True), Topic.LICENCE)
-    assert forbidden.status is Status.INFO
-    assert "control_management_pack_access" in forbidden.fact
+    assert "racwire reads AWR" in item(diagnosed(read(), awr=True), Topic.LICENCE).fact
+    forbidden = "AWR was not read: control_management_pack_access is NONE on prod1, which forbids AWR."
+    refused = item(diagnosed(replace(read(), history=Unknown(forbidden)), awr=True), Topic.LICENCE)
+    assert (refused.status, refused.fact) == (Status.UNKNOWN, forbidden)
+    assert refused.refusals[0].checks == ("device-mtu",)
+    choice = item(diagnosed(replace(read(), history=NotAsked("No history was read."))), Topic.LICENCE)
+    assert (choice.status, choice.skipped) == (Status.SKIPPED, ("device-mtu",))
 
 
 def test_the_user_with_sudo_and_without_osdba() -> None:

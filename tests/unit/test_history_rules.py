@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from checks.model.facts import Database, History, NotAsked, Unknown
+from checks.model.facts import Database, History, NotAsked, NotGathered, Unknown
 from checks.sources.database.statements import statements
 from racwire_lab.history.history_plan import HistoryPlan
 from racwire_lab.oracle_sql.dictionary import FREE_HISTORY, views
@@ -54,6 +54,16 @@ def test_without_awr_and_statspack_the_message_says_how_to_enable_them(without_s
     assert "Diagnostics Pack" in history.reason
     assert history.commands == ("racwire check --awr",)
     assert not without_statspack.read & AWR_VIEWS
+
+
+@pytest.mark.parametrize(("awr", "statement"), [(True, "awr_range"), (False, "statspack_range")])
+def test_one_statement_finds_whether_a_history_can_be_read(both: Practice, awr: bool, statement: str) -> None:
+    assert both.found(awr=awr) == NotGathered()
+    assert both.asked == [statement]
+
+
+def test_a_history_that_cannot_be_read_is_found_with_the_same_reason(without_statspack: Practice) -> None:
+    assert without_statspack.found(awr=False) == without_statspack.history(awr=False)
 
 
 def test_enabling_awr_reads_awr(both: Practice) -> None:

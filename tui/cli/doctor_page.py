@@ -116,8 +116,8 @@ def _checks_line(label: str, checks: Sequence[str], start: Line, width: int, ver
 
 
 def _step_lines(text: str, commands: Sequence[str], start: Line, width: int, verbose: bool) -> Iterator[Line]:
-    """The step; without --verbose only its first commands, and no text where these are enough."""
-    if verbose or not commands or commands[0].startswith("racwire check"):
+    """The step; without --verbose only its first commands, which are enough to start."""
+    if text:
         yield from hanging(start, text, width)
     for command in commands if verbose else commands[:_FIRST]:
         indent = width_of(start)

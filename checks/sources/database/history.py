@@ -9,13 +9,13 @@ default. Otherwise racwire reads Statspack, which is free, where PERFSTAT's tabl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from checks.model.facts import Database, History, NotAsked, Unknown
+from checks.model.facts import Database, History, NotAsked, NotGathered, Unknown
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind
@@ -52,18 +52,35 @@ async def read_history(databases: Connections, database: Database, progress: Pro
     to AWR and it may not or could not be read. In a History, `transfers`, `pings`, `devices` and `clients` are each
     Unknown where they could not be read; messages and events are then empty.
     """
+    return await _from_source(databases, database, progress, _read)
+
+
+async def find_history(
+    databases: Connections, database: Database, progress: Progress
+) -> NotGathered | Unknown | NotAsked:
+    """Return why `read_history` could read no history, after one statement; NotGathered where it could."""
+    return await _from_source(databases, database, progress, _find)
+
+
+_Reading = Callable[["_SourceReader", "_Source", Database, float], Awaitable[_T]]
+
+
+async def _from_source(
+    databases: Connections, database: Database, progress: Progress, read: _Reading[_T]
+) -> _T | Unknown | NotAsked:
+    """Return what `read` returns for AWR or else for Statspack, or why neither may or can be read."""
     settings = databases.settings
     opted_in = settings.diagnostics_pack
-    unusable = why_no_history(database)
+    unusable = _why_unusable(database)
     if unusable:
         return Unknown(unusable) if opted_in else NotAsked(unusable)
-    forbidden = why_awr_is_forbidden(database) if opted_in else ""
+    forbidden = _forbidden(database) if opted_in else ""
     try:
         connection = await databases.get("history")
         source = _AWR if opted_in and not forbidden else _STATSPACK
         reader = _SourceReader(connection, settings.history_timeout_s, progress, source)
         try:
-            return await _read(reader, source, database, settings.history_days)
+            return await read(reader, source, database, settings.history_days)
         except DatabaseError as error:
             if source is _AWR or error.kind is not ErrorKind.MISSING_GRANT:
                 raise
@@ -79,7 +96,7 @@ async def read_history(databases: Connections, database: Database, progress: Pro
     )
 
 
-def why_no_history(database: Database) -> str:
+def _why_unusable(database: Database) -> str:
     """Why the AWR and Statspack of this database do not describe this interconnect; empty where they do."""
     if "STANDBY" in database.role.upper():
         return (
@@ -94,7 +111,7 @@ def why_no_history(database: Database) -> str:
     return ""
 
 
-def why_awr_is_forbidden(database: Database) -> str:
+def _forbidden(database: Database) -> str:
     """Why AWR may not be read although the operator has opted in; empty where it may be read."""
     name = "control_management_pack_access"
     if isinstance(database.parameters, Unknown):
@@ -166,15 +183,25 @@ class _SourceReader:
             return Unknown(str(error), error.grants)
 
 
+async def _range(reader: _SourceReader, source: _Source, database: Database, days: float) -> SnapshotRange | Unknown:
+    """Return the range of snapshots. Raises DatabaseError where it could not be read."""
+    reader.binds |= {"dbid": database.dbid, "days": days}
+    return source.find_range(await reader.rows("range", "available snapshots")) or Unknown(
+        f"{source.name} has fewer than two snapshots of {database.name} (DBID {database.dbid}): check the interval "
+        f"and the retention of {source.name}."
+    )
+
+
+async def _find(reader: _SourceReader, source: _Source, database: Database, days: float) -> NotGathered | Unknown:
+    found = await _range(reader, source, database, days)
+    return found if isinstance(found, Unknown) else NotGathered()
+
+
 async def _read(reader: _SourceReader, source: _Source, database: Database, days: float) -> History | Unknown:
     """Read the whole history of a source. Raises DatabaseError where its range or block counts could not be read."""
-    reader.binds |= {"dbid": database.dbid, "days": days}
-    found = source.find_range(await reader.rows("range", "available snapshots"))
-    if found is None:
-        return Unknown(
-            f"{source.name} has fewer than two snapshots of {database.name} (DBID {database.dbid}): check the interval "
-            f"and the retention of {source.name}."
-        )
+    found = await _range(reader, source, database, days)
+    if isinstance(found, Unknown):
+        return found
     reader.binds |= found.binds
     covered = await reader.rows("instances", "time range of each instance")
     scale = trend(covered)
