@@ -392,6 +392,12 @@ def test_where_nothing_was_measured_the_baseline_says_so_and_no_later_gate_holds
     assert of_the_database(check, "prove-paths", idle(2)) == [(Status.UNKNOWN, nothing)]
 
 
+def test_an_interval_without_a_ping_that_is_too_short_for_one_prevents_nothing():
+    short = msgspec.structs.replace(idle(2).activity, seconds=10.0)
+    now = msgspec.structs.replace(idle(2), activity=short)
+    assert [status for status, _ in of_the_database("instance-ping", "prove-paths", now)] == [Status.INFO]
+
+
 def test_an_instance_that_is_open_alone_has_nobody_to_have_blocks_from():
     ((status, told),) = of_the_database("gc-blocks-lost", "prove-paths", idle(1))
     assert status is Status.INFO

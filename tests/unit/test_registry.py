@@ -93,7 +93,8 @@ def unregistered(journal: Journal) -> set[str]:
 def test_the_dry_run_tells_every_entry() -> None:
     settings = Settings(database=DatabaseSettings(connect="scan/prod", user="racwire", diagnostics_pack=True))
     everything = (*discover().checks, *documented())
-    told = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {})))
+    without_database = plan_checks(everything, Settings(), {})
+    told = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {}), *without_database))
     described_in_words = {"ssh", "path pings", "latency pings", "database login"}
     for entry in sources():
         if isinstance(entry, GridCommand):

@@ -88,6 +88,8 @@ class Connection:
     def __init__(self, login: Login, journal: Journal, node: Callable[[], str], purpose: str = "main") -> None:
         self.driver = ""
         """`python-oracledb 26.1.0, thin`; empty before `open`."""
+        self.login_warning = ""
+        """The database's warning at the login, such as ORA-28002; empty where there was none."""
         self._login = login
         self._journal = journal
         self._node = node
@@ -123,7 +125,8 @@ class Connection:
                     ErrorKind.CANNOT_CONNECT,
                 ) from None
             self._session = made[0]
-            self.driver = entry.text = self._session.driver
+            self.driver, self.login_warning = self._session.driver, self._session.warning
+            entry.text = "\n".join(filter(None, (self.driver, self.login_warning)))
 
     async def rows(
         self, statement: Statement, binds: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
