@@ -77,7 +77,8 @@ async def test_a_wrong_password(server):
     assert (error.kind, error.code) == (ErrorKind.LOGIN, 1017)
     assert str(error) == (
         f"{server.dsn} refused the login of {USER}: the user or the password is wrong (ORA-01017). Check --user, "
-        "and the password from the prompt, $RACWIRE_DB_PASSWORD or --password-file."
+        "and the password from the prompt, $RACWIRE_DB_PASSWORD or --password-file. CDB$ROOT knows only common users "
+        "(C##...)."
     )
 
 
@@ -328,6 +329,12 @@ def tls_listener(tmp_path, days=1, host="db.example"):
         thread.start()
         yield where
         thread.join(5)
+
+
+async def test_tls_at_a_listener_without_tls_hangs_and_names_the_port(server):
+    error = await told(settings(server, connect=f"tcps://{server.dsn}", login_timeout_s=0.3))
+    assert "did not end within 0.3 s" in str(error)
+    assert "the port does not use TLS" in str(error)
 
 
 async def test_a_certificate_that_no_wallet_knows(tmp_path):

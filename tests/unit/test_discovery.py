@@ -95,7 +95,7 @@ def test_running_instances_are_proposed_by_their_default_service_and_as_the_owne
     found = proposal(running, [], services)
     assert found.reason == "No database connection is set; prod1 and test1 run here."
     assert found.commands == (
-        "racwire grants   # the script for a user that can only read",
+        "racwire grants   # the script for a user that can only read; in a container database --user C##RACWIRE",
         "racwire check --connect SCAN:1521/prod_fra.example.com --user RACWIRE",
         "racwire check --connect SCAN:1521/test --user RACWIRE",
         "sudo -u oracle env ORACLE_HOME=/u01/db ORACLE_SID=prod1 LD_LIBRARY_PATH=/u01/db/lib "

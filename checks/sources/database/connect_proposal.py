@@ -58,7 +58,7 @@ def _commands(found: tuple[LocalInstance, ...], services: DefaultServices, *, ha
     """Commands for a least-privilege user by EZConnect, then for each instance as the owner of its home."""
     known = dict.fromkeys(services.by_sid[instance.sid] for instance in found if instance.sid in services.by_sid)
     return (
-        "racwire grants   # the script for a user that can only read",
+        "racwire grants   # the script for a user that can only read; in a container database --user C##RACWIRE",
         *(f"racwire check --connect SCAN:1521/{service} --user RACWIRE" for service in known),
         *((*_LIST_SERVICES, _ANYWHERE) if has_unknown else ()),
         *(_as_owner(instance) for instance in found),

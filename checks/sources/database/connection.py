@@ -121,7 +121,8 @@ class Connection:
                     raise
                 raise DatabaseError(
                     f"The login at {login.where} did not end within {limit_s:g} s, and racwire gave up: the listener "
-                    "does not answer, or the instance hangs. Check `lsnrctl status` and the alert log.",
+                    f"does not answer, or {_or_tls(login.where)}the instance hangs. Check `lsnrctl status` and the "
+                    "alert log.",
                     ErrorKind.CANNOT_CONNECT,
                 ) from None
             self._session = made[0]
@@ -209,6 +210,11 @@ class Connection:
         # Drop the tasks that ended: a connection of many hours may lose many sessions.
         self._leaving = [task for task in self._leaving if not task.done()]
         self._leaving.append(asyncio.create_task(end()))
+
+
+def _or_tls(where: str) -> str:
+    """A further cause of a login that hangs: a listener waits for more where a client starts TLS at a port without."""
+    return "the port does not use TLS, or " if "tcps" in where.casefold() else ""
 
 
 def reads_only(sql: str) -> bool:

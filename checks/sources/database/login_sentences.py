@@ -42,7 +42,7 @@ LOGIN_ERRORS: dict[int, Sentence] = {
     1017: Sentence(
         _LOGIN,
         "{where} refused the login of {who}: the user or the password is wrong (ORA-01017). Check --user, and the "
-        "password from the prompt, $RACWIRE_DB_PASSWORD or --password-file.",
+        "password from the prompt, $RACWIRE_DB_PASSWORD or --password-file. CDB$ROOT knows only common users (C##...).",
     ),
     1005: Sentence(
         _LOGIN,
