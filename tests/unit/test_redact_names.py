@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from checks.model.facts import Cluster, Database, Unknown
+from checks.model.facts import Cluster, Database, NotAsked, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report, make_report
@@ -158,6 +158,23 @@ def test_a_name_is_replaced_where_it_is_meant(text: str, replaced: str) -> None:
 )
 def test_what_an_output_names_in_a_well_known_way_goes(text: str, gone: str) -> None:
     assert gone not in text_with(text).lower()
+
+
+def test_names_in_proposed_commands_go_and_placeholders_stay() -> None:
+    proposed = NotAsked(
+        "No database connection is set; zapdb1 runs here.",
+        (
+            "racwire check --connect SCAN:1521/zapdb_fra.heart.example --user RACWIRE",
+            "racwire check --connect SCAN:1521/SERVICE --user RACWIRE",
+            "ORACLE_HOME=/u01/db ORACLE_SID=zapdb1 racwire check --os-auth --sysdba",
+        ),
+    )
+    text = "\n".join((proposed.reason, *proposed.commands))
+
+    replaced = text_with(text, report_of(asked(2, database=proposed)))
+
+    assert not re.search("zapdb|heart", replaced)
+    assert "--connect SCAN:1521/SERVICE --user RACWIRE" in replaced
 
 
 def test_names_with_signs_in_them_go_as_html_json_and_web_addresses_have_them() -> None:
