@@ -22,6 +22,11 @@ _EASY = re.compile(
     rf"(?://)?(?P<hosts>[\w.,:;\[\]$#-]+?)(?::(?P<port>\d+))?/(?P<service>{_NAME})?(?::\w+)?(?:/(?P<instance>{_NAME}))?"
 )
 
+_INSTANCES = re.compile(r"^Database instances?: *([\w$#,-]{1,1000})", re.IGNORECASE | re.MULTILINE)
+_CONNECT_OPTION = re.compile(r"--connect[ =](\S+)")
+_SID_VARIABLE = re.compile(r"\bORACLE_SID=([\w$#-]{1,64})")
+_PLACEHOLDERS = frozenset({"scan", "service", "service_of_a_rac_database", "host"})
+
 _PATTERNS = tuple(
     (kind, marker, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
     for kind, marker, pattern in (
@@ -36,6 +41,7 @@ _PATTERNS = tuple(
         ("database", "ora.", r"\bora\.([\w$#-]{1,64})\.(?:db\b|[\w$#.-]{1,128}\.svc\b)"),
         ("service", "ora.", r"\bora\.[\w$#-]{1,64}\.([\w$#.-]{1,128})\.svc\b"),
         ("database", "name:", r"\bDatabase (?:unique )?name: *([\w$#-]{1,64})"),
+        ("domain", "domain:", r"^Domain: *([\w-]{1,63}(?:\.[\w-]{1,63})*)"),
         ("database", "srvctl", r"\bsrvctl\s+\w+\s+\w+\s.{0,80}?-d(?:b|atabase)?\s+([\w$#-]{1,64})"),
         ("host", "scan name:", r"\bSCAN name: *([\w.-]{1,253})"),
         ("switch", "chassis.name=", r"\bchassis\.name=(\S[^\n]{0,254})"),
@@ -87,3 +93,13 @@ def names_in_text(text: str) -> Iterator[tuple[str, str]]:
         if marker in lower:
             for found in pattern.finditer(text):
                 yield kind, found[1]
+    if "database instance" in lower:
+        for found in _INSTANCES.finditer(text):
+            yield from (("instance", name) for name in found[1].split(","))
+
+
+def names_in_command(command: str) -> Iterator[tuple[str, str]]:
+    """Yield the names in a command that racwire proposes, each with its kind: of `--connect` and of ORACLE_SID."""
+    for found in _CONNECT_OPTION.finditer(command):
+        yield from (named for named in names_in_connect_string(found[1]) if named[1].lower() not in _PLACEHOLDERS)
+    yield from (("instance", found[1]) for found in _SID_VARIABLE.finditer(command))

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from checks.model import facts, finding, journal, report
-from checks.redact.connect_text import names_in_connect_string
+from checks.redact.connect_text import names_in_command, names_in_connect_string
 from checks.redact.well_known import VOCABULARY, is_well_known_directory
 from checks.traffic import recording, samples
 
@@ -126,6 +126,9 @@ def _database(part: msgspec.Struct) -> Iterator[Named]:
             yield from _host(part.host)
         case facts.UnaskedInstance():
             yield "instance", part.name
+        case facts.NotAsked():
+            for command in part.commands:
+                yield from names_in_command(command)
         case facts.Parameter() if part.name in _PARAMETERS:
             kind = _PARAMETERS[part.name]
             if kind == "listener":

@@ -20,7 +20,7 @@ from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
 from checks.sources.database.statements import Statement
 from checks.sources.entries import GridCommand, Program, RegistryEntry, RunsOn
-from checks.sources.grid_commands import GRID_HOME
+from checks.sources.grid_commands import DATABASE_CONFIGURATION, GRID_HOME, LIST_DATABASES
 from checks.sources.kernel_files import (
     COUNTERS,
     COUNTERS_OF_THIS_NODE,
@@ -79,7 +79,7 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
     if "paths" in groups:
         yield from _paths(settings)
     if not {"database", "activity", "history"}.isdisjoint(groups):
-        yield from _database(settings, groups)
+        yield from _database(settings, groups, environ)
 
 
 def plan_samples(settings: Settings, environ: Mapping[str, str] = os.environ) -> Iterator[str]:
@@ -240,7 +240,7 @@ def _megabits(settings: TrafficSettings) -> float:
 # --- the database -----------------------------------------------------------------------------------------------------
 
 
-def _database(settings: Settings, groups: Collection[str]) -> Iterator[str]:
+def _database(settings: Settings, groups: Collection[str], environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the connection, and every statement with its purpose."""
     database = settings.database
     if not database.is_set:
@@ -249,6 +249,7 @@ def _database(settings: Settings, groups: Collection[str]) -> Iterator[str]:
             "No database is configured, so none is queried; `racwire plan --connect SCAN:1521/SERVICE --user NAME` "
             "lists the statements.",
         )
+        yield from _proposed(settings, environ)
         return
     login = Login(database, None, "")
     mode = "thick" if why_thick(database) else "thin"
@@ -272,6 +273,16 @@ def _database(settings: Settings, groups: Collection[str]) -> Iterator[str]:
         )
     if "history" in groups:
         yield from _history(settings)
+
+
+def _proposed(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the commands that find a connect string to propose."""
+    yield "Where an instance runs on this node (ora_pmon_* processes), to propose a connect string for it, read-only:"
+    yield f"  {GRID_HOME.reads[0].what:<{_COLUMN}}{GRID_HOME.reads[0].how}"
+    home = find_grid_home(settings.cluster.grid_home, environ)
+    path = home.path if isinstance(home, GridHome) else "$GRID_HOME"
+    for command in (LIST_DATABASES, DATABASE_CONFIGURATION):
+        yield f"  {command.topic:<{_COLUMN}}{shlex.join(command.argv(path))}"
 
 
 def _history(settings: Settings) -> Iterator[str]:

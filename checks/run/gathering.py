@@ -29,6 +29,7 @@ from checks.model.networks import private_networks
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.managed import read_managed
+from checks.sources.database.connect_proposal import propose_connection
 from checks.sources.database.history import read_history
 from checks.sources.database.identity import read_database
 from checks.sources.database.sampling import read_activity
@@ -186,6 +187,8 @@ def counters_interval_s(settings: Settings) -> float:
 
 
 async def _database(session: Session, cluster: Cluster) -> Database | Unknown | NotAsked:
+    if not session.databases.settings.is_set:
+        return await propose_connection(session.settings.cluster, session.journal, session.local_node)
     found = await read_database(session.databases, session.progress)
     if isinstance(found, Database) and _is_single(found):
         return NotAsked(

@@ -76,6 +76,12 @@ DATABASE_STATUS = _query(
     group="managed",
     limit_s=_SRVCTL_S,
 )
+DATABASE_CONFIGURATION = _query(
+    "srvctl config database NAME",
+    "srvctl config database -d NAME",
+    "the unique name, the domain and the instances of a database, for a connect string that works",
+    group="database",
+)
 MANUAL_BACKUPS = _query(
     "ocrconfig -showbackup",
     "ocrconfig -showbackup manual",
@@ -97,5 +103,6 @@ GRID_COMMANDS = (
     MISSCOUNT,
     LIST_DATABASES,
     DATABASE_STATUS,
+    DATABASE_CONFIGURATION,
     MANUAL_BACKUPS,
 )

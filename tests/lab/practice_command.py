@@ -37,10 +37,12 @@ class Practice:
     The environment names this directory until another cluster is made.
     """
 
-    def __init__(self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False) -> None:
+    def __init__(
+        self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False, **options: str
+    ) -> None:
         self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
         os.environ["RACWIRE_LAB_DIR"] = str(directory)
-        self.cluster = racwire_lab.up(nodes=nodes, mtu=mtu, database=database)
+        self.cluster = racwire_lab.up(nodes=nodes, mtu=mtu, database=database, **options)
         self._operator: Operator | None = None
 
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:

@@ -114,6 +114,34 @@ def test_a_login_can_be_made_to_fail(server: OracleServer) -> None:
     assert code(error.value) == "ORA-01033"
 
 
+@pytest.mark.parametrize(
+    ("fault", "value", "number"),
+    [
+        ("requires_encryption", True, "DPY-3001"),
+        ("closes_at_login", True, "DPY-4011"),
+        ("verifier_type", 0x939, "DPY-3015"),
+    ],
+)
+def test_a_server_can_refuse_thin_mode(server: OracleServer, fault: str, value: object, number: str) -> None:
+    usual = getattr(server.faults, fault)
+    setattr(server.faults, fault, value)
+    assert number in refusal(server)
+    setattr(server.faults, fault, usual)
+    connect(server).close()
+
+
+@pytest.mark.parametrize("release", ["12.1", "19c", "23ai"])
+def test_a_login_can_come_with_a_warning(release: str, server: OracleServer) -> None:
+    server.profile = RELEASES[release]
+    server.faults.login_warning = OracleError(28002, "the password will expire within 3 days")
+    with connect(server) as connection:
+        assert str(connection.warning).startswith("ORA-28002: the password will expire within 3 days")
+        assert connection.cursor().execute("select * from numbered").fetchone() == (0, "row 0")
+    server.faults.login_warning = None
+    with connect(server) as connection:
+        assert connection.warning is None
+
+
 def test_a_listener_that_is_down_refuses_connections_and_its_sessions_continue(server: OracleServer) -> None:
     with connect(server) as connection:
         for _ in range(2):

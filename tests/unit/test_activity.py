@@ -1,6 +1,7 @@
 """The facts of a database and its instances, read by racwire's real statements on the practice database's SQL."""
 
 import asyncio
+import io
 
 import pytest
 
@@ -18,13 +19,17 @@ from checks.model.facts import (
     WaitBucket,
     WaitEvent,
 )
+from checks.report.html.evidence_sheets import cluster_sheets
 from checks.rules import cache_fusion
 from checks.sources.database.identity import read_database
 from checks.sources.database.sampling import read_activity
 from checks.sources.database.statements import statement
 from racwire_lab.database.backend import OracleError
 from racwire_lab.database.live import Interconnect, Ping, Transfer, Waits
+from tests.fixtures.databases import asked
 from tests.fixtures.instance_states import STARTED, TWO_WAY, StraightIn, instances, practice
+from tests.fixtures.reports import report_of
+from tui.cli.text_report import text_report
 
 VERSIONS = ["11.2.0.4.0", "12.1.0.2.0", "12.2.0.1.0", "19.22.0.0.0", "23.9.0.25.07"]
 INTERVAL_S = 0.05
@@ -53,6 +58,17 @@ def meanwhile(happens):
             happens()
 
     return progress
+
+
+async def test_a_warning_of_the_login_is_part_of_the_database_and_shown_with_it():
+    warning = "ORA-28002: the password will expire within 3 days."
+    databases = StraightIn(practice(instances(2)), login_warning=warning).databases()
+    database = await read_database(databases, quiet)
+    assert database.login_warning == warning
+    report = report_of(asked(2, database=database))
+    assert f"The database warned at the login: {warning}" in " ".join(text_report(report, io.StringIO()).split())
+    (sheet,) = (s for s in cluster_sheets(report.cluster) if s.title == "Database")
+    assert ("Login", warning) in sheet.rows
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -397,6 +397,12 @@ def test_an_idle_database_is_noted_in_the_baseline_and_unknown_at_later_gates(ch
     assert of_the_database(check, "prove-paths", idle(2)) == [(Status.UNKNOWN, nothing)]
 
 
+def test_an_interval_without_a_ping_that_is_too_short_for_one_prevents_nothing():
+    short = msgspec.structs.replace(idle(2).activity, seconds=10.0)
+    now = msgspec.structs.replace(idle(2), activity=short)
+    assert [status for status, _ in of_the_database("instance-ping", "prove-paths", now)] == [Status.INFO]
+
+
 def test_a_single_open_instance_has_no_peer_to_receive_blocks_from():
     ((status, title),) = of_the_database("gc-blocks-lost", "prove-paths", idle(1))
     assert status is Status.INFO

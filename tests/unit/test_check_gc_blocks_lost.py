@@ -277,8 +277,31 @@ def test_a_count_of_12_1_0_2_stays_a_warning_where_the_waits_were_not_read():
 
 def test_inside_a_pluggable_database_no_result_passes():
     codes = found(asked(2, database=database(2, is_multitenant=True, container="APP1")))
-    assert codes["IC-LOST-005"].status is Status.UNKNOWN
+    finding = codes["IC-LOST-005"]
+    assert finding.status is Status.UNKNOWN
+    assert finding.title == (
+        "Only the statistics of the pluggable database APP1 are visible: the blocks that other containers lost are not "
+        "known."
+    )
+    assert "visible: the statistics and waits of sessions in APP1" in finding.seen
     assert Status.PASS not in {f.status for f in codes.values()}
+
+
+@pytest.mark.parametrize(
+    ("reached", "target"),
+    [
+        ("scan:1521/app1", "scan:1521/PROD"),
+        ("scan.example.com:1521/app1.example.com", "scan.example.com:1521/PROD.example.com"),
+        ("tcps://scan:2484/app1.world?wallet_location=/w", "tcps://scan:2484/PROD.world"),
+        ("//scan/app1:dedicated", "//scan/PROD"),
+        ("PROD_ALIAS", "SCAN:1521/PROD"),
+        ("(DESCRIPTION=(ADDRESS=(HOST=scan))(CONNECT_DATA=(SERVICE_NAME=app1)))", "SCAN:1521/PROD"),
+    ],
+)
+def test_inside_a_pluggable_database_the_service_of_the_container_database_is_proposed(reached, target):
+    inside = database(2, is_multitenant=True, container="APP1", reached=reached)
+    (remedy,) = found(asked(2, database=inside))["IC-LOST-005"].next
+    assert remedy.commands[1] == f"racwire check --connect {target} --user C##RACWIRE"
 
 
 def test_lost_claims_and_corrupt_blocks_have_their_own_findings():

@@ -79,6 +79,29 @@ def test_too_few_pings_are_not_judged():
     )
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_quick_answers_pass_at_the_pace_of_real_instances(count):
+    """A real instance sends a ping of each size about every 12 s: two or three in 30 s."""
+    found_ = found(pings(4, count=count), 4, 4)
+    assert {code: f.status for code, f in found_.items()} == {"IC-PING-001": Status.PASS}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_few_pings_are_never_unknown(count):
+    for times in ({}, {(1, 2): (9_000, 90_000)}):
+        assert Status.UNKNOWN not in {f.status for f in found(pings(2, times, count=count)).values()}
+
+
+def test_a_slow_answer_among_few_is_no_fault_and_no_pass():
+    assert set(found(pings(2, {(1, 2): (9_000, 90_000)}, count=2))) == {"IC-PING-006"}
+    assert set(found(pings(2, {(1, 2): (9_000, 90_000)}, count=3))) == {"IC-PING-002"}
+
+
+def test_two_small_pings_without_a_large_one_do_not_pass():
+    told = (InstancePing(1, 2, 2, 360, 0, 0), InstancePing(2, 1, 2, 360, 2, 480))
+    assert set(found(told)) == {"IC-PING-006"}
+
+
 def test_pings_that_could_not_be_read_are_unknown():
     assert found(Unknown("no grant"))["IC-PING-004"].seen == ("no grant",)
     codes = found(tuple(p for p in pings(3) if p.instance != 3), 3, 3)

@@ -4,10 +4,16 @@ import gc
 import os
 import pickle
 import socket
+import ssl
+import threading
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings
@@ -71,7 +77,8 @@ async def test_a_wrong_password(server):
     assert (error.kind, error.code) == (ErrorKind.LOGIN, 1017)
     assert str(error) == (
         f"{server.dsn} refused the login of {USER}: the user or the password is wrong (ORA-01017). Check --user, "
-        "and the password from the prompt, $RACWIRE_DB_PASSWORD or --password-file."
+        "and the password from the prompt, $RACWIRE_DB_PASSWORD or --password-file. CDB$ROOT knows only common users "
+        "(C##...)."
     )
 
 
@@ -89,12 +96,19 @@ async def test_no_password(server):
         (28001, ErrorKind.LOGIN, "has expired (ORA-28001): change it with sqlplus"),
         (1035, ErrorKind.LOGIN, "is in restricted session"),
         (1045, ErrorKind.MISSING_GRANT, "GRANT CREATE SESSION TO RACWIRE;"),
-        (1033, ErrorKind.CANNOT_CONNECT, "is starting up or shutting down"),
+        (1033, ErrorKind.CANNOT_CONNECT, "is starting up or shutting down (ORA-01033)"),
+        (1033, ErrorKind.CANNOT_CONNECT, "A mounted standby and a closed pluggable database refuse all but SYSDBA"),
         (1034, ErrorKind.CANNOT_CONNECT, "is not running (ORA-01034)"),
         (1089, ErrorKind.CANNOT_CONNECT, "is shutting down"),
         (20, ErrorKind.CANNOT_CONNECT, "has reached its limit of processes"),
         (2391, ErrorKind.LOGIN, "as many sessions"),
         (28040, ErrorKind.LOGIN, "SQLNET.ALLOWED_LOGON_VERSION_SERVER"),
+        (18, ErrorKind.CANNOT_CONNECT, "has reached its limit of sessions (ORA-00018)"),
+        (1109, ErrorKind.CANNOT_CONNECT, "is not open (ORA-01109): open it, connect to CDB$ROOT"),
+        (10458, ErrorKind.CANNOT_CONNECT, "The standby behind "),
+        (16000, ErrorKind.CANNOT_CONNECT, "is open for reads only"),
+        (600, ErrorKind.CANNOT_CONNECT, "ended the session during the login: check the alert log"),
+        (12537, ErrorKind.CANNOT_CONNECT, "closed the connection during the login. The server may refuse thin mode"),
         (4031, ErrorKind.CANNOT_CONNECT, "The login of RACWIRE at "),
     ],
 )
@@ -104,6 +118,68 @@ async def test_each_error_of_a_login_has_its_message(code, kind, words, server):
     assert (error.kind, error.code) == (kind, code)
     assert words in str(error)
     assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        ("ORA-16000: database or pluggable database open for read-only access", "is open for reads only"),
+        ("ORA-20001: not from this host", "ORA-20001: not from this host"),
+    ],
+)
+async def test_the_cause_of_a_failed_logon_trigger_counts(cause, words, server):
+    server.faults.login_error = OracleError(604, f"error occurred at recursive SQL level 1\n{cause}\nORA-06512: at 3")
+    error = await error_of(settings(server))
+    assert error.code == 604
+    assert words in str(error)
+
+
+@pytest.mark.parametrize(
+    ("fault", "value", "words"),
+    [
+        ("requires_encryption", True, "(the database requires a feature of thick mode, such as native network"),
+        ("verifier_type", 0x939, "(the database has the user's password in the 10G form"),
+        ("verifier_type", 0x939, "--oracle-home. Or have a DBA set the user's password again"),
+    ],
+)
+async def test_a_server_that_refuses_thin_mode_leads_to_thick_mode(fault, value, words, server):
+    if find_libraries(DatabaseSettings()) is not None:
+        pytest.skip("Oracle's client libraries are installed here")
+    setattr(server.faults, fault, value)
+    error = await error_of(settings(server))
+    assert words in str(error)
+    assert "set ORACLE_HOME and LD_LIBRARY_PATH=$ORACLE_HOME/lib" in str(error)
+
+
+async def test_a_server_that_closes_the_connection_may_refuse_thin_mode(server, tmp_path):
+    server.faults.closes_at_login = True
+    text = str(await error_of(settings(server)))
+    assert text.startswith(
+        f"{server.dsn} closed the connection during the login. The server may refuse thin mode "
+        "(SQLNET.ALLOW_WEAK_CRYPTO_CLIENTS=FALSE, or required native encryption): try --thick"
+    )
+    assert "Other causes: the port expects TLS (tcps://)" in text
+    (tmp_path / "libclntsh.so").touch()
+    assert "try --thick. Other" in str(await error_of(settings(server, oracle_home=str(tmp_path))))
+
+
+def test_with_client_libraries_in_use_thick_mode_is_not_proposed_again():
+    closed = RuntimeError("DPY-4011: the database or network closed the connection")
+    text = str(as_database_error(closed, DatabaseSettings(connect="h/s", user="u", thick=True)))
+    assert "--thick" not in text
+    assert "name newer ones with --oracle-home" in text
+
+
+@pytest.mark.parametrize("release", ["12.1", "19c", "23ai"])
+async def test_a_password_that_expires_soon_is_a_warning_of_a_login_that_succeeds(release):
+    with serve(Witness(), profile=RELEASES[release]) as server:
+        server.faults.login_warning = OracleError(28002, "the password will expire within 3 days")
+        journal = Journal()
+        connections = Connections(settings(server), Secret(PASSWORD), journal, lambda: "rac1")
+        connection = await connections.get()
+        assert connection.login_warning == "ORA-28002: the password will expire within 3 days."
+        assert connection.login_warning in journal.entries[0].text
+        await connections.close()
 
 
 async def test_a_user_without_sysdba_gets_a_message_about_the_privilege(server):
@@ -118,6 +194,7 @@ async def test_a_service_unknown_to_the_listener(server):
     error = await error_of(settings(server, connect=server.dsn.replace("ORCL", "PROD")))
     assert error.kind is ErrorKind.CANNOT_CONNECT
     assert "does not know the service (ORA-12514): `lsnrctl services` lists the known services" in str(error)
+    assert "The default service is DB_UNIQUE_NAME, with .DB_DOMAIN where a domain is set" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +202,11 @@ async def test_a_service_unknown_to_the_listener(server):
     [
         (12505, "knows no instance of that name"),
         (12516, "no free server process"),
+        (12518, "could not start a server process"),
+        (12519, "no free server process"),
+        (12520, "SERVER=DEDICATED"),
+        (12660, "no encryption or integrity algorithm in common (ORA-12660): use --thick"),
+        (12269, "refuses weak encryption"),
         (12526, "in restricted session"),
         (12528, "is open yet, and none accepts logins"),
     ],
@@ -215,6 +297,91 @@ async def test_a_wallet_that_does_not_exist(server, tmp_path):
     assert f"The wallet {tmp_path} has no ewallet.pem, the only form that thin mode reads" in str(error)
 
 
+@contextmanager
+def tls_listener(tmp_path, days=1, host="db.example"):
+    """Listen with TLS and a certificate of this host that is valid for some days; yield the connect string."""
+    now = datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
+    key = ec.generate_private_key(ec.SECP256R1())
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1)
+        .not_valid_before(now - timedelta(days=9))
+        .not_valid_after(now + timedelta(days=days))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    text = certificate.public_bytes(pem)
+    (tmp_path / "ewallet.pem").write_bytes(text)
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (tmp_path / "server.pem").write_bytes(text + private)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem")
+
+    def answer():
+        with suppress(OSError):
+            client, _ = listener.accept()
+            with suppress(OSError):
+                client = context.wrap_socket(client, server_side=True)
+            client.close()
+
+    with listening() as (listener, where):
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield where
+        thread.join(5)
+
+
+async def test_tls_at_a_listener_without_tls_hangs_and_names_the_port(server):
+    error = await error_of(settings(server, connect=f"tcps://{server.dsn}", login_timeout_s=0.3))
+    assert "did not end within 0.3 s" in str(error)
+    assert "the port does not use TLS" in str(error)
+
+
+async def test_a_certificate_that_no_wallet_knows(tmp_path):
+    with tls_listener(tmp_path) as where:
+        error = await error_of(DatabaseSettings(connect=f"tcps://{where}", user=USER))
+    assert "is not trusted: name the wallet that holds its root certificate with --wallet" in str(error)
+
+
+async def test_the_certificate_of_another_host(tmp_path):
+    with tls_listener(tmp_path) as where:
+        error = await error_of(DatabaseSettings(connect=f"tcps://{where}", user=USER, wallet=str(tmp_path)))
+    assert "showed the certificate of another server" in str(error)
+
+
+async def test_a_certificate_that_has_expired(tmp_path):
+    with tls_listener(tmp_path, days=-1) as where:
+        error = await error_of(DatabaseSettings(connect=f"tcps://{where}", user=USER, wallet=str(tmp_path)))
+    assert "has expired: have a DBA renew it" in str(error)
+
+
+async def test_a_port_that_expects_tls_and_gets_none(tmp_path):
+    with tls_listener(tmp_path) as where:
+        error = await error_of(DatabaseSettings(connect=where, user=USER))
+    assert "the port expects TLS (tcps://)" in str(error)
+
+
+async def test_tls_at_a_port_that_hangs_up():
+    import asyncio
+
+    async def hang_up(_, writer):
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        where = f"127.0.0.1:{server.sockets[0].getsockname()[1]}/prod"
+        error = await error_of(DatabaseSettings(connect=f"tcps://{where}", user=USER))
+    assert str(error).startswith(f"The port of tcps://{where} did not answer as a TCPS listener") or (
+        "closed the connection" in str(error)
+    )
+
+
+async def test_a_wallet_without_a_certificate(server, tmp_path):
+    (tmp_path / "ewallet.pem").write_text("rubbish")
+    error = await error_of(settings(server, connect=f"tcps://{server.dsn}", wallet=str(tmp_path)))
+    assert f"The ewallet.pem in {tmp_path} has no certificate that thin mode can read" in str(error)
+
+
 # --- thick mode -------------------------------------------------------------------------------------------------------
 
 
@@ -226,8 +393,8 @@ async def test_a_feature_that_needs_missing_libraries_names_the_setting(more, wh
     if find_libraries(DatabaseSettings()) is not None:
         pytest.skip("Oracle's client libraries are installed here")
     assert str(await error_of(settings(server, **more))) == (
-        f"The login at {server.dsn} needs Oracle's client libraries ({why}), but racwire found none: set ORACLE_HOME, "
-        "or name a database home or an Instant Client with --oracle-home."
+        f"The login at {server.dsn} needs Oracle's client libraries ({why}), but racwire found none: set ORACLE_HOME "
+        "and LD_LIBRARY_PATH=$ORACLE_HOME/lib, or name a database home or an Instant Client with --oracle-home."
     )
 
 

@@ -7,7 +7,11 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.sources.database.identity import proposal
+from checks.model.journal import Journal
+from checks.model.settings import ClusterSettings
+from checks.sources.clusterware.managed import DefaultServices
+from checks.sources.database import connect_proposal
+from checks.sources.database.connect_proposal import proposal
 from checks.sources.database.local_instances import (
     LocalInstance,
     home_of,
@@ -85,13 +89,15 @@ def test_running_instances_are_found_by_their_process_without_asm(tmp_path):
             process.stdout.close()
 
 
-def test_running_instances_are_suggested_with_a_user_and_as_the_owner_of_the_home():
+def test_running_instances_are_proposed_by_their_default_service_and_as_the_owner_of_the_home():
     running = [LocalInstance("prod1", "/u01/db", "oracle"), LocalInstance("test1", "", "oracle")]
-    found = proposal(running, [])
+    services = DefaultServices({"prod1": "prod_fra.example.com", "test1": "test"})
+    found = proposal(running, [], services)
     assert found.reason == "No database connection is set; prod1 and test1 run here."
     assert found.commands == (
-        "racwire grants   # the script for a user that can only read",
-        "racwire check --connect SCAN:1521/prod --user RACWIRE",
+        "racwire grants   # the script for a user that can only read; in a container database --user C##RACWIRE",
+        "racwire check --connect SCAN:1521/prod_fra.example.com --user RACWIRE",
+        "racwire check --connect SCAN:1521/test --user RACWIRE",
         "sudo -u oracle env ORACLE_HOME=/u01/db ORACLE_SID=prod1 LD_LIBRARY_PATH=/u01/db/lib "
         "racwire check --os-auth --sysdba",
         "sudo -u oracle env ORACLE_HOME=ORACLE_HOME_OF_THE_INSTANCE ORACLE_SID=test1 "
@@ -99,15 +105,48 @@ def test_running_instances_are_suggested_with_a_user_and_as_the_owner_of_the_hom
     )
 
 
+def test_an_unknown_service_is_not_guessed():
+    found = proposal([LocalInstance("prod1", "/u01/db", "oracle")], [], DefaultServices({}, "srvctl hangs."))
+    assert found.reason == (
+        "No database connection is set; prod1 runs here. racwire does not know the service of prod1: srvctl hangs."
+    )
+    assert found.commands[1:4] == (
+        "lsnrctl services   # as the owner of the Grid home: the services that the listener of this node knows",
+        "srvctl config service -d DB_UNIQUE_NAME   # the services of a database in Clusterware",
+        "racwire check --connect SCAN:1521/SERVICE --user RACWIRE",
+    )
+
+
 def test_the_owner_of_the_home_needs_no_sudo():
     import pwd
 
     me = pwd.getpwuid(os.geteuid()).pw_name
-    assert proposal([LocalInstance("p1", "/h", me)], []).commands[-1].startswith("ORACLE_HOME=/h ORACLE_SID=p1 ")
+    found = proposal([LocalInstance("p1", "/h", me)], [], DefaultServices({"p1": "p"}))
+    assert found.commands[-1].startswith("ORACLE_HOME=/h ORACLE_SID=p1 ")
 
 
 def test_without_running_instances_oratab_is_suggested_and_without_oratab_nothing():
-    found = proposal([], [LocalInstance("prod", "/h"), LocalInstance("prod", "/h")])
+    found = proposal([], [LocalInstance("prod", "/h"), LocalInstance("prod", "/h")], DefaultServices({}))
     assert found.reason == "No database connection is set; oratab lists prod, but no instance of that list runs here."
-    assert "racwire found no instance on this node" in proposal([], []).reason
-    assert proposal([], []).commands == ("racwire check --connect SCAN:1521/SERVICE --user RACWIRE",)
+    assert found.commands[0].startswith("srvctl config service -d DB_UNIQUE_NAME")
+    nothing = proposal([], [], DefaultServices({}))
+    assert "racwire found no instance on this node" in nothing.reason
+    assert nothing.commands == ("racwire check --connect SCAN:1521/SERVICE --user RACWIRE",)
+
+
+async def test_srvctl_is_queried_only_where_an_instance_runs(monkeypatch):
+    queried = []
+
+    async def services(home, sids, journal, local_host, *, timeout_s):
+        queried.append(list(sids))
+        return DefaultServices({"prod1": "prod.example.com"})
+
+    monkeypatch.setattr(connect_proposal, "read_default_services", services)
+    monkeypatch.setattr(connect_proposal, "listed_instances", lambda: iter(()))
+    monkeypatch.setattr(connect_proposal, "local_instances", tuple)
+    await connect_proposal.propose_connection(ClusterSettings(), Journal(), "rac1")
+    assert queried == []
+    monkeypatch.setattr(connect_proposal, "local_instances", lambda: (LocalInstance("prod1", "/h", "oracle"),))
+    found = await connect_proposal.propose_connection(ClusterSettings(), Journal(), "rac1")
+    assert queried == [["prod1"]]
+    assert "racwire check --connect SCAN:1521/prod.example.com --user RACWIRE" in found.commands

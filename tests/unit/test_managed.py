@@ -9,7 +9,15 @@ from checks.model.facts import FileSeen, GridHome, Managed, ManagedDatabase, Ocr
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.run import gathering
-from checks.sources.clusterware.managed import parse_database_status, parse_databases, read_managed
+from checks.sources.clusterware.managed import (
+    DatabaseConfiguration,
+    DefaultServices,
+    parse_database_configuration,
+    parse_database_status,
+    parse_databases,
+    read_default_services,
+    read_managed,
+)
 from checks.sources.entries import Program
 from checks.sources.nodes.backup_files import parse_manual_backups, read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
@@ -123,6 +131,117 @@ async def test_one_tool_that_fails_leaves_only_its_own_fact_unknown(tmp_path):
     assert {e.topic for e in journal.entries} >= {"srvctl config database", "srvctl status database old"}
 
 
+CONFIGURATION = """\
+Database unique name: {unique}
+Database name: {name}
+Oracle home: /u01/app/oracle/product/19.0.0/dbhome_1
+Oracle user: oracle
+Spfile: +DATA/PROD/PARAMETERFILE/spfile.269.1063135725
+Password file:
+Domain: {domain}
+Start options: open
+Database role: PRIMARY
+Services: crm,web
+Type: RAC
+OSDBA group: dba
+{instances}
+Configured nodes: rac1,rac2
+Database is administrator managed
+"""
+"""In the layout of 19c; 11.2 prints fewer lines, and no `Configured nodes`."""
+
+
+def configuration(unique="prod_fra", name="prod", domain="example.com", instances="Database instances: prod1,prod2"):
+    return CONFIGURATION.format(unique=unique, name=name, domain=domain, instances=instances)
+
+
+def configured(**names):
+    found = parse_database_configuration("prod_fra", configuration(**names))
+    assert isinstance(found, DatabaseConfiguration)
+    return found
+
+
+def test_the_default_service_is_the_unique_name_with_the_domain():
+    assert configured().default_service == "prod_fra.example.com"
+    assert configured(domain="").default_service == "prod_fra"
+    assert configured(unique="BM21GPRO", domain="world").default_service == "BM21GPRO.world"
+
+
+@pytest.mark.parametrize(
+    ("names", "sid", "belongs"),
+    [
+        ({}, "prod2", True),
+        ({}, "PROD2", True),
+        ({}, "prod3", False),  # the list is complete
+        ({"instances": "Database instance: PROD"}, "PROD", True),
+        # Policy-managed databases and RAC One Node have no list: Clusterware makes the names.
+        ({"instances": "Database instances:"}, "prod_1", True),
+        ({"instances": "Database instances:"}, "test_1", False),
+        ({"instances": "Instance name prefix: one"}, "one_2", True),
+        ({"instances": "", "unique": "warehouse_fra", "name": ""}, "warehous1", True),
+    ],
+)
+def test_an_instance_belongs_to_the_database_that_lists_it_or_whose_name_it_has(names, sid, belongs):
+    assert configured(**names).has_instance(sid) is belongs
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("PRCD-1229 : An attempt to access configuration of database old was rejected", "PRCD-1229"),
+        ("", "printed nothing"),
+        ("Usage: srvctl <command>", "a format that racwire does not know"),
+        (configuration(unique=""), "a format that racwire does not know"),
+        (configuration(domain="example.com; rm -rf /"), "a format that racwire does not know"),
+    ],
+)
+def test_another_answer_is_no_configuration(text, reason):
+    found = parse_database_configuration("old", text)
+    assert isinstance(found, Unknown)
+    assert reason in found.reason
+
+
+def srvctl(**databases):
+    """A srvctl that knows these databases: the name, and the printed configuration."""
+    cases = "".join(f"'config database -d {name}') cat <<'END'\n{text}\nEND\n;;\n" for name, text in databases.items())
+    return f"case \"$*\" in 'config database') printf '%s\\n' {' '.join(databases)} ;;\n{cases}*) exit 1 ;; esac"
+
+
+async def test_services_are_found_for_each_instance_and_likely_databases_come_first(tmp_path):
+    others = {f"a{n}": configuration(f"a{n}", f"a{n}", "", f"Database instances: a{n}1") for n in range(9)}
+    home = grid(tmp_path, srvctl=srvctl(**others, prod_fra=configuration()))
+    journal = Journal()
+    assert await read_default_services(home, ["prod1"], journal, "rac1", {}) == DefaultServices(
+        {"prod1": "prod_fra.example.com"}
+    )
+    assert [e.topic for e in journal.entries] == ["srvctl config database", "srvctl config database prod_fra"]
+
+    found = await read_default_services(home, ["prod1", "zz1"], journal, "rac1", {})
+    assert found.by_sid == {"prod1": "prod_fra.example.com"}
+    assert found.reason == "The first 4 of 10 databases in Clusterware have no such instance."
+
+
+@pytest.mark.parametrize(
+    ("tools", "reason"),
+    [
+        ({"srvctl": srvctl(prod=configuration())}, "Clusterware manages no database with such an instance."),
+        ({"srvctl": "exit 0"}, "Clusterware manages no database."),
+        ({"srvctl": "echo PRCR-1068 : Failed to query resources; exit 1"}, "PRCR-1068"),
+        ({"srvctl": srvctl(zz="PRCD-1229 : An attempt was rejected")}, "PRCD-1229"),
+        ({}, "srvctl"),
+    ],
+)
+async def test_why_a_service_is_not_known_is_a_reason(tools, reason, tmp_path):
+    found = await read_default_services(grid(tmp_path, **tools), ["zz1"], Journal(), "rac1", {})
+    assert found.by_sid == {}
+    assert reason in found.reason
+
+
+async def test_without_a_grid_home_no_service_is_known():
+    home = Unknown("racwire found no Grid home.")
+    assert await read_default_services(home, ["p1"], Journal(), "rac1") == DefaultServices({}, home.reason)
+
+
 async def test_without_clusterware_nothing_is_queried():
     without = msgspec.structs.replace(cluster(2), clusterware=Unknown("no Grid home"))
     assert await gathering._managed(Session(Settings(), Journal()), without) == Unknown("no Grid home")
@@ -172,7 +291,7 @@ async def test_the_backup_of_the_registry_of_a_node_is_read(answer, expected):
 
 words = st.lists(
     st.sampled_from(["Instance", "x1", "is", "not", "running", "on", "node", "rac1", "\n", "PRCD-1 :", "Database", ".",
-                     "2026/11/21", "17:02:03", "/x", "rac2", "99", "PROT-25:"]),
+                     "2026/11/21", "17:02:03", "/x", "rac2", "99", "PROT-25:", "unique", "name:", "Domain:"]),
     max_size=12,
 ).map(" ".join)  # fmt: skip
 
@@ -182,4 +301,5 @@ words = st.lists(
 def test_any_output_of_the_tools_is_parsed_or_unknown(text):
     assert isinstance(parse_databases(text), tuple | Unknown)
     assert isinstance(parse_database_status("prod", text), ManagedDatabase | Unknown)
+    assert isinstance(parse_database_configuration("prod", text), DatabaseConfiguration | Unknown)
     assert isinstance(parse_manual_backups(text), OcrBackup | Unknown | None)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from checks.model.facts import Cluster, Database, Unknown
+from checks.model.facts import Cluster, Database, NotAsked, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report, make_report
@@ -148,12 +148,33 @@ def test_a_name_is_replaced_only_where_it_is_the_name(text: str, replaced: str) 
         ("(ADDRESS=(PROTOCOL=TCP)(HOST=hrhost9)(PORT=1521))", "hrhost9"),
         ("(CONNECT_DATA=(SID=HRSID))", "hrsid"),
         ("lldp.eth1.chassis.name=core-sw-north", "core-sw-north"),
+        ("Database unique name: hrdb_fra", "hrdb_fra"),
+        ("Domain: corp.acme.example", "acme"),
+        ("Database instances: hrdb_a1,payslips_a2", "hrdb_a1"),
+        ("Database instances: hrdb_a1,payslips_a2", "payslips_a2"),
         ("SCAN name: hr-scan.acme.example, Network: 1", "hr-scan"),
         ("rac1%2ecorp http://rac1:80 &quot;rac1&quot; \\u0022rac1\\u0022", "rac1"),
     ],
 )
 def test_names_in_well_known_outputs_are_replaced(text: str, original: str) -> None:
     assert original not in text_with(text).lower()
+
+
+def test_names_in_proposed_commands_go_and_placeholders_stay() -> None:
+    proposed = NotAsked(
+        "No database connection is set; zapdb1 runs here.",
+        (
+            "racwire check --connect SCAN:1521/zapdb_fra.heart.example --user RACWIRE",
+            "racwire check --connect SCAN:1521/SERVICE --user RACWIRE",
+            "ORACLE_HOME=/u01/db ORACLE_SID=zapdb1 racwire check --os-auth --sysdba",
+        ),
+    )
+    text = "\n".join((proposed.reason, *proposed.commands))
+
+    replaced = text_with(text, report_of(asked(2, database=proposed)))
+
+    assert not re.search("zapdb|heart", replaced)
+    assert "--connect SCAN:1521/SERVICE --user RACWIRE" in replaced
 
 
 def test_names_with_special_characters_are_replaced_in_html_json_and_urls() -> None:

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from racwire_lab import (
+    DATABASE,
     DATABASE_VERSIONS,
     FAULTS,
     MIXED,
@@ -96,6 +97,15 @@ racwire lab up --no-database""",
     database.add_argument("--no-database", action="store_true", help="start the nodes and their networks only")
     database.add_argument(
         "--database-version", choices=DATABASE_VERSIONS, default="19c", help="version of the database (default 19c)"
+    )
+    database.add_argument(
+        "--db-unique-name", default=DATABASE, metavar="NAME", help=f"DB_UNIQUE_NAME (default {DATABASE})"
+    )
+    database.add_argument(
+        "--db-domain",
+        default="",
+        metavar="DOMAIN",
+        help="DB_DOMAIN, such as example.com, which is part of the service names (default: none)",
     )
     _command(
         commands,
@@ -226,6 +236,8 @@ def _up(args: argparse.Namespace) -> int:
         database_version=args.database_version,
         keeper=args.keeper,
         switch_mtu=args.switch_mtu,
+        db_unique_name=args.db_unique_name,
+        db_domain=args.db_domain,
     )
     if running is not None:
         _print_status(f"The practice cluster is already up: {', '.join(lab.nodes)}.")

@@ -68,6 +68,9 @@ def _database_header(database: Database, width: int) -> Iterator[Line]:
     whole = "  ".join(sanitize_line(part).replace(" ", _UNPARTED) for part in parts if part)
     for text in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
         yield [(text.replace(_UNPARTED, " "), "")]
+    if database.login_warning:
+        warning = sanitize_line(f"The database warned at the login: {database.login_warning}")
+        yield from ([(text, "")] for text in textwrap.wrap(warning, width, subsequent_indent="  "))
 
 
 def _lines(report: Report, width: int, state: str) -> Iterator[Line]:

@@ -88,6 +88,8 @@ class Database(Fact, frozen=True):
     unasked: tuple[UnaskedInstance, ...] = ()
     interconnects: tuple[InterconnectInUse, ...] | Unknown = Unknown("not read")
     parameters: tuple[Parameter, ...] | Unknown = Unknown("not read")
+    login_warning: str = ""
+    """The database's warning at the login: `ORA-28002: the password will expire within 3 days.`; mostly empty."""
 
     @property
     def in_pluggable(self) -> bool:

@@ -121,8 +121,8 @@ class Thresholds(Fact, frozen=True, kw_only=True):
         int,
         Meta(
             ge=1,
-            description="Pings of a pair in the interval below which their average is not judged, because one late "
-            "answer would dominate it. Ours.",
+            description="Pings of a pair in the interval below which slow or missing answers are no fault, because one "
+            "late answer would dominate the average. Two thirds of them suffice for quick answers to pass. Ours.",
         ),
     ] = 3
     reassembly_fail_percent: Annotated[

@@ -30,7 +30,7 @@ from checks.plugins.gc_blocks_lost.loss_kinds import (
 )
 from checks.plugins.gc_blocks_lost.loss_other import claims_and_corrupt, lost_before
 from checks.plugins.shared.grouping import named, some
-from checks.plugins.shared.instance_text import statement_topics, unknown_instance_findings
+from checks.plugins.shared.instance_text import connect_to_root, statement_topics, unknown_instance_findings
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import (
     InstanceLoss,
@@ -110,13 +110,17 @@ def _losing(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLoss]
     if database is not None and database.in_pluggable:
         yield ONE_CONTAINER.finding(
             Status.UNKNOWN,
-            f"Only the statistics of the pluggable database {database.container} are visible: the losses of other "
-            "containers are not known.",
+            f"Only the statistics of the pluggable database {database.container} are visible: the blocks that other "
+            "containers lost are not known.",
             subject=f"{database.container} only",
             data={"container": database.container},
-            seen=(f"connected to {database.container} by {database.reached}",),
+            seen=(
+                f"connected to {database.container} by {database.reached}",
+                f"visible: the statistics and waits of sessions in {database.container}",
+                "not visible: those of CDB$ROOT and of the other pluggable databases, which use the same interconnect",
+            ),
             expected=("A connection to CDB$ROOT",),
-            next=[Remedy("Connect to the root container.", where="in the settings, [database] connect")],
+            next=[connect_to_root(database)],
             evidence=statement_topics(cluster, "connected"),
         )
     if judged and not losing:

@@ -8,9 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 
 from checks.model.check import Kind
-from checks.model.facts import (
-    Cluster,
-)
+from checks.model.facts import Cluster, Database
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import Unseen, database_of, instance_name, nodes_of
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -24,6 +22,29 @@ def with_container_note(cluster: Cluster, findings: Iterable[Finding]) -> Iterat
         return
     note = f"connected to the pluggable database {database.container}, not to CDB$ROOT: the figures cover only it"
     yield from (msgspec.structs.replace(f, seen=(*f.seen, note)) for f in findings)
+
+
+_EASY_CONNECT = re.compile(r"((?:tcps?:)?(?://)?[^/()=\s]+/)([^/:?()=\s]+).*")
+"""EZConnect: protocol, hosts and port, then the service."""
+
+
+def connect_to_root(database: Database) -> Remedy:
+    """Return the step from a connection to a pluggable database to one to the container database.
+
+    The default service of a container database is its DB_UNIQUE_NAME with the DB_DOMAIN, which a pluggable database's
+    service has, too.
+    """
+    easy = _EASY_CONNECT.fullmatch(database.reached)
+    target, _, domain = (easy[1], *easy[2].partition(".")[1:]) if easy else ("SCAN:1521/", "", "")
+    service = f"{database.name}.{domain}" if domain else database.name
+    return Remedy(
+        "Connect to the service of the container database as a common user; `lsnrctl services` lists the services.",
+        (
+            "racwire grants --user C##RACWIRE   # the script for that user, to run in CDB$ROOT",
+            f"racwire check --connect {target}{service} --user C##RACWIRE",
+        ),
+        "any user on this node; a DBA runs the script",
+    )
 
 
 def statement_topics(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:

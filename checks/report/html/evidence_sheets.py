@@ -178,6 +178,7 @@ def _database(database: Database | Unknown | NotAsked) -> Sheet:
         ("Database", f"{database.name} {database.version}{container}"),
         ("Role", f"{database.role}, {database.open_mode}"),
         ("Connected", f"to {database.reached} as {database.user}, with {database.driver}"),
+        *([("Login", database.login_warning)] if database.login_warning else []),
         ("Block size", f"{database.block_size_bytes} bytes" if database.block_size_bytes else "not known"),
     )
     return Sheet(title, columns, rows)

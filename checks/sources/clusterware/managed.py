@@ -1,4 +1,4 @@
-"""Query Clusterware on this node for its databases and the last manual backup of its registry.
+"""Query Clusterware on this node for its databases, their default services and the last manual backup of its registry.
 
 The Real Application Clusters Administration Guide, appendix on SRVCTL, documents the answers of srvctl.
 """
@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 from checks.model.facts import GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
 from checks.model.journal import Journal
 from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_message, read_messages
-from checks.sources.grid_commands import DATABASE_STATUS, LIST_DATABASES, MANUAL_BACKUPS
+from checks.sources.grid_commands import DATABASE_CONFIGURATION, DATABASE_STATUS, LIST_DATABASES, MANUAL_BACKUPS
 from checks.sources.nodes.backup_files import parse_manual_backups
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#.]{0,63}")
@@ -90,3 +92,120 @@ async def _databases(tools: GridTools) -> tuple[ManagedDatabase, ...] | Unknown:
 
 async def _backup(tools: GridTools) -> OcrBackup | Unknown | None:
     return await tools.ask(MANUAL_BACKUPS, parse_manual_backups)
+
+
+# --- the default services of databases --------------------------------------------------------------------------------
+
+_SERVICE = re.compile(r"[\w.$#-]{1,250}", re.ASCII)
+_MOST_QUERIES = 4
+"""Most databases whose configuration is queried: each query starts a Java program on a node that may be busy."""
+
+
+@dataclass(frozen=True)
+class DatabaseConfiguration:
+    """The names of a database in its configuration in Clusterware."""
+
+    unique_name: str
+    """DB_UNIQUE_NAME."""
+    domain: str
+    """DB_DOMAIN; empty where the database has none."""
+    instances: tuple[str, ...]
+    """Empty where Clusterware makes the names at the start: policy-managed databases and RAC One Node."""
+    prefixes: frozenset[str]
+    """The possible instance names without their numbers, in lower case."""
+
+    @property
+    def default_service(self) -> str:
+        """The service that every open instance registers by itself: DB_UNIQUE_NAME, with DB_DOMAIN where it is set."""
+        return f"{self.unique_name}.{self.domain}" if self.domain else self.unique_name
+
+    def has_instance(self, sid: str) -> bool:
+        """Whether the instance belongs to the database."""
+        if self.instances:
+            return sid.casefold() in map(str.casefold, self.instances)
+        return sid.casefold() in self.prefixes or _stem(sid) in self.prefixes
+
+
+def _stem(sid: str) -> str:
+    """The instance name without its number, in lower case: `prod` for PROD1 and for prod_2."""
+    return re.sub(r"_?\d+$", "", sid).casefold()
+
+
+def parse_database_configuration(name: str, text: str) -> DatabaseConfiguration | Unknown:
+    """The names that `srvctl config database -d` prints."""
+    values: dict[str, str] = {}
+    for line in printed_lines(text):
+        label, colon, value = line.partition(":")
+        if colon:
+            values.setdefault(label.strip().casefold(), value.strip())
+    unique_name, domain = values.get("database unique name", ""), values.get("domain", "")
+    command = f"srvctl config database -d {name}"
+    messages = read_messages(text)
+    if messages and not unique_name:
+        first = f"{messages[0].code}: {messages[0].text}"
+        return Unknown(f"`{command}` printed {quoted(first)}.")
+    if not _SERVICE.fullmatch(unique_name) or (domain and not _SERVICE.fullmatch(domain)):
+        return no_known_shape(command, text)
+    listed = values.get("database instances") or values.get("database instance") or ""
+    instances = tuple(instance.strip() for instance in listed.split(",") if instance.strip())
+    names = (values.get("instance name prefix", ""), values.get("database name", ""), unique_name)
+    prefixes = {form for name in names if name for form in (name, name[:8], re.sub(r"[^A-Za-z0-9]", "", name)[:8])}
+    return DatabaseConfiguration(unique_name, domain, instances, frozenset(map(str.casefold, prefixes)))
+
+
+@dataclass(frozen=True)
+class DefaultServices:
+    """The default services of the databases of some instances."""
+
+    by_sid: Mapping[str, str]
+    """The service of each instance whose database was found."""
+    reason: str = ""
+    """Why the services of the other instances are not known, as a sentence; empty where all are known."""
+
+
+async def read_default_services(
+    home: GridHome | Unknown,
+    sids: Collection[str],
+    journal: Journal,
+    local_host: str,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    timeout_s: float | None = None,
+) -> DefaultServices:
+    """Query srvctl for the databases of these instances, and return their default services.
+
+    The databases whose names resemble those of the instances are queried first, and no more than needed.
+    """
+    if isinstance(home, Unknown):
+        return DefaultServices({}, home.reason)
+    tools = GridTools(home, journal, local_host, environ, timeout_s)
+    names = await tools.ask(LIST_DATABASES, parse_databases)
+    if isinstance(names, Unknown):
+        return DefaultServices({}, names.reason)
+    if not names:
+        return DefaultServices({}, "Clusterware manages no database.")
+    found: dict[str, str] = {}
+    reason = "Clusterware manages no database with such an instance."
+    ranked = _ranked(names, sids)
+    for name in ranked[:_MOST_QUERIES]:
+        if len(found) == len(sids):
+            break
+        configured = await tools.ask(DATABASE_CONFIGURATION.of(name), partial(parse_database_configuration, name))
+        if isinstance(configured, Unknown):
+            reason = configured.reason
+        else:
+            found |= {sid: configured.default_service for sid in sids if configured.has_instance(sid)}
+    if len(ranked) > _MOST_QUERIES and reason.startswith("Clusterware manages"):
+        reason = f"The first {_MOST_QUERIES} of {len(ranked)} databases in Clusterware have no such instance."
+    return DefaultServices(found, "" if len(found) == len(sids) else reason)
+
+
+def _ranked(names: Iterable[str], sids: Collection[str]) -> list[str]:
+    """The databases, first those whose names start as those of the instances."""
+    stems = {_stem(sid) for sid in sids}
+
+    def distance(name: str) -> int:
+        folded = name.casefold()
+        return 0 if folded in stems else 1 if any(folded.startswith(stem) for stem in stems) else 2
+
+    return sorted(names, key=distance)

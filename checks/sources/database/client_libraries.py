@@ -39,7 +39,10 @@ def libraries_advice(settings: DatabaseSettings) -> str:
     """What the operator can do where racwire found no client libraries."""
     if settings.oracle_home:
         return f"{settings.oracle_home} has no lib/{_LIBRARY}: name another home with --oracle-home."
-    return "set ORACLE_HOME, or name a database home or an Instant Client with --oracle-home."
+    return (
+        "set ORACLE_HOME and LD_LIBRARY_PATH=$ORACLE_HOME/lib, or name a database home or an Instant Client with "
+        "--oracle-home."
+    )
 
 
 def local_instance(settings: DatabaseSettings, environ: Mapping[str, str] = os.environ) -> LocalInstance:

@@ -88,6 +88,8 @@ class Connection:
     def __init__(self, login: Login, journal: Journal, node: Callable[[], str], purpose: str = "main") -> None:
         self.driver = ""
         """`python-oracledb 26.1.0, thin`; empty before `open`."""
+        self.login_warning = ""
+        """The database's warning at the login, such as ORA-28002; empty where there was none."""
         self._login = login
         self._journal = journal
         self._node = node
@@ -119,11 +121,13 @@ class Connection:
                     raise
                 raise DatabaseError(
                     f"The login at {login.where} did not end within {limit_s:g} s, and racwire gave up: the listener "
-                    "does not answer, or the instance hangs. Check `lsnrctl status` and the alert log.",
+                    f"does not answer, or {_or_tls(login.where)}the instance hangs. Check `lsnrctl status` and the "
+                    "alert log.",
                     ErrorKind.CANNOT_CONNECT,
                 ) from None
             self._session = made[0]
-            self.driver = entry.text = self._session.driver
+            self.driver, self.login_warning = self._session.driver, self._session.warning
+            entry.text = "\n".join(filter(None, (self.driver, self.login_warning)))
 
     async def rows(
         self, statement: Statement, binds: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
@@ -206,6 +210,11 @@ class Connection:
         # Drop the tasks that ended: a connection of many hours may lose many sessions.
         self._leaving = [task for task in self._leaving if not task.done()]
         self._leaving.append(asyncio.create_task(end()))
+
+
+def _or_tls(where: str) -> str:
+    """A further cause of a login that hangs: a listener waits for more where a client starts TLS at a port without."""
+    return "the port does not use TLS, or " if "tcps" in where.casefold() else ""
 
 
 def reads_only(sql: str) -> bool:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from checks.model.facts import (
     Database,
     Instance,
     InterconnectInUse,
-    NotAsked,
     Parameter,
     UnaskedInstance,
     Unknown,
@@ -22,64 +18,10 @@ from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.instance_views import InstanceViews, is_fatal
-from checks.sources.database.local_instances import LocalInstance, listed_instances, local_instances
 from checks.sources.database.release_columns import statement_for
 from checks.sources.database.sampling import instances_statement, iso_time
 from checks.sources.database.statements import Statement, statement
 from checks.sources.progress import Progress
-
-_NONE_HERE = "No database connection is set, and racwire found no instance on this node (ora_pmon_* processes, oratab)."
-_ANYWHERE = "racwire check --connect SCAN:1521/SERVICE --user RACWIRE"
-
-
-def proposal(running: Iterable[LocalInstance] | None = None, listed: Iterable[LocalInstance] | None = None) -> NotAsked:
-    """Why no database was queried, with commands for the instances that run on this node or that oratab lists."""
-    found = tuple(local_instances() if running is None else running)
-    if found:
-        names = _joined([instance.sid for instance in found])
-        runs = "runs" if len(found) == 1 else "run"
-        return NotAsked(f"No database connection is set; {names} {runs} here.", _commands(found))
-    homes = tuple(listed_instances() if listed is None else listed)
-    if homes:
-        names = _joined(list(dict.fromkeys(instance.sid for instance in homes)))
-        return NotAsked(
-            f"No database connection is set; oratab lists {names}, but no instance of that list runs here.",
-            (_ANYWHERE,),
-        )
-    return NotAsked(_NONE_HERE, (_ANYWHERE,))
-
-
-def _commands(found: tuple[LocalInstance, ...]) -> tuple[str, ...]:
-    """Commands for a least-privilege user by EZConnect, then for each instance as the owner of its home."""
-    database = re.sub(r"_?\d+$", "", found[0].sid)
-    return (
-        "racwire grants   # the script for a user that can only read",
-        f"racwire check --connect SCAN:1521/{database} --user RACWIRE",
-        *(_as_owner(instance) for instance in found),
-    )
-
-
-def _as_owner(instance: LocalInstance) -> str:
-    home = instance.home or "ORACLE_HOME_OF_THE_INSTANCE"
-    variables = f"ORACLE_HOME={home} ORACLE_SID={instance.sid} LD_LIBRARY_PATH={home}/lib"
-    command = "racwire check --os-auth --sysdba"
-    if not instance.owner or instance.owner == _current_user():
-        return f"{variables} {command}"
-    return f"sudo -u {instance.owner} env {variables} {command}"
-
-
-def _current_user() -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
-
-
-def _joined(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
 
 OLDEST = "11.2"
 """The oldest supported release of Oracle."""
@@ -89,14 +31,12 @@ _STEPS = 6
 _Part = TypeVar("_Part")
 
 
-async def read_database(databases: Connections, progress: Progress) -> Database | Unknown | NotAsked:
+async def read_database(databases: Connections, progress: Progress) -> Database | Unknown:
     """Read the database that the settings name, from views that need no licence and that a mounted standby also has.
 
     Unknown where the database cannot be reached, or where V$INSTANCE, V$DATABASE, V$ACTIVE_INSTANCES or GV$INSTANCE
-    may not be read; if another view may not be read, only its part is Unknown. NotAsked where no database is set.
+    may not be read; if another view may not be read, only its part is Unknown.
     """
-    if not databases.settings.is_set:
-        return await asyncio.to_thread(proposal)
     try:
         progress("database", "connecting", 0, _STEPS)
         connection = await databases.get()
@@ -141,6 +81,7 @@ class _Identity:
             reached=self._settings.connect or "the local instance",
             user=here["logged_in_as"],
             driver=self._connection.driver,
+            login_warning=self._connection.login_warning,
             connected_instance=connected,
             block_size_bytes=_block_size(parameters, connected),
             is_multitenant=is_multitenant,

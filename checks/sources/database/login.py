@@ -19,7 +19,7 @@ from checks.sources.database.client_libraries import (
     local_instance,
     tns_directory,
 )
-from checks.sources.database.driver_errors import as_database_error, full_code
+from checks.sources.database.driver_errors import as_database_error, full_code, login_warning
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.secret import Secret
 from checks.sources.database.statements import Statement
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 _ONLY_THICK = {
     "DPY-3001": "the database requires a feature of thick mode, such as native network encryption",
     "DPY-3010": "the database is older than 12.1",
-    "DPY-3015": "the database has the user's password in the 10G form",
+    "DPY-3015": "the database has the user's password in the 10G form or another form that thin mode cannot use",
+    "DPY-3016": "this Python has no usable package cryptography",
 }
 """Errors of a database that refuses thin mode and accepts thick mode, and the reason for each."""
+_WITHOUT_LIBRARIES = {"DPY-3015": "Or have a DBA set the user's password again: the database then stores newer forms."}
+"""What solves the error without thick mode."""
 
 _NOT_OPEN = (1109, 1219, 1507)
 """ORA- errors of a database that is not open or not mounted: it has no transactions and cannot be written to."""
@@ -51,6 +54,8 @@ class DatabaseSession:
     raw: oracledb.Connection
     driver: str
     """The driver and its mode: `python-oracledb 26.1.0, thin`."""
+    warning: str = ""
+    """The warning that came with a login that succeeded: `ORA-28002: the password will expire within 3 days`."""
 
 
 class Login:
@@ -85,7 +90,7 @@ class Login:
             except BaseException:
                 raw.close()
                 raise
-            return DatabaseSession(raw, _driver_name(oracledb, raw, why))
+            return DatabaseSession(raw, _driver_name(oracledb, raw, why), login_warning(raw.warning))
         except DatabaseError:
             raise
         except Exception as error:  # any error of the driver or below it becomes a DatabaseError
@@ -103,10 +108,11 @@ class Login:
             return oracledb.connect(**self._arguments(oracledb)), mode
         except oracledb.Error as error:
             # The driver may put a code of its own before the cause: DPY-6005, it could not connect.
-            reason = next((why for code, why in _ONLY_THICK.items() if code in str(error)), "")
-            if not reason or not oracledb.is_thin_mode():
+            found = next((code for code in _ONLY_THICK if code in str(error)), "")
+            if not found or not oracledb.is_thin_mode():
                 raise
-        _start_thick(oracledb, self.settings, reason)
+        reason = _ONLY_THICK[found]
+        _start_thick(oracledb, self.settings, reason, _WITHOUT_LIBRARIES.get(found, ""))
         return oracledb.connect(**self._arguments(oracledb)), reason
 
     def _arguments(self, oracledb: Any) -> dict[str, Any]:
@@ -164,14 +170,14 @@ def why_thick(settings: DatabaseSettings) -> str:
     return "" if settings.user else "credentials of the wallet or the operating system"
 
 
-def _start_thick(oracledb: Any, settings: DatabaseSettings, why: str) -> None:
+def _start_thick(oracledb: Any, settings: DatabaseSettings, why: str, otherwise: str = "") -> None:
     if not oracledb.is_thin_mode():
         return
     directory = find_libraries(settings)
     if directory is None:
         raise DatabaseError(
             f"The login at {settings.connect or 'the local instance'} needs Oracle's client libraries ({why}), but "
-            f"racwire found none: {libraries_advice(settings)}",
+            f"racwire found none: {' '.join(filter(None, (libraries_advice(settings), otherwise)))}",
             ErrorKind.CANNOT_CONNECT,
         )
     if settings.os_authentication:

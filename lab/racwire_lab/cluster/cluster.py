@@ -26,6 +26,7 @@ from racwire_lab.cluster.faults import ActiveFault, fault_named, node_named, pla
 from racwire_lab.cluster.processes import missing_tool, run_all
 from racwire_lab.cluster.state import RemoteShell, State, boot_id, load, save
 from racwire_lab.cluster.topology import (
+    DATABASE,
     DATABASE_VERSIONS,
     DEFAULT_NETWORK_SERVICE,
     MAX_MTU,
@@ -82,7 +83,7 @@ class Lab:
     @property
     def database(self) -> databases.DatabaseAccess | None:
         """The login to the database from a node; None when the cluster has no database."""
-        return databases.access(self.directory) if self.state.shape.database else None
+        return databases.access(self.directory, self.state.shape) if self.state.shape.database else None
 
     @property
     def database_version(self) -> str:
@@ -217,6 +218,8 @@ def up(
     database_version: str = "19c",
     keeper: str = DEFAULT_NETWORK_SERVICE,
     switch_mtu: int = SWITCH_MTU,
+    db_unique_name: str = DATABASE,
+    db_domain: str = "",
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
@@ -243,9 +246,11 @@ def up(
             "--keeper."
         )
     topology.checked_mtu(switch_mtu)
+    topology.checked_names(db_unique_name, db_domain)
     _refuse_inside()
     progress = progress or (lambda _: None)
-    shape = Shape(nodes, mtu, _database(database, database_version, progress), switch_mtu, keeper)
+    version = _database(database, database_version, progress)
+    shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain)
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)

@@ -68,9 +68,14 @@ def can_start() -> bool:
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
-def access(directory: Path) -> DatabaseAccess:
+def access(directory: Path, shape: Shape) -> DatabaseAccess:
     """Return the login to the practice database."""
-    return DatabaseAccess(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
+    return DatabaseAccess(f"{SCAN_NAME}:{SERVICE_PORT}/{shape.service}", USER, password_file(directory))
+
+
+def password_file(directory: Path) -> Path:
+    """Return the path of the file with the password of the practice user."""
+    return directory / "database" / "password"
 
 
 def settings_file(directory: Path) -> Path:
@@ -82,7 +87,7 @@ def install(directory: Path, shape: Shape) -> None:
     """Write the settings file. For a database, also write its password and the files of its processes."""
     settings = _SETTINGS.format(directory=directory)
     if shape.database:
-        login = access(directory)
+        login = access(directory, shape)
         _write_password(login.password_file)
         settings += _DATABASE_SETTINGS.format(connect=login.connect, user=login.user, password_file=login.password_file)
         _install_monitors(directory, shape)

@@ -97,7 +97,7 @@ def _instance(
         peers={index_of(other): _peer(shape, node, other, interconnects[other]) for other in others},
         hosts={index_of(other): other for other in others},
         asks_by_way_of_others=shape.size <= FULL_MESH_NODES,
-        parameters=_parameters(interconnects[node], broken),
+        parameters=_parameters(shape, interconnects[node], broken),
         usual_mtu=shape.mtu,
         receive_buffer_bytes=4096 if ActiveFault("small-receive-buffer", node, None) in broken else None,
         restart_every_s=3.0 if ActiveFault("instance-restart", node, None) in broken else None,
@@ -132,7 +132,9 @@ def _peer(shape: Shape, node: str, other: str, interconnects: tuple[DesiredInter
     return {chosen: addresses[chosen]}
 
 
-def _parameters(interconnects: tuple[DesiredInterconnect, ...], broken: frozenset[ActiveFault]) -> dict[str, str]:
+def _parameters(
+    shape: Shape, interconnects: tuple[DesiredInterconnect, ...], broken: frozenset[ActiveFault]
+) -> dict[str, str]:
     fixed = [i.ip for i in interconnects if i.source == _FROM_PARAMETER]
     licensed = ActiveFault("no-diagnostics-pack", None, None) not in broken
     return {
@@ -140,7 +142,9 @@ def _parameters(interconnects: tuple[DesiredInterconnect, ...], broken: frozense
         "cluster_interconnects": ":".join(fixed),
         "control_management_pack_access": "DIAGNOSTIC+TUNING" if licensed else "NONE",
         "db_block_size": "8192",
+        "db_domain": shape.db_domain,
         "db_file_multiblock_read_count": "6",
+        "db_unique_name": shape.db_unique_name,
         "gcs_server_processes": "1",
         "parallel_force_local": "FALSE",
         "parallel_max_servers": "8",

@@ -38,6 +38,8 @@ def install(directory: Path, shape: Shape) -> None:
         (autostart / "ohasdstr").write_text("enable\n", encoding="ascii")
     if shape.database:
         (directory / DATABASE).write_text("ONLINE\n", encoding="ascii")
+        for name, value in (("db_unique_name", shape.db_unique_name), ("db_domain", shape.db_domain)):
+            (directory / "cluster" / name).write_text(f"{value}\n", encoding="ascii")
 
 
 def write_haips(directory: Path, target: Desired) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -97,6 +98,14 @@ class Shape:
     """The initial MTU of the switch ports on the private networks, in bytes."""
     keeper: str = DEFAULT_NETWORK_SERVICE
     """The network service of the nodes: one of NETWORK_SERVICES, or MIXED for another one on each node in turn."""
+    db_unique_name: str = DATABASE
+    db_domain: str = ""
+    """DB_DOMAIN of the database; empty for none."""
+
+    @property
+    def service(self) -> str:
+        """The default service of the database, which every open instance registers."""
+        return default_service(self.db_unique_name, self.db_domain)
 
     def network_service_of(self, node: str) -> str:
         """Return the network service of a node."""
@@ -115,6 +124,22 @@ class Shape:
     def ports(self) -> tuple[PortId, ...]:
         """Every NIC of every node."""
         return tuple(PortId(node, net.number) for node in self.nodes for net in NETWORKS)
+
+
+def default_service(unique_name: str, domain: str) -> str:
+    """Return the default service of a database: DB_UNIQUE_NAME, with DB_DOMAIN where it is set."""
+    return f"{unique_name}.{domain}" if domain else unique_name
+
+
+def checked_names(unique_name: str, domain: str) -> None:
+    """Raise LabUsageError when one of them is not possible as DB_UNIQUE_NAME or DB_DOMAIN."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_$#]{0,29}", unique_name):
+        raise LabUsageError(
+            f"A DB_UNIQUE_NAME has at most 30 letters, digits, _, $ and #, not {unique_name!r}: choose with "
+            "--db-unique-name."
+        )
+    if domain and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_#-]*(\.[A-Za-z0-9_#-]+)*", domain):
+        raise LabUsageError(f"A DB_DOMAIN is a name such as example.com, not {domain!r}: choose with --db-domain.")
 
 
 def index_of(node: str) -> int:

@@ -19,7 +19,7 @@ import msgspec
 from racwire_lab.cluster import stack
 from racwire_lab.cluster.databases import INSTANCE_FILE, USER
 from racwire_lab.cluster.instances import DesiredInstance
-from racwire_lab.cluster.topology import DATABASE, PUBLIC, SCAN_ADDRESS, SERVICE_PORT, index_of
+from racwire_lab.cluster.topology import DATABASE, PUBLIC, SCAN_ADDRESS, SERVICE_PORT, default_service, index_of
 from racwire_lab.database.backend import Backend, Caller, Cancellation, OracleError, Result
 from racwire_lab.database.live import Daemons, LiveSource
 from racwire_lab.oracle_net.releases import release_of
@@ -86,7 +86,13 @@ def _engine(source: LiveSource, instance: DesiredInstance, nodes: tuple[str, ...
     plan = replace(healthy_week(history_ends, named), dbid=_DBID, db_name=DATABASE.upper(), mtu=instance.usual_mtu)
     return SqlEngine(
         source=source,
-        identity=DatabaseIdentity(DATABASE.upper(), DATABASE, _DBID, instance.version),
+        identity=DatabaseIdentity(
+            DATABASE.upper(),
+            instance.parameters["db_unique_name"],
+            _DBID,
+            instance.version,
+            domain=instance.parameters["db_domain"],
+        ),
         instance=instance.number,
         access=Access({USER: granted_objects() if instance.has_grants else frozenset()}),
         history=GeneratedHistory(plan),
@@ -165,8 +171,10 @@ class InstanceServer:
             sysdba=(),
             instance_name=self._instance.name,
             instance_number=self._instance.number,
-            db_unique_name=DATABASE,
+            db_unique_name=self._instance.parameters["db_unique_name"],
+            db_domain=self._instance.parameters["db_domain"],
         )
+        self._service = default_service(self._server.db_unique_name, self._server.db_domain)
         self._scan: ScanListener | None = None
 
     async def run(self, ready: Callable[[], object]) -> None:
@@ -219,7 +227,7 @@ class InstanceServer:
             self._server.stop_listening()
         if now.version != before.version or (self._server.services and not is_open):
             self._server.drop_sessions()
-        self._server.services = (DATABASE,) if is_open else ()
+        self._server.services = (self._service,) if is_open else ()
         await self._follow_scan()
 
     async def _follow_scan(self) -> None:
@@ -229,7 +237,7 @@ class InstanceServer:
             await asyncio.to_thread(take_scan_address if is_ours else release_scan_address)
         if is_ours and now.scan_listens:
             if self._scan is None:
-                scan = ScanListener(self._scan_targets, services=(DATABASE,))
+                scan = ScanListener(self._scan_targets, services=(self._service,))
                 with contextlib.suppress(OSError):  # as above
                     await scan.start(SCAN_ADDRESS, SERVICE_PORT)
                     self._scan = scan

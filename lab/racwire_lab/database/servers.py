@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from racwire_lab.cluster.databases import USER, access
+from racwire_lab.cluster.databases import USER, password_file
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.database.instance_server import InstanceServer
@@ -59,7 +59,7 @@ def main() -> int:
     if not request:
         return 1  # the start of the cluster has failed
     nodes = msgspec.json.decode(request, type=dict[str, Process])
-    password = access(directory).password_file.read_text(encoding="ascii").strip()
+    password = password_file(directory).read_text(encoding="ascii").strip()
     verifier = Verifier.of(password)
     del password
     history_ends = datetime.now().replace(minute=0, second=0, microsecond=0)

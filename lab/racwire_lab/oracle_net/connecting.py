@@ -15,6 +15,7 @@ _MAX_DESCRIPTOR = 16_384
 _LARGE_PACKETS = 315
 _FLAGS = 318
 _END_OF_RESPONSE = 319
+_ENCRYPTION_REQUIRED = 0x10
 _FLAG_FAST_AUTH = 0x10000000
 _FLAG_END_OF_RESPONSE = 0x02000000
 
@@ -72,13 +73,16 @@ async def receive_request(channel: Channel, timeout_s: float) -> ConnectRequest:
     return ConnectRequest(version, text.decode(errors="replace"))
 
 
-def accept(channel: Channel, request: ConnectRequest, profile: ServerRelease) -> bool:
+def accept(
+    channel: Channel, request: ConnectRequest, profile: ServerRelease, *, requires_encryption: bool = False
+) -> bool:
     """Accept the connection. Return whether the ends of responses are to be marked after the logon."""
     version = min(request.version, profile.tns_version)
     marks_ends = profile.end_of_response and version >= _END_OF_RESPONSE
     flags = (_FLAG_FAST_AUTH if profile.fast_auth else 0) | (_FLAG_END_OF_RESPONSE if marks_ends else 0)
     # The server offers no out-of-band breaks: breaks are sent as markers.
-    body = Writer().u16(version).u16(1).u16(SDU).u16(SDU).u16(0x0100).u16(0).u16(_ACCEPTED_SIZE).raw(bytes(10))
+    body = Writer().u16(version).u16(1).u16(SDU).u16(SDU).u16(0x0100).u16(0).u16(_ACCEPTED_SIZE)
+    body.u8(_ENCRYPTION_REQUIRED if requires_encryption else 0).raw(bytes(9))
     if version >= _LARGE_PACKETS:
         body.u32(SDU).u32(SDU)
         body.u8(0).u32(flags if version >= _FLAGS else 0)

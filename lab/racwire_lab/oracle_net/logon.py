@@ -63,6 +63,10 @@ class Logon:
 
         Raises ProtocolError, and the errors of `Conversation.read`.
         """
+        if self._server.faults.closes_at_login:
+            await self._conversation.channel.receive()
+            self._conversation.channel.abort()
+            raise ConnectionResetError
         prologue, request = await self._agree()
         if self._server.faults.hang_at_login:
             await hang(self._conversation.channel)
@@ -73,7 +77,7 @@ class Logon:
             await self._fail(error, prologue)
             return None
         challenge = Challenge(verifier or Verifier.unmatchable())
-        await self._conversation.respond(self._with_pairs(prologue, challenge.pairs()))
+        await self._conversation.respond(self._with_pairs(prologue, self._offered(challenge)))
         answer = await self._read()
         if not isinstance(answer, AuthRequest) or not answer.is_answer:
             raise ProtocolError("another message instead of the password")
@@ -84,7 +88,17 @@ class Logon:
             await self._fail(objection)
             return None
         caller = self._caller(user, answer, {**request.pairs, **answer.pairs})
-        return LoggedOn(caller, self._replies, self._with_pairs(Writer(), self._welcome(caller, proof or "")))
+        welcome = Writer()
+        if warning := self._server.faults.login_warning:
+            self._replies.warning(welcome, warning)
+        return LoggedOn(caller, self._replies, self._with_pairs(welcome, self._welcome(caller, proof or "")))
+
+    def _offered(self, challenge: Challenge) -> list[tuple[str, str, int]]:
+        """The pairs of the challenge, with another type of verifier where a fault says so."""
+        type_ = self._server.faults.verifier_type
+        if type_ is None:
+            return challenge.pairs()
+        return [(key, value, type_ if key == "AUTH_VFR_DATA" else flag) for key, value, flag in challenge.pairs()]
 
     async def _agree(self) -> tuple[Writer, AuthRequest]:
         """Answer the requests before the one for a session. Return the start of its answer, and that request."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from racwire_lab.database.backend import Column, OracleError, OracleType
 from racwire_lab.oracle_net.wire import Writer
 
-_ERROR, _PARAMETERS, _STATUS, _LOB_DATA, _DESCRIBE = 4, 8, 9, 14, 16
+_ERROR, _PARAMETERS, _STATUS, _LOB_DATA, _WARNING, _DESCRIBE = 4, 8, 9, 14, 15, 16
 _AL32UTF8 = 873
 _CALL_IS_OVER = 1
 _TEXT = (OracleType.VARCHAR2, OracleType.CHAR)
@@ -53,6 +53,11 @@ class Replies:
             writer.ub(0, 0)
         if error:
             writer.counted(f"{error}\n".encode())
+
+    def warning(self, writer: Writer, warning: OracleError) -> None:
+        """Write a warning, which comes before the other parts of an answer."""
+        text = f"{warning}\n".encode()
+        writer.u8(_WARNING).ub(warning.code, len(text), 0).counted(text)
 
     def parameters(self, writer: Writer) -> None:
         """Write an empty message that real servers send after each execution."""

@@ -83,7 +83,7 @@ class OracleServer(Listener):
         if code := self.faults.refuse or refusal(request, self.services, self.instance_name):
             refuse(channel, code)
             return
-        marks_ends = accept(channel, request, self.profile)
+        marks_ends = accept(channel, request, self.profile, requires_encryption=self.faults.requires_encryption)
         session = OracleNetSession(self, channel, next(self._numbers), request, marks_ends=marks_ends)
         self._sessions.add(session)
         try:

@@ -103,6 +103,8 @@ def _head(database: Database, width: int) -> Iterator[Line]:
     user = f" as {database.user}" if database.user else ""
     text = f"{database.name} {version}, {database.role.lower()}, {database.open_mode.lower()}"
     yield from hanging([(" ", "")], f"{text}; reached at {database.reached}{user}", width)
+    if database.login_warning:
+        yield from hanging([(" ", "")], f"The database warned at the login: {database.login_warning}", width)
     if database.in_pluggable:
         text = (
             f"Connected to the pluggable database {database.container}, not to CDB$ROOT: the figures are those that "

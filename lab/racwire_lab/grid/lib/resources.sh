@@ -81,7 +81,7 @@ upper_table() {
     echo 'Cluster Resources'
     echo "$rule"
     if [ -e "$cluster/database" ]; then
-        echo ora.prac.db
+        database_resource
         wanted=$(cat "$cluster/database")
         number=0
         for name in $(nodes); do

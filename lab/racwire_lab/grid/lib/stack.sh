@@ -27,6 +27,10 @@ powered() { # NODE: whether the node is switched on
     awk -v node="$1" '$1 == node && $4 == "Active" { found = 1 } END { exit !found }' "$cluster/members"
 }
 
+database_resource() { # print the resource of the database
+    printf 'ora.%s.db\n' "$(tr '[:upper:]' '[:lower:]' <"$cluster/db_unique_name")"
+}
+
 nodes() { # print the names of all nodes, in the order of their numbers
     awk '{ print $1 }' "$cluster/members"
 }

@@ -54,7 +54,7 @@ stop_cluster() {
     echo "CRS-2673: Attempting to stop 'ora.crsd' on '$node'"
     echo "CRS-2790: Starting shutdown of Cluster Ready Services-managed resources on server '$node'"
     database=''
-    ! running instance || database=ora.prac.db
+    ! running instance || database=$(database_resource)
     # shellcheck disable=SC2086 # empty when there is none
     stopped $database ora.LISTENER.lsnr "ora.$node.vip" ora.net1.network
     end_daemons upper
