@@ -16,6 +16,9 @@ from checks.sources.database.statements import statements
 from racwire_lab.database.backend import OracleError
 from tests.fixtures.oracle import PASSWORD, USER, Witness, query, relaying, serve, settings, texts
 
+# The driver and the server leave the sockets of an abandoned login to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
+
 SESSIONS = query("SELECT username, module, action, read_only, sysdba FROM sessions", "who")
 HANGING = query("SELECT x FROM hanging", "hanging")
 NUMBERS = query("SELECT n, text FROM numbers WHERE n < :n", "numbers")
