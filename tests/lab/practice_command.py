@@ -37,10 +37,12 @@ class Practice:
     The environment names this directory until another cluster is made.
     """
 
-    def __init__(self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False) -> None:
+    def __init__(
+        self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False, like: str = "plain"
+    ) -> None:
         self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
         os.environ["RACWIRE_LAB_DIR"] = str(directory)
-        self.cluster = racwire_lab.up(nodes=nodes, mtu=mtu, database=database)
+        self.cluster = racwire_lab.up(nodes=nodes, mtu=mtu, database=database, like=like)
         self._operator: Operator | None = None
 
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
@@ -64,7 +66,7 @@ class Practice:
         """Run a racwire command on the first node, as `--lab` does, without a new Python process."""
         if self._operator is None:
             environment = {name: self.environment[name] for name in ("HOME", "RACWIRE_LAB_DIR")}
-            self._operator = Operator(self.cluster, self.cluster.nodes[0], {**environment, ENTERED: "1"})
+            self._operator = Operator(self.cluster, self.cluster.nodes[0], {**environment, ENTERED: "--lab"})
         return self._operator.type(words)
 
     def check(self, *words: str) -> Report:

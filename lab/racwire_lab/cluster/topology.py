@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from racwire_lab.cluster.profiles import DEFAULT_PROFILE
 from racwire_lab.lab_errors import LabUsageError
 
 CLUSTER_NAME = "practice"
@@ -97,6 +98,8 @@ class Shape:
     """The initial MTU of the switch ports on the private networks, in bytes."""
     keeper: str = DEFAULT_NETWORK_SERVICE
     """The network service of the nodes: one of NETWORK_SERVICES, or MIXED for another one on each node in turn."""
+    like: str = DEFAULT_PROFILE
+    """The name of the cluster's profile."""
 
     def network_service_of(self, node: str) -> str:
         """Return the network service of a node."""
