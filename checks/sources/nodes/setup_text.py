@@ -41,8 +41,8 @@ def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
     neighbours = tuple(_neighbours(section.text))
     if section.exit_status and not neighbours:
         printed = printed_lines(section.text)
-        reported = f": {quoted(printed[-1])}" if printed else ""
-        return Unknown(f"lldpctl printed no answer, as for most users but root{reported}")
+        reported = f" ({quoted(printed[-1])})" if printed else ""
+        return Unknown(f"lldpctl printed no answer{reported}: only root and the group of lldpd's socket may query it")
     return neighbours
 
 
@@ -103,7 +103,7 @@ _PROGRAM = re.compile(r"([0-9]+)/cmdline:1:(.+)")
 _CONTAINED = re.compile(r"([0-9]+)/status:NSpid:")
 _RECORDS_ARE_READ = "2:b"
 _ENABLED, _DISABLED = "CRS-4622", "CRS-4621"
-_NO_CRSCTL = (126, 127)
+_REFUSED = re.compile(r"insufficient (user )?privileges|permission denied", re.IGNORECASE)
 _FURTHEST_S = 2**40
 
 _PLATFORMS = (
@@ -217,11 +217,14 @@ def _services(check: Section) -> tuple[str, ...] | Unknown:
 
 
 def _why_not(command: str, answer: Section) -> str:
-    if answer.exit_status in _NO_CRSCTL:
+    if answer.exit_status == _NOT_FOUND:
         return "the Grid home that olr.loc names has no crsctl"
     if answer.exit_status == _TIMED_OUT:
         return f"`{command}` did not answer in time: Clusterware may hang there"
     lines = printed_lines(answer.text)
+    refusal = next((line for line in lines if _REFUSED.search(line)), None)
+    if refusal is not None:
+        return f"this user may not run `{command}` there ({quoted(refusal)}): the Grid owner and root may"
     return f"`{command}` printed no answer{f': {quoted(lines[0])}' if lines else ''}"
 
 
