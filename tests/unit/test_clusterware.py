@@ -171,7 +171,16 @@ class TestWhyAToolFailed:
         assert reason is not None
         assert reason.reason.startswith("Clusterware is not running on this node")
 
-    @pytest.mark.parametrize("line", ["PROC-5: no", "PROC-00006: no", "Permission denied", "CRS-4563: no"])
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "PROC-5: no",
+            "PROC-00006: no",
+            "PROT-20: Insufficient permission to proceed. Require privileged user",
+            "Permission denied",
+            "CRS-4563: no",
+        ],
+    )
     def test_the_user_is_refused(self, line: str) -> None:
         assert explain_failure("oifcfg getif", CommandOutput(1, "", line), self.MONITOR) == Unknown(
             "monitor may not run `oifcfg getif`: run `sudo -u grid racwire check`, or racwire as root.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from checks.model.facts import ToolMessage, Unknown
 from checks.sources.clusterware.grid_home import how_to_run_as_owner
 from checks.sources.clusterware.grid_tool_command import CommandOutput
-from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages
+from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages, refusal_in
 
 # OHASD does not run, so no part of the stack runs.
 _ALL_DOWN = frozenset({"CRS-4639"})
@@ -18,7 +18,6 @@ _PART_DOWN = frozenset({"CRS-4535", "CRS-4530", "CRS-4534", "PRCO-2", "PRCO-19",
 _REGISTRY = frozenset({"PRIF-10", "PRIF-11", "PRIF-23", "PRIF-24", "PROC-15"})
 # PROC-5 and PROC-6: the user has no permission on the registry (Error Messages, PROC-00005, PROC-00006).
 _NOT_PERMITTED = frozenset({"PROC-5", "PROC-6", "CRS-4563"})
-_NOT_PERMITTED_WORDS = re.compile(r"permission denied|insufficient (user )?privileges", re.IGNORECASE)
 _USAGE = re.compile(r"\busage\s*:|invalid (argument|option|parameter)|parse error|unknown (option|parameter)", re.I)
 
 
@@ -50,7 +49,7 @@ def explain_failure(command: str, output: CommandOutput, tool_user: ToolUser) ->
         return Unknown(f"Signal {-output.exit_status} ended `{command}`.")
     messages = read_messages(output.text)
     codes = {message.code for message in messages}
-    if codes & _NOT_PERMITTED or _NOT_PERMITTED_WORDS.search(output.text):
+    if codes & _NOT_PERMITTED or refusal_in(output.text):
         return Unknown(tool_user.not_permitted(command), tool_user.commands)
     if message := _first(messages, _ALL_DOWN):
         return Unknown(f"Clusterware is not running on this node: `{command}` printed {_as_printed(message)}.")
