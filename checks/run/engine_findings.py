@@ -72,7 +72,8 @@ def not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal: 
     first_sentence, _, rest = unknown.reason.partition(". ")
     steps: Sequence[Remedy] = ()
     if need in ("clusterware", "networks"):
-        steps = _NAME_THE_CLUSTER
+        may = (Remedy("Run racwire as a user who may query Clusterware.", unknown.commands),)
+        steps = (*may, _NAME_THE_CLUSTER[1]) if unknown.commands else _NAME_THE_CLUSTER
     elif granted := _SELECT_GRANT.findall("\n".join(unknown.commands)):
         steps = (_how_to_grant(granted),)
     return _of(

@@ -13,15 +13,18 @@ msgspec.
 
 from racwire_lab.cluster.cluster import Lab, down, find, up
 from racwire_lab.cluster.faults import FAULTS, ActiveFault, Fault
+from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
 from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, MIXED, NETWORK_SERVICES, SWITCH_MTU
 from racwire_lab.lab_errors import LabError, LabUsageError
 
 __all__ = [
     "DATABASE",
     "DATABASE_VERSIONS",
+    "DEFAULT_PROFILE",
     "FAULTS",
     "MIXED",
     "NETWORK_SERVICES",
+    "PROFILES",
     "SWITCH_MTU",
     "ActiveFault",
     "Fault",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racwire_lab import SWITCH_MTU, Lab
+from racwire_lab import DEFAULT_PROFILE, SWITCH_MTU, Lab
 
 
 def status_document(lab: Lab | None) -> dict[str, object]:
@@ -13,6 +13,8 @@ def status_document(lab: Lab | None) -> dict[str, object]:
         "up": True,
         "directory": str(lab.directory),
         "nodes": list(lab.nodes),
+        "like": lab.like,
+        "users": ["root", *lab.users],
         "mtu": lab.mtu,
         "switch": [
             {"port": port.name, "node": port.node, "interface": port.nic, "mtu": port.mtu} for port in lab.switch_ports
@@ -49,6 +51,7 @@ def status_lines(lab: Lab) -> list[str]:
         ]
     return [
         f"Nodes      {', '.join(lab.nodes)}",
+        *_profile(lab),
         f"MTU        {lab.mtu} bytes on the private networks of the healthy cluster",
         *_small_ports(lab),
         f"Stack      {', '.join(_stacks(lab))}",
@@ -66,6 +69,16 @@ def port_lines(lab: Lab) -> list[str]:
     """Return one line for each switch port on the private networks."""
     width = max(len(port.name) for port in lab.switch_ports)
     return [f"{port.name:<{width}}  MTU {port.mtu:>4} bytes  to {port.nic} of {port.node}" for port in lab.switch_ports]
+
+
+def _profile(lab: Lab) -> list[str]:
+    """Return a line with the profile and its users; no line for the default profile."""
+    if lab.like == DEFAULT_PROFILE:
+        return []
+    users = f"no user but root, because {lab.no_users_reason}"
+    if not lab.no_users_reason:
+        users = f"users {', '.join(('root', *lab.users))}"
+    return [f"Like       {lab.like}: {users}"]
 
 
 def _small_ports(lab: Lab) -> list[str]:

@@ -76,13 +76,14 @@ def processes_of(path: Path) -> list[str]:
 
 
 def run(
-    cluster: racwire_lab.Lab, node: str, *argv: str, timeout_s: float = PATIENCE_S
+    cluster: racwire_lab.Lab, node: str, *argv: str, user: str = "", timeout_s: float = PATIENCE_S
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in a node."""
-    environment = {**os.environ, **cluster.environment(node)}
+    environment = {**os.environ, **cluster.environment(node, user)}
     return subprocess.run(
-        cluster.enter(node, argv), capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=environment
-    )
+        cluster.enter(node, argv, user),
+        capture_output=True, text=True, timeout=timeout_s, check=False, env=environment, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
 
 
 def ping(cluster: racwire_lab.Lab, node: str, address: str, size: int = 56, count: int = 1) -> str:

@@ -66,7 +66,7 @@ class Practice:
         """Run a racwire command on the first node, as `--lab` does, without a new Python process."""
         if self._operator is None:
             environment = {name: self.environment[name] for name in ("HOME", "RACWIRE_LAB_DIR")}
-            self._operator = Operator(self.cluster, self.cluster.nodes[0], {**environment, ENTERED: "1"})
+            self._operator = Operator(self.cluster, self.cluster.nodes[0], {**environment, ENTERED: "--lab"})
         return self._operator.type(words)
 
     def check(self, *words: str) -> Report:

@@ -169,24 +169,37 @@ class TestFailureReasons:
     def test_the_stack_is_down(self, line: str) -> None:
         reason = explain_failure("tool", CommandOutput(1, line, ""), self.GRID)
         assert reason is not None
-        assert reason.startswith("Clusterware is not running on this node")
+        assert reason.reason.startswith("Clusterware is not running on this node")
 
-    @pytest.mark.parametrize("line", ["PROC-5: no", "PROC-00006: no", "Permission denied", "CRS-4563: no"])
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "PROC-5: no",
+            "PROC-00006: no",
+            "PROT-20: Insufficient permission to proceed. Require privileged user",
+            "Permission denied",
+            "CRS-4563: no",
+        ],
+    )
     def test_the_user_is_refused(self, line: str) -> None:
-        assert explain_failure("oifcfg getif", CommandOutput(1, "", line), self.MONITOR) == (
-            "monitor may not run `oifcfg getif`: run `sudo -u grid racwire check`, or racwire as root."
+        assert explain_failure("oifcfg getif", CommandOutput(1, "", line), self.MONITOR) == Unknown(
+            "monitor may not run `oifcfg getif`: run `sudo -u grid racwire check`, or racwire as root.",
+            ("sudo -u grid racwire check",),
         )
 
     def test_for_another_user_a_closed_registry_may_be_a_missing_permission(self) -> None:
         reason = explain_failure("oifcfg getif", CommandOutput(1, "PRIF-10: failed", ""), self.MONITOR)
         assert reason is not None
-        assert "sudo -u grid racwire check" in reason
+        assert "sudo -u grid racwire check" in reason.reason
+        assert reason.commands == ("sudo -u grid racwire check",)
 
     def test_any_other_failure_is_quoted(self) -> None:
-        assert explain_failure("olsnodes -c", CommandOutput(3, "Segfault\n", ""), self.GRID) == (
+        assert explain_failure("olsnodes -c", CommandOutput(3, "Segfault\n", ""), self.GRID) == Unknown(
             '`olsnodes -c` failed with exit status 3: "Segfault".'
         )
-        assert explain_failure("olsnodes -c", CommandOutput(-9, "", ""), self.GRID) == ("Signal 9 ended `olsnodes -c`.")
+        assert explain_failure("olsnodes -c", CommandOutput(-9, "", ""), self.GRID) == Unknown(
+            "Signal 9 ended `olsnodes -c`."
+        )
         assert explain_failure("olsnodes -c", CommandOutput(0, "hm", ""), self.GRID) is None
 
 

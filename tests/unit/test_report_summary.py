@@ -64,6 +64,33 @@ def test_checks_that_lack_the_same_facts_share_one_sentence():
     assert headline(with_findings(*lacking)) == "2 checks could not tell: No listener answers."
 
 
+def unread(check: str, *steps: Remedy):
+    text = "Fix the cause named above, then run this check again."
+    again = Remedy(text, (f"racwire check {check}",))
+    return finding(Status.UNKNOWN, check=check, seen=("rac2 accepts no key.",), nodes=("rac2",), next=(*steps, again))
+
+
+def test_checks_that_could_not_read_the_same_node_speak_once_with_all_steps():
+    by_hand = Remedy("Try the connection by hand.", ("ssh rac2 true",))
+    ((first, others),) = grouped_by_reason([unread("interfaces", by_hand), unread("df-ping"), unread("rp-filter")])
+    assert [other.check for other in others] == ["df-ping", "rp-filter"]
+    again = "Fix the cause named above, then run these checks again."
+    assert first.next == (by_hand, Remedy(again, ("racwire check interfaces df-ping rp-filter",)))
+    elsewhere = msgspec.structs.replace(unread("df-ping"), nodes=("rac3",))
+    assert len(list(grouped_by_reason([unread("interfaces"), elsewhere]))) == 2
+
+
+def test_a_check_without_facts_joins_the_finding_that_has_their_reason():
+    reason = "`oifcfg getif` failed. Clusterware is down."
+    silent = finding(Status.UNKNOWN, check="clusterware", seen=(reason,))
+    lacking = finding(
+        Status.UNKNOWN, "df-ping could not tell: `oifcfg getif` failed.", code="RW-ENGINE-001", check="df-ping",
+        seen=("Clusterware is down.",),
+    )  # fmt: skip
+    ((first, others),) = grouped_by_reason([silent, lacking])
+    assert (first.check, [other.check for other in others]) == ("clusterware", ["df-ping"])
+
+
 def test_waived_findings_are_not_grouped_with_others():
     one = finding(Status.UNKNOWN, seen=("prod2 hangs.",))
     known = msgspec.structs.replace(one, waived=WAIVED)

@@ -45,6 +45,11 @@ def test_autostart_comes_from_crsctl_or_from_its_file(config, files, autostart):
         ),
         (Section("", 124), "did not answer in time: Clusterware may hang there"),
         (Section("what?", 1), '"what?"'),
+        (Section("CRS-4563: Insufficient user privileges.", 1), "this user may not run `crsctl check crs` there"),
+        (
+            Section("timeout: failed to run command '/u01/bin/crsctl': Permission denied", 126),
+            "the Grid owner and root may",
+        ),
     ],
 )
 def test_the_reason_why_clusterware_did_not_answer_is_reported(answer, reason):
@@ -141,7 +146,10 @@ def test_the_switch_ports_of_the_neighbours_are_read():
     [
         (Section("sh: lldpctl: not found", 127), "not installed"),
         (Section("", 124), "did not answer in time"),
-        (Section("unable to get a connection to /run/lldpd/lldpd.socket: Permission denied", 1), "most users but root"),
+        (
+            Section("unable to get a connection to /run/lldpd/lldpd.socket: Permission denied", 1),
+            "only root and the group of lldpd's socket",
+        ),
     ],
 )
 def test_no_answer_of_lldpd_differs_from_no_neighbour(answer, reason):

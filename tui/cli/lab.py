@@ -7,14 +7,16 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from racwire_lab import (
     DATABASE,
     DATABASE_VERSIONS,
+    DEFAULT_PROFILE,
     FAULTS,
     MIXED,
     NETWORK_SERVICES,
+    PROFILES,
     SWITCH_MTU,
     Lab,
     LabError,
@@ -72,7 +74,15 @@ def add_options(lab: argparse.ArgumentParser) -> None:
         """\
 racwire lab up
 racwire lab up --nodes 4 --mtu 1500 --switch-mtu 1500
+racwire lab up --like hardened
 racwire lab up --no-database""",
+    )
+    up_.add_argument(
+        "--like",
+        choices=PROFILES,
+        default=DEFAULT_PROFILE,
+        help=f"{'; '.join(f'{profile.name}: {profile.summary}' for profile in PROFILES.values())} "
+        f"(default {DEFAULT_PROFILE})",
     )
     nodes = up_.add_argument_group("nodes and networks")
     nodes.add_argument("--nodes", type=int, default=2, metavar="N", help="number of nodes: 2 to 16 (default 2)")
@@ -166,8 +176,10 @@ racwire lab faults | less""",
         "run a shell or a command on a node",
         """\
 racwire lab shell rac1
+racwire lab shell rac1 --as grid
 racwire lab shell rac2 ip -br address""",
     )
+    shell.add_argument("--as", dest="as_user", metavar="USER", default="", help="user of the node (default: root)")
     shell.add_argument("node", metavar="NODE", help=_WHICH_NODE)
     shell.add_argument("argv", metavar="COMMAND", nargs=argparse.REMAINDER, help="the command (default: a shell)")
 
@@ -238,12 +250,16 @@ def _up(args: argparse.Namespace) -> int:
         switch_mtu=args.switch_mtu,
         db_unique_name=args.db_unique_name,
         db_domain=args.db_domain,
+        like=args.like,
     )
     if running is not None:
         _print_status(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
     database = f" and database {lab.database_version}" if lab.database else ""
     print(f"{', '.join(lab.nodes)} are up, with MTU {lab.mtu} on the private networks{database}.")
-    _print_status("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
+    check = "racwire check --lab"
+    if lab.users:
+        check += f" --as {lab.users[0]}"
+    _print_status(f"Next: `{check}`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
     return _EXIT_OK
 
 
@@ -300,10 +316,16 @@ def _faults(_: argparse.Namespace) -> int:
 
 def _shell(args: argparse.Namespace) -> int:
     lab = _running()
-    argv: Sequence[str] = args.argv or [os.environ.get("SHELL", "/bin/sh")]
-    command = lab.enter(args.node, argv)
+    user, argv = args.as_user, args.argv
+    if argv[:1] == ["--as"]:  # after NODE, argparse takes the option for a part of COMMAND
+        if len(argv) == 1:
+            raise LabUsageError("--as needs the name of a user: `racwire lab shell rac1 --as grid`.")
+        user, argv = argv[1], argv[2:]
+    variables = lab.environment(args.node, user)
+    argv = argv or [variables.get("SHELL") or os.environ.get("SHELL", "/bin/sh")]
+    command = lab.enter(args.node, argv, user)
     sys.stdout.flush()
-    os.execve(command[0], command, {**os.environ, **lab.environment(args.node)})
+    os.execve(command[0], command, {**os.environ, **variables})
 
 
 def _reboot(args: argparse.Namespace) -> int:
@@ -353,12 +375,25 @@ def _command(
     )
 
 
-def enter_lab(argv: list[str]) -> None:
+def _without_lab(argv: Sequence[str]) -> Iterator[str]:
+    """The arguments without `--lab` and `--as USER`."""
+    words = iter(argv)
+    for word in words:
+        if word == "--as":
+            next(words, None)
+        elif word != "--lab" and not word.startswith("--as="):
+            yield word
+
+
+def enter_lab(argv: list[str], user: str = "") -> None:
     """Replace this process by `racwire` on the first practice node. In the shell of a practice node, do nothing.
 
-    Raises UsageError where no practice cluster runs, or the current directory does not exist.
+    It runs as root, or as `user`. Raises UsageError where no practice cluster runs, the nodes have no such user, or the
+    current directory does not exist.
     """
     if "RACWIRE_LAB" in os.environ:
+        if user:
+            raise UsageError("--as works outside the practice nodes: leave this shell with `exit`.")
         return
     try:
         os.getcwd()
@@ -369,7 +404,8 @@ def enter_lab(argv: list[str]) -> None:
         if lab is None:
             raise UsageError("No practice cluster is running; start one with `racwire lab up`.")
         node = lab.nodes[0]
-        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *(a for a in argv if a != "--lab")])
-        os.execvpe(command[0], command, {**os.environ, **lab.environment(node), ENTERED: "1"})
+        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *_without_lab(argv)], user)
+        entered = f"--lab --as {user}" if user else "--lab"
+        os.execvpe(command[0], command, {**os.environ, **lab.environment(node, user), ENTERED: entered})
     except LabError as error:
         raise UsageError(str(error)) from error

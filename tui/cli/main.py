@@ -185,7 +185,9 @@ def _run(argv: list[str]) -> int:
 def _run_with_settings(module: Any, args: argparse.Namespace, argv: list[str]) -> int:
     """Run the command of the module, or the console where `module` is None. Raises UsageError."""
     if getattr(args, "lab", False) and not getattr(args, "from_file", None):
-        _module(COMMANDS["lab"]).enter_lab(argv)
+        _module(COMMANDS["lab"]).enter_lab(argv, getattr(args, "as_user", ""))
+    elif hasattr(args, "as_user"):
+        raise UsageError("--as selects a user of the practice nodes: use it together with --lab.")
     from checks.run.settings_file import SettingsError
 
     try:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 UNSET = argparse.SUPPRESS
 """The default of options that may precede the command: a default of the command must not overwrite their value."""
 ENTERED = "RACWIRE_ENTERED_BY_LAB"
-"""Environment variable that `--lab` sets inside the practice cluster: suggested commands must then repeat `--lab`."""
+"""Environment variable that `--lab` sets inside the practice cluster: the options that suggested commands must repeat,
+`--lab` or `--lab --as USER`."""
 
 
 class Option(NamedTuple):
@@ -135,9 +136,16 @@ def add_cluster_options(options: argparse.ArgumentParser) -> None:
 
 
 def add_lab_option(options: argparse._ActionsContainer) -> None:
-    """Add `--lab`."""
+    """Add `--lab` and `--as`."""
     options.add_argument(
         "--lab", action="store_true", default=UNSET, help="use the practice cluster (`racwire lab up`)"
+    )
+    options.add_argument(
+        "--as",
+        dest="as_user",
+        metavar="USER",
+        default=UNSET,
+        help="with --lab: run as this user of the practice nodes (`racwire lab up --like hardened`)",
     )
 
 

@@ -184,7 +184,7 @@ def _run_full_screen(
         print_message_unless_blocked(f"the console failed; {log.location}.")
     elif app.faults.count:
         print_message_unless_blocked(f"an internal error occurred while the console ran; {log.location}.")
-    usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
+    usual = " ".join(("racwire change", *os.environ.get(ENTERED, "").split()))
     if told := app.state.changes.farewell(again or usual):
         print_message_unless_blocked(told)
     if past is not None and not past.is_saved and not broke:

@@ -63,7 +63,7 @@ class GridTools:
                 output = await run_command(argv, timeout_s=limit_s, env=self._environ, limit_bytes=_OUTPUT_LIMIT_BYTES)
             except NotPermittedError:
                 entry.outcome = self._tool_user.not_permitted(query.command)
-                return Unknown(entry.outcome), ""
+                return Unknown(entry.outcome, self._tool_user.commands), ""
             except TimedOutError:
                 entry.outcome = (
                     f"`{query.command}` did not end within {limit_s:g} s, and racwire killed it: Clusterware may hang "
@@ -87,8 +87,7 @@ class GridTools:
         """The answer of a command that was not interrupted; for an Unknown answer, the more specific reason."""
         silent_failure = output.exit_status > 0 and not output.text.strip()
         if isinstance(answer, Unknown) or output.exit_status < 0 or silent_failure:
-            reason = explain_failure(query.command, output, self._tool_user)
-            return Unknown(reason) if reason else answer
+            return explain_failure(query.command, output, self._tool_user) or answer
         return answer
 
 

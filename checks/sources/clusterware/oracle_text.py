@@ -12,6 +12,16 @@ QUOTE_LIMIT = 160
 # `PRIF-29: ...`, `PRIF-29 : ...`, `PROC-00015: ...`: tools print the number bare, manuals pad it with zeros.
 _MESSAGE = re.compile(r"([A-Z]{3,8})-([0-9]{1,6})\s*:\s*(.*)")
 
+_REFUSED = re.compile(
+    r"permission denied|insufficient (user )?(privileges|permission)|require privileged user", re.IGNORECASE
+)
+"""As in CRS-4563, PROT-20, and a shell that may not execute a tool."""
+
+
+def refusal_in(text: str) -> str | None:
+    """The line by which a tool refuses the user; None where no line does."""
+    return next((line for line in printed_lines(text) if _REFUSED.search(line)), None)
+
 
 def printed_lines(text: str) -> list[str]:
     """The lines that are not blank, stripped."""

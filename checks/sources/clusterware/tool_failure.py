@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from checks.model.facts import ToolMessage
+from checks.model.facts import ToolMessage, Unknown
 from checks.sources.clusterware.grid_home import how_to_run_as_owner
 from checks.sources.clusterware.grid_tool_command import CommandOutput
-from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages
+from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages, refusal_in
 
 # OHASD does not run, so no part of the stack runs.
 _ALL_DOWN = frozenset({"CRS-4639"})
@@ -18,7 +18,6 @@ _PART_DOWN = frozenset({"CRS-4535", "CRS-4530", "CRS-4534", "PRCO-2", "PRCO-19",
 _REGISTRY = frozenset({"PRIF-10", "PRIF-11", "PRIF-23", "PRIF-24", "PROC-15"})
 # PROC-5 and PROC-6: the user has no permission on the registry (Error Messages, PROC-00005, PROC-00006).
 _NOT_PERMITTED = frozenset({"PROC-5", "PROC-6", "CRS-4563"})
-_NOT_PERMITTED_WORDS = re.compile(r"permission denied|insufficient (user )?privileges", re.IGNORECASE)
 _USAGE = re.compile(r"\busage\s*:|invalid (argument|option|parameter)|parse error|unknown (option|parameter)", re.I)
 
 
@@ -31,36 +30,44 @@ class ToolUser:
     is_outsider: bool
     """Neither root nor the Grid owner nor in the group of the tools: the manuals promise such a user nothing."""
 
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The command that runs racwire as a user who may run the tools."""
+        return () if self.grid_owner in ("", "root") else (f"sudo -u {self.grid_owner} racwire check",)
+
     def not_permitted(self, command: str) -> str:
         """The message that the user may not run the command, and how to run it."""
         return f"{self.user} may not run `{command}`: {how_to_run_as_owner(self.grid_owner)}."
 
 
-def explain_failure(command: str, output: CommandOutput, tool_user: ToolUser) -> str | None:
+def explain_failure(command: str, output: CommandOutput, tool_user: ToolUser) -> Unknown | None:
     """Why a command that ran printed no answer; None where its output has no reason that racwire knows.
 
     The codes are those of the Error Messages manual, their numbers without padding.
     """
     if output.exit_status < 0:
-        return f"Signal {-output.exit_status} ended `{command}`."
+        return Unknown(f"Signal {-output.exit_status} ended `{command}`.")
     messages = read_messages(output.text)
     codes = {message.code for message in messages}
-    if codes & _NOT_PERMITTED or _NOT_PERMITTED_WORDS.search(output.text):
-        return tool_user.not_permitted(command)
+    if codes & _NOT_PERMITTED or refusal_in(output.text):
+        return Unknown(tool_user.not_permitted(command), tool_user.commands)
     if message := _first(messages, _ALL_DOWN):
-        return f"Clusterware is not running on this node: `{command}` printed {_as_printed(message)}."
+        return Unknown(f"Clusterware is not running on this node: `{command}` printed {_as_printed(message)}.")
     message = _first(messages, _PART_DOWN)
     if message is None and (message := _first(messages, _REGISTRY)) and tool_user.is_outsider:
-        return (
+        return Unknown(
             f"`{command}` could not open the cluster registry as {tool_user.user} ({_as_printed(message)}): "
-            f"{how_to_run_as_owner(tool_user.grid_owner)}. If the answer is the same, Clusterware is not running."
+            f"{how_to_run_as_owner(tool_user.grid_owner)}. If the answer is the same, Clusterware is not running.",
+            tool_user.commands,
         )
     if message:
-        return f"Clusterware is not running on this node, or only in part: `{command}` printed {_as_printed(message)}."
+        return Unknown(
+            f"Clusterware is not running on this node, or only in part: `{command}` printed {_as_printed(message)}."
+        )
     if output.exit_status != 0:
         lines = printed_lines(output.text)
         printed = f": {quoted(lines[0])}" if lines else " and printed nothing"
-        return f"`{command}` failed with exit status {output.exit_status}{printed}."
+        return Unknown(f"`{command}` failed with exit status {output.exit_status}{printed}.")
     return None
 
 

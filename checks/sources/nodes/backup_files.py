@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from checks.model.facts import FileSeen, OcrBackup, Unknown
 from checks.model.journal import Journal
-from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_messages
+from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_messages, refusal_in
 from checks.sources.grid_commands import MANUAL_BACKUPS
 from checks.sources.node_setup import CHANGE_BACKUPS, OLR_BACKUP
 from checks.sources.nodes.proc import number
@@ -39,7 +39,7 @@ def parse_manual_backups(text: str, command: str = MANUAL_BACKUPS.command) -> Oc
     return no_known_shape(command, text)
 
 
-_NOT_FOUND = (126, 127)
+_NOT_FOUND = 127
 
 
 async def read_change_files(
@@ -82,6 +82,9 @@ async def read_olr_backup(shell: Shell, journal: Journal, timeout_s: float) -> O
         printed: Mapping[str, Section] = sections(answer.text)
         olr = printed.get("olr", Section())
         entry.text = olr.text
-        if olr.exit_status in _NOT_FOUND:
+        if olr.exit_status == _NOT_FOUND:
             return Unknown("the Grid home that olr.loc names has no ocrconfig")
+        if refusal := refusal_in(olr.text):
+            command = OLR_BACKUP.action(topic)
+            return Unknown(f"this user may not run `{command}` on {shell.node} ({quoted(refusal)}): root may")
         return parse_manual_backups(olr.text, OLR_BACKUP.action(topic))

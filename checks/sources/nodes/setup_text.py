@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from checks.model.facts import LldpNeighbour, NetworkService, NodeSetup, Unknown
 from checks.sources.clusterware.cluster_text import parse_check_crs
 from checks.sources.clusterware.home_files import parse_crs_home
-from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages
+from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages, refusal_in
 from checks.sources.node_setup import DAEMONS
 from checks.sources.nodes.boot_config.active_manager import BootFiles, mtus_at_boot, parse_network_services
 from checks.sources.nodes.boot_config.device import Device, parse_devices
@@ -41,8 +41,8 @@ def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
     neighbours = tuple(_neighbours(section.text))
     if section.exit_status and not neighbours:
         printed = printed_lines(section.text)
-        reported = f": {quoted(printed[-1])}" if printed else ""
-        return Unknown(f"lldpctl printed no answer, as for most users but root{reported}")
+        reported = f" ({quoted(printed[-1])})" if printed else ""
+        return Unknown(f"lldpctl printed no answer{reported}: only root and the group of lldpd's socket may query it")
     return neighbours
 
 
@@ -103,7 +103,6 @@ _PROGRAM = re.compile(r"([0-9]+)/cmdline:1:(.+)")
 _CONTAINED = re.compile(r"([0-9]+)/status:NSpid:")
 _RECORDS_ARE_READ = "2:b"
 _ENABLED, _DISABLED = "CRS-4622", "CRS-4621"
-_NO_CRSCTL = (126, 127)
 _FURTHEST_S = 2**40
 
 _PLATFORMS = (
@@ -217,11 +216,14 @@ def _services(check: Section) -> tuple[str, ...] | Unknown:
 
 
 def _why_not(command: str, answer: Section) -> str:
-    if answer.exit_status in _NO_CRSCTL:
+    if answer.exit_status == _NOT_FOUND:
         return "the Grid home that olr.loc names has no crsctl"
     if answer.exit_status == _TIMED_OUT:
         return f"`{command}` did not answer in time: Clusterware may hang there"
     lines = printed_lines(answer.text)
+    refusal = refusal_in(answer.text)
+    if refusal is not None:
+        return f"this user may not run `{command}` there ({quoted(refusal)}): the Grid owner and root may"
     return f"`{command}` printed no answer{f': {quoted(lines[0])}' if lines else ''}"
 
 

@@ -90,8 +90,8 @@ _MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Permission denied \(|Permission denied, please try again",
-        "User equivalence to {node} is missing for {user}: {node} accepts no key of this user. Run racwire as the Grid "
-        "owner, or find the cause with `ssh -v {node} date`.",
+        "User equivalence to {node} is missing for {user}: {node} accepts no key of this user. Run racwire as a "
+        "user who has it, usually the Grid owner, or find the cause with `ssh -v {node} date`.",
     ),
     (
         r"Could not resolve (host)?name",

@@ -14,17 +14,17 @@ from racwire_lab.cluster import (
     clusterware,
     databases,
     directory,
-    holders,
     node_boot,
-    ssh_configuration,
-    ssh_servers,
+    roles,
     stack,
     topology,
 )
 from racwire_lab.cluster.desired import desired
 from racwire_lab.cluster.faults import ActiveFault, fault_named, node_named, place
-from racwire_lab.cluster.processes import missing_tool, run_all
-from racwire_lab.cluster.state import RemoteShell, State, boot_id, load, save
+from racwire_lab.cluster.processes import missing_tool
+from racwire_lab.cluster.profiles import DEFAULT_PROFILE, Account, profile_named
+from racwire_lab.cluster.starting import bring_up
+from racwire_lab.cluster.state import RemoteShell, State, load, save
 from racwire_lab.cluster.topology import (
     DATABASE,
     DATABASE_VERSIONS,
@@ -40,7 +40,6 @@ from racwire_lab.cluster.topology import (
 )
 from racwire_lab.lab_errors import LabError, LabUsageError
 
-_SCRIPTS = Path(__file__).parents[1] / "scripts"
 _ENTER = Path(__file__).parents[1] / "programs" / "enter.py"
 _INSIDE = "RACWIRE_LAB"
 
@@ -95,24 +94,49 @@ class Lab:
         """The path of the settings file with which racwire reads the practice cluster."""
         return databases.settings_file(self.directory)
 
-    def enter(self, node: str, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs argv inside a node, as one process.
+    @property
+    def like(self) -> str:
+        """The name of the cluster's profile: one of PROFILES."""
+        return self.state.shape.like
 
-        Stdin, stdout, stderr, signals and the exit code pass through. Raises LabUsageError when there is no such node,
-        and LabError when the node has ended.
+    @property
+    def users(self) -> tuple[str, ...]:
+        """The users of the nodes, without root."""
+        return tuple(user.name for user in self.state.profile.accounts)
+
+    @property
+    def no_users_reason(self) -> str:
+        """Why the nodes lack the users of the profile; empty when they have them, or the profile has none."""
+        return self.state.no_users_reason
+
+    def enter(self, node: str, argv: Sequence[str], user: str = "") -> list[str]:
+        """Return the command line that runs argv inside a node, as one process; as root unless `user` is another one.
+
+        Stdin, stdout, stderr, signals and the exit code pass through. Raises LabUsageError when there is no such node
+        or user, and LabError when the node has ended.
         """
+        account = self._account(user)
+        profile = self.state.profile
+        ids = "-"
+        if account is not None:
+            numbers = (profile.groups[group] for group in (account.group, *account.groups))
+            ids = ":".join(map(str, (account.uid, *numbers)))
         holder = self.state.nodes[node_named(node, self.state.shape)]
         if not holder.alive():
             raise LabError(f"The practice node {node} has ended: run `racwire lab down` and `racwire lab up` again.")
-        return [sys.executable, "-I", "-S", str(_ENTER), str(holder.pid), str(holder.started), *argv]
+        return [sys.executable, "-I", "-S", str(_ENTER), str(holder.pid), str(holder.started), ids, *argv]
 
-    def environment(self, node: str) -> dict[str, str]:
+    def environment(self, node: str, user: str = "") -> dict[str, str]:
         """Return the variables to add to the environment of a command inside a node.
 
         RACWIRE_SETTINGS names the settings file of the practice cluster: the caller's own settings name the database of
-        another cluster. The option --settings selects another file. Raises LabUsageError when there is no such node.
+        another cluster. The option --settings selects another file. Users other than root find the Grid home and the
+        configuration of ssh as on a real node, without a variable. Raises LabUsageError when there is no such node or
+        user.
         """
         name = node_named(node, self.state.shape)
+        if account := self._account(user):
+            return {**roles.login_environment(self.directory, account), _INSIDE: str(self.directory)}
         path = os.environ.get("PATH", "/usr/bin:/bin").split(":")
         # The PATH of an ordinary user may lack /usr/sbin, where the node's own system commands are.
         path += [] if "/usr/sbin" in path else ["/usr/sbin"]
@@ -127,6 +151,18 @@ class Lab:
         else:
             variables["RACWIRE_RSH"] = str(self.directory / "rsh")
         return variables
+
+    def _account(self, user: str) -> Account | None:
+        """The account of a user; None for root. Raises LabUsageError when the nodes have no such user."""
+        if user in ("", "root"):
+            return None
+        if account := self.state.profile.account(user):
+            return account
+        if self.no_users_reason:
+            raise LabUsageError(f"The practice nodes have no user but root, because {self.no_users_reason}.")
+        known = ", ".join(("root", *self.users))
+        hint = "choose one of them" if self.users else "run `racwire lab up --like hardened` for others"
+        raise LabUsageError(f"The users of the practice nodes are {known}, not {user}: {hint}.")
 
     def break_(self, fault: str, node: str | None = None, network: str | int | None = None) -> Lab:
         """Add a fault; a fault that is already active there changes nothing.
@@ -187,7 +223,7 @@ class Lab:
 
     def _change(self, change: Callable[[State], State]) -> Lab:
         """Lock the directory, load the current state, and change it. This snapshot may be out of date."""
-        with directory.locked(self.directory, create=False):
+        with directory.locked(self.directory, create=False), roles.readable_files(self.state.profile):
             state = load(self.directory)
             if state is None or state.init != self.state.init or not state.alive():
                 raise LabError("The practice cluster was stopped in the meantime: run `racwire lab up`.")
@@ -220,6 +256,7 @@ def up(
     switch_mtu: int = SWITCH_MTU,
     db_unique_name: str = DATABASE,
     db_domain: str = "",
+    like: str = DEFAULT_PROFILE,
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
@@ -247,25 +284,27 @@ def up(
         )
     topology.checked_mtu(switch_mtu)
     topology.checked_names(db_unique_name, db_domain)
+    profile_named(like)
     _refuse_inside()
     progress = progress or (lambda _: None)
     version = _database(database, database_version, progress)
-    shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain)
+    shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like)
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)
         if state is not None and state.alive():
             if state.shape != shape:
                 raise LabError(
-                    f"A practice cluster of {state.shape.size} nodes with MTU {state.shape.mtu}, "
-                    f"MTU {state.shape.switch_mtu} at the switch, and "
+                    f"A practice cluster like {state.shape.like} of {state.shape.size} nodes with MTU "
+                    f"{state.shape.mtu}, MTU {state.shape.switch_mtu} at the switch, and "
                     f"{f'database {state.shape.database}' if state.shape.database else 'no database'} is already "
                     "running: run `racwire lab down` first."
                 )
             return Lab(path, state)
         directory.clear(path)
+        path.chmod(0o700)
         try:
-            return _bring_up(path, shape, progress)
+            return Lab(path, bring_up(path, shape, progress))
         except BaseException:
             directory.remove(path)
             raise
@@ -312,51 +351,6 @@ def _database(wanted: bool, version: str, progress: Callable[[str], None]) -> st
         progress("The cluster starts without a database: run `pip install ./lab` in a checkout of racwire to add one.")
         return ""
     return DATABASE_VERSIONS[version]
-
-
-def _bring_up(path: Path, shape: Shape, progress: Callable[[str], None]) -> Lab:
-    rootless = holders.needs_user_namespace()
-    sshd = ssh_configuration.find_sshd()
-    progress(f"Making {shape.size} nodes in {path}{' without root' if rootless else ''}.")
-    _prepare(path, shape, rootless=rootless, with_ssh=sshd is not None)
-    with databases.servers(path, shape) as servers, holders.booted(path, shape, rootless=rootless) as held:
-        progress("Connecting the nodes to one public and two private networks.")
-        running = apply.RunningCluster(path, rootless, held.init, held.nodes, {})
-        healthy = desired(shape, ())
-        apply.build(running, healthy)
-        node_boot.record_next_boot(path, healthy, healthy, healthy)
-        progress("Starting Clusterware and the remote shell on each node.")
-        run_all(stack.start(path, held.nodes, rootless=rootless))
-        if servers:
-            servers.start(held.nodes)
-        remote_shell, reason = ssh_servers.serve(path, held.nodes, sshd=sshd, rootless=rootless)
-        if reason:
-            progress(f"The nodes use a stand-in for ssh, because {reason}.")
-        if servers:
-            progress("Starting an instance of the practice database on each node.")
-            databases.start_daemons(path, held.nodes, rootless=rootless)
-            servers.wait()
-        state = State(shape, boot_id(), rootless, remote_shell, reason, held.init, held.nodes, routers={}, faults=())
-        save(path, state)
-    return Lab(path, state)
-
-
-def _prepare(path: Path, shape: Shape, *, rootless: bool, with_ssh: bool) -> None:
-    """Write all files that the nodes will read."""
-    for tool in ("ip", "nsenter", "unshare"):
-        if shutil.which(tool) is None:
-            raise LabError(missing_tool(tool))
-    shutil.copytree(_SCRIPTS, path / "scripts")
-    clusterware.install(path, shape)
-    stack.install(path, shape)
-    databases.install(path, shape)
-    for node in shape.nodes:
-        (ssh_configuration.node_home(path, node) / "run").mkdir()
-    ssh_configuration.write_accounts(path, shape, rootless=rootless)
-    node_boot.install(path, shape, desired(shape, ()).nics)
-    if with_ssh:
-        run_all(ssh_configuration.keygen_jobs(path, shape))
-        ssh_configuration.configure(path, shape, rootless=rootless)
 
 
 def _refuse_inside() -> None:

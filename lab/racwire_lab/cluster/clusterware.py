@@ -52,6 +52,7 @@ def install(directory: Path, shape: Shape) -> None:
         for daemon in others:
             os.link(first, daemon)
         (home / "cdata" / node).mkdir(parents=True)
+        (home / "gpnp" / node / "wallets" / "peer").mkdir(parents=True)
     cluster = directory / "cluster"
     cluster.mkdir()
     (cluster / "name").write_text(f"{CLUSTER_NAME}\n", encoding="ascii")

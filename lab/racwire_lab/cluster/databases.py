@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -85,20 +85,33 @@ def settings_file(directory: Path) -> Path:
 
 def install(directory: Path, shape: Shape) -> None:
     """Write the settings file. For a database, also write its password and the files of its processes."""
+    if shape.database:
+        alphabet = string.ascii_letters + string.digits
+        _write_password(password_file(directory), "".join(secrets.choice(alphabet) for _ in range(24)) + "\n")
+        _install_monitors(directory, shape)
+    settings_file(directory).write_text(_settings(directory, access(directory, shape), shape), encoding="ascii")
+
+
+def write_settings(directory: Path, home: Path, shape: Shape) -> None:
+    """Write the settings file of a user into that user's home, with a password file of the user's own."""
+    login = access(directory, shape)
+    own = replace(login, password_file=home / ".racwire" / login.password_file.name)
+    if shape.database:
+        _write_password(own.password_file, login.password_file.read_text(encoding="ascii"))
+    settings_file(home).write_text(_settings(home, own, shape), encoding="ascii")
+
+
+def _settings(directory: Path, login: DatabaseAccess, shape: Shape) -> str:
     settings = _SETTINGS.format(directory=directory)
     if shape.database:
-        login = access(directory, shape)
-        _write_password(login.password_file)
         settings += _DATABASE_SETTINGS.format(connect=login.connect, user=login.user, password_file=login.password_file)
-        _install_monitors(directory, shape)
-    settings_file(directory).write_text(settings, encoding="ascii")
+    return settings
 
 
-def _write_password(path: Path) -> None:
-    alphabet = string.ascii_letters + string.digits
+def _write_password(path: Path, text: str) -> None:
     path.parent.mkdir(mode=0o700)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-        file.write("".join(secrets.choice(alphabet) for _ in range(24)) + "\n")
+        file.write(text)
 
 
 def _install_monitors(directory: Path, shape: Shape) -> None:

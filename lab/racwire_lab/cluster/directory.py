@@ -119,7 +119,8 @@ def _lock(path: Path, *, create: bool) -> int | None:
 
 
 def _create(path: Path) -> None:
-    exists(path)
+    if exists(path):
+        return
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Another command may remove the directory at this moment: the caller then tries again.

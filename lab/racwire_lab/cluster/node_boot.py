@@ -38,7 +38,7 @@ _RACWIRE = "racwire"
 """The command as a change plan prints it (`racwire record …`), to be pasted into a node's shell."""
 _MACHINE = "/run/racwire"
 """The machine's own /etc and /usr/sbin as a node sees them: the subdirectories `etc` and `sbin`."""
-_ACCOUNTS = ("passwd", "shadow", "hosts", "oratab")
+_ACCOUNTS = ("passwd", "shadow", "group", "hosts", "oratab")
 _NOT_THE_MACHINES = frozenset(
     {
         *_ACCOUNTS,
@@ -81,7 +81,7 @@ def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
             loaded = home / "connections"
             loaded.mkdir()
             for path in (home / "etc" / network_services.DIRECTORIES[0]).iterdir():
-                shutil.copy2(path, loaded)
+                shutil.copyfile(path, loaded / path.name)
             _write(home / "mtu_set", "".join(f"{nic.name}\n" for nic in own if nic.mtu != STANDARD_MTU))
 
 

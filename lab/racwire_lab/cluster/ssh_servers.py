@@ -10,6 +10,7 @@ from pathlib import Path
 
 from racwire_lab.cluster import ssh_configuration
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
+from racwire_lab.cluster.profiles import ClusterProfile
 from racwire_lab.cluster.state import RemoteShell
 from racwire_lab.cluster.topology import PUBLIC, index_of
 from racwire_lab.lab_errors import LabError
@@ -18,24 +19,30 @@ _STAND_IN = Path(__file__).parents[1] / "programs" / "remote_shell.py"
 _LOGIN_TIMEOUT_S = 15
 
 
-def serve(directory: Path, nodes: dict[str, Process], *, sshd: str | None, rootless: bool) -> tuple[RemoteShell, str]:
+def serve(
+    directory: Path, nodes: dict[str, Process], profile: ClusterProfile, *, sshd: str | None, rootless: bool
+) -> tuple[RemoteShell, str]:
     """Start a server on every node. Return its kind, and why it is not ssh (empty for ssh).
 
-    Raises LabError when the stand-in does not start.
+    Raises LabError when the stand-in does not start, or would not keep the users of the profile apart.
     """
     if sshd is None:
         reason = "ssh, sshd or ssh-keygen is not installed"
     else:
-        refused = _serve_ssh(directory, nodes, sshd, rootless=rootless)
+        refused = _serve_ssh(directory, nodes, profile, sshd, rootless=rootless)
         if refused is None:
             return "ssh", ""
         reason = refused
         _stop_ssh(directory, nodes, rootless=rootless)
+    if profile.accounts:
+        raise LabError(f"The users of the practice nodes need ssh, but {reason}.")
     _serve_stand_in(directory, nodes, rootless=rootless)
     return "direct", reason
 
 
-def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootless: bool) -> str | None:
+def _serve_ssh(
+    directory: Path, nodes: dict[str, Process], profile: ClusterProfile, sshd: str, *, rootless: bool
+) -> str | None:
     """Start sshd on every node and log in once. Return the reason when ssh does not work on this machine, else None."""
     try:
         for node in nodes:
@@ -54,6 +61,10 @@ def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootles
         return f"sshd does not start here: {error}"
     node, holder = next(iter(nodes.items()))
     ssh = ["ssh", "-F", str(directory / "ssh_config"), "-n", node, "true"]
+    user = next((user for user in profile.accounts if user.has_equivalence), None)
+    if user is not None:
+        ids = ("--reuid", user.name, "--regid", user.group, "--init-groups")
+        ssh = ["setpriv", *ids, "ssh", "-o", "BatchMode=yes", "-n", node, "true"]
     try:
         login = subprocess.run(
             [*_inside(holder, rootless=rootless), *ssh],

@@ -29,7 +29,7 @@ def install(directory: Path, shape: Shape) -> None:
         stack = _home(directory, node) / "stack"
         stack.mkdir()
         for service in SERVICES:
-            lock(directory, node, service).touch(mode=0o600)
+            lock(directory, node, service).touch(mode=0o644)
         for pipe in _PIPES:
             os.mkfifo(stack / pipe, mode=0o600)
         (stack / "target").write_text("ONLINE\n", encoding="ascii")

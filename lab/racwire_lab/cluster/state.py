@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from racwire_lab.cluster.faults import ActiveFault
 from racwire_lab.cluster.processes import Process
+from racwire_lab.cluster.profiles import ClusterProfile, profile_named
 from racwire_lab.cluster.topology import PortId, Shape
 
 RemoteShell = Literal["ssh", "direct"]
@@ -32,6 +33,14 @@ class State:
     faults: tuple[ActiveFault, ...]
     port_mtus: dict[PortId, int] = field(default_factory=dict)
     """The changed MTUs of switch ports, in bytes; the other ports have their initial MTU."""
+    no_users_reason: str = ""
+    """Why the nodes lack the users of the profile; empty when they have them, or the profile has none."""
+
+    @property
+    def profile(self) -> ClusterProfile:
+        """The profile of the cluster, without the users that the nodes lack."""
+        profile = profile_named(self.shape.like)
+        return replace(profile, accounts=()) if self.no_users_reason else profile
 
     def alive(self) -> bool:
         """Whether the first process of the cluster still runs; it ends last."""
@@ -74,4 +83,5 @@ def _decode(document: dict[str, Any]) -> State:
         routers={PortId(*entry["port"]): Process(**entry["process"]) for entry in document["routers"]},
         faults=tuple(ActiveFault(**fault) for fault in document["faults"]),
         port_mtus={PortId(*entry["port"]): entry["mtu"] for entry in document["port_mtus"]},
+        no_users_reason=document.get("no_users_reason", ""),
     )

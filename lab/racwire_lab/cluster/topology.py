@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from racwire_lab.cluster.profiles import DEFAULT_PROFILE
 from racwire_lab.lab_errors import LabUsageError
 
 CLUSTER_NAME = "practice"
@@ -101,6 +102,8 @@ class Shape:
     db_unique_name: str = DATABASE
     db_domain: str = ""
     """DB_DOMAIN of the database; empty for none."""
+    like: str = DEFAULT_PROFILE
+    """The name of the cluster's profile."""
 
     @property
     def service(self) -> str:

@@ -1,4 +1,6 @@
-"""Run a command in the namespaces of a node: `python enter.py PID STARTED COMMAND…`.
+"""Run a command in the namespaces of a node: `python enter.py PID STARTED IDS COMMAND…`.
+
+IDS are the numbers of the user and its groups, `54331:54321:54327`; `-` leaves them as they are.
 
 `nsenter` does nearly the same, but is a process between the caller and the command: when it is killed, the command
 continues, and Ctrl-C ends it before the command can react. With this program the caller has one process: signals,
@@ -28,7 +30,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def main(argv: Sequence[str]) -> int:
     """Enter the node, run the command, and end as the command ended."""
-    pid, started, *command = argv
+    pid, started, ids, *command = argv
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED | _FROM_TERMINAL | {signal.SIGCHLD})
     try:
         _enter(int(pid), int(started))
@@ -39,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
         return _GONE
     child = os.fork()
     if child == 0:
-        _exec(command, mask)
+        _exec(command, ids, mask)
     _forget_password()
     return _wait_for(child)
 
@@ -58,6 +60,8 @@ def _enter(pid: int, started: int) -> None:
         os.close(handle)
     # Joining a mount namespace changes the current directory to its root.
     with contextlib.suppress(OSError):
+        os.chdir(os.environ.get("HOME", "/"))
+    with contextlib.suppress(OSError):
         os.chdir(here)
 
 
@@ -66,8 +70,22 @@ def _shared(pid: int, name: str) -> bool:
     return os.stat(f"/proc/{pid}/ns/{name}").st_ino == os.stat(f"/proc/self/ns/{name}").st_ino
 
 
-def _exec(command: list[str], mask: set[int | signal.Signals]) -> None:
+def _become(ids: str) -> None:
+    """Become the user, and leave a directory that this user may not use for the user's home."""
+    if ids == "-":
+        return
+    uid, group, *groups = map(int, ids.split(":"))
+    os.setgroups([group, *groups])
+    os.setresgid(group, group, group)
+    os.setresuid(uid, uid, uid)
+    if not os.access(".", os.R_OK | os.X_OK):
+        os.chdir(os.environ.get("HOME", "/"))
+
+
+def _exec(command: list[str], ids: str, mask: set[int | signal.Signals]) -> None:
     try:
+        # Before prctl: a change of the user clears the signal.
+        _become(ids)
         _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):

@@ -76,7 +76,11 @@ def _serve_client(connection: socket.socket, home: str, login: str) -> None:
             _send(connection, _STDERR, b"Permission denied (publickey).\n")
             _send(connection, _EXIT, bytes([_FAILED]))
             return
-        environment = {**os.environ, "SSH_ORIGINAL_COMMAND": request[1].decode(errors="surrogateescape")}
+        environment = {
+            **os.environ,
+            "SHELL": "/bin/sh",
+            "SSH_ORIGINAL_COMMAND": request[1].decode(errors="surrogateescape"),
+        }
         shell = subprocess.Popen(
             ["/bin/sh", login, home],
             stdin=subprocess.PIPE,

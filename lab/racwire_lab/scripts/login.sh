@@ -3,6 +3,6 @@ while [ -e "$1/hangs" ]; do sleep 1; done
 # The PATH of an ordinary user may lack /usr/sbin, where the node's own system commands are.
 export PATH="$PATH:/usr/sbin"
 if [ -n "${SSH_ORIGINAL_COMMAND-}" ]; then
-    exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"
+    exec "$SHELL" -c "$SSH_ORIGINAL_COMMAND"
 fi
-exec /bin/sh -i
+exec "$SHELL" -i

@@ -59,6 +59,32 @@ while read -r program; do
         fi
     done
 done <"$lab/programs"
+# Directories of the machine that its other users may not enter, such as /root: the node's users see only what they need
+# there.
+if [ -e "$lab/opened" ]; then
+    cp "$lab/opened" /run/racwire/opened
+    number=0
+    while read -r closed path; do
+        number=$((number + 1))
+        mkdir -p "/run/racwire/stage/$number"
+        mount -n --rbind "$path" "/run/racwire/stage/$number"
+    done </run/racwire/opened
+    sort -u </run/racwire/opened >/run/racwire/opened.sorted
+    hidden=
+    while read -r closed path; do
+        [ "$closed" = "$hidden" ] || mount -n -t tmpfs -o mode=755 tmpfs "$closed"
+        hidden=$closed
+    done </run/racwire/opened.sorted
+    number=0
+    while read -r closed path; do
+        number=$((number + 1))
+        mkdir -p "$path"
+        mount -n --move "/run/racwire/stage/$number" "$path"
+    done </run/racwire/opened
+    while read -r closed path; do
+        mount -n -o remount,ro "$closed"
+    done </run/racwire/opened
+fi
 # Hide the kernel's trigger for a reboot of the machine; reboot(2) from inside ends the namespaces only.
 if [ -e /proc/sysrq-trigger ]; then
     mount -n --bind /dev/null /proc/sysrq-trigger
@@ -73,7 +99,7 @@ if [ -e ipfrag_time ]; then
     echo 2 >ipfrag_time
 fi
 if [ "$privilege" = root ]; then
-    echo 0 2147483647 >ping_group_range
+    cat "$lab/ping_groups" >ping_group_range
 else
     # Only one user and one group exist here, with number 0; they may not bind port 22.
     echo 0 0 >ping_group_range

@@ -28,7 +28,7 @@ class Hints:
     @classmethod
     def of(cls, args: argparse.Namespace) -> Hints:
         """The hints that repeat the options of the command line."""
-        options = ["--lab"] if os.environ.get(ENTERED) else []
+        options = [entered] if (entered := os.environ.get(ENTERED)) else []
         for name in ("settings", "directory", "file"):
             if value := getattr(args, name, None):
                 options += [f"--{name}", shlex.quote(str(value))]

@@ -18,19 +18,29 @@ holding() { # SERVICE PROGRAM [ARGUMENT]: with the lock that shows that it runs
     exec 9>&-
 }
 
+# The Grid owner runs the daemons that root does not run, where the cluster has such a user.
+as_grid=
+if [ -e "$cluster/grid_owner" ]; then
+    read -r owner group <"$cluster/grid_owner"
+    as_grid="setpriv --reuid=$owner --regid=$group --init-groups --"
+fi
+
 PATH=$grid/bin:$PATH
+# shellcheck disable=SC2086 # the words of a command
 if [ "$1" = lower ]; then
     holding ohasd "$grid/bin/ohasd.bin" reboot
     # This one carries out the orders from other nodes.
     idly "$grid/bin/orarootagent.bin" "$grid/lib/agent.sh"
-    for program in mdnsd.bin gpnpd.bin gipcd.bin cssdmonitor cssdagent; do
-        idly "$grid/bin/$program"
+    for program in mdnsd.bin gpnpd.bin gipcd.bin; do
+        idly $as_grid "$grid/bin/$program"
     done
+    idly "$grid/bin/cssdmonitor"
+    idly "$grid/bin/cssdagent"
 else
-    holding cssd "$grid/bin/ocssd.bin"
+    holding cssd $as_grid "$grid/bin/ocssd.bin"
     idly "$grid/bin/octssd.bin" reboot
-    holding evmd "$grid/bin/evmd.bin"
-    idly "asm_pmon_+ASM$(awk -v node="$node" '$1 == node { print $2 }' "$cluster/members")"
-    idly "$grid/bin/oraagent.bin"
+    holding evmd $as_grid "$grid/bin/evmd.bin"
+    idly $as_grid "asm_pmon_+ASM$(awk -v node="$node" '$1 == node { print $2 }' "$cluster/members")"
+    idly $as_grid "$grid/bin/oraagent.bin"
     holding crsd "$grid/bin/crsd.bin" reboot
 fi

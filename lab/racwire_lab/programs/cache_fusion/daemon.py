@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from .addresses import addresses
 from .instance import CacheFusionInstance
@@ -56,7 +57,9 @@ class ProcessMonitor:
         if self._process is None:
             name = f"ora_pmon_{instance}"
             with contextlib.suppress(OSError):
-                self._process = subprocess.Popen([name], executable=f"bin/{name}", cwd=".", stdin=subprocess.PIPE)
+                self._process = subprocess.Popen(
+                    [name], executable=f"bin/{name}", cwd=".", stdin=subprocess.PIPE, **_owner_of(f"bin/{name}")
+                )
 
     def end(self) -> None:
         """End the process if it runs."""
@@ -66,6 +69,14 @@ class ProcessMonitor:
             if self._process.stdin is not None:
                 self._process.stdin.close()
             self._process = None
+
+
+def _owner_of(program: str) -> dict[str, Any]:
+    """The arguments that start a program as its owner; none when that is the user of this process."""
+    file = os.stat(program)
+    if file.st_uid == os.geteuid():
+        return {}
+    return {"user": file.st_uid, "group": file.st_gid, "extra_groups": ()}
 
 
 def run_in_real_time() -> None:

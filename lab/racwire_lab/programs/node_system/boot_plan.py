@@ -9,6 +9,9 @@ from pathlib import Path
 from . import ifcfg, keyfile, links, networkd, node
 from .wanted import Wanted, files_in, text_of
 
+LOADED_MODE = 0o644
+"""NetworkManager reports its connections, without secrets, to every user."""
+
 
 def wanted() -> list[Wanted]:
     """Return the interfaces that this node's network service configures at boot."""
@@ -42,13 +45,13 @@ def load_keyfiles() -> None:
         if path.name not in there:
             path.unlink()
     for name, path in there.items():
-        put(node.LOADED / name, text_of(path))
+        put(node.LOADED / name, text_of(path), LOADED_MODE)
 
 
-def put(path: Path, text: str) -> None:
-    """Write a file that no other user may read, in one step."""
+def put(path: Path, text: str, mode: int = 0o600) -> None:
+    """Write a file in one step; by default no other user may read it."""
     new_path = path.with_name(f".{path.name}.new")
     new_path.unlink(missing_ok=True)
-    with os.fdopen(os.open(new_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+    with os.fdopen(os.open(new_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(new_path, path)

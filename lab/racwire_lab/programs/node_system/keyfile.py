@@ -18,12 +18,13 @@ Keyfile = Mapping[str, Mapping[str, str]]
 
 def files(directory: Path) -> list[Path]:
     """Return the files that NetworkManager reads: no file that other users may read, since it may contain passwords."""
+    return [path for path in loaded(directory) if not stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+def loaded(directory: Path) -> list[Path]:
+    """Return the files of the directory with the name of a keyfile."""
     return [
-        path
-        for path in files_in(directory)
-        if not path.name.startswith(".")
-        and not path.name.endswith(_PASSED_OVER)
-        and not stat.S_IMODE(path.stat().st_mode) & 0o077
+        path for path in files_in(directory) if not path.name.startswith(".") and not path.name.endswith(_PASSED_OVER)
     ]
 
 
@@ -31,7 +32,7 @@ def read(directory: Path) -> list[Wanted]:
     """Return the interfaces of the files in the directory; of two files for one, the higher autoconnect-priority
     decides."""
     by_interface: dict[str, tuple[int, Wanted]] = {}
-    for path in files(directory):
+    for path in loaded(directory):
         keyfile = parse(text_of(path))
         wanted = wanted_of(keyfile)
         text = keyfile.get("connection", {}).get("autoconnect-priority", "0")

@@ -59,7 +59,7 @@ class NmConnection:
 
 def connections() -> list[NmConnection]:
     """Return all connections, by name."""
-    found = [NmConnection(path, text_of(path)) for path in keyfile.files(node.LOADED)]
+    found = [NmConnection(path, text_of(path)) for path in keyfile.loaded(node.LOADED)]
     return sorted(found, key=lambda profile: profile.id)
 
 

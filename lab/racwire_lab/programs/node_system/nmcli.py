@@ -6,6 +6,7 @@ see an edited file before `nmcli connection reload`.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -112,6 +113,7 @@ def _connection(options: Options, arguments: list[str]) -> int:
     verb = _one_of(arguments[0] if arguments else "show", ["show", "up", "down", "modify", "reload"])
     arguments = arguments[1:]
     if verb == "reload":
+        _demand_root("failed to reload connections: access denied.", _FAILED)
         boot_plan.load_keyfiles()
         return 0
     if verb == "show":
@@ -151,8 +153,9 @@ def _name(arguments: Sequence[str]) -> str:
 
 def _modify(profile: NmConnection, arguments: Sequence[str]) -> int:
     text = modified(profile.text, arguments)
-    for directory in (node.KEYFILES, node.LOADED):
-        boot_plan.put(directory / profile.path.name, text)
+    _demand_root(f"Failed to modify connection '{profile.id}': Insufficient privileges", _FAILED)
+    boot_plan.put(node.KEYFILES / profile.path.name, text)
+    boot_plan.put(node.LOADED / profile.path.name, text, boot_plan.LOADED_MODE)
     return 0
 
 
@@ -173,6 +176,7 @@ def _down(profile: NmConnection) -> int:
         raise RefusalError(
             f"'{profile.id}' is not an active connection.\nError: no active connection provided.", _NO_SUCH
         )
+    _demand_root("not all connections deactivated: Not authorized to deactivate connections.", 6)
     number = _number(profile)
     links.run(links.taken_down(profile.wanted))
     print(f"Connection '{profile.id}' successfully deactivated (D-Bus active path: {_ACTIVE_PATH}{number})")
@@ -180,8 +184,15 @@ def _down(profile: NmConnection) -> int:
 
 
 def _apply(wanted: Wanted) -> None:
+    _demand_root("Connection activation failed: Not authorized to control networking.", 4)
     if not links.run(links.brought_up(boot_plan.taken_by_networkmanager(wanted))):
         raise RefusalError("Connection activation failed: The connection was not supported by the device.", 4)
+
+
+def _demand_root(refusal: str, code: int) -> None:
+    """Raise RefusalError for every user but root: polkit lets other users only read."""
+    if os.geteuid() != 0:
+        raise RefusalError(refusal, code)
 
 
 def _number(profile: NmConnection) -> int:

@@ -11,6 +11,10 @@ from .nm_connections import NmConnection
 _COLUMN = 40
 _COLUMNS = ("NAME", "UUID", "TYPE", "AUTOCONNECT", "ACTIVE", "DEVICE", "STATE", "FILENAME")
 
+_OTHER_SETTINGS = ("infiniband", "bond", "bond-port", "bridge", "bridge-port", "team", "team-port", "vlan")
+"""Settings of other types of connections: nmcli accepts their fields, and prints nothing for a connection without
+them."""
+
 
 class RefusalError(Exception):
     """An error message of nmcli, with its exit code."""
@@ -110,7 +114,7 @@ def _matching(wanted: str, properties: Mapping[str, str]) -> list[str]:
         return list(properties)
     wanted = f"802-3-ethernet{wanted.removeprefix('ethernet')}" if wanted.startswith("ethernet") else wanted
     found = [name for name in properties if name == wanted or name.startswith(f"{wanted}.")]
-    if not found:
+    if not found and wanted.partition(".")[0] not in _OTHER_SETTINGS:
         settings = dict.fromkeys(name.partition(".")[0] for name in properties)
         raise RefusalError(
             f"invalid field '{wanted}'; allowed fields: {','.join(settings)}, or a property of these.", 2

@@ -1,0 +1,96 @@
+"""racwire on the hardened practice cluster, as the Grid owner, as the database owner and as an ordinary user."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from checks.model.finding import Finding, Status
+from checks.model.report import Report
+from checks.report.folding import grouped_by_reason
+from checks.report.json_report import from_json
+from checks.traffic.recording import Recording
+from racwire_lab import PROFILES
+from racwire_lab.cluster import roles, ssh_configuration
+from tests.lab.lab_support import needs_namespaces
+from tests.lab.practice_command import Practice
+
+_UID_MAP = Path("/proc/self/uid_map").read_text()
+pytestmark = [
+    pytest.mark.lab,
+    needs_namespaces,
+    pytest.mark.skipif(
+        os.geteuid() != 0
+        or ssh_configuration.find_sshd() is None
+        or bool(roles.why_unavailable(PROFILES["hardened"], rootless=False, uid_map=_UID_MAP)),
+        reason="RACWIRE WAS NOT TESTED AS AN ORDINARY USER: the practice users need root with all user ids, and sshd",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
+    practice = Practice(tmp_path_factory.mktemp("roles") / "lab", database=True, like="hardened")
+    try:
+        yield practice
+    finally:
+        practice.down()
+
+
+def report_as(practice: Practice, user: str) -> Report:
+    ran = practice.racwire("check", "--lab", "--as", user, "--format", "json", "-q")
+    assert ran.stdout, ran.stderr
+    assert "Traceback" not in ran.stderr
+    return from_json(ran.stdout.encode())
+
+
+def problems(report: Report) -> list[Finding]:
+    return [finding for finding in report.findings if finding.status not in (Status.PASS, Status.INFO, Status.SKIPPED)]
+
+
+@pytest.mark.parametrize("user", ["grid", pytest.param("oracle", marks=pytest.mark.beyond_sample)])
+def test_the_owners_read_the_whole_cluster(practice: Practice, user: str) -> None:
+    report = report_as(practice, user)
+    assert problems(report) == []
+    assert {finding.check for finding in report.findings} >= {"boot-mtu", "df-ping", "gc-blocks-lost", "clusterware"}
+
+
+def test_an_ordinary_user_learns_once_what_it_may_not_read(practice: Practice) -> None:
+    report = report_as(practice, "dba1")
+    found = problems(report)
+    assert {finding.status for finding in found} == {Status.UNKNOWN}
+    clusterware, peer = (first for first, _ in grouped_by_reason(found))
+    assert "`oifcfg getif` could not open the cluster registry as dba1" in clusterware.title
+    assert ("sudo -u grid racwire check",) in {step.commands for step in clusterware.next}
+    assert peer.seen[0].startswith("User equivalence to rac2 is missing for user dba1")
+
+
+@pytest.mark.beyond_sample
+@pytest.mark.parametrize(("user", "sources"), [("grid", {"node rac1", "node rac2"}), ("dba1", {"node rac1"})])
+def test_the_traffic_is_recorded_as_a_user(practice: Practice, user: str, sources: set[str]) -> None:
+    home = practice.cluster.directory / "users" / user
+    ran = practice.racwire("record", "--lab", "--as", user, "--for", "2s", f"{home}/traffic.rec")
+    assert (ran.returncode, "Traceback" in ran.stderr) == (0, False), ran.stderr
+    with closing(Recording.open(home / "traffic.rec")) as recording:
+        assert {name for name, (count, *_) in recording.tallies().items() if count} >= sources
+
+
+@pytest.mark.beyond_sample
+def test_a_report_belongs_to_the_user(practice: Practice) -> None:
+    page = practice.cluster.directory / "users" / "dba1" / "page.html"
+    ran = practice.racwire("report", "--lab", "--as", "dba1", "--record", "0s", "-q", "-o", str(page), "df-ping")
+    assert "Traceback" not in ran.stderr
+    assert (page.stat().st_uid, page.stat().st_mode & 0o777) == (PROFILES["hardened"].accounts[2].uid, 0o600)
+
+
+def test_as_needs_a_user_of_the_nodes(practice: Practice) -> None:
+    ran = practice.racwire("check", "--lab", "--as", "ann")
+    assert (ran.returncode, "root, grid, oracle, dba1, not ann" in ran.stderr) == (64, True)
+    ran = practice.racwire("check", "--as", "grid")
+    assert (ran.returncode, "together with --lab" in ran.stderr) == (64, True)
+    ran = practice.racwire("lab", "shell", "rac1", "--as", "oracle", "id", "-un")
+    assert (ran.returncode, ran.stdout) == (0, "oracle\n")
