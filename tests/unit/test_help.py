@@ -97,7 +97,7 @@ def test_an_example_is_accepted_by_the_real_parser_and_the_settings(
     for name in COMMANDS:
         monkeypatch.setattr(import_module(COMMANDS[name].module), "run", lambda *_, name=name: ran.append(name) or 0)
     monkeypatch.setattr("tui.console.start.run_console", lambda _: ran.append("") or 0)
-    monkeypatch.setattr("tui.cli.lab.enter_lab", lambda _: None)
+    monkeypatch.setattr("tui.cli.lab.enter_lab", lambda *_: None)
     if "--help" in example:
         with pytest.raises(SystemExit) as ended:
             main([word for word in example if word != "COMMAND"])

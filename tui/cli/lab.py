@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
 from racwire_lab import (
     DATABASE,
@@ -27,7 +27,7 @@ from racwire_lab import (
 )
 from racwire_lab.status import port_lines, status_document, status_lines
 from tui.cli.errors import UsageError
-from tui.cli.options import ENTERED
+from tui.cli.options import ENTERED, without_lab
 
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
 _NO_LAB = "There is no practice cluster; start one with `racwire lab up`."
@@ -375,16 +375,6 @@ def _command(
     )
 
 
-def _without_lab(argv: Sequence[str]) -> Iterator[str]:
-    """The arguments without `--lab` and `--as USER`."""
-    words = iter(argv)
-    for word in words:
-        if word == "--as":
-            next(words, None)
-        elif word != "--lab" and not word.startswith("--as="):
-            yield word
-
-
 def enter_lab(argv: list[str], user: str = "") -> None:
     """Replace this process by `racwire` on the first practice node. In the shell of a practice node, do nothing.
 
@@ -400,11 +390,9 @@ def enter_lab(argv: list[str], user: str = "") -> None:
     except FileNotFoundError:
         raise UsageError("The current directory no longer exists; change to another one.") from None
     try:
-        lab = find()
-        if lab is None:
-            raise UsageError("No practice cluster is running; start one with `racwire lab up`.")
+        lab = _running()
         node = lab.nodes[0]
-        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *_without_lab(argv)], user)
+        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *without_lab(argv)], user)
         entered = f"--lab --as {user}" if user else "--lab"
         os.execvpe(command[0], command, {**os.environ, **lab.environment(node, user), ENTERED: entered})
     except LabError as error:

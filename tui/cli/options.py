@@ -7,7 +7,7 @@ The top-level help lists these options, so this module imports only the standard
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tui.cli.durations import seconds_of
@@ -330,3 +330,13 @@ def _one_login(settings: Settings, used: dict[str, Any]) -> Settings:
     if needing_database and not database.is_set:
         raise UsageError(f"{needing_database[0]}: no database is named; add --connect HOST:1521/SERVICE or --os-auth.")
     return replace(settings, database=database, sampling=sampling)
+
+
+def without_lab(argv: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments without `--lab` and `--as USER`."""
+    words = iter(argv)
+    for word in words:
+        if word == "--as":
+            next(words, None)
+        elif word != "--lab" and not word.startswith("--as="):
+            yield word

@@ -10,7 +10,7 @@ import pwd
 from collections.abc import Iterable
 from pathlib import Path
 
-from racwire_lab.cluster.profiles import Account, ClusterProfile
+from racwire_lab.cluster.profiles import ClusterProfile, NodeAccount
 from racwire_lab.cluster.topology import DATABASE, NETWORKS, SCAN_ADDRESS, SCAN_NAME, Shape, index_of
 
 
@@ -60,12 +60,12 @@ def _with_the_machines(name: str, lines: list[str], own: Iterable[str], etc: Pat
     (etc / name).write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
 
 
-def user_home(directory: Path, user: Account) -> Path:
+def user_home(directory: Path, user: NodeAccount) -> Path:
     """Return the home directory of a user; the nodes share it."""
     return directory / "users" / user.name
 
 
-def shell_of(user: Account) -> str:
+def shell_of(user: NodeAccount) -> str:
     """Return the login shell of a user: the first of its shells that this machine has."""
     return next((shell for shell in user.shells if os.access(shell, os.X_OK)), user.shells[-1])
 

@@ -22,7 +22,7 @@ from racwire_lab.cluster import (
 from racwire_lab.cluster.desired import desired
 from racwire_lab.cluster.faults import ActiveFault, fault_named, node_named, place
 from racwire_lab.cluster.processes import missing_tool
-from racwire_lab.cluster.profiles import DEFAULT_PROFILE, Account, profile_named
+from racwire_lab.cluster.profiles import DEFAULT_PROFILE, NodeAccount, profile_named
 from racwire_lab.cluster.starting import bring_up
 from racwire_lab.cluster.state import RemoteShell, State, load, save
 from racwire_lab.cluster.topology import (
@@ -152,7 +152,7 @@ class Lab:
             variables["RACWIRE_RSH"] = str(self.directory / "rsh")
         return variables
 
-    def _account(self, user: str) -> Account | None:
+    def _account(self, user: str) -> NodeAccount | None:
         """The account of a user; None for root. Raises LabUsageError when the nodes have no such user."""
         if user in ("", "root"):
             return None

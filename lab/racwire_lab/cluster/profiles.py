@@ -8,7 +8,7 @@ from racwire_lab.lab_errors import LabUsageError
 
 
 @dataclass(frozen=True)
-class Account:
+class NodeAccount:
     """A user of every node other than root."""
 
     name: str
@@ -28,7 +28,7 @@ class ClusterProfile:
 
     name: str
     summary: str
-    accounts: tuple[Account, ...] = ()
+    accounts: tuple[NodeAccount, ...] = ()
     groups: dict[str, int] = field(default_factory=dict)
     """The groups of the nodes and their numbers."""
     sshd: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class ClusterProfile:
     greeting: str = ""
     """The text that the login profile of each user prints, also for a login that runs one command."""
 
-    def account(self, name: str) -> Account | None:
+    def account(self, name: str) -> NodeAccount | None:
         """Return the account of a user; None when the nodes have no such user."""
         return next((account for account in self.accounts if account.name == name), None)
 
@@ -62,15 +62,15 @@ _ORACLE_GROUPS = {
 """The groups and numbers of the Grid Infrastructure Installation Guide."""
 _OWNERS = (
     # The Grid owner is not in dba (OSDBA): it cannot log in to the database as SYSDBA.
-    Account(GRID_OWNER, 54331, INVENTORY_GROUP, ("asmadmin", "asmdba", "asmoper", "racdba")),
-    Account(
+    NodeAccount(GRID_OWNER, 54331, INVENTORY_GROUP, ("asmadmin", "asmdba", "asmoper", "racdba")),
+    NodeAccount(
         DATABASE_OWNER,
         54321,
         INVENTORY_GROUP,
         ("dba", "oper", "backupdba", "dgdba", "kmdba", "racdba", "asmdba"),
         shells=("/bin/csh", "/bin/tcsh", "/bin/bash", "/bin/sh"),
     ),
-    Account("dba1", 54401, "dba1", has_equivalence=False),
+    NodeAccount("dba1", 54401, "dba1", has_equivalence=False),
 )
 
 PROFILES = {

@@ -15,7 +15,7 @@ from pathlib import Path
 from racwire_lab.cluster import clusterware, databases
 from racwire_lab.cluster.accounts import shell_of, user_home
 from racwire_lab.cluster.processes import program
-from racwire_lab.cluster.profiles import DATABASE_OWNER, GRID_OWNER, INVENTORY_GROUP, Account, ClusterProfile
+from racwire_lab.cluster.profiles import DATABASE_OWNER, GRID_OWNER, INVENTORY_GROUP, ClusterProfile, NodeAccount
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import Shape
 from racwire_lab.lab_errors import LabError
@@ -104,7 +104,7 @@ def make_homes(directory: Path, shape: Shape, profile: ClusterProfile) -> None:
             os.chown(path, user.uid, profile.groups[user.group])
 
 
-def login_environment(directory: Path, user: Account) -> dict[str, str]:
+def login_environment(directory: Path, user: NodeAccount) -> dict[str, str]:
     """Return the variables of a login of the user; the XDG variables of the caller do not apply."""
     home = str(user_home(directory, user))
     names = ("CONFIG", "STATE", "CACHE", "DATA")
