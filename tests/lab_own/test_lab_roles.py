@@ -26,9 +26,9 @@ needs_users = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
-def test_the_accounts_of_a_profile_fit_together(profile: object) -> None:
-    found = profile_named(getattr(profile, "name", ""))
+@pytest.mark.parametrize("name", PROFILES)
+def test_the_accounts_of_a_profile_fit_together(name: str) -> None:
+    found = profile_named(name)
     assert len({user.uid for user in found.accounts}) == len(found.accounts)
     assert len(set(found.groups.values())) == len(found.groups)
     assert all({user.group, *user.groups} <= found.groups.keys() for user in found.accounts)
@@ -62,6 +62,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield up(2, database=False, like="hardened")
 
 
+@needs_namespaces
+@needs_users
 def test_the_status_names_the_users(cluster: Lab) -> None:
     assert "Like       hardened: users root, grid, oracle, dba1" in status_lines(cluster)
     document = json.loads(json.dumps(status_document(cluster)))
