@@ -49,7 +49,7 @@ def test_a_working_directory_that_was_removed_is_named(practice: racwire_lab.Lab
 
 def test_a_peer_with_two_names_is_reported_and_not_probed_against_itself(practice: racwire_lab.Lab) -> None:
     if practice.remote_shell != "ssh":
-        pytest.skip("THE SECOND NAME OF A PEER WAS NOT TESTED: there is no sshd on this machine")
+        pytest.skip(f"THE SECOND NAME OF A PEER WAS NOT TESTED: {practice.remote_shell_reason}")
     run = start("df-ping", "--peer", "rac2", "--peer", "ssh://rac2:22", "--network", "192.168.10.0/24")
     output, error = run.communicate(timeout=60)
     assert "is another name of rac2" in " ".join(output.split())

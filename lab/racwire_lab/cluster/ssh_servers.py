@@ -17,6 +17,8 @@ from racwire_lab.lab_errors import LabError
 
 _STAND_IN = Path(__file__).parents[1] / "programs" / "remote_shell.py"
 _LOGIN_TIMEOUT_S = 15
+_LOGINS = 3
+"""Attempts to log in before sshd counts as unusable: on a busy machine one login may time out."""
 
 
 def serve(
@@ -65,14 +67,17 @@ def _serve_ssh(
     if user is not None:
         ids = ("--reuid", user.name, "--regid", user.group, "--init-groups")
         ssh = ["setpriv", *ids, "ssh", "-o", "BatchMode=yes", "-n", node, "true"]
+    reason = None
+    for _ in range(_LOGINS):
+        reason = _login_failure([*_inside(holder, rootless=rootless), *ssh])
+        if reason is None:
+            break
+    return reason
+
+
+def _login_failure(command: list[str]) -> str | None:
     try:
-        login = subprocess.run(
-            [*_inside(holder, rootless=rootless), *ssh],
-            capture_output=True,
-            text=True,
-            timeout=_LOGIN_TIMEOUT_S,
-            check=False,
-        )
+        login = subprocess.run(command, capture_output=True, text=True, timeout=_LOGIN_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired:
         return "the first ssh login hung"
     if login.returncode:
