@@ -350,3 +350,29 @@ def test_the_account_is_the_one_of_this_process() -> None:
 def test_the_options_are_those_of_a_connection() -> None:
     args = build_parser(["doctor"]).parse_args(["doctor", "--lab", "--connect", "h/p", "--format", "json", "-v"])
     assert (args.format, args.verbose, args.connect) == ("json", True, "h/p")
+
+
+@pytest.mark.parametrize(("group", "missing"), [("paths", "networks"), ("paths", "nodes"), ("counters", "nodes")])
+async def test_a_missing_fact_is_the_reason_for_those_that_need_it(group: str, missing: str) -> None:
+    reason = Unknown("rac2 did not answer.")
+    gatherer = next(g for g in reading.READINESS_GATHERERS if g.group == group)
+    found = await gatherer.gather(None, msgspec.structs.replace(cluster(2), **{missing: reason}))  # type: ignore[arg-type]
+    assert found == reason
+
+
+@pytest.mark.parametrize("group", ["activity", "history"])
+async def test_without_a_database_its_figures_are_not_queried(group: str) -> None:
+    reason = NotAsked("No database is named.")
+    gatherer = next(g for g in reading.READINESS_GATHERERS if g.group == group)
+    found = await gatherer.gather(None, msgspec.structs.replace(cluster(2), database=reason))  # type: ignore[arg-type]
+    assert found == reason
+
+
+async def test_a_user_who_cannot_be_read_is_unknown_with_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise OSError("the name service is broken")
+
+    monkeypatch.setattr(reading, "read_account", fail)
+    found = await reading.account()
+    assert isinstance(found, Unknown)
+    assert "the name service is broken" in found.reason
