@@ -25,7 +25,7 @@ HAIP_TAKEN = Kind(
     "A node sends packets for a HAIP address through an interface that is not private",
     "The packets leave the private networks. They are lost, so that instances time out, are evicted or cannot start; "
     "or they travel over a network with another MTU that clients use too. Pings between the private networks' own "
-    "addresses still pass.",
+    "addresses do not show this.",
     ("MOS 1161144.1", "MOS 1210883.1"),
 )
 RANGE_SHARED = Kind(
@@ -183,10 +183,14 @@ def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterato
         )
 
 
-def _free_the_range(node: Node, interface: str) -> Remedy:
+def _free_the_range(node: Node, name: str) -> Remedy:
+    """Return the step that removes the address, or the route where the interface has no address in the range."""
+    interface = node.interface(name)
+    found = [a.ip for a in interface.addresses if a.is_link_local and not _alias(a).isdigit()] if interface else []
+    what = f"the address {listed(found)} from {name}" if found else f"the route through {name}"
     return Remedy(
-        f"Give {interface} an address outside 169.254.0.0/16, or switch it off: in the management controller (iDRAC, "
-        "IMM) for its USB interface, with NOZEROCONF=yes in /etc/sysconfig/network for zeroconf.",
+        f"Remove {what}, and keep the program that set it from setting it again: for zeroconf with NOZEROCONF=yes in "
+        "/etc/sysconfig/network, for a management controller (iDRAC, IMM) with another address of its USB interface.",
         where=f"root on {node.name}",
         is_change=True,
     )

@@ -185,19 +185,23 @@ async def read_default_services(
     if not names:
         return DefaultServices({}, "Clusterware manages no database.")
     found: dict[str, str] = {}
-    reason = "Clusterware manages no database with such an instance."
+    failure = ""
     ranked = _ranked(names, sids)
     for name in ranked[:_MOST_QUERIES]:
         if len(found) == len(sids):
             break
         configured = await tools.ask(DATABASE_CONFIGURATION.of(name), partial(parse_database_configuration, name))
         if isinstance(configured, Unknown):
-            reason = configured.reason
+            failure = configured.reason
         else:
             found |= {sid: configured.default_service for sid in sids if configured.has_instance(sid)}
-    if len(ranked) > _MOST_QUERIES and reason.startswith("Clusterware manages"):
-        reason = f"The first {_MOST_QUERIES} of {len(ranked)} databases in Clusterware have no such instance."
-    return DefaultServices(found, "" if len(found) == len(sids) else reason)
+    if len(found) == len(sids):
+        return DefaultServices(found)
+    if len(ranked) > _MOST_QUERIES:
+        none = f"The first {_MOST_QUERIES} of {len(ranked)} databases in Clusterware have no such instance."
+    else:
+        none = "Clusterware manages no database with such an instance."
+    return DefaultServices(found, failure or none)
 
 
 def _ranked(names: Iterable[str], sids: Collection[str]) -> list[str]:
