@@ -22,10 +22,10 @@ _RANGE = ipaddress.IPv4Network("169.254.0.0/16")
 
 HAIP_TAKEN = Kind(
     "IC-IFACE-016",
-    "A node sends packets for a HAIP address through an interface that is not private",
-    "The packets leave the private networks. They are lost, so that instances time out, are evicted or cannot start; "
-    "or they travel over a network with another MTU that clients use too. Pings between the private networks' own "
-    "addresses do not show this.",
+    "A node does not send the packets for a HAIP address through a private network",
+    "The packets do not use the private networks. They are lost, so that instances time out, are evicted or cannot "
+    "start; or they travel over a network with another MTU that clients use too. Pings between the private networks' "
+    "own addresses do not show this.",
     ("MOS 1161144.1", "MOS 1210883.1"),
 )
 RANGE_SHARED = Kind(
@@ -134,9 +134,16 @@ def _haip_taken(node: Node, interface: str, lost: list[tuple[_Haip, str]]) -> Fi
         if len(lost) == 1
         else f"{len(lost)} HAIP addresses of {listed(others)}"
     )
+    own = node.interface(interface)
+    is_own = own is not None and any(haip.address.ip == address.ip for address in own.addresses)
+    title = (
+        f"{node.name} has {what} itself: packets for it do not leave {node.name}."
+        if is_own
+        else f"{node.name} sends packets for {what} through {interface}, which is on no private network."
+    )
     return HAIP_TAKEN.finding(
         Status.FAIL,
-        f"{node.name} sends packets for {what} through {interface}, which is on no private network.",
+        title,
         subject=f"{node.name} {interface} takes HAIP",
         data={"interface": interface, "haip_addresses": ", ".join(one.address.ip for one, _ in lost)},
         seen=(
