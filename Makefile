@@ -4,7 +4,7 @@ READY := .venv/.ready
 # The tests start hundreds of Pythons: where each had to compile racwire anew, that would be a tenth of their time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage cases lint bench screenshots docs lock clean
+.PHONY: demo test coverage cases lint bench screenshots docs lock wheels clean
 
 demo: $(READY)
 	@sh .ci/packages
@@ -48,6 +48,13 @@ screenshots: $(READY)
 docs: $(READY)
 	@sh .ci/packages
 	$(BIN)/python -m docs.generate --outputs
+
+# The wheels of racwire and its dependencies, for nodes without the Internet: PYTHON=3.12, MACHINE=aarch64, WHEELS=DIRECTORY.
+PYTHON ?= 3.11
+MACHINE ?= x86_64
+WHEELS ?= racwire-wheels
+wheels: $(READY)
+	@sh .ci/wheels $(WHEELS) $(PYTHON) $(MACHINE)
 
 # Pins every dependency by version and hash; needs uv (pip install uv).
 lock:

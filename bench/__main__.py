@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
-from bench import cpu, first_paint, keys, memory, page, samples, sent, still
+from bench import cpu, first_paint, keys, live, memory, page, samples, sent, still
 from bench.pace import QUICK, Pace
 from bench.practice import NoCluster
 from bench.rows import Row, not_measured, table
@@ -24,6 +24,7 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
     "still": still.measure,
     "cpu": cpu.measure,
     "samples": samples.measure,
+    "live": live.measure,
     "memory": memory.measure,
     "keys": keys.measure,
     "html": page.measure,

@@ -91,7 +91,9 @@ class ChangeJournal:
                 raw = _encoded(line)
                 _create(path, raw + b"\n")
         except OSError as error:
-            raise ChangeJournalError(f"racwire cannot create a journal in {directory}: {error.strerror}.") from error
+            raise ChangeJournalError(
+                f"racwire cannot create a journal in {directory}: {error.strerror}. Name another one with --directory."
+            ) from error
         return cls(path, fold([line]), raw, len(raw) + 1, len(raw) + 1)
 
     def append(self, event: AnyEvent, *, who: str, version: str) -> JournalLine:

@@ -63,7 +63,7 @@ def _drivers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
     least = min(most.values())
     where = few([name for name, mtu in most.items() if mtu == least])
     silent = len(layers) - len(most)
-    rest = f"; the drivers of {counted(silent, 'interface')} report no limit" if silent else ""
+    rest = f"; the limit of {counted(silent, 'other interface')} is not known" if silent else ""
     yield f"The smallest MTU limit that a driver reports is {least} bytes ({where}){rest}."
 
 

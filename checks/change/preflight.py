@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from checks.change import codes
 from checks.change.change_plan import Accepted, Layer
 from checks.change.cured import is_cured
-from checks.change.layers import has_address, layers_of, ports_of
+from checks.change.layers import has_address, layers_of
 from checks.change.mtu_limits import limits, ports_without_networks
 from checks.change.next_boot_limits import keeping
 from checks.change.obstacles import Obstacle
 from checks.change.written_steps import written
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, Unknown, UnreadNode
-from checks.model.finding import Finding, Status
+from checks.model.finding import Finding, Status, step_for
 from checks.model.networks import subnet_of
 from checks.model.report import Report
 from checks.model.wording import listed
-
-PLATFORM = "Oracle Engineered System"
-_NIC = re.compile(r"(bondib|(st|cl)(ib|re)|re)\d.*")
-"""Interface names that only engineered systems use; a plain `ib0` is any InfiniBand card."""
+from checks.rules.engineered import PLATFORM, engineered_names, engineered_ports, is_engineered
 
 
 def engineered(cluster: Cluster) -> Iterator[Obstacle]:
@@ -31,14 +27,14 @@ def engineered(cluster: Cluster) -> Iterator[Obstacle]:
     This obstacle cannot be accepted.
     """
     nodes = [s.name for s in cluster.read_setups() if s.platform == PLATFORM]
-    nics = sorted({p.interface for p in ports_of(cluster) if _NIC.fullmatch(p.interface)})
+    nics = sorted({nic for _, nic in engineered_ports(cluster)})
     if not nodes and not nics:
         return
     verb = "reports" if len(nodes) == 1 else "report"
     seen = (
         f"{listed(nodes)} {verb} this platform"
         if nodes
-        else f"only engineered systems use these interface names ({listed(nics)})"
+        else f"only engineered systems use such interface names ({listed(engineered_names(nics) or nics)})"
     )
     yield Obstacle(
         code=codes.ENGINEERED.code,
@@ -113,7 +109,7 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
             code=codes.NO_CLUSTERWARE.code,
             title="Clusterware cannot be queried",
             sentence=f"Clusterware cannot be queried on {cluster.local_node}: {facts.reason.rstrip('.')}.",
-            next=("Run racwire on a node of the cluster where Clusterware is up.",),
+            next=_steps(facts, "Show what is missing on this node: racwire doctor"),
         )
         return
     if isinstance(facts.version, Unknown) or not isinstance(state := facts.version.upgrade_state, str):
@@ -133,16 +129,21 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
 
 def _networks(cluster: Cluster) -> Iterator[Obstacle]:
     if isinstance(cluster.networks, Unknown) or not cluster.networks:
-        reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "none is configured"
-        yield _no_network(codes.NETWORK_NOT_KNOWN, "The private networks are not known", reason)
+        unknown = cluster.networks if isinstance(cluster.networks, Unknown) else Unknown("none is configured")
+        if unknown != cluster.clusterware:  # else that is the obstacle
+            yield _no_network(codes.NETWORK_NOT_KNOWN, "The private networks are not known", unknown)
         return
     for network in cluster.networks:
         if isinstance(network.mtu, Unknown):
-            yield _no_network(codes.NO_MTU, f"The MTU of {network.name} is not known", network.mtu.reason)
+            yield _no_network(codes.NO_MTU, f"The MTU of {network.name} is not known", network.mtu)
     for place in ports_without_networks(cluster):
         node, _, name = place.partition(" on ")
-        yield _no_network(codes.NO_PORT, f"{node} has no interface on {name}", "racwire cannot change the MTU there")
-    subnets = [subnet_of(network.subnet) for network in cluster.networks]
+        yield _no_network(
+            codes.NO_PORT, f"{node} has no interface on {name}", Unknown("racwire cannot change the MTU there")
+        )
+    # The vendor configures one subnet for all private networks of an engineered system, which is an obstacle itself.
+    plain = [network for network in cluster.networks if not is_engineered(cluster, network.interface)]
+    subnets = [subnet_of(network.subnet) for network in plain]
     twice = sorted({str(subnet) for subnet in subnets if subnet is not None and subnets.count(subnet) > 1})
     if twice:
         yield Obstacle(
@@ -154,12 +155,17 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
         )
 
 
-def _no_network(kind: Kind, what: str, reason: str) -> Obstacle:
+def _steps(unknown: Unknown, otherwise: str) -> tuple[str, ...]:
+    """Return the step that obtains the missing right; `otherwise` where no right is missing."""
+    return tuple(written((step_for(unknown.right),))) if unknown.right else (otherwise,)
+
+
+def _no_network(kind: Kind, what: str, unknown: Unknown) -> Obstacle:
     return Obstacle(
         code=kind.code,
         title=what,
-        sentence=f"{what}: {reason.rstrip('.')}.",
-        next=("Compare the configured and the existing interfaces: racwire check interfaces",),
+        sentence=f"{what}: {unknown.reason.rstrip('.')}.",
+        next=_steps(unknown, "Compare the configured and the existing interfaces: racwire check interfaces"),
     )
 
 
@@ -223,12 +229,15 @@ def _is_down(cluster: Cluster, node: str) -> bool:
 
 
 def _findings(report: Report, target: int, layers: Sequence[Layer], some_unread: bool) -> Iterator[Obstacle]:
+    named = {f.reason for f in (report.cluster.clusterware, report.cluster.networks) if isinstance(f, Unknown)}
     for finding in report.findings:
         if finding.status is Status.FAIL and not is_cured(finding, report.cluster, target):
             yield _of(finding, _hint(report, finding, target))
         elif finding.status is Status.UNKNOWN and finding.check in _MUST_BE_KNOWN and not some_unread:
             if not isinstance(report.cluster.clusterware, Clusterware) and finding.check == "clusterware":
                 continue  # an obstacle of its own
+            if finding.lacks and named.issuperset(fact.reason for fact in finding.lacks):
+                continue  # the facts that it lacks are an obstacle of their own
             yield _of(finding, "")
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import traceback
 
+from checks.model.system_limits import limit_reached
+
 DEPENDENCIES = (
     "textual", "rich", "psutil", "pyroute2", "icmplib", "msgspec", "oracledb", "jinja2", "platformdirs",
 )  # fmt: skip
@@ -29,6 +31,8 @@ def named_dependency(error: BaseException) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """Return the dependency that could not be loaded, else `ValueError: the message`."""
+    """Return the limit of the system, or the dependency that could not be loaded, else `ValueError: the message`."""
+    if known := limit_reached(error) or named_dependency(error):
+        return known
     message = str(error).strip()
-    return named_dependency(error) or (f"{type(error).__name__}: {message}" if message else type(error).__name__)
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

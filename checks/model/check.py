@@ -13,8 +13,8 @@ from inspect import getdoc
 
 import msgspec
 
-from checks.model.facts import FACT_GROUPS, Cluster
-from checks.model.finding import EvidenceRef, Finding, Magnitude, Remedy, Scalar, Status, Table
+from checks.model.facts import FACT_GROUPS, Cluster, Unknown, Unread
+from checks.model.finding import EvidenceRef, Finding, Magnitude, Remedy, Scalar, Status, Table, step_for
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-\d{3}")
@@ -58,6 +58,7 @@ class Kind:
         nodes: Iterable[str] = (),
         extent: tuple[float, str] | None = None,
         data: Mapping[str, Scalar | None] | None = None,
+        lacks: Iterable[Unread] = (),
     ) -> Finding:
         """Return a finding of this kind; `evidence` has (node, topic) pairs of the journal.
 
@@ -67,7 +68,11 @@ class Kind:
 
         `data` has the content of the text for programs: named scalars with the unit in the name, `{"lost_blocks": 37}`.
         Values that are None are left out.
+
+        `lacks` has the facts that an UNKNOWN finding lacks. Its next steps start with the rights that these need.
         """
+        missing = tuple(dict.fromkeys(Unknown(fact.reason, fact.right) for fact in lacks))
+        rights = dict.fromkeys(fact.right for fact in missing if fact.right)
         return Finding(
             code=self.code,
             check="",
@@ -77,7 +82,7 @@ class Kind:
             seen=tuple(seen),
             expected=tuple(expected),
             why=why or self.why,
-            next=tuple(next),
+            next=(*map(step_for, rights), *next),
             evidence=tuple(EvidenceRef(node, topic) for node, topic in evidence),
             sources=self.sources,
             table=table,
@@ -85,6 +90,7 @@ class Kind:
             nodes=tuple(nodes),
             extent=Magnitude(float(f"{extent[0]:.4g}"), extent[1]) if extent else None,
             data={name: value for name, value in (data or {}).items() if value is not None},
+            lacks=missing,
         )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 import msgspec
+
+from checks.model.facts.base import MissingRight, Unknown
 
 
 class Status(StrEnum):
@@ -46,6 +48,21 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
     """The user who runs the commands, and the node: `root on rac2`."""
     is_change: bool = False
     """Whether the step changes the cluster: racwire marks it as a step for the safe-change procedure only."""
+
+
+def step_for(right: MissingRight) -> Remedy:
+    """Return the step that obtains a missing right."""
+    script = f" `{right.script}` prints all lines that are needed." if right.script else ""
+    return Remedy(f"Missing right: {right.needed}.{script}", right.commands, right.where)
+
+
+def name_the_networks(subnets: Sequence[str] = ()) -> Remedy:
+    """Return the step that makes racwire independent of Clusterware, with the subnets that the nodes have."""
+    found = f" The nodes that racwire read have {', '.join(subnets)}." if subnets else ""
+    return Remedy(
+        f"To work without Clusterware, specify the private networks and the other nodes.{found}",
+        ("racwire check --network 192.168.10.0/24 --peer HOST",),
+    )
 
 
 class EvidenceRef(msgspec.Struct, frozen=True):
@@ -113,6 +130,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     data: dict[str, Scalar] = msgspec.field(default_factory=dict)
     """The content of the text as named values with the unit in the name (`lost_blocks`, `average_ms`), so that a
     program that reads the JSON does not have to parse sentences."""
+    lacks: tuple[Unknown, ...] = ()
+    """The facts whose absence makes the finding UNKNOWN, in part or in full, each with its reason."""
     waived: Waived | None = None
     """The waiver, where the finding is waived: it is displayed with a mark, and not counted in the exit code."""
 

@@ -12,6 +12,7 @@ from checks.model.facts import (
     Fact,
     InstanceActivity,
     InterconnectInUse,
+    MissingRight,
     Unknown,
 )
 
@@ -41,6 +42,24 @@ def nodes_of(cluster: Cluster, numbers: Iterable[int]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node for n in numbers if (node := node_of(cluster, n))))
 
 
+def nodes_without_instance(cluster: Cluster) -> tuple[str, ...]:
+    """Return the active nodes of the cluster on which no instance of the database runs.
+
+    Empty where that is not known: an instance did not answer, or the list of nodes could not be read. A database need
+    not run on every node, so this is no fault by itself.
+    """
+    database = database_of(cluster)
+    if database is None or database.unasked or isinstance(cluster.clusterware, Unknown):
+        return ()
+    members = () if isinstance(cluster.clusterware.members, Unknown) else cluster.clusterware.members
+    hosts = {instance.host.partition(".")[0].casefold() for instance in database.instances}
+    return tuple(
+        member.name
+        for member in members
+        if member.status == "Active" and member.name.partition(".")[0].casefold() not in hosts
+    )
+
+
 def active(activity: Activity) -> Iterator[InstanceActivity]:
     """Yield the instances whose differences are known."""
     yield from (a for a in activity.instances if isinstance(a, InstanceActivity))
@@ -51,14 +70,15 @@ class Unseen(Fact, frozen=True):
 
     instance: int
     reason: str
+    right: MissingRight | None = None
 
 
 def unseen(cluster: Cluster) -> tuple[Unseen, ...]:
     """Return the instances whose differences are not known: instances that were not queried, or that restarted."""
     database, activity = database_of(cluster), cluster.activity
     gaps = activity.instances if isinstance(activity, Activity) else ()
-    found = {u.number: Unseen(u.number, u.reason) for u in (database.unasked if database else ())}
-    found |= {gap.instance: Unseen(gap.instance, gap.reason) for gap in gaps if isinstance(gap, ActivityGap)}
+    found = {u.number: Unseen(u.number, u.reason, u.right) for u in (database.unasked if database else ())}
+    found |= {gap.instance: Unseen(gap.instance, gap.reason, gap.right) for gap in gaps if isinstance(gap, ActivityGap)}
     known = {a.instance for a in gaps if isinstance(a, InstanceActivity)}
     silent = [i.number for i in database.instances if i.number not in known | set(found)] if database else []
     found |= {

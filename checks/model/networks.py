@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from checks.model.facts import (
     Address,
+    Cluster,
     Clusterware,
     ConfiguredInterface,
     Interface,
@@ -33,7 +34,7 @@ def private_networks(
         wanted = tuple(ConfiguredInterface("*", s, "global", ("cluster_interconnect",)) for s in named_subnets)
         return _resolve_all(wanted, read, "settings")
     if isinstance(clusterware, Unknown):
-        return Unknown(f"No Clusterware was found that names the private networks. {_how_to_name_networks(read)}")
+        return clusterware
     if isinstance(clusterware.configuration, Unknown):
         return clusterware.configuration
     entries = _without_repeats(e for e in clusterware.configuration.interfaces if e.is_private)
@@ -140,19 +141,17 @@ def usual_mtu(mtus: Sequence[int], elsewhere: Sequence[int]) -> int | Unknown:
     return max(counted, key=lambda mtu: (counted[mtu], others[mtu], mtu))
 
 
-def _how_to_name_networks(nodes: Sequence[Node]) -> str:
-    found = [
-        f"{interface.name} {address.network} (MTU {interface.mtu})"
+def subnets_found(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Return each IPv4 subnet of these nodes, with its interface and MTU: the private networks are among them."""
+    # An interface has several addresses of one subnet where it holds a VIP.
+    found = dict.fromkeys(
+        f"{address.network} ({interface.name}, MTU {interface.mtu})"
         for node in nodes
         for interface in node.interfaces
         for address in interface.addresses
         if interface.kind != "loopback" and ":" not in address.ip and not address.is_link_local
-    ]
-    seen = f"This node has {', '.join(found)}. " if found else ""
-    return (
-        f"{seen}Specify the private networks and the other nodes: "
-        "--network SUBNET --peer HOST, or [cluster] in the settings."
     )
+    return tuple(found)
 
 
 def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface, bool]]:
@@ -171,3 +170,12 @@ def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface, b
                 seen.add(name)
                 yield relation, interface, must_equal
                 below.append(interface)
+
+
+def nics_of(cluster: Cluster, port: Port) -> Iterator[str]:
+    """Yield the NICs of a port: its own interface, or the members of its bond."""
+    node, top = cluster.node(port.node), cluster.interface(port)
+    below = [top, *(lower for _, lower, _ in layers_below(node, top))] if node and top else []
+    known = {interface.name for interface in below}
+    lowest = [i.name for i in below if not known.intersection((*i.members, i.parent))]
+    yield from lowest or [port.interface]

@@ -10,9 +10,11 @@ import msgspec
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import FAULTS, Finding, Status, worst_first
+from checks.model.hypothesis import Diagnosis
 from checks.model.journal import Entry, Journal
 
 SCHEMA = "racwire-report/1"
+_NO_DIAGNOSIS = Diagnosis()
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +65,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The versions of packages and system: `racwire`, `python`, `oracledb`, `kernel`, ..."""
     waivers: tuple[WaiverStanding, ...] = ()
     """The standing of each waiver in the settings."""
+    diagnosis: Diagnosis = _NO_DIAGNOSIS
+    """The standing of each cause; empty in reports of racwire 0.1.0."""
     saved_at: str = ""
     """The time when the saved file was written from which the report was opened; empty for a live report."""
     is_redacted: bool = False
@@ -132,6 +136,7 @@ def make_report(
     settings: dict[str, Any] | None = None,
     versions: dict[str, str] | None = None,
     waivers: Iterable[WaiverStanding] = (),
+    diagnosis: Diagnosis = _NO_DIAGNOSIS,
 ) -> Report:
     """Return a report with the worst findings first."""
     return Report(
@@ -145,6 +150,7 @@ def make_report(
         settings=settings or {},
         versions=versions or {},
         waivers=tuple(waivers),
+        diagnosis=diagnosis,
     )
 
 

@@ -36,6 +36,10 @@ class ClusterSettings(_Section, frozen=True):
             description='The other nodes, as ssh reaches them, such as ["rac2"]. Empty: those that olsnodes lists.',
         ),
     ] = ()
+    sudo: Annotated[
+        bool,
+        Meta(description="Whether tools that refuse this user run again by `sudo -n`; see `racwire plan --sudoers`."),
+    ] = False
 
 
 class SshSettings(_Section, frozen=True):
@@ -46,8 +50,23 @@ class SshSettings(_Section, frozen=True):
     ] = ""
     user: Annotated[str, Meta(description="The user for the login. Empty: the user that ssh chooses.")] = ""
     connect_timeout_s: Annotated[
-        float, Meta(gt=0, le=60, description="Limit for the login on a peer and the start of its shell, in seconds.")
+        float,
+        Meta(
+            gt=0,
+            le=60,
+            description="Limit for the connection to sshd, and again for the start of the shell after the login, in "
+            "seconds.",
+        ),
     ] = 5.0
+    login_timeout_s: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=120,
+            description="Limit for the whole login on a peer, in seconds. A login takes long where sshd waits for DNS "
+            "or for a directory service.",
+        ),
+    ] = 15.0
     read_timeout_s: Annotated[
         float, Meta(gt=0, le=120, description="Limit for reading one peer after its shell has started, in seconds.")
     ] = 10.0
@@ -109,15 +128,25 @@ class TrafficSettings(_Section, frozen=True):
     """The live samples of the Traffic and Database screens, of `racwire watch` and of `racwire record`."""
 
     interval_s: Annotated[
-        float, Meta(ge=1, le=60, description="Seconds between two samples of a node or of the instances.")
+        float, Meta(ge=1, le=60, description="Seconds between two samples of a node; of instances, as many or more.")
     ] = 1.0
+    instances_interval_s: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=600,
+            description="Seconds between two samples of the instances (GV$ statements), at least 1, whatever happens. "
+            "0: racwire adapts them to the number of instances, and slows down while an instance or the interconnect "
+            "is in trouble.",
+        ),
+    ] = 0.0
     pairs_interval_s: Annotated[
         float,
         Meta(
             ge=1,
             le=600,
             description="Seconds between two samples of lost blocks by pair of instances and of the instances' pings: "
-            "larger queries than the statistics, whose results change more slowly.",
+            "larger queries than the statistics, whose results change more slowly. They slow down with the statistics.",
         ),
     ] = 10.0
     database_timeout_s: Annotated[

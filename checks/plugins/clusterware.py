@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Clusterware, Unknown
-from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import all_nodes, counted
+from checks.model.facts import ActiveVersion, Cluster, Clusterware, Unknown, release
+from checks.model.finding import Finding, Remedy, Status, name_the_networks
+from checks.model.wording import all_nodes, continued, counted
 
 ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and its tools answer")
 STALE = Kind(
@@ -98,20 +98,27 @@ def _no_home(cluster: Cluster, facts: Unknown) -> Finding:
         Status.SKIPPED if named else Status.UNKNOWN,
         without
         if named
-        else f"Clusterware could not be queried on {cluster.local_node}: {first_sentence.rstrip('.')}.",
+        else f"Clusterware could not be queried on {cluster.local_node}: {continued(first_sentence.rstrip('.'))}.",
         subject=_NOT_QUERIED,
-        seen=(facts.reason,) if named else (rest,) if rest else (),
+        seen=(facts.reason,) if named else (),
         next=()
         if named
         else (
-            Remedy("On a node of a cluster: specify its Grid home.", ("racwire check --grid-home DIR",)),
-            Remedy(
-                "On a machine without Clusterware: specify the private networks and the other nodes.",
-                ("racwire check --network 192.168.10.0/24 --peer HOST",),
-            ),
+            Remedy(rest or "On a node of a cluster: specify its Grid home.", ("racwire check --grid-home DIR",)),
+            name_the_networks(),
         ),
         evidence=[(cluster.local_node, "grid home")],
+        lacks=() if named else [facts],
     )
+
+
+def _alert_log(cluster: Cluster, node: str) -> str:
+    """Return the command that displays the Clusterware alert log of a node; it moved to the ADR with 12.1.0.2."""
+    facts = cluster.clusterware
+    version = facts.version if isinstance(facts, Clusterware) else None
+    if isinstance(version, ActiveVersion) and release(version.version) < (12, 1, 0, 2):
+        return f"less $GRID_HOME/log/{node}/alert{node}.log"
+    return f"less $ORACLE_BASE/diag/crs/{node}/crs/trace/alert.log"
 
 
 def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
@@ -147,19 +154,34 @@ def _silent(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
         if isinstance(answer, Unknown):
             yield SILENT.finding(
                 Status.UNKNOWN,
-                f"{tool} gave no answer on {cluster.local_node}: {answer.reason}",
+                f"{tool} gave no answer on {cluster.local_node}.",
                 subject=f"{tool}: no answer",
                 seen=(answer.reason,),
                 next=[Remedy("Run the command by hand as the Grid owner.", (f"{facts.grid_home.path}/bin/{tool}",))],
                 evidence=[(cluster.local_node, tool)],
                 nodes=[cluster.local_node],
+                lacks=[answer],
             )
+
+
+_NO_OHASD = "CRS-4639"
+"""No daemon of Clusterware runs, so that crsctl lists no resources."""
+_STOPPED = (
+    "Find out whether Clusterware was stopped, and whether it starts with the node.",
+    ("crsctl config crs",),
+)
+_IN_PART = (
+    "A start takes some minutes. If it takes longer, find out which resource hangs. A node that hangs in ora.cssd "
+    "STARTING often has a path that loses large frames: read the findings of df-ping.",
+    ("crsctl stat res -t -init",),
+)
 
 
 def _services(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
     if isinstance(facts.services, Unknown):
         return
     down = [f"{m.code}: {m.text}" for m in facts.services if not m.text.rstrip(".").endswith("is online")]
+    is_stopped = any(m.code == _NO_OHASD for m in facts.services)
     if down:
         yield NOT_ONLINE.finding(
             Status.FAIL,
@@ -168,14 +190,7 @@ def _services(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             data={"services_not_online": len(down)},
             seen=down,
             expected=("Four services, all online",),
-            next=[
-                Remedy(
-                    "Find out which resource hangs. A node that hangs in ora.cssd STARTING often has a path that loses "
-                    "large frames: read the findings of df-ping.",
-                    ("crsctl stat res -t -init",),
-                    f"root on {cluster.local_node}",
-                )
-            ],
+            next=[Remedy(*(_STOPPED if is_stopped else _IN_PART), f"root on {cluster.local_node}")],
             evidence=[(cluster.local_node, "crsctl check crs")],
             nodes=[cluster.local_node],
         )
@@ -215,7 +230,7 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                     Remedy("Find out whether the node is up, and why CSS evicted it.", (f"ssh {member.name} uptime",)),
                     Remedy(
                         "Read its Clusterware alert log for CRS-1609, CRS-1632 and CRS-1656.",
-                        (f"less $ORACLE_BASE/diag/crs/{member.name}/crs/trace/alert.log",),
+                        (_alert_log(cluster, member.name),),
                         f"the Grid owner on {member.name}",
                     ),
                 ],

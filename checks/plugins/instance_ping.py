@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
 from checks.model.finding import Finding, Remedy, Scalar, Status, Table
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
-from checks.model.wording import counted, listed, span
+from checks.model.wording import counted, few, listed, span
 from checks.plugins.shared.fragments import fragmenting
 from checks.plugins.shared.grouping import named
 from checks.plugins.shared.instance_pairs import pairs_table
@@ -25,6 +26,7 @@ from checks.rules.instance_pings import (
     good_ms_text,
     good_ratio_text,
     judge_ping,
+    judged_from_s,
     size_ratio,
     slow_status,
     worst_ms,
@@ -87,7 +89,8 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             "The ping times between the instances could not be read.",
             subject="not known",
             seen=(activity.pings.reason,),
-            next=[Remedy("Fix the cause named above.", ("racwire grants",))],
+            next=[Remedy("Fix the cause named above.")],
+            lacks=[activity.pings],
             evidence=statement_topics(cluster, _STATEMENT),
         )
         return
@@ -125,8 +128,11 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
 
 def _without_pings(activity: Activity, reporting: set[int]) -> list[Unseen]:
     others = [a.instance for a in active(activity)]
-    reason = activity.why_unread(_GV) or "GV$INSTANCE_PING shows no ping of this instance in the interval."
-    return [Unseen(n, reason) for n in others if n not in reporting and len(others) > 1]
+    unread = activity.unread_view(_GV)
+    reason = unread.reason if unread else "GV$INSTANCE_PING shows no ping of this instance in the interval."
+    return [
+        Unseen(n, reason, unread.right if unread else None) for n in others if n not in reporting and len(others) > 1
+    ]
 
 
 def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -> Finding:
@@ -234,7 +240,7 @@ def _quick(
     worst = max(enough, key=worst_ms)
     return QUICK.finding(
         Status.PASS,
-        f"The instances answer each other in {milliseconds(worst_ms(worst))} or less on average, 8 KB included.",
+        f"{_who_answers(cluster, enough)} in {milliseconds(worst_ms(worst))} or less on average, 8 KB included.",
         subject=f"{milliseconds(worst_ms(worst))} at most",
         data={"pairs": len(enough), **_ping_data(cluster, worst)},
         seen=(
@@ -250,22 +256,35 @@ def _quick(
 
 def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], table: Table | None) -> Finding:
     number = sum(max(0, p.count_500b) + max(0, p.count_8k) for p in pings)
+    from_s = judged_from_s(cluster.thresholds)
+    is_short = activity.seconds < from_s
+    longer_s = from_s if is_short else 10 * math.ceil(activity.seconds / 5)
     return FEW.finding(
         Status.INFO,
-        f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few for a verdict.",
+        f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few for a verdict"
+        f"{f'; {from_s} s have enough' if is_short else ''}.",
         subject=counted(number, "ping"),
         data={"pairs": len(pings), "pings": number, "seconds": activity.seconds},
         seen=_lines(cluster, pings),
         expected=(
-            f"{enough_pings(cluster.thresholds)} or more pings for each pair; an instance sends one about every 12 s",
+            f"{enough_pings(cluster.thresholds)} or more pings of each size for each pair, usual in {from_s} s",
+            "An instance sends one about every 12 s",
         ),
-        next=[Remedy("Use a longer interval.", ("racwire check instance-ping --interval 60",))],
+        next=[Remedy("Use a longer interval.", (f"racwire check instance-ping --interval {longer_s}",))],
         evidence=statement_topics(cluster, _STATEMENT),
         table=table,
     )
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _who_answers(cluster: Cluster, pings: Sequence[InstancePing]) -> str:
+    """The start of a sentence about quick answers: of all instances only where the pings of all are known."""
+    if not unseen(cluster):
+        return "The instances answer each other"
+    senders = sorted({ping.instance for ping in pings})
+    return f"The pings of {few(instance_name(cluster, n) for n in senders)} are answered"
 
 
 def _way(cluster: Cluster, ping: InstancePing) -> str:

@@ -10,7 +10,9 @@ from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below, subnet_of
 from checks.model.wording import counted, listed
-from checks.plugins.shared.path_text import short_name
+from checks.plugins.shared.engineered_notes import by_the_vendor
+from checks.plugins.shared.path_text import safe_change, short_name
+from checks.rules.engineered import is_engineered
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 
@@ -125,7 +127,9 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             expected=("The same MTU on every node",),
             next=[
                 _inspect(network.ports),
-                _set_mtu(usual, [p for ports in by_mtu.values() for p in ports if _mtu_of(cluster, p) != usual]),
+                _set_mtu(
+                    cluster, usual, [p for ports in by_mtu.values() for p in ports if _mtu_of(cluster, p) != usual]
+                ),
             ],
             evidence=_evidence(network),
             network=network.name,
@@ -147,7 +151,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             data={"interface": ports[0].interface, "mtu_bytes": mtu, "expected_mtu_bytes": usual},
             seen=seen,
             expected=(f"MTU {usual}, as on {listed(others)}",),
-            next=[_inspect(ports), _set_mtu(usual, ports)],
+            next=[_inspect(ports), _set_mtu(cluster, usual, ports)],
             evidence=_evidence(network),
             network=network.name,
             nodes=[p.node for p in ports],
@@ -184,7 +188,7 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     },
                     seen=(f"{node.name}: {lower.name} {lower.mtu}", f"{node.name}: {top.name} {top.mtu}"),
                     expected=(f"{lower.name} with {'' if must_equal else 'at least '}MTU {top.mtu}",),
-                    next=[_inspect([port]), _set_mtu(top.mtu, [Port(node.name, lower.name, port.ip)])],
+                    next=[_inspect([port]), _set_mtu(cluster, top.mtu, [Port(node.name, lower.name, port.ip)])],
                     evidence=[(node.name, "interfaces")],
                     network=network.name,
                     nodes=[node.name],
@@ -241,9 +245,10 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{node.name} not read",
             seen=(node.reason,),
             expected=("The MTU of the other nodes on each private network",),
-            next=[Remedy("Read the MTUs by hand.", (f"ssh {node.name} ip link show",))],
+            next=[Remedy(f"Read the MTUs on {node.name} itself.", ("ip link show",), f"any user on {node.name}")],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
+            lacks=[node],
         )
 
 
@@ -283,13 +288,13 @@ def _inspect(ports: tuple[Port, ...] | list[Port]) -> Remedy:
     return Remedy("Display the interface and its layers.", commands, f"any user on {listed(p.node for p in ports)}")
 
 
-def _set_mtu(mtu: int, ports: list[Port]) -> Remedy:
-    commands = tuple(dict.fromkeys(f"ip link set dev {p.interface} mtu {mtu}" for p in ports))
+def _set_mtu(cluster: Cluster, mtu: int, ports: list[Port]) -> Remedy:
+    if any(is_engineered(cluster, port.interface) for port in ports):
+        return by_the_vendor("the MTU")
     nodes = listed(dict.fromkeys(p.node for p in ports))
     return Remedy(
-        "Set the MTU of the others, at run time and in the boot configuration, with the safe-change procedure: "
-        "Clusterware down on all nodes. A change of one node while Clusterware runs evicts nodes.",
-        commands,
-        f"root on {nodes}",
+        f"Set the MTU of the others on {nodes}, at run time and in the boot configuration, with the safe-change "
+        "procedure: Clusterware down on all nodes. A change of one node while Clusterware runs evicts nodes.",
+        (safe_change(mtu),),
         is_change=True,
     )

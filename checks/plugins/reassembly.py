@@ -9,12 +9,21 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, span
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_finding
-from checks.plugins.shared.engineered import beside_udp
+from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_text import percent
 from checks.plugins.shared.private_nics import on_nics
-from checks.rules.node_counts import NodeCounts, counts_of, lacks, reassembly_status, sysctl, without_counts
+from checks.rules.node_counts import (
+    NodeCounts,
+    ReassemblyFault,
+    counts_of,
+    lacks,
+    reassembly_fault,
+    reassembly_status,
+    sysctl,
+    without_counts,
+)
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 
@@ -29,9 +38,16 @@ LOST = Kind(
 NO_ROOM = Kind(
     "IC-REASM-003",
     "A node has too little memory for reassembly",
-    "The kernel drops fragments that arrive, because net.ipv4.ipfrag_high_thresh is used up: hardly any failure is a "
-    "timeout. The blocks of these fragments are lost.",
+    "The kernel drops fragments that arrive, because net.ipv4.ipfrag_high_thresh is used up, or is very small: hardly "
+    "any failure is a timeout. The blocks of these fragments are lost.",
     (_CAUSE_3, "MOS 2008933.1", "Linux kernel documentation, ip-sysctl"),
+)
+OTHER = Kind(
+    "IC-REASM-005",
+    "Fragments arrive and cannot be reassembled, for a reason other than a missing fragment",
+    "The kernel counts these reasons together: fragments too far out of order (net.ipv4.ipfrag_max_dist), overlapping "
+    "fragments, and too little memory. Several links or queues for one network bring fragments out of order.",
+    (_CAUSE_3, "Linux net/ipv4/ip_fragment.c", "Linux kernel documentation, ip-sysctl"),
 )
 NOT_KNOWN = Kind("IC-REASM-004", "Whether a node can reassemble fragments is not known")
 
@@ -45,15 +61,17 @@ _USUAL_BYTES = 16 * 1024 * 1024
     question="Can the nodes reassemble the fragments that arrive?",
     needs=("counters",),
     uses=("database", "nodes", "networks"),
-    kinds=(WHOLE, LOST, NO_ROOM, NOT_KNOWN),
+    kinds=(WHOLE, LOST, NO_ROOM, OTHER, NOT_KNOWN),
 )
 def reassembly(cluster: Cluster) -> Iterator[Finding]:
     """Compares the reassembly counters of each node's kernel between two readings, never since boot.
 
     Any failed reassembly is a warning; from reassembly_fail_percent of the fragments it is a failure. Timeouts mean
-    that fragments are lost: MTU, switch, ring buffer. Failures without timeouts mean that there was no memory for the
-    fragments. Nodes with the same cause share one finding, with the status of the worst. The counters are those of the
-    whole node: fragments on a public network count, too.
+    that fragments are lost: MTU, switch, ring buffer. Failures without timeouts have several reasons that the kernel
+    does not count apart. The check names the memory only where the memory in use came near its limit, or the limit is
+    very small; overlaps where the kernel counted them; and all of them otherwise. Nodes with the same cause share one
+    finding, with the status of the worst. The counters are those of the whole node: fragments on a public network
+    count, too.
     """
     changes = cluster.counters
     if isinstance(changes, Unknown):
@@ -61,8 +79,8 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
     blind = dict(lacks(changes, _WANTED))
     counts = [counts_of(change) for change in changes.nodes]
     failing = [c for c in counts if c.failed]
-    for same in alike(failing, lambda c: c.lost_fragments):
-        yield _failing(cluster, same)
+    for same in alike(failing, lambda c: reassembly_fault(cluster, c)):
+        yield _failing(cluster, same, reassembly_fault(cluster, same[0]))
     whole = [c for c in counts if not c.failed and c.node not in blind]
     if whole:
         yield _whole(cluster, whole)
@@ -74,23 +92,29 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
 
 
-def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
+_KINDS = {
+    ReassemblyFault.LOST: (LOST, "because fragments were missing"),
+    ReassemblyFault.NO_ROOM: (NO_ROOM, "because there was no memory to reassemble the fragments"),
+    ReassemblyFault.OUT_OF_ORDER: (OTHER, "because fragments overlapped"),
+    ReassemblyFault.NOT_COUNTED: (
+        OTHER,
+        "whose fragments arrived, but out of order, overlapping, or without memory",
+    ),
+}
+
+
+def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFault) -> Finding:
     worst = sorted(counts, key=lambda c: (-c.failed, c.node))
     nodes = [c.node for c in counts]
     names, time = named(nodes, "node"), span(max(c.seconds for c in counts))
     size = block_bytes(cluster)
     memory = {n: bytes_ for n in nodes if (bytes_ := sysctl(cluster, n, "net.ipv4.ipfrag_high_thresh")) is not None}
     number = sum(c.failed for c in counts)
-    lost = counts[0].lost_fragments
+    kind, because = _KINDS[fault]
     stands_out = len(counts) > 1 and 2 * worst[0].failed > number
     most = f", most of them at {worst[0].node}" if stands_out else ""
-    title = (
-        f"{names} dropped {counted(number, 'packet')} in {time} because fragments were missing{most}."
-        if lost
-        else f"{names} dropped {counted(number, 'packet')} in {time} because there was no memory to reassemble the "
-        f"fragments{most}."
-    )
-    return (LOST if lost else NO_ROOM).finding(
+    title = f"{names} dropped {counted(number, 'packet')} in {time} {because}{most}."
+    return kind.finding(
         min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
         title,
         subject=f"{briefly(nodes, 'node')}: {number:,} failed",
@@ -103,6 +127,7 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
         },
         seen=(
             *some([_line(c) for c in worst]),
+            *some([line for c in worst for line in _reasons(c)] if fault is not ReassemblyFault.LOST else []),
             *(mtu_line(network, mtu, pieces, size) for network, mtu, pieces in fragmenting(cluster, size)),
             *(
                 f"{named(same, 'node')}: net.ipv4.ipfrag_high_thresh is {memory[same[0]]:,} bytes"
@@ -110,7 +135,7 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
             ),
         ),
         expected=("None failed",),
-        next=_lost_next(cluster, nodes) if lost else _room_next(names, max(memory.values(), default=0)),
+        next=_next(cluster, nodes, fault, max(memory.values(), default=0)),
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
         extent=(max(c.failed_percent for c in counts), "% of fragments in vain"),
@@ -122,6 +147,44 @@ def _line(counts: NodeCounts) -> str:
     return (
         f"{counts.node}: {counts.failed:,} reassemblies failed, {timed_out} by timeout; "
         f"{counted(counts.fragments, 'fragment')} arrived ({percent(counts.failed_percent)})"
+    )
+
+
+def _reasons(counts: NodeCounts) -> list[str]:
+    """Return what the kernel shows of the reasons that it does not count apart."""
+    used = counts.fragment_memory_bytes
+    return [
+        *([f"{counts.node}: {used:,} bytes in reassembly at a reading"] if used is not None else []),
+        *([f"{counts.node}: IpExt ReasmOverlaps grew by {counts.overlapping:,}"] if counts.overlapping else []),
+    ]
+
+
+def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory: int) -> Sequence[Remedy]:
+    if fault is ReassemblyFault.LOST:
+        return _lost_next(cluster, nodes)
+    names = named(nodes, "node")
+    if fault is ReassemblyFault.NO_ROOM:
+        return _room_next(names, memory)
+    return (
+        Remedy(
+            "Watch the memory in use while the count grows, and compare it with the limit.",
+            (
+                "nstat -az IpReasmFails IpExtReasmOverlaps",
+                "cat /proc/net/sockstat",
+                "sysctl net.ipv4.ipfrag_high_thresh",
+            ),
+            f"any user on {names}",
+        ),
+        Remedy(
+            "Check whether fragments of one packet can take several links or queues: a bond in balance-rr, and a hash "
+            "over ports, which only first fragments have.",
+            ("grep -H 'Bonding Mode' /proc/net/bonding/*", "sysctl net.ipv4.ipfrag_max_dist"),
+            f"any user on {names}",
+        ),
+        Remedy(
+            "Plan jumbo frames, so that a block is one packet: switches first, with Clusterware down on all nodes.",
+            is_change=True,
+        ),
     )
 
 

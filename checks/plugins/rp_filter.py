@@ -24,6 +24,13 @@ FILTERED = Kind(
     "Strict filtering (1) drops such a packet: HAIP and blocks on that network fail.",
     (_SOURCE, "Grid Infrastructure Installation Guide, multiple private interconnects and Oracle Linux"),
 )
+STRICT = Kind(
+    "IC-RPF-004",
+    "rp_filter is strict on several private interfaces of a node",
+    "While all networks work, nothing is dropped. When HAIP moves an address to another interface, or a second private "
+    "network is added, packets arrive where strict filtering (1) drops them, and instances are evicted.",
+    (_SOURCE, "Grid Infrastructure Installation Guide, multiple private interconnects and Oracle Linux"),
+)
 NOT_KNOWN = Kind("IC-RPF-003", "Whether rp_filter drops packets is not known")
 
 
@@ -32,14 +39,15 @@ NOT_KNOWN = Kind("IC-RPF-003", "Whether rp_filter drops packets is not known")
     question="Does rp_filter accept all packets that arrive on the private interfaces?",
     needs=("counters",),
     uses=("nodes", "networks"),
-    kinds=(NONE_FILTERED, FILTERED, NOT_KNOWN),
+    kinds=(NONE_FILTERED, FILTERED, NOT_KNOWN, STRICT),
 )
 def rp_filter(cluster: Cluster) -> Iterator[Finding]:
     """Checks whether the kernels' count of packets dropped by reverse path filtering grows between two readings.
 
     Growth is a failure where a private interface of the node filters strictly and the node has several of them: the
     larger of net.ipv4.conf.all and the interface's own rp_filter applies, and must be 0 or 2 there. Otherwise the
-    packets may have arrived on any interface, and growth is a warning.
+    packets may have arrived on any interface, and growth is a warning. Strict filtering on several private interfaces
+    of a node is a warning also while nothing is dropped.
     """
     changes = cluster.counters
     if isinstance(changes, Unknown):
@@ -50,6 +58,9 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
     for same in alike(dropping, lambda f: (_is_failure(cluster, f), f.strict)):
         yield _filtered(cluster, same)
     reported = {f.counts.node for f in dropping}
+    waiting = [_Filtering(c, _strict(cluster, c.node)) for c in counts if c.node not in reported]
+    for same in alike([f for f in waiting if _is_failure(cluster, f)], lambda f: f.strict):
+        yield _strict_without_drops(same)
     fine = [c for c in counts if c.node not in reported and c.node not in blind]
     if fine:
         yield NONE_FILTERED.finding(
@@ -103,15 +114,7 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
                 where,
             ),
-            *(
-                Remedy(
-                    "Set rp_filter to loose (2) on one node after the other, and in /etc/sysctl.d.",
-                    (f"sysctl -w net.ipv4.conf.{nic.replace('.', '/')}.rp_filter=2",),
-                    where,
-                    is_change=True,
-                )
-                for nic in strict
-            ),
+            *_loosen(strict, nodes),
         ],
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
@@ -119,11 +122,39 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
     )
 
 
+def _strict_without_drops(same: Sequence[_Filtering]) -> Finding:
+    strict, nodes = same[0].strict, [f.counts.node for f in same]
+    return STRICT.finding(
+        Status.WARN,
+        f"rp_filter is strict on {listed(strict)} of {named(nodes, 'node')}, which "
+        f"{'has' if len(nodes) == 1 else 'have'} several private interfaces; it dropped no packet in the interval.",
+        subject=f"{briefly(nodes, 'node')}: strict",
+        data={"strict_interfaces": ", ".join(strict)},
+        seen=some([_setting(node, nic, _STRICT) for node in nodes for nic in strict]),
+        expected=("rp_filter 0 or 2 on every private interface",),
+        next=list(_loosen(strict, nodes)),
+        evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
+        nodes=nodes,
+        extent=(len(nodes), "nodes"),
+    )
+
+
+def _loosen(strict: Sequence[str], nodes: Sequence[str]) -> Iterator[Remedy]:
+    for nic in strict:
+        yield Remedy(
+            "Set rp_filter to loose (2) on one node after the other, and in /etc/sysctl.d.",
+            (f"sysctl -w net.ipv4.conf.{nic.replace('.', '/')}.rp_filter=2",),
+            f"root on {named(nodes, 'node')}",
+            is_change=True,
+        )
+
+
 def _settings(cluster: Cluster, node: str) -> list[str]:
-    return [
-        f"{node}: {nic} has rp_filter {value} (the larger of `all` and its own)"
-        for nic, value in _filters(cluster, node).items()
-    ]
+    return [_setting(node, nic, value) for nic, value in _filters(cluster, node).items()]
+
+
+def _setting(node: str, nic: str, value: int) -> str:
+    return f"{node}: {nic} has rp_filter {value} (the larger of `all` and its own)"
 
 
 def _strict(cluster: Cluster, node: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
-from checks.plugins.shared.engineered import beside_udp
+from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
@@ -47,6 +47,8 @@ MINIMUM = {
     "net.core.rmem_max": 4_194_304,
 }
 """Bytes, the same from 11.2 to 26ai: Database Installation Guide, minimum parameter settings for installation."""
+_LARGER = {"net.core.rmem_max": 16_777_216, "net.core.rmem_default": 4_194_304}
+"""Bytes: the least that racwire proposes where datagrams are dropped although the minimum is met. Ours."""
 _WANTED = ("Udp.RcvbufErrors", "Udp.InErrors")
 
 
@@ -113,16 +115,15 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             next=[
                 Remedy("Find the sockets: the column d of ss counts drops.", ("ss -uanmp",), where),
                 Remedy(
-                    "If the buffers are already large, check how busy the nodes are, and that the LMS processes run in "
-                    "the real-time class.",
+                    "If the buffers are already large, check how busy the nodes are, and the scheduling class of the "
+                    "LMS processes (RR up to 18c; from 19c on as _highest_priority_processes says).",
                     ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
                     where,
                 ),
                 Remedy(
                     "Raise the buffers on one node after the other, and in /etc/sysctl.d. Running processes keep their "
                     "buffers until they are restarted.",
-                    tuple(f"sysctl -w {key}={MINIMUM[key]}" for key in small)
-                    or ("sysctl -w net.core.rmem_max=16777216", "sysctl -w net.core.rmem_default=4194304"),
+                    _raise_buffers(cluster, nodes, small),
                     where,
                     is_change=True,
                 ),
@@ -131,6 +132,14 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             nodes=nodes,
             extent=highest_rate(same, lambda c: c.overflowed + c.no_memory, "datagrams"),
         )
+
+
+def _raise_buffers(cluster: Cluster, nodes: Sequence[str], small: Sequence[str]) -> tuple[str, ...]:
+    """Return the commands that raise the buffers below the minimum; where none is, those that double them."""
+    sizes = {key: [size for n in nodes if (size := sysctl(cluster, n, key)) is not None] for key in _LARGER}
+    if small:
+        return tuple(f"sysctl -w {key}={max(MINIMUM[key], *sizes[key])}" for key in small)
+    return tuple(f"sysctl -w {key}={max(2 * max(sizes[key], default=0), least)}" for key, least in _LARGER.items())
 
 
 def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding]:

@@ -12,10 +12,11 @@ from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Clusterware, Database, History, NotAsked, NotGathered, Unknown
 from checks.model.finding import Remedy, Status
 from checks.model.journal import Entry
+from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
 from checks.model.settings import DatabaseSettings
-from checks.model.wording import counted, listed
-from checks.readiness.refusals import Refusal, Topic, expected_unknown, refusals, without_grants
+from checks.model.wording import counted, few, listed
+from checks.readiness.refusals import Refusal, Topic, expected_unknown, refusals
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import Account
 
@@ -75,7 +76,7 @@ def readiness(
         _user(cluster, account),
         _grid_home(cluster),
         _nodes(cluster),
-        _readable(cluster, found),
+        _readable(cluster, found, is_ready=not unknown),
         _database(cluster, report),
         _licence(cluster, report, database),
         _clocks(cluster, report.journal),
@@ -180,18 +181,30 @@ def _nodes(cluster: Cluster) -> ReadinessItem:
     fact = f"{len(read)} of {counted(every, 'node')} read{f': {listed(read)}' if read else ''}."
     if unread:
         fact = f"{fact.removesuffix('.')}; not read: {listed(unread)}."
+    if _peers_unknown(cluster):
+        fact = f"Only this node, {cluster.local_node}, is known: the list of nodes could not be read."
+        return ReadinessItem(topic=Topic.NODES, status=Status.INFO, fact=fact)
     if every == 1 and not unread:
         fact = f"Only this node, {listed(read)}, is known; no peer is listed or named."
     return ReadinessItem(topic=Topic.NODES, status=Status.PASS, fact=fact)
 
 
-def _readable(cluster: Cluster, found: Iterable[Refusal]) -> ReadinessItem:
+def _peers_unknown(cluster: Cluster) -> bool:
+    """Whether this node is the only one known because the list of nodes could not be read."""
+    facts = cluster.clusterware
+    is_alone = not isinstance(cluster.nodes, Unknown) and len(cluster.nodes) == 1
+    is_listed = isinstance(facts, Clusterware) and not isinstance(facts.members, Unknown)
+    return is_alone and not is_listed and not cluster.named_networks
+
+
+def _readable(cluster: Cluster, found: Iterable[Refusal], *, is_ready: bool) -> ReadinessItem:
     fact = "All files, commands and views that racwire tried were read."
     refused = [refusal for refusal in found if refusal.topic is Topic.READABLE]
     if any(refusal.checks for refusal in refused):
-        fact = "These sources could not be read:"
+        fact = "Not read:"
     elif refused:
-        fact = "These sources could not be read, but no check is UNKNOWN for that:"
+        # Where a check is UNKNOWN, it may need these sources too, once its other facts are known.
+        fact = "Not read, without effect on the checks:" if is_ready else "Not read:"
     elif not cluster.read_nodes():
         fact = "No node was read."
     return ReadinessItem(topic=Topic.READABLE, status=Status.PASS, fact=fact)
@@ -209,7 +222,7 @@ def _database(cluster: Cluster, report: Report) -> ReadinessItem:
             topic=Topic.DATABASE,
             status=Status.PASS,
             fact=f"{database.name} {database.version}{role} answers at {database.reached} as {database.user}, "
-            f"{len(database.instances)} of {counted(every, 'instance')}; {database.driver}.",
+            f"{len(database.instances)} of {counted(every, 'instance')}{_without(cluster)}; {database.driver}.",
         )
     if isinstance(database, NotAsked):
         steps = (Remedy("To include the database:", database.commands),) if database.commands else ()
@@ -220,15 +233,22 @@ def _database(cluster: Cluster, report: Report) -> ReadinessItem:
             next=steps,
             skipped=_skipped(report, database.reason),
         )
-    fact = without_grants(database.reason)
+    fact = database.reason
     if isinstance(database, NotGathered):
         fact = "The database was not read before racwire was stopped."
     return ReadinessItem(topic=Topic.DATABASE, status=Status.INFO, fact=fact)
 
 
+def _without(cluster: Cluster) -> str:
+    nodes = nodes_without_instance(cluster)
+    return f", none on {few(nodes)}" if nodes else ""
+
+
 def _licence(cluster: Cluster, report: Report, settings: DatabaseSettings) -> ReadinessItem:
     fact = (
-        "You state that you have the Diagnostics Pack: racwire reads AWR."
+        "You stated that you have the Diagnostics Pack. AWR is read."
+        if settings.diagnostics_pack and isinstance(cluster.database, Database)
+        else "You stated that you have the Diagnostics Pack. No AWR is read without the database."
         if settings.diagnostics_pack
         else "racwire reads no AWR: --awr, which states that you have the Diagnostics Pack, is not set. Statspack is "
         "read where it is installed."
@@ -236,7 +256,7 @@ def _licence(cluster: Cluster, report: Report, settings: DatabaseSettings) -> Re
     history = cluster.history
     skipped: tuple[str, ...] = ()
     if isinstance(cluster.database, Database) and not isinstance(history, History | NotGathered):
-        fact = without_grants(history.reason)
+        fact = history.reason
         skipped = _skipped(report, history.reason)
     return ReadinessItem(
         topic=Topic.LICENCE, status=Status.SKIPPED if skipped else Status.PASS, fact=fact, skipped=skipped
@@ -308,11 +328,11 @@ def _clocks(cluster: Cluster, journal: Iterable[Entry]) -> ReadinessItem:
     if missing:
         parts.append(f"Not known: {listed(missing)}.")
     if not peers:
-        parts = ["There is no other node to compare with."]
+        parts = ["No other node is known." if _peers_unknown(cluster) else "There is no other node to compare with."]
     differ = any(difference.is_certain for difference in found)
     return ReadinessItem(
         topic=Topic.CLOCKS,
-        status=Status.WARN if differ else Status.INFO if missing else Status.PASS,
+        status=Status.WARN if differ else Status.INFO if missing or _peers_unknown(cluster) else Status.PASS,
         fact=" ".join(parts),
         consequence="Times of different nodes cannot be compared." if differ else "",
         next=(Remedy("Check the time service on each node.", ("chronyc tracking", "crsctl check ctss")),)

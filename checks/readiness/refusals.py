@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -15,12 +14,13 @@ from checks.model.facts import (
     Clusterware,
     CounterChanges,
     Database,
+    MissingRight,
     NodeSetup,
     NotGathered,
     Unknown,
     UnreadNode,
 )
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, Remedy, Status, step_for
 from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED
 from checks.sources import grid_commands
 
@@ -39,13 +39,16 @@ class Topic(StrEnum):
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A source that could not be read."""
+    """A source that could not be read, or several that need the same missing right."""
 
     topic: Topic
     source: str
     """The command, file, view or node."""
+    others: tuple[str, ...] = ()
+    """The other sources that need the same right, or cannot be read for the same reason."""
     reason: str
     """One sentence or more, often with the remedy."""
+    right: MissingRight | None = None
     nodes: tuple[str, ...] = ()
     next: tuple[Remedy, ...] = ()
     checks: tuple[str, ...] = ()
@@ -83,29 +86,25 @@ _GROUPS = {
 }
 """The groups of facts that can be Unknown as a whole, without those that have an item of their own."""
 _NO_REASON = frozenset({"not read", "not printed", ""})
-_GRANT = re.compile(r"GRANT [^;]+;")
-_QUOTED = re.compile(r"`([^`]+)`")
-_BEFORE_GRANTS = " Have a DBA run: "
-_NAMES_A_RIGHT = re.compile(r"\b(root|owner|grants?)\b")
-_RERUN = re.compile(r"racwire check( [a-z-]+)?")
 
 
 def refusals(cluster: Cluster, findings: Iterable[Finding]) -> tuple[Refusal, ...]:
-    """Return every source that could not be read, each reason once, with the checks that it makes UNKNOWN.
+    """Return every source that could not be read, each reason and each right once, with the checks that are UNKNOWN.
 
-    An UNKNOWN finding belongs to each refusal whose reason it quotes, and to a refusal of its own where it quotes none.
+    An UNKNOWN finding belongs to the refusals of the facts that it lacks, and to a refusal of its own where it lacks
+    none of them.
     """
-    found = list(_merged(r for r in _of_facts(cluster) if r.reason not in _NO_REASON))
-    quoting: dict[int, list[Finding]] = {place: [] for place in range(len(found))}
+    found = [r for r in _of_facts(cluster) if r.reason not in _NO_REASON]
+    reasons = {refusal.reason for refusal in found}
+    lacking: dict[str, list[Finding]] = {}
     others: list[Refusal] = []
     for finding in findings:
-        quoted = [place for place, refusal in enumerate(found) if _quotes(finding, refusal.reason)]
-        for place in quoted:
-            quoting[place].append(finding)
-        if not quoted:
+        lacked = reasons.intersection(fact.reason for fact in finding.lacks)
+        for reason in lacked:
+            lacking.setdefault(reason, []).append(finding)
+        if not lacked:
             others.append(_unexplained(finding))
-    explained = [_with_checks(refusal, quoting[place]) for place, refusal in enumerate(found)]
-    return (*explained, *_merged(others))
+    return tuple(_merged((*(_with_checks(refusal, lacking.get(refusal.reason, ())) for refusal in found), *others)))
 
 
 def expected_unknown(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -132,10 +131,18 @@ def _of_facts(cluster: Cluster) -> Iterator[Refusal]:
     yield from _of_database(cluster)
     if isinstance(cluster.activity, Activity):
         yield from _of_activity(cluster.activity)
+    named = {reason for reason in map(_reason_of, (cluster.clusterware, cluster.database)) if reason}
+    if isinstance(cluster.clusterware, Clusterware):
+        named.add(_reason_of(cluster.clusterware.configuration))
     for group, topic in _GROUPS.items():
         value = getattr(cluster, group)
-        if isinstance(value, Unknown) and not isinstance(value, NotGathered):
+        # A group that follows from a source above adds no source of its own.
+        if isinstance(value, Unknown) and not isinstance(value, NotGathered) and value.reason not in named:
             yield _refusal(topic, group, value)
+
+
+def _reason_of(fact: object) -> str:
+    return fact.reason if isinstance(fact, Unknown) else ""
 
 
 def _of_clusterware(cluster: Cluster) -> Iterator[Refusal]:
@@ -152,12 +159,12 @@ def _of_clusterware(cluster: Cluster) -> Iterator[Refusal]:
 def _of_nodes(cluster: Cluster) -> Iterator[Refusal]:
     for unread in cluster.unread_nodes():
         source = "kernel" if unread.name == cluster.local_node else f"ssh {unread.name}"
-        yield _refusal(Topic.NODES, source, Unknown(unread.reason), unread.name)
+        yield _refusal(Topic.NODES, source, Unknown(unread.reason, unread.right), unread.name)
     for node in cluster.read_nodes():
         if isinstance(node.counters, Unknown):
             yield _refusal(Topic.READABLE, "kernel counters", node.counters, node.name)
-        for limit in node.limits:
-            yield _refusal(Topic.READABLE, "kernel", Unknown(limit), node.name)
+        for part in node.all_unread:
+            yield _refusal(Topic.READABLE, "kernel settings", part, node.name)
 
 
 def _of_setups(cluster: Cluster) -> Iterator[Refusal]:
@@ -165,14 +172,17 @@ def _of_setups(cluster: Cluster) -> Iterator[Refusal]:
     for setup in () if isinstance(cluster.setups, Unknown) else cluster.setups:
         if isinstance(setup, UnreadNode):
             if setup.name not in unread:
-                yield _refusal(Topic.READABLE, "setup of the node", Unknown(setup.reason), setup.name)
+                yield _refusal(Topic.READABLE, "setup of the node", Unknown(setup.reason, setup.right), setup.name)
             continue
         for name, source in _SETUP.items():
             value = getattr(setup, name)
             if isinstance(value, Unknown) and not _is_of_tools(setup, cluster, name):
                 yield _refusal(Topic.READABLE, source, value, setup.name)
-        for limit in setup.limits:
-            yield _refusal(Topic.READABLE, "boot configuration", Unknown(limit), setup.name)
+        for part in setup.all_unread:
+            yield _refusal(Topic.READABLE, "boot configuration", part, setup.name)
+        for kept in () if isinstance(setup.kept, Unknown) else setup.kept:
+            if isinstance(kept.mtu, Unknown) and kept.mtu.right:
+                yield _refusal(Topic.READABLE, "boot configuration", kept.mtu, setup.name)
 
 
 def _is_of_tools(setup: NodeSetup, cluster: Cluster, name: str) -> bool:
@@ -187,7 +197,7 @@ def _of_database(cluster: Cluster) -> Iterator[Refusal]:
             yield _refusal(Topic.DATABASE, "login", database)
     elif isinstance(database, Database):
         for instance in database.unasked:
-            yield _refusal(Topic.DATABASE, instance.name, Unknown(instance.reason))
+            yield _refusal(Topic.DATABASE, instance.name, Unknown(instance.reason, instance.right))
         for name, view in (("interconnects", "GV$CLUSTER_INTERCONNECTS"), ("parameters", "GV$PARAMETER")):
             value = getattr(database, name)
             if isinstance(value, Unknown):
@@ -196,37 +206,31 @@ def _of_database(cluster: Cluster) -> Iterator[Refusal]:
 
 def _of_activity(activity: Activity) -> Iterator[Refusal]:
     for view in activity.unread:
-        yield _refusal(Topic.READABLE, view.view, Unknown(view.reason))
+        yield _refusal(Topic.READABLE, view.view, Unknown(view.reason, view.right))
     for name, own_view in (("transfers", "GV$INSTANCE_CACHE_TRANSFER"), ("pings", "GV$INSTANCE_PING")):
         value = getattr(activity, name)
         if isinstance(value, Unknown):
             yield _refusal(Topic.READABLE, own_view, value)
     for instance in activity.instances:
         if isinstance(instance, ActivityGap):
-            yield _refusal(Topic.READABLE, "GV$SYSSTAT", Unknown(instance.reason))
+            yield _refusal(Topic.READABLE, "GV$SYSSTAT", Unknown(instance.reason, instance.right))
 
 
 def _refusal(topic: Topic, source: str, unknown: Unknown, *nodes: str) -> Refusal:
-    reason = without_grants(unknown.reason)
-    commands = unknown.commands or tuple(_GRANT.findall(unknown.reason))
-    steps = (Remedy("Have a DBA grant this, or run the script of `racwire grants`.", commands),) if commands else ()
-    return Refusal(topic=topic, source=source, reason=reason, nodes=nodes, next=steps)
-
-
-def without_grants(reason: str) -> str:
-    """Return a reason without the GRANT commands at its end, which are a step of their own."""
-    return reason.partition(_BEFORE_GRANTS)[0].strip()
+    steps = (step_for(unknown.right),) if unknown.right else ()
+    return Refusal(topic=topic, source=source, reason=unknown.reason, right=unknown.right, nodes=nodes, next=steps)
 
 
 def _merged(found: Iterable[Refusal]) -> Iterator[Refusal]:
-    """Yield each reason once: with the topic and the source of its first refusal, and with all nodes and checks."""
-    by_reason: dict[str, list[Refusal]] = {}
+    """Yield each missing right and each reason once: as its first refusal, with all sources, nodes and checks."""
+    alike: dict[object, list[Refusal]] = {}
     for refusal in found:
-        by_reason.setdefault(refusal.reason, []).append(refusal)
-    for first, *others in by_reason.values():
+        alike.setdefault(refusal.right or refusal.reason, []).append(refusal)
+    for first, *others in alike.values():
         every = (first, *others)
         yield msgspec.structs.replace(
             first,
+            others=tuple(dict.fromkeys(r.source for r in others if r.source != first.source)),
             nodes=tuple(dict.fromkeys(node for r in every for node in r.nodes)),
             checks=tuple(sorted({check for r in every for check in r.checks})),
         )
@@ -235,26 +239,20 @@ def _merged(found: Iterable[Refusal]) -> Iterator[Refusal]:
 # --- from the findings ------------------------------------------------------------------------------------------------
 
 
-def _quotes(finding: Finding, reason: str) -> bool:
-    """Return whether a finding quotes a reason: in full, or its first sentence, with or without its capital."""
-    text = "\n".join((finding.title, *finding.seen)).casefold()
-    first = re.sub(r" \([^()]*\)", "", reason).partition(". ")[0].rstrip(".")
-    return any(part.casefold() in text for part in (reason, first) if part)
-
-
-def _with_checks(refusal: Refusal, findings: list[Finding]) -> Refusal:
+def _with_checks(refusal: Refusal, findings: Sequence[Finding]) -> Refusal:
     checks = tuple(sorted({finding.check for finding in findings}))
-    steps = refusal.next or (() if _QUOTED.search(refusal.reason) else _first_step(findings))
-    return msgspec.structs.replace(refusal, checks=checks, next=steps)
+    return msgspec.structs.replace(refusal, checks=checks, next=refusal.next or _first_step(findings))
 
 
-def _first_step(findings: list[Finding]) -> tuple[Remedy, ...]:
-    """Return one step of these findings: one that names a right, else one that does more than run the check again."""
+def _first_step(findings: Sequence[Finding]) -> tuple[Remedy, ...]:
+    """Return the first step of these findings that does more than run the check again."""
     own_first = sorted(findings, key=lambda finding: finding.code == NOT_GATHERED.code)
-    steps = [step for finding in own_first for step in finding.next if step.commands and not step.is_change]
-    by_right = [step for step in steps if _NAMES_A_RIGHT.search(step.text)]
-    others = [step for step in steps if not all(_RERUN.fullmatch(command) for command in step.commands)]
-    return (*by_right, *others)[:1]
+    return tuple(
+        step
+        for finding in own_first
+        for step in finding.next
+        if step.commands and not step.is_change and step.commands != (f"racwire check {finding.check}",)
+    )[:1]
 
 
 def _unexplained(finding: Finding) -> Refusal:

@@ -44,6 +44,8 @@ _PATTERNS = tuple(
         ("domain", "domain:", r"^Domain: *([\w-]{1,63}(?:\.[\w-]{1,63})*)"),
         ("database", "srvctl", r"\bsrvctl\s+\w+\s+\w+\s.{0,80}?-d(?:b|atabase)?\s+([\w$#-]{1,64})"),
         ("host", "scan name:", r"\bSCAN name: *([\w.-]{1,253})"),
+        ("service", 'service "', r'^ *Service "([^"\n]{1,253})" has \d'),
+        ("instance", 'instance "', r'^ *Instance "([^"\n]{1,64})", status '),
         ("switch", "chassis.name=", r"\bchassis\.name=(\S[^\n]{0,254})"),
         ("switch", "sysname:", r"\bSysName: *(\S[^\n]{0,254})"),
         ("domain", "search", r"^search\s+([\w-]{1,63}(?:\.[\w-]{1,63})+)"),

@@ -71,6 +71,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     samples.NodeSample: ("counters", "left_out"),
     samples.InstanceSample: ("statistics", "messages", "left_out"),
     samples.Link: ("kind",),
+    samples.InstancesPace: ("cause", "reason"),
 }
 _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.ConfiguredInterface: ("name",),

@@ -38,7 +38,10 @@ def open_mapping(path: Path) -> Iterator[Pseudonyms]:
         yield pseudonyms
         after = pseudonyms.mapping()
         if after != before or path.stat().st_mode & 0o077:
-            write_whole(path, _as_json(after), replace=True)
+            try:
+                write_whole(path, _as_json(after), replace=True)
+            except OutputError as error:
+                raise OutputError(f"{str(error).rstrip('.')}; specify another with --redaction-map FILE.") from None
 
 
 @contextmanager

@@ -18,15 +18,7 @@ def grouped_by_reason(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tu
     The finding has the next steps of all of them. Where facts could not be gathered at all, one finding stands for all
     checks that need these facts.
     """
-    all_findings = list(findings)
-    by_text = {f.seen[0]: _reason(f) for f in all_findings if _is_unknown(f) and len(f.seen) == 1}
-    alike: dict[object, list[Finding]] = {}
-    for finding in all_findings:
-        reason = _reason(finding)
-        if finding.code == NOT_GATHERED.code and (same := by_text.get(_whole_reason(finding))) in alike:
-            reason = same
-        alike.setdefault(reason, []).append(finding)
-    for first, *others in alike.values():
+    for first, *others in groups_by_reason(findings):
         if others and first.code == NOT_GATHERED.code:
             names = ", ".join(dict.fromkeys(finding.check for finding in (first, *others)))
             title = f"{1 + len(others)} checks{first.title.removeprefix(first.check)}"
@@ -35,6 +27,20 @@ def grouped_by_reason(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tu
             yield msgspec.structs.replace(first, next=_next_of_all((first, *others))), tuple(others)
         else:
             yield first, ()
+
+
+def groups_by_reason(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Return the findings in groups that are UNKNOWN for exactly the same reason; every other finding is alone.
+    The groups are in the order of their first findings."""
+    all_findings = list(findings)
+    of_checks = {_lacked(f): _reason(f) for f in reversed(all_findings) if f.lacks and f.code != NOT_GATHERED.code}
+    alike: dict[object, list[Finding]] = {}
+    for finding in all_findings:
+        is_engines = finding.code == NOT_GATHERED.code and bool(finding.lacks)
+        reason = of_checks.get(_lacked(finding), _lacked(finding)) if is_engines else _reason(finding)
+        alike.setdefault(reason, []).append(finding)
+    # A check's own finding has more to show than that of the engine, and comes first.
+    return [sorted(same, key=lambda finding: finding.code == NOT_GATHERED.code) for same in alike.values()]
 
 
 def grouped_skipped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[str, ...]]]:
@@ -47,24 +53,18 @@ def grouped_skipped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tupl
         yield same[0], tuple(dict.fromkeys(finding.check for finding in same))
 
 
+def _lacked(finding: Finding) -> object:
+    return frozenset(fact.reason for fact in finding.lacks), finding.waived
+
+
 def _reason(finding: Finding) -> object:
     """A key that two findings share if they are UNKNOWN for the same reason; unique for any other finding."""
-    if finding.code == NOT_GATHERED.code:
-        return finding.title.removeprefix(finding.check), finding.seen, finding.waived
-    if _is_unknown(finding):
-        return finding.seen, finding.nodes, finding.waived
-    return id(finding)
-
-
-def _is_unknown(finding: Finding) -> bool:
-    """Whether the finding is UNKNOWN for a reason that other findings can have."""
-    has_reason = bool(finding.seen) and finding.table is None
-    return finding.status is Status.UNKNOWN and finding.code != NOT_GATHERED.code and has_reason
-
-
-def _whole_reason(finding: Finding) -> str:
-    """The reason of a finding whose facts could not be gathered, from its title and from what was seen."""
-    return " ".join((finding.title.removeprefix(f"{finding.check} could not tell: "), *finding.seen))
+    if finding.status is not Status.UNKNOWN or finding.table is not None:
+        return id(finding)
+    if finding.lacks:
+        return _lacked(finding), finding.nodes
+    # A check of a third party may print its reason without the fact that it lacks.
+    return (finding.seen, finding.nodes, finding.waived) if finding.seen else id(finding)
 
 
 def _next_of_all(findings: Sequence[Finding]) -> tuple[Remedy, ...]:
@@ -75,9 +75,15 @@ def _next_of_all(findings: Sequence[Finding]) -> tuple[Remedy, ...]:
         for step in finding.next:
             if step.commands == (f"racwire check {finding.check}",) or step.text.startswith(_FIX):
                 is_again = True
-            else:
-                steps[step] = None
+            elif not any(_is_part_of(step, other) for other in steps):
+                steps = {other: None for other in steps if not _is_part_of(other, step)} | {step: None}
     if is_again:
         checks = dict.fromkeys(finding.check for finding in findings)
         steps[Remedy(f"{_FIX}, then run these checks again.", (f"racwire check {' '.join(checks)}",))] = None
     return tuple(steps)
+
+
+def _is_part_of(step: Remedy, other: Remedy) -> bool:
+    """Whether the other step has the same commands at the same place, and a text that starts with this one's text."""
+    is_same = (step.commands, step.where) == (other.commands, other.where)
+    return bool(step.commands) and is_same and other.text.startswith(step.text)

@@ -17,6 +17,7 @@ from checks.model.report import Report
 from checks.model.sanitize import sanitize
 from checks.model.wording import counted, few, listed
 from checks.report.actions import one_line
+from checks.report.causes import cause_entries, causes_of
 from checks.report.folding import grouped_by_reason, grouped_skipped
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
 
@@ -99,6 +100,8 @@ def to_markdown(report: Report) -> bytes:
         lines += [inline(" ".join(summary), _TEXT), ""]
     lines += [f"- {name}: {inline(value, _VALUE)}" for name, value in facts(report)]
     lines += ["", f"**{_counted(report)}**"]
+    if causes := list(cause_entries(report.diagnosis)):
+        lines += ["", "## Causes", "", *(f"- {label}: {inline(sentence, _TEXT)}" for label, sentence in causes)]
     lines += _problems(report)
     room = _Room(_LINES)
     lines += room.section("Waived", _waived(report))
@@ -106,8 +109,8 @@ def to_markdown(report: Report) -> bytes:
         lines += room.section(title, (_named(f) for f in report.findings if f.status is status))
     skipped = grouped_skipped(report.findings)
     lines += room.section("Skipped", (inline(f"{f.title} Skipped: {listed(ids)}.", _TITLE) for f, ids in skipped))
-    limits = [limit for node in report.cluster.read_nodes() for limit in node.limits]
-    lines += room.section("Not read", (inline(limit, _TITLE) for limit in limits))
+    unread = [part.reason for node in report.cluster.read_nodes() for part in node.all_unread]
+    lines += room.section("Not read", (inline(reason, _TITLE) for reason in unread))
     lines += ["", "## How this was found", "", *_made(report)]
     return ("\n".join(lines) + "\n").encode()
 
@@ -172,6 +175,7 @@ def _in_full(report: Report, finding: Finding, alike: Sequence[Finding]) -> Iter
     yield from _paragraph("Likely same cause", few(joined, _NAMED))
     actions = (f"{entry.node}: {one_line(entry.action, _ACTION)}" for entry in report.evidence(finding))
     yield from _evidence(dict.fromkeys(actions))
+    yield from _paragraph("Cause", "; ".join(causes_of(finding, report.diagnosis)))
     yield from _paragraph("Sources", "; ".join(finding.sources))
 
 

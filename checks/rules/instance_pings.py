@@ -15,8 +15,11 @@ from checks.model.finding import Status
 _LEAST_GAP_US = 100.0
 """The smallest gap for which a ratio is judged: 8 KB take 66 us on 1 Gbit/s without any fault. Ours."""
 
+_PING_EVERY_S = 12.0
+"""Seconds from one ping of a pair to the next of the same size, at the pace of real instances."""
+
 _SURE_TO_PING_S = 30.0
-"""Seconds in which every instance has pinged every other one at least once, at the pace of real instances."""
+"""Seconds in which every instance has pinged every other one at least once, at that pace."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,11 @@ def judge_ping(ping: InstancePing, limits: Thresholds) -> PingVerdict:
 def is_sure_to_ping(seconds: float) -> bool:
     """Whether the interval is so long that instances without any ping in it have a fault."""
     return seconds >= _SURE_TO_PING_S
+
+
+def judged_from_s(limits: Thresholds) -> int:
+    """Return the seconds of an interval, in whole tens, in which real instances send enough pings for every verdict."""
+    return 10 * math.ceil(limits.few_pings * _PING_EVERY_S / 10)
 
 
 def slow_status(ping: InstancePing, limits: Thresholds) -> Status:

@@ -21,6 +21,7 @@ from checks.model.facts import (
     PathProbe,
     Thresholds,
     Unknown,
+    Unread,
     Verdict,
     WaitEvent,
     release,
@@ -111,11 +112,17 @@ def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
     )
 
 
+def transfers_unread(activity: Activity) -> Unread | None:
+    """Return the transfers between instances where they are not known in full; None where they are."""
+    if isinstance(activity.transfers, Unknown):
+        return activity.transfers
+    return activity.unread_view("GV$INSTANCE_CACHE_TRANSFER")
+
+
 def why_no_transfers(activity: Activity) -> str:
     """Return the reason why the transfers between instances are not known in full; empty where they are."""
-    if isinstance(activity.transfers, Unknown):
-        return activity.transfers.reason or "GV$INSTANCE_CACHE_TRANSFER was not read."
-    return activity.why_unread("GV$INSTANCE_CACHE_TRANSFER") or ""
+    unread = transfers_unread(activity)
+    return (unread.reason or "GV$INSTANCE_CACHE_TRANSFER was not read.") if unread else ""
 
 
 def received_few(received_blocks: int | None, limits: Thresholds) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 
-from checks.model.facts import Cluster, CounterChange, CounterChanges, Thresholds, Unknown
+from checks.model.facts import Cluster, CounterChange, CounterChanges, Thresholds, Unknown, Unread
 from checks.model.finding import Status
 
 
@@ -34,10 +36,20 @@ class NodeCounts:
     """Packets dropped because a CPU's backlog was full: second column of softnet_stat."""
     reverse_path: int
     """Packets that rp_filter dropped: TcpExt.IPReversePathFilter."""
+    received: int = 0
+    """Packets that arrived: Ip.InReceives."""
+    vanished: int = 0
+    """Packets that arrived and were neither delivered nor dropped for a reason that the kernel counts."""
+    rejected: int = 0
+    """Packets answered with `destination unreachable`: IcmpMsg.OutType3."""
+    overlapping: int = 0
+    """Fragments that overlapped others, for which the kernel drops the packet: IpExt.ReasmOverlaps."""
+    fragment_memory_bytes: int | None = None
+    """The memory of packets in reassembly at a reading; None where it is not known."""
 
     @property
     def lost_fragments(self) -> bool:
-        """Whether fragments were lost: then most failures are timeouts. Otherwise there was no memory for fragments.
+        """Whether fragments were lost: then most failures are timeouts.
 
         Kernel documentation, ip-sysctl; MOS 563566.1, cause 3: in its example both counters are equal.
         """
@@ -68,6 +80,32 @@ class NodeCounts:
         return min(100.0, 100 * self.failed / self.fragments) if self.fragments > 0 else 100.0
 
 
+_COUNTED_DROPS = (
+    ("Ip", "InHdrErrors"), ("Ip", "InAddrErrors"), ("Ip", "InUnknownProtos"), ("Ip", "InDiscards"),
+    ("Ip", "ForwDatagrams"),
+    ("IpExt", "InNoRoutes"), ("IpExt", "InTruncatedPkts"), ("IpExt", "InCsumErrors"), ("IpExt", "InMcastPkts"),
+    ("IpExt", "InBcastPkts"), ("TcpExt", "IPReversePathFilter"),
+)  # fmt: skip
+"""What the kernel counts of packets that it received and did not deliver, and packets that a node may ignore."""
+_LEAST_VANISHED, _LEAST_VANISHED_PERCENT = 10, 0.1
+"""Fewer vanished packets are no finding: the counters are not read at one instant. Ours."""
+
+
+def _vanished(value: Callable[[str, str], int]) -> int:
+    """Return the packets of RFC 4293's ipInReceives without ipInDelivers and all that the kernel accounts for.
+
+    Fragments arrive as several packets and are delivered as one.
+    """
+    in_reassembly = max(0, value("Ip", "ReasmReqds") - value("Ip", "ReasmOKs"))
+    accounted = value("Ip", "InDelivers") + in_reassembly + sum(value(*counter) for counter in _COUNTED_DROPS)
+    return max(0, value("Ip", "InReceives") - accounted)
+
+
+def vanish(counts: NodeCounts) -> bool:
+    """Return whether more packets vanished at a node than two readings can explain."""
+    return counts.vanished >= max(_LEAST_VANISHED, _LEAST_VANISHED_PERCENT / 100 * counts.received)
+
+
 def counts_of(change: CounterChange) -> NodeCounts:
     """Return the counters of one node."""
 
@@ -89,7 +127,37 @@ def counts_of(change: CounterChange) -> NodeCounts:
         other_errors=max(0, value("Udp", "InErrors") - overflowed - no_memory - bad_checksums),
         backlog_dropped=value("Softnet", "Dropped"),
         reverse_path=value("TcpExt", "IPReversePathFilter"),
+        received=value("Ip", "InReceives"),
+        vanished=_vanished(value),
+        rejected=value("IcmpMsg", "OutType3"),
+        overlapping=value("IpExt", "ReasmOverlaps"),
+        fragment_memory_bytes=change.fragment_memory_bytes,
     )
+
+
+_SMALLEST_DEFAULT_BYTES = 262_144
+"""The smallest default of net.ipv4.ipfrag_high_thresh in any kernel since 2.6.32 (net/ipv4/ip_fragment.c)."""
+_NEAR_LIMIT = 0.8
+"""The share of ipfrag_high_thresh that counts as used up; the kernel drops before all memory is in use. Ours."""
+
+
+class ReassemblyFault(Enum):
+    """Why packets could not be reassembled. ReasmFails counts all reasons together; only timeouts count apart."""
+
+    LOST = "lost fragments"
+    NO_ROOM = "no memory"
+    OUT_OF_ORDER = "overlapping fragments, or fragments too far out of order"
+    NOT_COUNTED = "memory or order"
+
+
+def reassembly_fault(cluster: Cluster, counts: NodeCounts) -> ReassemblyFault:
+    """Return why packets of a node could not be reassembled, as far as its counters, memory and limit show it."""
+    if counts.lost_fragments:
+        return ReassemblyFault.LOST
+    limit, used = sysctl(cluster, counts.node, "net.ipv4.ipfrag_high_thresh"), counts.fragment_memory_bytes
+    if limit is not None and (limit <= _SMALLEST_DEFAULT_BYTES or (used or 0) >= _NEAR_LIMIT * limit):
+        return ReassemblyFault.NO_ROOM
+    return ReassemblyFault.OUT_OF_ORDER if 2 * counts.overlapping >= counts.failed else ReassemblyFault.NOT_COUNTED
 
 
 def reassembly_status(counts: NodeCounts, limits: Thresholds) -> Status:
@@ -105,24 +173,24 @@ def node_counts(cluster: Cluster, node: str) -> NodeCounts | None:
     return counts_of(change) if change else None
 
 
-def without_counts(cluster: Cluster) -> dict[str, str]:
+def without_counts(cluster: Cluster) -> dict[str, Unread]:
     """Return the nodes whose counters are not known, with the reasons."""
-    why = {n.name: n.reason for n in cluster.unread_nodes()}
+    why: dict[str, Unread] = {n.name: n for n in cluster.unread_nodes()}
     if not isinstance(cluster.counters, Unknown):
-        why |= {node: unknown.reason for node, unknown in cluster.counters.unread.items()}
+        why |= cluster.counters.unread
     return why
 
 
-def lacks(changes: CounterChanges, wanted: tuple[str, ...]) -> list[tuple[str, str]]:
+def lacks(changes: CounterChanges, wanted: tuple[str, ...]) -> list[tuple[str, Unknown]]:
     """Return the nodes that were read and lack a wanted counter such as `Ip.ReasmFails`, with the reasons."""
     found = []
     for change in changes.nodes:
         missing = [w for w in wanted if change.counters.value(*w.split(".", 1)) is None]
         fell = [w for w in missing if w in change.left_out]
         if fell:
-            found.append((change.node, f"{fell[0]} fell between the two readings."))
+            found.append((change.node, Unknown(f"{fell[0]} fell between the two readings.")))
         elif missing:
-            found.append((change.node, f"Its kernel does not report {missing[0]}."))
+            found.append((change.node, Unknown(f"Its kernel does not report {missing[0]}.")))
     return found
 
 

@@ -23,7 +23,7 @@ MEANINGS = {
     Verdict.LOCAL_MTU.letter: "sender's MTU too small",
     Verdict.LOSS.letter: "loss",
     Verdict.UNREACHABLE.letter: "unreachable",
-    Verdict.FILTERED.letter: "pings filtered",
+    Verdict.FILTERED.letter: "no answer, node up",
     Verdict.UNKNOWN.letter: "not known",
     OWN: "itself",
 }

@@ -15,14 +15,16 @@ _TOP = 3
 
 MEANINGS = {
     "congested": "the LMS processes of the sender cannot keep up (CPU, scheduling, too few of them)",
-    "busy": "several sessions request the same blocks, or blocks wait for a log write: the load, not the network",
+    "buffer busy": "sessions wait behind another session's request for the same block: a symptom where blocks are lost "
+    "or slow, else the load",
+    "busy": "the sender writes redo before it sends the block, or other sessions pin it: the load, or slow log writes",
     "lost": "blocks are lost",
     "retry": "requests had to be repeated",
     "failure": "blocks could not be obtained",
 }
 """The meaning of an event with that term in its name (MOS 563566.1; Database Reference, wait events)."""
-THE_LOAD = "busy"
-"""The term of waits that only the load causes."""
+BUSY = frozenset({"busy", "buffer busy"})
+"""The terms of waits that the load can cause."""
 
 
 def for_blocks(own: InstanceActivity, which: str) -> list[WaitEvent]:
@@ -106,7 +108,12 @@ class UnusualWaits:
     @property
     def status(self) -> Status:
         """INFO where blocks are only busy, else a warning; PASS where there are no such events."""
-        return Status.PASS if not self.found else Status.INFO if self.terms == {THE_LOAD} else Status.WARN
+        return Status.PASS if not self.found else Status.INFO if self.terms <= BUSY else Status.WARN
+
+
+def _term(event: str) -> str:
+    """Return the first term in the name of an event; empty where it has none."""
+    return next((term for term in MEANINGS if term in event), "")
 
 
 def unusual_waits(own: InstanceActivity, lost: Sequence[WaitEvent], limits: Thresholds) -> UnusualWaits | None:
@@ -118,9 +125,6 @@ def unusual_waits(own: InstanceActivity, lost: Sequence[WaitEvent], limits: Thre
     total = time_us(events)
     much_us = limits.gc_wait_share_warn_percent * total / 100
     found = tuple(
-        (event, term)
-        for event in costliest(events)
-        for term in MEANINGS
-        if term in event.name and event.time_us >= much_us
+        (event, term) for event in costliest(events) if event.time_us >= much_us and (term := _term(event.name))
     )
     return UnusualWaits(own, found, total, bool(lost))

@@ -14,13 +14,21 @@ from checks.model.check import Check
 from checks.model.facts import GridHome, Port, PrivateNetwork
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, packet_of, ping_bytes
 from checks.model.settings import ProbeSettings, Settings, TrafficSettings
+from checks.rules.sampling_pace import PX_PER_S, pace_text
 from checks.run.engine import needed_groups
 from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
 from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
 from checks.sources.database.statements import Statement
 from checks.sources.entries import GridCommand, Program, RegistryEntry, RunsOn
-from checks.sources.grid_commands import DATABASE_CONFIGURATION, GRID_HOME, LIST_DATABASES
+from checks.sources.grid_commands import (
+    DATABASE_CONFIGURATION,
+    GRID_HOME,
+    LIST_DATABASES,
+    LISTENER_STATUS,
+    SCAN,
+    SCAN_LISTENER,
+)
 from checks.sources.kernel_files import (
     COUNTERS,
     COUNTERS_OF_THIS_NODE,
@@ -39,7 +47,7 @@ from checks.sources.probes.path_budget import plan_path
 from checks.sources.probes.path_mtu import CONFIRMATION_COPIES, HINT_COPIES, LADDER, SIZES_PER_ROUND
 from checks.sources.probes.ping_command import RUN, PingTool
 from checks.sources.probes.pinger import Request
-from checks.sources.registry import GLOBAL_AGAIN_S, INVENTORY_S, SamplePace, SqlQuery, queries, sources
+from checks.sources.registry import GLOBAL_AGAIN_S, SamplePace, SqlQuery, queries, sources
 
 EXAMPLE_MTU = 9000
 """The MTU of the displayed sizes: the MTU of a network is known only after its nodes have been read."""
@@ -111,6 +119,28 @@ def plan_samples(settings: Settings, environ: Mapping[str, str] = os.environ) ->
     )
     yield from _sampled_instances(settings)
     yield from _latency_pings(settings)
+
+
+def plan_rights(checks: Iterable[Check], *, samples: bool) -> Iterator[str]:
+    """Yield each right beyond those of any user, with what needs it, line by line."""
+    groups = {*needed_groups(tuple(checks), (*GATHERERS, CHANGING)), *(("samples",) if samples else ())}
+    needed = [entry for entry in sources() if not groups.isdisjoint(entry.groups)]
+    by_right: dict[str, dict[str, None]] = {}
+    for entry in needed:
+        for read in entry.reads:
+            if read.right:
+                where = "" if entry.where is RunsOn.HERE else f", {entry.where}"
+                by_right.setdefault(read.right, {})[f"{read.how}{where}"] = None
+    yield from ("", "Rights. Any user may do all of the above, except:")
+    for right, uses in by_right.items():
+        yield f"  {right}:"
+        yield from (f"    {use}" for use in uses)
+    if any(isinstance(entry, SqlQuery) for entry in needed):
+        yield from ("  SELECT on the views of the statements:", "    `racwire grants` prints the GRANT commands")
+    yield from (
+        "`racwire doctor` shows which of these rights this user lacks here. `racwire plan --sudoers` prints lines of",
+        "sudoers for the tools that refuse this user; racwire runs sudo only with --sudo.",
+    )
 
 
 def plan_doctor() -> Iterator[str]:
@@ -261,6 +291,7 @@ def _database(settings: Settings, groups: Collection[str], environ: Mapping[str,
         f"  with limits of {database.connect_timeout_s:g} s for the listener, {database.login_timeout_s:g} s "
         f"for the login, {database.call_timeout_s:g} s for one statement;",
         f"  {READ_ONLY}",
+        f"  where the listener does not know the service: {LISTENER_STATUS.command} for each running listener here",
     )
     if "database" in groups:
         yield from ("", "  once, where the release has these columns:", *_statements(_of_group("database")))
@@ -277,11 +308,11 @@ def _database(settings: Settings, groups: Collection[str], environ: Mapping[str,
 
 def _proposed(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the commands that find a connect string to propose."""
-    yield "Where an instance runs on this node (ora_pmon_* processes), to propose a connect string for it, read-only:"
+    yield "To propose a connect string for the instances of this node (ora_pmon_* processes), read-only:"
     yield f"  {GRID_HOME.reads[0].what:<{_COLUMN}}{GRID_HOME.reads[0].how}"
     home = find_grid_home(settings.cluster.grid_home, environ)
     path = home.path if isinstance(home, GridHome) else "$GRID_HOME"
-    for command in (LIST_DATABASES, DATABASE_CONFIGURATION):
+    for command in (LIST_DATABASES, DATABASE_CONFIGURATION, SCAN, SCAN_LISTENER, LISTENER_STATUS):
         yield f"  {command.topic:<{_COLUMN}}{shlex.join(command.argv(path))}"
 
 
@@ -298,6 +329,9 @@ def _history(settings: Settings) -> Iterator[str]:
     yield from ("", f"  once, over {days} of Statspack, {where}:", *_statements(statspack))
 
 
+_PX_BUDGET = f"  These statements occupy at most {PX_PER_S:g} PX slaves a second on all instances together."
+
+
 def _sampled_instances(settings: Settings) -> Iterator[str]:
     if not settings.database.is_set:
         yield from ("", "  no statements on instances: no database is configured.")
@@ -307,14 +341,16 @@ def _sampled_instances(settings: Settings) -> Iterator[str]:
         "  statements on the instances, through one open connection with the login of the checks (where an instance",
         "  hangs: the V$ views of the connected instance instead of GV$, and through a second connection the GV$",
         f"  statements of the samples at most every {GLOBAL_AGAIN_S:g} s, until all answer; limit of a statement: "
-        f"{settings.traffic.database_timeout_s:g} s):",
+        f"{settings.traffic.database_timeout_s:g} s).",
+        "  A GV$ statement occupies a parallel query (PX) slave on each instance, whose rows cross the interconnect.",
+        *([] if settings.traffic.instances_interval_s else [_PX_BUDGET]),
     )
     paces = {
         SamplePace.CONNECTED: SamplePace.CONNECTED.value,
-        SamplePace.SAMPLE: f"every {settings.traffic.interval_s:g} s",
-        SamplePace.PAIRS: f"every {settings.traffic.pairs_interval_s:g} s",
-        SamplePace.INVENTORY: f"every {INVENTORY_S:g} s, and when a new instance appears, those of these that the "
-        "release has",
+        SamplePace.SAMPLE: pace_text(settings.traffic),
+        SamplePace.MESSAGES: f"twice in a row, every {settings.traffic.pairs_interval_s:g} s or less often",
+        SamplePace.PAIRS: f"every {settings.traffic.pairs_interval_s:g} s or less often",
+        SamplePace.INVENTORY: f"{SamplePace.INVENTORY.value}, those of these that the release has",
     }
     for pace, when in paces.items():
         yield f"  {when}:"

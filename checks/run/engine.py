@@ -14,9 +14,10 @@ from contextlib import redirect_stdout
 
 import msgspec
 
+from checks.diagnosis.diagnose import diagnose
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check
-from checks.model.facts import Cluster, NotAsked, Unknown
+from checks.model.facts import Cluster, Node, NotAsked, Unknown, UnreadNode
 from checks.model.finding import Finding
 from checks.model.journal import Journal, now
 from checks.model.report import Report, make_report
@@ -24,8 +25,8 @@ from checks.model.settings import Settings
 from checks.rules.waivers import apply, day_of
 from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.engine_findings import KINDS, check_broke, interrupted_check, not_asked, not_gathered, plugin_broken
-from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
-from checks.run.gathering import GATHERERS, Gatherer
+from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
+from checks.run.gathering import GATHERERS, Gatherer, with_nodes
 from checks.run.settings_values import as_plain
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
@@ -50,7 +51,11 @@ class Engine:
         self._gatherers = tuple(g for g in gatherers if g.group in needed)
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._under_way: set[str] = set()
-        self._session = Session(settings, self.journal, self._progress, password=password)
+        self._so_far: tuple[Node | UnreadNode, ...] = ()
+        """The nodes while some of them are pending; empty before their names are known."""
+        self._session = Session(
+            settings, self.journal, self._progress, password=password, nodes_so_far=self._nodes_so_far
+        )
         self._concluded: dict[str, tuple[Finding, ...]] = {b.name: (plugin_broken(b),) for b in broken}
         self._cluster = Cluster(
             local_node=self._session.local_node,
@@ -101,6 +106,7 @@ class Engine:
             settings=self._settings,
             versions=self._versions,
             waivers=standings,
+            diagnosis=diagnose(self._cluster, marked),
         )
 
     @property
@@ -113,6 +119,14 @@ class Engine:
         if group == "counters" and "activity" in self._under_way:
             return  # both wait at the same time; two alternating lines would be harder to read than one
         self._events.put_nowait(GatherProgress(group, text, done, total))
+
+    def _nodes_so_far(self, nodes: tuple[Node | UnreadNode, ...]) -> None:
+        self._so_far = nodes
+        self._report_so_far()
+
+    def _report_so_far(self) -> None:
+        known = with_nodes(self._cluster, self._so_far, self._session.settings, self._session.local_node)
+        self._events.put_nowait(NodesSoFar(known))
 
     async def _work(self) -> None:
         gathered = {g.group: asyncio.Event() for g in self._gatherers}
@@ -143,6 +157,8 @@ class Engine:
         )
         problem = found.reason if isinstance(found, Unknown) else ""
         self._events.put_nowait(Gathered(gatherer.group, time.monotonic() - began, problem))
+        if self._so_far and not self._cluster.is_gathered("nodes"):
+            self._report_so_far()  # the facts of this group, with the nodes so far
         gathered[gatherer.group].set()
 
     async def _judge(self, check: Check, gathered: dict[str, asyncio.Event]) -> None:
@@ -163,7 +179,7 @@ class Engine:
             if isinstance(fact, NotAsked):
                 return (not_asked(check, need, fact),)
             if isinstance(fact, Unknown):
-                return (not_gathered(check, need, fact, self._cluster.local_node, self.journal),)
+                return (not_gathered(check, need, fact, self._cluster, self.journal),)
         return ()
 
     def _findings(self, check: Check) -> tuple[Finding, ...]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import msgspec
 
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check, Kind
-from checks.model.facts import NotAsked, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.facts import Cluster, NotAsked, Unknown
+from checks.model.finding import Finding, Remedy, Status, name_the_networks
 from checks.model.journal import Journal
+from checks.model.networks import subnets_found
+from checks.model.wording import continued
 from checks.run.check_discovery import BrokenPlugin
 
 NOT_GATHERED = Kind(
@@ -35,15 +36,7 @@ NOT_ASKED = Kind(
     "A check was skipped, because the facts that it judges were not requested",
     "SKIPPED is neither good nor bad. It does not change the exit code.",
 )
-_NAME_THE_CLUSTER = (
-    Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",)),
-    Remedy(
-        "Or specify the private networks and the other nodes; racwire then needs no Clusterware.",
-        ("racwire check --network 192.168.10.0/24 --peer HOST",),
-    ),
-)
-_SELECT_GRANT = re.compile(r"^GRANT SELECT ON (\S+) TO (\S+);$", re.MULTILINE)
-
+_ELSEWHERE = Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",))
 KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED)
 """The kinds of findings that the engine itself makes, for any check."""
 
@@ -65,37 +58,29 @@ def not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
     )
 
 
-def not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal: Journal) -> Finding:
+def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, journal: Journal) -> Finding:
     """Return the finding of a check whose facts could not be gathered, with the queries of this node that failed."""
+    node = cluster.local_node
     topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
     topics |= dict.fromkeys(("database", "activity", "history"), _failed_queries(journal, node))
     first_sentence, _, rest = unknown.reason.partition(". ")
     steps: Sequence[Remedy] = ()
     if need in ("clusterware", "networks"):
-        may = (Remedy("Run racwire as a user who may query Clusterware.", unknown.commands),)
-        steps = (*may, _NAME_THE_CLUSTER[1]) if unknown.commands else _NAME_THE_CLUSTER
-    elif granted := _SELECT_GRANT.findall("\n".join(unknown.commands)):
-        steps = (_how_to_grant(granted),)
+        # Without a usable Grid home or a right, the reason has its own remedy, and Clusterware may well be up here.
+        is_up = isinstance(cluster.clusterware, Unknown) or unknown.right is not None
+        steps = (*(() if is_up else (_ELSEWHERE,)), name_the_networks(subnets_found(cluster.read_nodes())))
     return _of(
         check.id,
         NOT_GATHERED.finding(
             Status.UNKNOWN,
-            f"{check.id} could not tell: {first_sentence.rstrip('.')}.",
+            f"{check.id} could not tell: {continued(first_sentence.rstrip('.'))}.",
             subject=f"{need} not known",
             seen=(rest,) if rest else (),
             next=steps,
             evidence=[(node, topic) for topic in topics.get(need, ())],
+            lacks=[unknown],
         ),
     )
-
-
-def _how_to_grant(missing: list[tuple[str, str]]) -> Remedy:
-    """Return the remedy with the script that grants these objects, and all others that racwire reads."""
-    objects, users = zip(*missing, strict=True)
-    arguments = ["racwire grants", *(f"--user {user}" for user in dict.fromkeys(users) if user != "RACWIRE")]
-    arguments += ["--awr"] if any(".DBA_HIST_" in name for name in objects) else []
-    arguments += ["--statspack"] if any(name.startswith("PERFSTAT.") for name in objects) else []
-    return Remedy("Have a DBA run the script that grants all objects that racwire reads.", (" ".join(arguments),))
 
 
 def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:

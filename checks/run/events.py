@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from checks.model.facts import Cluster
 from checks.model.finding import Finding
 from checks.model.report import Report
 
@@ -46,6 +47,14 @@ class Gathered:
 
 
 @dataclass(frozen=True)
+class NodesSoFar:
+    """Some nodes have answered while others are pending: for samples, which need not wait for all. Checks wait."""
+
+    cluster: Cluster
+    """The facts so far, with the pending nodes."""
+
+
+@dataclass(frozen=True)
 class CheckConcluded:
     """A check has finished."""
 
@@ -60,4 +69,4 @@ class RunFinished:
     report: Report
 
 
-Event = RunStarted | GatherProgress | Gathered | CheckConcluded | RunFinished
+Event = RunStarted | GatherProgress | NodesSoFar | Gathered | CheckConcluded | RunFinished

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from checks.model.broken_dependency import error_text
 from checks.model.facts import (
     Activity,
@@ -29,7 +31,7 @@ from checks.model.networks import private_networks
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.managed import read_managed
-from checks.sources.database.connect_proposal import propose_connection
+from checks.sources.database.connect_proposal import name_served_services, propose_connection
 from checks.sources.database.history import read_history
 from checks.sources.database.identity import read_database
 from checks.sources.database.sampling import read_activity
@@ -74,25 +76,55 @@ async def _nodes(session: Session, cluster: Cluster) -> tuple[Node | UnreadNode,
             return await read_local_node(name, session.journal)
         return await read_peer(await session.shell(name), session.journal, session.settings.ssh.read_timeout_s)
 
-    return _each_once(await _of_every_node(session, cluster, "nodes", "", read))
+    so_far: dict[str, Node | UnreadNode] = {
+        name: UnreadNode(name, f"{name} has not been read yet.", is_pending=True)
+        for name in _node_names(session, cluster)
+    }
+    session.nodes_so_far(tuple(so_far.values()))
+
+    def add(name: str, found: Node | UnreadNode) -> None:
+        so_far[name] = found
+        nodes = _each_once(so_far.values())
+        if any(isinstance(node, UnreadNode) and node.is_pending for node in nodes):
+            session.nodes_so_far(nodes)
+
+    return _each_once(await _of_every_node(session, cluster, "nodes", "", read, add))
+
+
+def with_nodes(cluster: Cluster, nodes: tuple[Node | UnreadNode, ...], settings: Settings, local_node: str) -> Cluster:
+    """Return the cluster with the nodes known so far, and with the private networks as far as these nodes have them."""
+    read = [node for node in nodes if isinstance(node, Node)]
+    networks = private_networks(cluster.clusterware, settings.cluster.networks, read)
+    return replace(cluster, nodes=nodes, networks=networks, local_node=local_node)
 
 
 async def _of_every_node(
-    session: Session, cluster: Cluster, group: str, what: str, read: Callable[[str], Awaitable[T]]
+    session: Session,
+    cluster: Cluster,
+    group: str,
+    what: str,
+    read: Callable[[str], Awaitable[T]],
+    add: Callable[[str, T | UnreadNode], None] = lambda name, found: None,
 ) -> list[T | UnreadNode]:
     """Read every node at the same time; a node that hangs costs its own time limit and delays no other node.
 
-    `what` names the part that is read, `the setup of `; empty for the node itself.
+    `what` names the part that is read, `the setup of `; empty for the node itself. `add` receives each node's result
+    as soon as the node has answered, or has been given up.
     """
     names = _node_names(session, cluster)
     done = 0
+
+    async def each(name: str) -> T | UnreadNode:
+        found = await guarded(name)
+        add(name, found)
+        return found
 
     async def guarded(name: str) -> T | UnreadNode:
         nonlocal done
         try:
             return await read(name)
         except ShellError as error:
-            return UnreadNode(name, str(error))
+            return UnreadNode(name, str(error), error.right)
         except Exception as error:  # an error of one node must not lose the others
             return UnreadNode(name, f"Reading {what}{name} failed: {error_text(error)}")
         finally:
@@ -100,7 +132,7 @@ async def _of_every_node(
             session.progress(group, f"read {what}{name}", done, len(names))
 
     session.progress(group, f"reading {what}the nodes", 0, len(names))
-    return await asyncio.gather(*map(guarded, names))
+    return await asyncio.gather(*map(each, names))
 
 
 def _each_once(nodes: Iterable[Node | UnreadNode]) -> tuple[Node | UnreadNode, ...]:
@@ -147,7 +179,10 @@ async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | Unrea
 
     async def read(name: str) -> NodeSetup:
         limit_s = max(session.settings.ssh.read_timeout_s, SETUP.limit_s or 0)
-        return await read_setup(await session.shell(name), session.journal, limit_s)
+        sudo = session.settings.cluster.sudo
+        owner = cluster.clusterware.grid_home.owner if isinstance(cluster.clusterware, Clusterware) else ""
+        shell = await session.shell(name)
+        return await read_setup(shell, session.journal, limit_s, sudo=sudo, grid_owner=owner)
 
     return tuple(await _of_every_node(session, cluster, "setups", "the setup of ", read))
 
@@ -190,12 +225,22 @@ async def _database(session: Session, cluster: Cluster) -> Database | Unknown | 
     if not session.databases.settings.is_set:
         return await propose_connection(session.settings.cluster, session.journal, session.local_node)
     found = await read_database(session.databases, session.progress)
-    if isinstance(found, Database) and _is_single(found):
+    if isinstance(found, Unknown):
+        return await why_no_database(session, found, await session.databases.failed_with())
+    if _is_single(found):
         return NotAsked(
             f"{found.name} is not a RAC database (cluster_database is FALSE) and uses no interconnect.",
             ("racwire check --connect SCAN:1521/SERVICE_OF_A_RAC_DATABASE --user RACWIRE",),
         )
     return found
+
+
+async def why_no_database(session: Session, failure: Unknown, code: int | None) -> Unknown:
+    """Return the failure of a login with that ORA- code; with the services to connect to instead, if a listener does
+    not serve the service of the settings."""
+    settings = session.settings
+    connect = settings.database.connect
+    return await name_served_services(failure, code, connect, settings.cluster, session.journal, session.local_node)
 
 
 def _is_single(database: Database) -> bool:

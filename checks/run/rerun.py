@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from checks.diagnosis.diagnose import diagnose
 from checks.model.finding import worst_first
 from checks.model.report import Report, Rerun
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
@@ -29,10 +30,12 @@ def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Re
     # A waiver may cover findings of any check: its standing depends on all findings.
     makers = {s.code: s.check for s in (*whole.waivers, *part.waivers) if s.check or s.standing != NOT_CHECKED}
     marked, standings = apply(findings, waivers_in(part.settings), day_of(part.started_at), makers, known_codes)
+    cluster = msgspec.structs.replace(whole.cluster, **facts)
     return msgspec.structs.replace(
         whole,
-        cluster=msgspec.structs.replace(whole.cluster, **facts),
+        cluster=cluster,
         findings=tuple(worst_first(list(marked))),
+        diagnosis=diagnose(cluster, marked),
         waivers=standings,
         journal=(*entries, *part.journal),
         reruns=(*kept, again),

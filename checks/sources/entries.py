@@ -32,6 +32,8 @@ class Read:
     """A label for the dry run."""
     how: str
     """The command, files or action, in a form that a person can repeat or check."""
+    right: str = ""
+    """The right that it needs, as a noun phrase; empty where any user may do it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,9 @@ _PRINTED = r"[^\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
 INTERFACE = Argument("INTERFACE", rf"(?!\.\.?\Z)(?:(?!/){_PRINTED})+")
 ADDRESS = Argument("ADDRESS", r"[0-9A-Fa-f.:]{2,45}(?:%[^/\s]{1,15})?")
 DIRECTORY = Argument("DIRECTORY", rf"/{_PRINTED}*")
+BY_SUDO = "sudo"
+SUDO = Argument("SUDO", f"{BY_SUDO}|no")
+"""Whether the program may run a refused tool again by `sudo -n`."""
 CLUSTER = Argument("CLUSTER", r"[A-Za-z0-9._-]+")
 FILES = Argument("FILE", rf"/{_PRINTED}*", is_many=True)
 

@@ -29,6 +29,8 @@ GRID_HOME = RegistryEntry(
     ),
 )
 
+GRID_RIGHT = "the Grid owner or root; some tools also answer members of the Grid home's group"
+"""The right to run the tools of a Grid home."""
 HAIP_RESOURCE = "ora.cluster_interconnect.haip"
 _SRVCTL_S = 30.0
 """Seconds for srvctl and ocrconfig: srvctl starts Java, and takes seconds on a busy node."""
@@ -41,7 +43,7 @@ def _query(topic: str, command: str, purpose: str, *, group: str = "clusterware"
         groups=(group,),
         where=RunsOn.HERE,
         purpose=purpose,
-        reads=(Read(topic, topic, command),),
+        reads=(Read(topic, topic, command, GRID_RIGHT),),
         tool=tool,
         arguments=tuple(arguments),
         limit_s=limit_s,
@@ -82,6 +84,24 @@ DATABASE_CONFIGURATION = _query(
     "the unique name, the domain and the instances of a database, for a connect string that works",
     group="database",
 )
+SCAN = _query(
+    "srvctl config scan",
+    "srvctl config scan",
+    "the SCAN, for a connect string that works",
+    group="database",
+)
+SCAN_LISTENER = _query(
+    "srvctl config scan_listener",
+    "srvctl config scan_listener",
+    "the port of the SCAN, for a connect string that works",
+    group="database",
+)
+LISTENER_STATUS = _query(
+    "lsnrctl status NAME",
+    "lsnrctl status NAME",
+    "the services that each running listener of this node serves: without a connection, and after ORA-12514",
+    group="database",
+)
 MANUAL_BACKUPS = _query(
     "ocrconfig -showbackup",
     "ocrconfig -showbackup manual",
@@ -104,5 +124,8 @@ GRID_COMMANDS = (
     LIST_DATABASES,
     DATABASE_STATUS,
     DATABASE_CONFIGURATION,
+    SCAN,
+    SCAN_LISTENER,
+    LISTENER_STATUS,
     MANUAL_BACKUPS,
 )

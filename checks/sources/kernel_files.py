@@ -72,7 +72,7 @@ THIS_NODE = RegistryEntry(
 )
 """Reads netlink, /proc and /sys: starts no process and needs no privilege."""
 
-_CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat")
+_CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat", "/proc/net/sockstat")
 COUNTERS_OF_THIS_NODE = KernelFileList(
     name="counters of this node",
     groups=("counters",),

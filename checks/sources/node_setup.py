@@ -5,12 +5,17 @@ The programs print only allow-listed lines of files that can hold secrets. Every
 
 from __future__ import annotations
 
-from checks.sources.entries import CLUSTER, DIRECTORY, FILES, Program, Read, RegistryEntry, RunsOn
-from checks.sources.grid_commands import OLR_FILES
+from checks.sources.entries import BY_SUDO, CLUSTER, DIRECTORY, FILES, SUDO, Program, Read, RegistryEntry, RunsOn
+from checks.sources.grid_commands import GRID_RIGHT, OLR_FILES
 from checks.sources.sh_text import MARK, files_program, program
 
+AUTOSTART_ARGUMENTS = ("config", "crs")
+CHECK_ARGUMENTS = ("check", "crs")
+LLDP_ARGUMENTS = ("-f", "keyvalue")
 TOOL_LIMIT_S = 2
 """Seconds after which a tool of the node is ended; the tools answer in a tenth of a second."""
+CRSCTL_LIMIT_S = 5
+"""Seconds after which crsctl and ocrconfig are ended; they answer late while the stack starts."""
 _MOST_CONNECTIONS = 40
 """Most connections that nmcli is queried about; a node of a cluster has about one for each interface."""
 
@@ -35,8 +40,39 @@ UNITS = ("NetworkManager", "network", "systemd-networkd", "wicked")
 
 _OLR = " ".join(OLR_FILES)
 
-HOME = f"home=$(grep -h -s '^crs_home=' {_OLR} | head -n 1 | cut -d = -f 2-)"
-"""Sets `home` to the Grid home whose tools are run. Only root can write olr.loc, so root chose these tools."""
+NO_HOME = f"{MARK}-no-home"
+"""The line that shows that no olr.loc names a Grid home that this user can read."""
+
+
+_OWNER = 'owner=$(stat -L -c %U "$home/bin/oracle" "$home/bin/oifcfg" 2>/dev/null | head -n 1)'
+"""Sets `owner` to the owner of the installation; root's scripts make root own some tools. racwire runs nothing of a
+Grid home as root: its owner can replace these programs."""
+
+
+def _by_sudo(command: str, limit_s: int, as_user: str = "") -> str:
+    """A command with a limit of time that runs again by sudo where it was refused and the first argument permits it."""
+    user, who = ('-u "$owner" ', f'{as_user}; if [ "$owner" = root ]; then exit "$code"; fi; ') if as_user else ("", "")
+    return (
+        f"timeout {limit_s} {command} || {{ code=$?; "
+        f'if [ "$1" != {BY_SUDO} ] || [ "$code" -eq 127 ] || [ "$code" -eq 124 ]; then exit "$code"; fi; '
+        f"{who}timeout {limit_s} sudo -n {user}{command}; }}"
+    )
+
+
+def _home_tool(command: str, *, by_sudo: bool = False) -> str:
+    """A command that runs a tool of the Grid home that olr.loc names, bounded in time.
+
+    Only root can write olr.loc, so root chose these tools. Without a home, grep prints why, and nothing else runs.
+    """
+    tool, _, arguments = command.partition(" ")
+    line = f'"$home/bin/{tool}" {arguments}'
+    bounded = _by_sudo(line, CRSCTL_LIMIT_S, _OWNER) if by_sudo else f"timeout {CRSCTL_LIMIT_S} {line}"
+    return (
+        f"home=$(grep -h -s '^crs_home=' {_OLR} | head -n 1 | cut -d = -f 2-); "
+        f"if [ -z \"$home\" ]; then printf '{NO_HOME}\\n'; grep '^crs_home=' {_OLR}; "
+        f"else {bounded}; fi"
+    )
+
 
 # --- the files that configure interfaces: their places, and the lines that are read ----------------------------------
 
@@ -112,9 +148,9 @@ _SETUP = {
         "grep -H -E '^NSpid:[[:space:]]*[0-9]+[[:space:]]+[0-9]' [0-9]*/status"
     ),
     "homes": f"grep -h -i '^[[:space:]]*crs_home' {_OLR}",
-    "autostart": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/crsctl" config crs',
+    "autostart": _home_tool(f"crsctl {' '.join(AUTOSTART_ARGUMENTS)}", by_sudo=True),
     "ohasdstr": "grep -H . /etc/oracle/scls_scr/*/root/ohasdstr /var/opt/oracle/scls_scr/*/root/ohasdstr",
-    "services": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/crsctl" check crs',
+    "services": _home_tool(f"crsctl {' '.join(CHECK_ARGUMENTS)}", by_sudo=True),
     "platform": (
         "cd /sys/class/dmi/id && grep -H . sys_vendor product_name chassis_asset_tag bios_vendor; "
         "for place in /opt/oracle.cellos /opt/oracle/oak /opt/oracle/dcs; do "
@@ -140,10 +176,11 @@ _SETUP = {
         f'timeout {TOOL_LIMIT_S} nmcli -t -f {NMCLI_FIELDS} connection show uuid "$uuid" || break; done'
     ),
     "keyfiles": files_program(f"{' '.join(KEYFILE_DIRECTORIES)} {'/* '.join(KEYFILE_DIRECTORIES)}/*", KEYFILE_LINES),
-    "ifcfg": files_program(f"{IFCFG_DIRECTORY}/ifcfg-*", IFCFG_LINES),
-    "wicked": files_program(f"{WICKED_DIRECTORY}/ifcfg-*", WICKED_LINES),
+    "ifcfg": files_program(f"{IFCFG_DIRECTORY} {IFCFG_DIRECTORY}/ifcfg-*", IFCFG_LINES),
+    "wicked": files_program(f"{WICKED_DIRECTORY} {WICKED_DIRECTORY}/ifcfg-*", WICKED_LINES),
     "networkd": files_program(
-        " ".join(
+        f"{' '.join(NETWORKD_DIRECTORIES)} "
+        + " ".join(
             f"{place}/*.{kind} {place}/*.{kind}.d/*.conf"
             for place in NETWORKD_DIRECTORIES
             for kind in ("network", "netdev", "link")
@@ -154,7 +191,7 @@ _SETUP = {
     "netplan": f"ls -d -- {'/*.yaml '.join(NETPLAN_DIRECTORIES)}/*.yaml",
     "scripts": files_program(SCRIPTS, MTU_LINES, executable=True),
     "rules": f"grep -H -E '{MTU_LINES}' {RULES}",
-    "lldp": f"timeout {TOOL_LIMIT_S} lldpctl -f keyvalue",
+    "lldp": _by_sudo(f"lldpctl {' '.join(LLDP_ARGUMENTS)}", TOOL_LIMIT_S),
 }
 """The command of each section. It prints what exists and leaves out the rest."""
 
@@ -180,9 +217,14 @@ SETUP = Program(
     text=program(_SETUP, with_errors=("autostart", "services", "lldp")),
     reads=(
         Read("setup", "this boot", "/proc/sys/kernel/random/boot_id /proc/stat; date; uname"),
-        Read("setup", "processes", "names of Clusterware's daemons and of PMON, in /proc/*/cmdline and /proc/*/status"),
+        Read(
+            "setup",
+            "processes",
+            "names of Clusterware's daemons and of PMON, in /proc/*/cmdline and /proc/*/status",
+            "root or the group of hidepid, where /proc is mounted with hidepid",
+        ),
         Read("setup", "Clusterware", f"{_OLR} /etc/oracle/scls_scr/*/root/ohasdstr"),
-        Read("setup", "", "crsctl config crs; crsctl check crs"),
+        Read("setup", "", "crsctl config crs; crsctl check crs", GRID_RIGHT),
         Read(
             "setup",
             "platform",
@@ -195,16 +237,24 @@ SETUP = Program(
             "boot files",
             "NetworkManager",
             f"nmcli -t connection show [uuid UUID], without secrets, {_MOST_CONNECTIONS} at most",
+            "root, only where nmcli prints no connections",
         ),
         Read("boot files", "", _below(f"{place}/*" for place in KEYFILE_DIRECTORIES)),
         Read("boot files", "ifcfg", f"{IFCFG_DIRECTORY}/ifcfg-* {WICKED_DIRECTORY}/ifcfg-*"),
         Read("boot files", "systemd-networkd", _below(f"{place}/*" for place in NETWORKD_DIRECTORIES)),
         Read("boot files", "netplan", f"ls {_below(f'{place}/*.yaml' for place in NETPLAN_DIRECTORIES)}"),
         Read("boot files", "lines with mtu", f"{SCRIPTS} {RULES}"),
-        Read("lldp", "switch ports", "lldpctl -f keyvalue"),
+        Read("lldp", "switch ports", f"lldpctl {' '.join(LLDP_ARGUMENTS)}", "root or the group of lldpd's socket"),
+        Read(
+            "",
+            "by sudo",
+            "crsctl and lldpctl again by `sudo -n`, where they refuse this user and SUDO is sudo (--sudo)",
+        ),
     ),
+    arguments=(SUDO,),
+    example=("no",),
     sections=_SETUP_SECTIONS,
-    limit_s=20.0,
+    limit_s=25.0,
 )
 """About sixty short-lived processes on a node with a dozen interfaces. `limit_s` is short even for a node where every
 tool hangs, because other readers wait for the same shell."""
@@ -236,10 +286,8 @@ OLR_BACKUP = Program(
     groups=("changing",),
     where=RunsOn.NODES,
     purpose="the last manual backup of the node's own registry (OLR), from the Grid home that olr.loc names",
-    text=program(
-        {"olr": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/ocrconfig" -local -showbackup manual'}, with_errors=("olr",)
-    ),
-    reads=(Read("ocrconfig -local", "registry", "ocrconfig -local -showbackup manual"),),
+    text=program({"olr": _home_tool("ocrconfig -local -showbackup manual")}, with_errors=("olr",)),
+    reads=(Read("ocrconfig -local", "registry", "ocrconfig -local -showbackup manual", "root"),),
 )
 
 _FIRST_BYTES = 400

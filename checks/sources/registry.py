@@ -23,9 +23,11 @@ SSH = RegistryEntry(
     groups=("nodes", "setups", "counters", "paths", "changing", "samples"),
     where=RunsOn.PEERS,
     purpose="one connection for the whole run, through which all programs run",
-    reads=(Read("ssh", "connection", "ssh NODE sh"),),
+    reads=(Read("ssh", "connection", "ssh NODE sh", "a login without a password (user equivalence) on each peer"),),
 )
 
+PING_RIGHT = "the program ping (setuid or cap_net_raw), or a group in net.ipv4.ping_group_range"
+"""The right to send pings."""
 PATH_PINGS = RegistryEntry(
     name="path pings",
     groups=("paths",),
@@ -33,7 +35,10 @@ PATH_PINGS = RegistryEntry(
     purpose="packets between each ordered pair of nodes on each private network, never on a public one",
     reads=(
         Read(
-            "path NETWORK FROM TO", "packets", "DF pings of three sizes, and follow-up pings that depend on the answers"
+            "path NETWORK FROM TO",
+            "packets",
+            "DF pings of three sizes, and follow-up pings that depend on the answers",
+            PING_RIGHT,
         ),
     ),
 )
@@ -43,7 +48,12 @@ LATENCY_PINGS = RegistryEntry(
     where=RunsOn.HERE,
     purpose="the round-trip time of a small ping and of a block, only with --probe",
     reads=(
-        Read("", "packets", "pings of two sizes to every other node on each private network, never on a public one"),
+        Read(
+            "",
+            "packets",
+            "pings of two sizes to every other node on each private network, never on a public one",
+            "root, or a group in net.ipv4.ping_group_range",
+        ),
     ),
 )
 
@@ -59,7 +69,7 @@ DATABASE_LOGIN = RegistryEntry(
 
 
 INVENTORY_S = 60.0
-"""Seconds from one reading of the list of instances to the next."""
+"""Seconds from one attempt to read a missing name, or a refused view, to the next."""
 
 
 class SamplePace(StrEnum):
@@ -67,8 +77,9 @@ class SamplePace(StrEnum):
 
     CONNECTED = "once it is connected"
     SAMPLE = "with each sample"
+    MESSAGES = "with two samples in a row, at the slower pace of pairs"
     PAIRS = "at the slower pace of pairs (traffic.pairs_interval_s)"
-    INVENTORY = f"every {INVENTORY_S:g} s, and when an unknown instance appears"
+    INVENTORY = "when an unknown instance appears, or one comes back"
 
 
 GLOBAL_AGAIN_S = 15.0
@@ -88,7 +99,7 @@ _IDENTITY = (
 _SAMPLED = {
     "connected": SamplePace.CONNECTED,
     "sysstat": SamplePace.SAMPLE,
-    "dlm_misc": SamplePace.SAMPLE,
+    "dlm_misc": SamplePace.MESSAGES,
     "cache_transfer": SamplePace.PAIRS,
     "instance_ping": SamplePace.PAIRS,
     "instances": SamplePace.INVENTORY,

@@ -26,16 +26,19 @@ def files_program(patterns: str, wanted: str, *, unwanted: str = "", executable:
 
     `wanted` is an expression of `grep -E` in single quotes, an allow-list, so that the command never prints a secret.
     Lines that match `unwanted`, in either case, are left out. `executable` leaves out files that are not executable,
-    for scripts that run only then. The command names a directory among the patterns only where it cannot be read,
-    because its contents are then not known.
+    for scripts that run only then. The command names a directory, from the patterns or above them, only where this user
+    cannot list or enter it, because its contents are then not known.
     """
     lines = f"grep -E '{wanted}' \"$file\"" + (f" | grep -v -i -E '{unwanted}'" if unwanted else "")
     unreadable = f"printf '{UNREADABLE}\\n'"
     name = f"printf '{FILE_MARK} %s\\n' \"$file\""
     is_meant = '[ -f "$file" ]' + (' && [ -x "$file" ]' if executable else "")
+    closed = '[ -d "$up" ] && { [ ! -r "$up" ] || [ ! -x "$up" ]; }'
+    name_closed = f"if {closed}; then printf '{FILE_MARK} %s\\n' \"$up\"; {unreadable}; fi"
     return (
         f"for file in {patterns}; do if {is_meant}; then {name}; "
         f'if [ -r "$file" ]; then {lines}; else {unreadable}; fi; '
-        f'elif [ -d "$file" ]; then if [ ! -r "$file" ]; then {name}; {unreadable}; fi; '
-        f'elif [ ! -f "$file" ] && [ -e "$file" ]; then {name}; printf \'{MASKED}\\n\'; fi; done'
+        f'elif [ -d "$file" ]; then up=$file; {name_closed}; '
+        f'elif [ -e "$file" ]; then if [ ! -f "$file" ]; then {name}; printf \'{MASKED}\\n\'; fi; '
+        f"else up=${{file%/*}}; {name_closed}; fi; done"
     )

@@ -11,81 +11,24 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from types import TracebackType
 from typing import Self
 
-import msgspec
-
 from checks.model.broken_dependency import error_text
-from checks.model.facts import Cluster, Database, NotAsked, Unknown
-from checks.model.journal import Journal, now
+from checks.model.facts import Cluster, Database, NotAsked, NotGathered, Unknown, UnreadNode
+from checks.model.journal import Journal
 from checks.model.settings import Settings
-from checks.run.gathering import GATHERERS, Gatherer
+from checks.run.gathering import why_no_database
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
 from checks.traffic.instances import sample_instances
+from checks.traffic.instances_pacer import InstancesPacer
 from checks.traffic.links import LinkBook
 from checks.traffic.pace import Backoff, Pace
 from checks.traffic.peer_stream import sample_peer
-from checks.traffic.samples import Event, Gap, InstanceSample, Links
+from checks.traffic.samples import Event, FeedEvent, Gap, InstanceSample, InstancesPace, Links
 from checks.traffic.this_node import sample_this_node, watch_links
-
-_GROUPS = ("clusterware", "nodes", "networks", "database")
-
-
-async def find_cluster(
-    settings: Settings, *, password: Secret | None = None, progress: Callable[[str], None] | None = None
-) -> Cluster:
-    """Return the cluster that a feed samples: Clusterware, nodes, networks and database as facts, without any check.
-
-    A group that could not be gathered is Unknown with its reason. Raises nothing except on cancellation.
-    """
-
-    def report_progress(group: str, text: str, done: int, total: int) -> None:
-        if progress is not None:
-            progress(text)
-
-    session = Session(settings, Journal(), report_progress, password=password)
-    try:
-        return await _gathered(session, tuple(g for g in GATHERERS if g.group in _GROUPS))
-    finally:
-        await session.close()
-
-
-async def _gathered(session: Session, gatherers: Iterable[Gatherer]) -> Cluster:
-    """Gather each group as soon as the groups that it needs are complete; independent groups run at the same time."""
-    cluster = Cluster(
-        local_node=session.local_node,
-        taken_at=now(),
-        named_networks=session.settings.cluster.networks,
-        thresholds=session.settings.thresholds.as_facts(),
-    )
-    complete = {gatherer.group: asyncio.Event() for gatherer in gatherers}
-
-    async def gather(gatherer: Gatherer) -> None:
-        nonlocal cluster
-        for need in gatherer.needs:
-            await complete[need].wait()
-        found = await _found(gatherer, session, cluster)
-        cluster = msgspec.structs.replace(cluster, **{gatherer.group: found}, local_node=session.local_node)
-        complete[gatherer.group].set()
-
-    async with asyncio.TaskGroup() as gathering:
-        for gatherer in gatherers:
-            gathering.create_task(gather(gatherer))
-    return cluster
-
-
-async def _found(gatherer: Gatherer, session: Session, cluster: Cluster) -> object:
-    try:
-        async with asyncio.timeout(gatherer.limit_s):
-            return await gatherer.gather(session, cluster)
-    except TimeoutError:
-        return Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was stopped.")
-    except Exception as error:  # a source may fail in any way: its facts are unknown, the other sources continue
-        return Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")
-
 
 log = logging.getLogger(__name__)
 
@@ -105,8 +48,9 @@ class Feed:
         self._settings = settings
         self._session = Session(settings, Journal(keep=_JOURNAL_ENTRIES), password=password)
         self._pace = Pace(settings.traffic.interval_s)
+        self._pacer = InstancesPacer(settings.traffic, self._put)
         self._book = LinkBook(self._emit)
-        self._waiting: deque[Event] = deque(maxlen=_WAITING_EVENTS)
+        self._waiting: deque[FeedEvent] = deque(maxlen=_WAITING_EVENTS)
         self._arrived = asyncio.Event()
         self._gaps: dict[str, str] = {}
         self._sources: dict[str, Source] = {
@@ -119,27 +63,31 @@ class Feed:
 
     @property
     def interval_s(self) -> float:
-        """Seconds between two samples of a source. A new value takes effect at once."""
+        """Seconds between two samples of a node; of instances, as many or more. A new value takes effect at once."""
         return self._pace.interval_s
 
     @interval_s.setter
     def interval_s(self, seconds: float) -> None:
         self._pace.interval_s = seconds
+        self._pacer.change_base(seconds)
 
     def follow(self, cluster: Cluster) -> None:
-        """Sample the known nodes and the known instances of the database. Call it again when more are known: running
-        sources continue undisturbed. Before the first call the feed samples only this node."""
+        """Sample the known nodes, pending ones too, and the known instances of the database. Call it again when more
+        are known: running sources continue undisturbed. Before the first call the feed samples only this node."""
         if cluster.local_node != self._name():
             self._book.rename(self._name(), cluster.local_node)
             self._session.local_node = cluster.local_node
         self._book.follow(cluster)
         for node in () if isinstance(cluster.nodes, Unknown) else cluster.nodes:
             if node.name != self._name():
-                self._add(f"node {node.name}", self._peer(node.name))
+                source = f"node {node.name}"
+                if isinstance(node, UnreadNode) and not node.is_pending and source not in self._sources:
+                    self._emit(Gap(source, time.time(), node.reason))
+                self._add(source, self._peer(node.name))
         database = cluster.database
         if isinstance(database, Database):
             self._add("database", self._instances(database))
-        elif not isinstance(database, NotAsked) and "database" not in self._sources and self._has_database():
+        elif "database" not in self._sources and self._wants(database):
             self._emit(Gap("database", time.time(), database.reason))
 
     def probe(self, cluster: Cluster) -> None:
@@ -153,8 +101,8 @@ class Feed:
             lambda: run_latency(paths, per_second, lambda: self.interval_s, self._emit, probe=settings.probe),
         )
 
-    async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield samples, gaps and links until the feed is closed. Sampling starts with the first iteration."""
+    async def events(self) -> AsyncGenerator[FeedEvent, None]:
+        """Yield samples, gaps, links and paces until the feed is closed. Sampling starts with the first iteration."""
         self._is_running = not self._is_closed
         for name in self._sources:
             self._start(name)
@@ -185,15 +133,19 @@ class Feed:
     def _name(self) -> str:
         return self._session.local_node
 
-    def _has_database(self) -> bool:
-        return self._settings.database.is_set
+    def _wants(self, database: Unknown | NotAsked) -> bool:
+        """Whether a missing database is a gap: not where none was requested, and not before racwire has tried."""
+        return self._settings.database.is_set and not isinstance(database, NotAsked | NotGathered)
 
     def _peer(self, node: str) -> Source:
         return lambda: sample_peer(node, self._session, self._book, self._pace, self._emit)
 
     def _instances(self, database: Database) -> Source:
+        async def explain(failure: Unknown, code: int | None) -> Unknown:
+            return await why_no_database(self._session, failure, code)
+
         return lambda: sample_instances(
-            database, self._session.databases, self._settings.traffic, self._pace, self._emit
+            database, self._session.databases, self._settings.traffic, self._pacer, self._emit, explain
         )
 
     def _add(self, name: str, source: Source) -> None:
@@ -233,5 +185,8 @@ class Feed:
             self._gaps.pop(event.source, None)
             if isinstance(event, InstanceSample):
                 self._gaps.pop("database", None)
+        self._put(event)
+
+    def _put(self, event: Event | InstancesPace) -> None:
         self._waiting.append(event)
         self._arrived.set()

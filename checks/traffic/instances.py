@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
-from checks.model.facts import BlockTransfer, Database, InstancePing
+from checks.model.facts import Database, Unknown
 from checks.model.settings import TrafficSettings
+from checks.rules.cache_fusion import lost
+from checks.rules.lost_blocks import counts_falsely
+from checks.rules.sampling_pace import SampledRound
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
-from checks.sources.database.deltas import Counters, Pair, difference, pairs_of, reset_statistic
+from checks.sources.database.deltas import Counters, Key, difference, no_answer, reset_statistic, shortage
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.instance_views import InstanceViews, is_fatal
+from checks.sources.database.instance_views import InstanceViews, has_own_rows_only, is_fatal, why_no_row
 from checks.sources.database.sampling import counters_in, instances_statement
 from checks.sources.database.statements import statement
 from checks.sources.registry import INVENTORY_S
 from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
-from checks.traffic.pace import Backoff, Pace
-from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
+from checks.traffic.instances_pacer import InstancesPacer
+from checks.traffic.pace import Backoff
+from checks.traffic.pairs_sampler import PAIR_STATEMENTS, PairsSampler
+from checks.traffic.samples import Event, Gap, InstanceSample
 
 PURPOSE = "traffic"
 """The name of the sampler's own connection: the sampler and the checks do not delay each other."""
 
 _CONNECTED, _STATISTICS, _MESSAGES = "connected", "sysstat", "dlm_misc"
-_TRANSFERS, _PINGS = _PAIRS = ("cache_transfer", "instance_ping")
-"""The statements about pairs of instances."""
+_ACTIVE = "active_instances"
+_SYSSTAT, _DLM_MISC = "GV$SYSSTAT", "GV$DLM_MISC"
 
 Emit = Callable[[Event], None]
+Explain = Callable[[Unknown, int | None], Awaitable[Unknown]]
+"""Returns the failure of a login with that ORA- code, with further facts about the cause."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +43,11 @@ class Answer:
     """The counters of all instances that answered, at one moment."""
 
     clock_s: float
-    """When the statistics arrived, by the monotonic clock."""
+    """When the instances read their statistics, by the monotonic clock: the middle of the statement."""
     statistics: Counters
     messages: Counters = field(default_factory=dict)
     unread: tuple[str, ...] = ()
-    """The views that could not be read although GV$SYSSTAT could."""
+    """The views that were not read although GV$SYSSTAT was."""
 
 
 @dataclass
@@ -55,6 +62,7 @@ class Names:
     """The known instances by number. They stay known when a connection is lost."""
 
     def __init__(self, database: Database) -> None:
+        self.database = database
         self.version = database.version
         self.by_number = {i.number: Named(i.name, i.host) for i in database.instances}
         for unasked in database.unasked:
@@ -70,30 +78,46 @@ class Names:
         """Return the instance with this number. An unknown instance gets the name `instance NUMBER`."""
         return self.by_number.setdefault(number, Named(f"instance {number}", ""))
 
+    def are_complete(self, numbers: Iterable[int]) -> bool:
+        """Whether the node of each of these instances is known."""
+        return all(number in self.by_number and self.by_number[number].host for number in numbers)
+
 
 async def sample_instances(
-    database: Database, databases: Connections, settings: TrafficSettings, pace: Pace, emit: Emit
+    database: Database,
+    databases: Connections,
+    settings: TrafficSettings,
+    pacer: InstancesPacer,
+    emit: Emit,
+    explain: Explain,
 ) -> None:
     """Emit a sample of each instance at each tick, and samples of their pairs at a slower interval, until cancelled.
+    Each sample decides when the next one is due.
 
     A database that is lost or does not answer is a gap. racwire tries it again after 2 s, then after growing waits of
     up to a minute. Where an instance hangs, racwire samples only the connected one, and a second connection checks
     whether all instances answer again. After a refused login racwire does not try again, since each attempt with a
-    wrong password brings the account nearer to being locked: then this function returns.
+    wrong password brings the account nearer to being locked: then this function returns. `explain` adds to the failure
+    of a login what the checks add to it.
     """
     names, backoff = Names(database), Backoff()
-    everyone = AllInstances(databases, (_STATISTICS, _MESSAGES, *_PAIRS), settings.database_timeout_s)
+    everyone = AllInstances(databases, (_STATISTICS, _MESSAGES, *PAIR_STATEMENTS), settings.database_timeout_s)
     why_alone = database.why_alone
+    explained: dict[str, str] = {}
+    pacer.expect(len(names.by_number))
     try:
         while True:
             sampler = None
             try:
                 connection = await databases.get(PURPOSE)
                 sampler = InstanceSampler(connection, names, settings, emit, everyone, why_alone)
-                await sampler.sample(pace, backoff.succeeded)
+                await sampler.sample(pacer, backoff.succeeded)
             except DatabaseError as error:
                 hung = sampler.here if sampler and error.kind is ErrorKind.TIMED_OUT else None
-                _emit_gaps(error, hung, names, emit)
+                reason = str(error)
+                if reason not in explained:  # a listener is queried once for each failure
+                    explained = {reason: (await explain(Unknown(reason), error.code)).reason}
+                _emit_gaps(error, explained[reason], hung, names, emit)
                 await databases.forget(PURPOSE)
                 if is_refused(error):
                     return
@@ -112,9 +136,9 @@ def _why_hung(hung: int | None, names: Names) -> str:
     return f"{name} did not answer in time, not even a query about itself only, and GV$ waits for every instance."
 
 
-def _emit_gaps(error: DatabaseError, hung: int | None, names: Names, emit: Emit) -> None:
+def _emit_gaps(error: DatabaseError, reason: str, hung: int | None, names: Names, emit: Emit) -> None:
     """Emit gaps for the database, its known instances and their pairs. `hung`: the connected instance, if it hangs."""
-    at, reason = time.time(), str(error)
+    at = time.time()
     if is_refused(error):
         reason += " " + NOT_AGAIN
     others = reason
@@ -150,41 +174,63 @@ class InstanceSampler:
         self.here: int | None = None
         """The number of the connected instance, once it is known."""
         self._listed_s = time.monotonic()
+        self._up = UpInstances()
         self._before: Answer | None = None
-        self._messages_refused_s = float("-inf")
-        self.pairs = PairsSampler(settings.pairs_interval_s, emit)
+        self._messages = MessagesTurn()
+        self.pairs = PairsSampler(emit)
 
     @property
     def only_here(self) -> str:
         """The reason why only the connected instance is queried; empty while all instances are."""
         return self._views.only_here
 
-    async def sample(self, pace: Pace, succeeded: Callable[[], None]) -> None:
+    async def sample(self, pacer: InstancesPacer, succeeded: Callable[[], None]) -> None:
         """Emit samples without end. Raises DatabaseError where the connection answers no more queries."""
         (row,) = (await self._views.rows(statement(_CONNECTED))).dicts()
         self.here = int(row["instance_number"])
-        await self.take()
-        async for _ in pace.ticks():
-            await self.take()
+        if self.here != self._names.database.connected_instance and self._other_had_own_rows_only():
+            self._views = InstanceViews(self._connection, timeout_s=self._timeout_s)
+        await self.take()  # the first statements of a session take longer: the pace does not depend on them
+        async for _ in pacer.ticks():
+            self._views.slowest_s = 0.0
+            found = await self.take(pacer.pairs_interval_s)
             succeeded()
-            if self.pairs.is_due(pace.interval_s):
-                await self.pairs.take(self._views)
+            if self.pairs.is_due(pacer.pairs_interval_s, pacer.interval_s):
+                await self.pairs.take(self._views, self._names_and_statistics())
+            pacer.take(replace(found, statement_s=self._views.slowest_s, is_alone=bool(self._views.only_here)))
 
-    async def take(self) -> None:
-        """Query once, and emit the counts since the last query. Raises DatabaseError where no more queries work."""
+    async def take(self, messages_every_s: float = 0.0) -> SampledRound:
+        """Query once, and emit the counts since the last query; those of messages at least `messages_every_s` seconds
+        apart. Raises DatabaseError where no more queries work."""
         if self._views.only_here and self._everyone.answer():
             self._views = InstanceViews(self._connection, timeout_s=self._timeout_s)
-        answer = await self._query()
+        answer = await self._query(messages_every_s)
         if self._views.only_here:
             self.here = next(iter(answer.statistics), self.here)  # a new connection can be to another one
-        unknown = answer.statistics.keys() - self._names.by_number.keys()
-        if unknown or time.monotonic() - self._listed_s >= INVENTORY_S:
-            await self._list()
         before, self._before = self._before, answer
+        if self._must_list(before, answer):
+            await self._list()
+        if not self._views.only_here:
+            await self._up.read(self._views, self._names.by_number.keys() - answer.statistics.keys())
+        lost_blocks = 0
         for number in sorted(self._names.by_number.keys() | answer.statistics.keys()):
             event = self._event(number, before, answer)
             if event is not None:
                 self._emit(event)
+            if isinstance(event, InstanceSample) and not counts_falsely(self._names.database, number):
+                lost_blocks += lost(event.statistics) or 0
+        stopped = before.statistics.keys() - answer.statistics.keys() if before and not self._views.only_here else ()
+        return SampledRound(len(answer.statistics), self._views.slowest_s, lost_blocks, bool(stopped))
+
+    def _must_list(self, before: Answer | None, answer: Answer) -> bool:
+        """Whether the names are to be read: of an instance that is unknown or came back, and while one lacks its node
+        from time to time."""
+        if answer.statistics.keys() - self._names.by_number.keys():
+            return True
+        if before is not None and answer.statistics.keys() - before.statistics.keys():
+            return not self._views.only_here
+        is_late = time.monotonic() - self._listed_s >= INVENTORY_S
+        return is_late and not self._names.are_complete(answer.statistics)
 
     async def _list(self) -> None:
         """Read the names of the instances. A slow answer here must not stop the queries for their counters."""
@@ -192,19 +238,20 @@ class InstanceSampler:
         self._names.take((await views.rows(instances_statement(self._names.version))).dicts())
         self._listed_s = time.monotonic()
 
-    async def _query(self) -> Answer:
+    async def _query(self, messages_every_s: float) -> Answer:
         statistics = counters_in(await self._views.rows(statement(_STATISTICS)), _STATISTICS)
-        clock_s = time.monotonic()
-        unread: tuple[str, ...] = ("GV$DLM_MISC",)
+        clock_s = self._views.answered_s
+        unread: tuple[str, ...] = (_DLM_MISC,)
         messages: Counters = {}
-        if time.monotonic() - self._messages_refused_s >= INVENTORY_S:
+        if self._messages.is_due(messages_every_s):
             try:
                 messages = counters_in(await self._views.rows(statement(_MESSAGES)), _MESSAGES)
                 unread = ()
+                self._messages.taken()
             except DatabaseError as error:
                 if is_fatal(error):
                     raise
-                self._messages_refused_s = time.monotonic()
+                self._messages.refused()
         return Answer(clock_s, statistics, messages, unread)
 
     def _event(self, number: int, before: Answer | None, after: Answer) -> InstanceSample | Gap | None:
@@ -216,7 +263,7 @@ class InstanceSampler:
             reason = (
                 f"{named.name} could not be queried: {alone} {self._everyone.when}"
                 if alone
-                else f"{named.name} did not answer GV$SYSSTAT: it is down, or hangs."
+                else self._up.why_missing(number, named.name)
             )
             return Gap(source, at, reason)
         if before is None or number not in before.statistics:
@@ -225,12 +272,83 @@ class InstanceSampler:
             return Gap(source, at, f"{named.name} was restarted, or its counters were reset: they fell.")
         return instance_sample(named, number, before, after, at)
 
+    def _other_had_own_rows_only(self) -> bool:
+        """Whether only one instance was queried because of a parameter of the instance to which racwire was connected
+        then."""
+        database = self._names.database
+        is_from_then = self._views.only_here == database.why_alone
+        return is_from_then and has_own_rows_only(database.parameters, database.connected_instance)
+
+    def _names_and_statistics(self) -> dict[int, tuple[str, Mapping[Key, int]]]:
+        statistics = self._before.statistics if self._before else {}
+        return {number: (self._names.of(number).name, counters) for number, counters in statistics.items()}
+
+
+class UpInstances:
+    """The instances that V$ACTIVE_INSTANCES lists, read while one has no row in GV$SYSSTAT."""
+
+    def __init__(self) -> None:
+        self._listed: set[int] | None = None
+        """None where the view could not be read."""
+        self._missing: set[int] = set()
+        self._read_s = float("-inf")
+
+    async def read(self, views: InstanceViews, missing: set[int]) -> None:
+        """Read the view where other instances are missing than before, and from time to time while one is. Raises
+        DatabaseError where the connection answers no more queries."""
+        is_old = time.monotonic() - self._read_s >= INVENTORY_S
+        if missing and (is_old or not missing <= self._missing):
+            self._read_s = time.monotonic()
+            try:
+                self._listed = {int(row["inst_number"]) for row in (await views.rows(statement(_ACTIVE))).dicts()}
+            except DatabaseError as error:
+                if is_fatal(error):
+                    raise
+                self._listed = None
+        self._missing = missing
+
+    def why_missing(self, number: int, name: str) -> str:
+        """Return why an instance has no row in GV$SYSSTAT."""
+        if self._listed is None:
+            return f"{no_answer(name, _SYSSTAT)[:-1]}: it is down, or had no free parallel query process."
+        if number in self._listed:
+            return f"{name} is up, but {why_no_row(_SYSSTAT)}"
+        return f"{name} is down: V$ACTIVE_INSTANCES does not list it."
+
+
+class MessagesTurn:
+    """Decides which samples have the counters of messages: pairs of neighbouring ones, so that each count covers the
+    same time as the other counts of its sample."""
+
+    def __init__(self) -> None:
+        self._is_open = False
+        """Whether the previous sample read the counters, and the next one must read them too."""
+        self._last_s = float("-inf")
+        self._refused_s = float("-inf")
+
+    def is_due(self, every_s: float) -> bool:
+        """Whether to read the counters now, for a count of messages every `every_s` seconds."""
+        now_s = time.monotonic()
+        if now_s - self._refused_s < INVENTORY_S:
+            return False
+        return self._is_open or every_s <= 0 or now_s - self._last_s >= every_s
+
+    def taken(self) -> None:
+        """Note that the counters were read."""
+        self._is_open, self._last_s = not self._is_open, time.monotonic()
+
+    def refused(self) -> None:
+        """Note that racwire may not read the view."""
+        self._is_open, self._refused_s = False, time.monotonic()
+
 
 def instance_sample(named: Named, number: int, before: Answer, after: Answer, at: float) -> InstanceSample:
     """Return the sample of an instance between two answers; the instance must be in both."""
     statistics = difference(before.statistics[number], after.statistics[number], absent_is_zero=False)
     messages = difference(before.messages.get(number, {}), after.messages.get(number, {}), absent_is_zero=False)
-    unread = dict.fromkeys((*before.unread, *after.unread))
+    received = after.statistics[number]
+    lacks_messages = shortage(named.name, _DLM_MISC, number, before.messages, after.messages, received)
+    unread = dict.fromkeys((*before.unread, *after.unread, *([_DLM_MISC] if lacks_messages else ())))
     return InstanceSample(
         instance=named.name,
         number=number,
@@ -244,60 +362,4 @@ def instance_sample(named: Named, number: int, before: Answer, after: Answer, at
             *(name for (name,) in messages.fallen if not unread),
             *unread,
         ),
-    )
-
-
-class PairsSampler:
-    """Samples of pairs of instances, at a slower interval: these queries are bigger, and their results change less."""
-
-    def __init__(self, interval_s: float, emit: Emit) -> None:
-        self._interval_s = interval_s
-        self._emit = emit
-        self._before: tuple[float, dict[str, Counters]] | None = None
-        self._queried_s = float("-inf")
-
-    def is_due(self, tick_s: float) -> bool:
-        """Whether the pairs are queried at this tick, the nearest one to their own interval."""
-        return time.monotonic() - self._queried_s >= self._interval_s - tick_s / 2
-
-    async def take(self, views: InstanceViews) -> None:
-        """Query once, and emit the counts since the last query. Raises DatabaseError where no more queries work."""
-        self._queried_s = time.monotonic()
-        counts: dict[str, Counters] = {}
-        unread: dict[str, str] = {}
-        for name in _PAIRS:
-            query = statement(name)
-            try:
-                counts[name] = counters_in(await views.rows(query), name)
-            except DatabaseError as error:
-                if is_fatal(error):
-                    raise
-                unread[query.reads[0]] = str(error)
-        clock_s, at = time.monotonic(), time.time()
-        before, self._before = self._before, (clock_s, counts)
-        if not counts:
-            self._emit(Gap("pairs", at, " ".join(dict.fromkeys(unread.values()))))
-        elif before is not None:
-            then_s, earlier = before
-            self._emit(
-                PairsSample(
-                    at=at,
-                    seconds=clock_s - then_s,
-                    transfers=pairs_between(earlier, counts, _TRANSFERS, BlockTransfer),
-                    pings=pairs_between(earlier, counts, _PINGS, InstancePing),
-                    unread=unread,
-                )
-            )
-
-
-def pairs_between(
-    before: Mapping[str, Counters], after: Mapping[str, Counters], name: str, kind: type[Pair]
-) -> tuple[Pair, ...]:
-    """Return the counts of each pair between two answers to the statement `name`. A pair that is only in the second
-    answer started at 0 if its counting instance is in both: the view lists only pairs with counts."""
-    earlier, counts = before.get(name, {}), after.get(name, {})
-    return tuple(
-        pair
-        for number in sorted(earlier.keys() & counts.keys())
-        for pair in pairs_of(kind, number, difference(earlier[number], counts[number], absent_is_zero=True).grown)
     )

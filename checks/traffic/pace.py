@@ -58,13 +58,14 @@ class Pace:
         changed.set()
 
     async def ticks(self) -> AsyncIterator[None]:
-        """Yield ticks without end. The first tick is at least half an interval away, so that the first sample covers
-        enough time."""
+        """Yield ticks without end. The first tick, and the first one after the interval became longer, is at least half
+        an interval away, so that the sample covers enough time."""
         moment, share = self._clock(), 0.5
         while True:
-            tick = await self._tick_after(moment, share)
+            tick, interval_s = await self._tick_after(moment, share), self._interval_s
             yield
-            moment, share = max(tick, self._clock()), 0.0
+            # A longer interval takes effect at once, too: its first multiple may be near.
+            moment, share = max(tick, self._clock()), 0.5 if self._interval_s > interval_s else 0.0
 
     async def _tick_after(self, moment: float, share: float) -> float:
         """Wait for the first tick that is `share` of the interval after a moment. Return the tick."""

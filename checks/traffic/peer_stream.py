@@ -18,6 +18,8 @@ from checks.traffic.pace import Backoff, Pace
 from checks.traffic.samples import Event, Gap
 
 _UPTIME_STEP_S = 0.01
+_SILENCE_S = 2.0
+"""Seconds after which a peer that has not answered yet is a gap: a login of a second or two is usual. Ours."""
 
 
 class SameNodeError(Exception):
@@ -25,31 +27,51 @@ class SameNodeError(Exception):
 
 
 async def sample_peer(node: str, session: Session, book: LinkBook, pace: Pace, emit: Callable[[Event], None]) -> None:
-    """Emit a sample of a peer at each tick, until cancelled. A lost peer is a gap; racwire tries again after 2 s, then
-    after growing waits of up to a minute."""
+    """Emit a sample of a peer at each tick, until cancelled. A lost peer is a gap, and so is a peer that has not
+    answered yet; racwire tries a lost peer again after 2 s, then after growing waits of up to a minute."""
     backoff = Backoff()
-    while True:
-        peer = Peer(node, session.settings.ssh.read_timeout_s, book, emit)
-        try:
-            await peer.sample(await session.shell(node), pace, backoff.succeeded)
-        except ShellError as error:
-            emit(Gap(f"node {node}", time.time(), _gap_reason(error)))
-        except SameNodeError as error:
-            emit(Gap(f"node {node}", time.time(), str(error)))
+
+    def report(reason: str) -> None:
+        emit(Gap(f"node {node}", time.time(), reason))
+
+    # Only the first attempt: later the peer is a gap with the reason of the last failure.
+    silence = asyncio.get_running_loop().call_later(_SILENCE_S, report, _not_yet(node))
+    try:
+        while True:
+            peer = Peer(node, session.settings.ssh.read_timeout_s, book, emit, silence.cancel)
+            try:
+                await peer.sample(await session.shell(node), pace, backoff.succeeded)
+            except ShellError as error:
+                report(_gap_reason(error))
+            except SameNodeError as error:
+                report(str(error))
+                await session.forget(node)
+                return
+            finally:
+                silence.cancel()
             await session.forget(node)
-            return
-        await session.forget(node)
-        await asyncio.sleep(backoff.next_s())
+            await asyncio.sleep(backoff.next_s())
+    finally:
+        silence.cancel()
 
 
 class Peer:
     """Samples of a peer over one connection."""
 
-    def __init__(self, node: str, links_timeout_s: float, book: LinkBook, emit: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        node: str,
+        links_timeout_s: float,
+        book: LinkBook,
+        emit: Callable[[Event], None],
+        answered: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`answered` is called after each answer."""
         self._node = node
         self._links_timeout_s = links_timeout_s
         self._book = book
         self._emit = emit
+        self._answered = answered
         self._counter = NodeCounter()
         self._clock = PeerClock()
         self._names: set[str] = set()
@@ -69,6 +91,7 @@ class Peer:
         asked_s = time.monotonic()
         answer = await shell.run(SAMPLE_AND_LINKS if looks else SAMPLE)
         answered_s, at = time.monotonic(), time.time()
+        self._answered()
         reading = parse_peer(answer.text)
         uptime_s = None if isinstance(reading, Unknown) else reading.uptime_s
         sample = self._counter.sample(self._node, reading, self._clock.read_s(asked_s, answered_s, uptime_s), at)
@@ -119,6 +142,10 @@ class PeerClock:
             )
         self._before = moment_s, uptime_s
         return moment_s
+
+
+def _not_yet(node: str) -> str:
+    return f"{node} has not answered yet: racwire waits for the ssh login and the first counters."
 
 
 def _gap_reason(error: ShellError) -> str:

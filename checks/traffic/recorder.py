@@ -18,7 +18,7 @@ from checks.traffic.recording import Header
 from checks.traffic.recording_codec import LARGEST_EVENT, LATEST, Packed, key_of, pack, rows_of
 from checks.traffic.recording_file import RecordingError, create_file, sqlite_reason
 from checks.traffic.recording_shapes import Shape, UnpackableError, shape_as_text, shape_of
-from checks.traffic.samples import Event, Gap, Links
+from checks.traffic.samples import Event, Gap, InstancesPace, Links
 
 _MOST_REMOVED = 50
 """Most rows that one write removes: a clock that jumps ahead for a moment must not delete the whole recording."""
@@ -68,9 +68,16 @@ class Recorder:
 
     def follow(self, cluster: Cluster) -> None:
         """Replace the cluster in the header by a newer one. Raises RecordingError where the file cannot be written."""
+        self._update_header(msgspec.structs.replace(self._header, cluster=cluster))
+
+    def follow_pace(self, pace: InstancesPace) -> None:
+        """Replace the pace in the header by a newer one. Raises RecordingError where the file cannot be written."""
+        self._update_header(msgspec.structs.replace(self._header, instances_pace=pace))
+
+    def _update_header(self, header: Header) -> None:
         with self._transaction() as file:
-            self._header = msgspec.structs.replace(self._header, cluster=cluster)
-            file.execute("UPDATE header SET body = ?", (as_json(self._header),))
+            self._header = header
+            file.execute("UPDATE header SET body = ?", (as_json(header),))
 
     def close(self) -> None:
         """End the recording. Can be called twice."""

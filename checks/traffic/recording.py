@@ -32,7 +32,7 @@ from checks.traffic.recording_file import (
     unreadable,
 )
 from checks.traffic.recording_shapes import DamagedError, GapShape, LinksShape, Shape, from_json, shape_from_text
-from checks.traffic.samples import Event, Gap, Links
+from checks.traffic.samples import Event, Gap, InstancesPace, Links
 
 __all__ = ["Header", "Recording", "RecordingError", "SourceTally"]
 
@@ -55,6 +55,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The last known state of the cluster, including `Unknown` groups."""
     settings: dict[str, object] = msgspec.field(default_factory=dict)
     """The settings in use, by section, without passwords."""
+    instances_pace: InstancesPace | None = None
+    """The last known pace of the instances' samples; None where no instance was sampled, and in recordings of 0.1.0."""
 
 
 class SourceTally(NamedTuple):

@@ -100,7 +100,8 @@ class InstanceSample(Fact, frozen=True):
     messages: dict[str, int] = msgspec.field(default_factory=dict)
     """GV$DLM_MISC by name."""
     left_out: tuple[str, ...] = ()
-    """The names that have no count for this time: a statistic; `GV$DLM_MISC`, where racwire may not read it."""
+    """The names that have no count for this time: a statistic; `GV$DLM_MISC`, where it was not read or the instance did
+    not answer its query."""
 
     @property
     def source(self) -> str:
@@ -118,7 +119,8 @@ class PairsSample(Fact, frozen=True):
     transfers: tuple[BlockTransfer, ...] = ()
     pings: tuple[InstancePing, ...] = ()
     unread: dict[str, str] = msgspec.field(default_factory=dict)
-    """The reason by view, for a view that could not be read although the other could. Its pairs are then unknown."""
+    """The reason by view, for a view that could not be read although the other could, and for one whose query some
+    instances did not answer. The pairs that are missing are then unknown."""
 
     @property
     def source(self) -> str:
@@ -192,6 +194,34 @@ class Gap(Fact, frozen=True):
 
 
 Event = NodeSample | InstanceSample | PairsSample | LatencySample | Links | Gap
+
+
+class InstancesPace(Fact, frozen=True):
+    """The pace of the instances' samples from this time on, and its reason. It is no event of a source: a recording has
+    only the newest one, in its header."""
+
+    kind: ClassVar[str] = "pace"
+
+    at: float
+    interval_s: float
+    pairs_interval_s: float
+    cause: str = ""
+    """A word of `checks.rules.sampling_pace.PaceCause`; empty where instances are sampled as often as nodes."""
+    reason: str = ""
+    """The reason of the interval, as `16 instances` or `GV$ took 2.1 s`; empty where nothing slows it down."""
+    returns_to_s: float | None = None
+    """The interval to which the pace slowly returns, where its cause is over."""
+
+    @property
+    def text(self) -> str:
+        """The interval and its reason: `every 4 s: 16 instances`."""
+        returning = f", returning to {self.returns_to_s:g} s" if self.returns_to_s is not None else ""
+        reason = f": {self.reason}" if self.reason else ""
+        return f"every {self.interval_s:g} s{returning}{reason}"
+
+
+FeedEvent = Event | InstancesPace
+"""The events of a feed."""
 
 
 Sample = NodeSample | InstanceSample | PairsSample | LatencySample

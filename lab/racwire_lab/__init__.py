@@ -12,16 +12,21 @@ msgspec.
 """
 
 from racwire_lab.cluster.cluster import Lab, down, find, up
-from racwire_lab.cluster.faults import FAULTS, ActiveFault, Fault
+from racwire_lab.cluster.database_kinds import DEFAULT_KIND, KINDS
+from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.faults import FAULTS
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
-from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, MIXED, NETWORK_SERVICES, SWITCH_MTU
+from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, LLDP, MIXED, NETWORK_SERVICES, SWITCH_MTU
 from racwire_lab.lab_errors import LabError, LabUsageError
 
 __all__ = [
     "DATABASE",
     "DATABASE_VERSIONS",
+    "DEFAULT_KIND",
     "DEFAULT_PROFILE",
     "FAULTS",
+    "KINDS",
+    "LLDP",
     "MIXED",
     "NETWORK_SERVICES",
     "PROFILES",

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from racwire_lab import DEFAULT_PROFILE, SWITCH_MTU, Lab
+from textwrap import wrap
+
+from racwire_lab import DEFAULT_PROFILE, PROFILES, SWITCH_MTU, Lab
+
+
+def profile_lines() -> list[str]:
+    """Return the profiles for `lab up --like`: for each its name, and below it what the nodes are like."""
+    return [
+        line
+        for profile in PROFILES.values()
+        for line in (f"  {profile.name}", *(f"    {line}" for line in wrap(profile.summary, 72)))
+    ]
 
 
 def status_document(lab: Lab | None) -> dict[str, object]:
@@ -33,8 +44,7 @@ def status_document(lab: Lab | None) -> dict[str, object]:
         "remote_shell": lab.remote_shell,
         "remote_shell_reason": lab.remote_shell_reason,
         "faults": [
-            {"fault": fault.fault, "node": fault.node, "network": fault.network and f"eth{fault.network}"}
-            for fault in lab.faults
+            {"fault": fault.fault, "node": fault.node, "network": lab.nic_of(fault.network)} for fault in lab.faults
         ],
     }
 
@@ -42,7 +52,7 @@ def status_document(lab: Lab | None) -> dict[str, object]:
 def status_lines(lab: Lab) -> list[str]:
     """Return the status as lines of text."""
     shell = "ssh" if lab.remote_shell == "ssh" else f"a stand-in for ssh, because {lab.remote_shell_reason}"
-    broken = ", ".join(map(str, lab.faults)) or "none"
+    broken = ", ".join(map(lab.described, lab.faults)) or "none"
     database = ["Database   none"]
     if lab.database:
         database = [

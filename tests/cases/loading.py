@@ -38,6 +38,7 @@ from checks.model.facts import (
     Verdict,
 )
 from checks.model.finding import PROBLEMS, Finding, Status
+from checks.model.hypothesis import Standing
 from checks.model.report import Report, exit_code
 from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, device, history, own_activity, pings
@@ -339,6 +340,10 @@ class Expect(_Table, frozen=True, kw_only=True):
     findings: tuple[Expected, ...] = ()
     also: tuple[str, ...] = ()
     """Codes of problems that the report may contain."""
+    causes: tuple[str, ...] | None = None
+    """The codes of the proved and the supported causes, in the order of the report."""
+    unexplained: int | None = None
+    """The number of effects that none of these causes explains."""
     lost: tuple[tuple[str, str], ...] = ()
     """Receiver and sender of lost blocks on the practice cluster, where the number is not known before."""
 
@@ -381,6 +386,14 @@ class Case(_Table, frozen=True, kw_only=True):
             if finding.code in self.must_not.codes or finding.status in self.must_not.statuses:
                 yield f"must not be found: {finding.status} {finding.code} {finding.title}"
             yield from (f"must not be in the report: {p!r} in {whole}" for p in self.must_not.phrases if p in whole)
+        found = [h.cause for h in report.diagnosis.with_standing(Standing.PROVED, Standing.SUPPORTED)]
+        if self.expect.causes is not None and found != list(self.expect.causes):
+            yield f"causes {', '.join(found) or 'none'}"
+        unexplained = report.diagnosis.unexplained
+        if self.expect.unexplained is not None and len(unexplained) != self.expect.unexplained:
+            yield f"unexplained: {'; '.join(unexplained) or 'nothing'}"
+        if not self.expect.findings and found:
+            yield f"causes of a healthy cluster: {', '.join(found)}"
         code = exit_code(report)
         if code != self.expect.exit_code and not any(
             finding.code in tolerated and finding.status in PROBLEMS for finding in report.findings

@@ -58,7 +58,8 @@ def test_a_case_with_missing_additional_or_wrong_expectations_fails() -> None:
         assert [fault.partition(":")[0] for fault in faults] == ["not found", "not expected"]
     fewer = msgspec.structs.replace(case.expect, findings=(), exit_code=0)
     faults = msgspec.structs.replace(case, expect=fewer).faults_of(report)
-    assert len(faults) == len([f for f in report.findings if f.status in PROBLEMS]) + 1
+    # Each problem, the cause of what is now a healthy cluster, and the exit code.
+    assert len(faults) == len([f for f in report.findings if f.status in PROBLEMS]) + 2
     assert faults[-1] == "exit code 2"
     for must_not in ({"codes": (first.code,)}, {"statuses": (first.status,)}, {"phrases": ("has MTU 1500",)}):
         forbidden = msgspec.structs.replace(case.must_not, **must_not)

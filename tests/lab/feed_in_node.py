@@ -19,7 +19,8 @@ import msgspec
 from checks.model.settings import TrafficSettings
 from checks.run.settings_file import load_settings
 from checks.sources.database.secret import read_password_file
-from checks.traffic.feed import Feed, find_cluster
+from checks.traffic.discovery import find_cluster
+from checks.traffic.feed import Feed
 
 
 def print_event(kind: str, **fields: object) -> None:

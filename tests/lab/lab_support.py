@@ -15,7 +15,7 @@ from typing import TypeVar
 import pytest
 
 import racwire_lab
-from racwire_lab.cluster.topology import PRIVATE
+from racwire_lab.cluster.networks import PRIVATE
 
 needs_namespaces = pytest.mark.skipif(
     any(shutil.which(tool) is None for tool in ("ip", "unshare", "nsenter", "ping")),

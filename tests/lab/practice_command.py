@@ -12,6 +12,7 @@ import subprocess
 import sys
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ class Practice:
     """
 
     def __init__(
-        self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False, **options: str
+        self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False, **options: Any
     ) -> None:
         self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
         os.environ["RACWIRE_LAB_DIR"] = str(directory)

@@ -42,7 +42,16 @@ pytestmark = [
 
 DATABASE_CHECKS = {"gc-blocks-lost", "gc-receive-time", "interconnect-in-use", "instance-ping", "device-mtu"}
 NETWORK_CHECKS = {
-    *("clusterware", "interfaces", "mtu-consistency", "boot-mtu", "df-ping"),
+    *(
+        "clusterware",
+        "interfaces",
+        "mtu-consistency",
+        "boot-mtu",
+        "df-ping",
+        "link-speed",
+        "packet-filter",
+        "neighbours",
+    ),
     *("reassembly", "rp-filter", "udp-receive-buffers"),
 }
 NETWORK_2 = "192.168.11.0/24"
@@ -59,7 +68,7 @@ REMEMBERED = "IC-LOST-009"
 @pytest.fixture(scope="module", params=[(3, 1500)])
 def practice(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Practice]:
     """A cluster of so many nodes with that MTU, one at a time: its instances keep the machine busy."""
-    practice = Practice(tmp_path_factory.mktemp("lab") / "lab", *request.param, database=True)
+    practice = Practice(tmp_path_factory.mktemp("lab") / "lab", *request.param, database=True, ping_every_s=1.25)
     yield practice
     practice.down()
 

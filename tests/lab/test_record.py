@@ -17,7 +17,7 @@ import pytest
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Database, Unknown
 from checks.traffic.recording import Recording
-from checks.traffic.samples import InstanceSample, LatencySample, NodeSample
+from checks.traffic.samples import Gap, InstanceSample, LatencySample, NodeSample
 from tests.lab.lab_support import PATIENCE_S, needs_namespaces, until
 from tests.lab.practice_command import Practice, record, until_it_holds
 from tui.cli.tape import WRITE_EVERY_S
@@ -41,7 +41,7 @@ def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_p
     printed, stderr = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, printed) == (ExitCode.PASS, ""), stderr
     assert "sampling rac1 and rac2." in stderr
-    assert "pings a second" in stderr
+    assert "pings a second" in stderr, stderr
     recording = Recording.open(path)
     events = list(recording.events())
     assert {e.node for e in events if isinstance(e, NodeSample)} == {"rac1", "rac2"}
@@ -54,6 +54,32 @@ def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_p
         assert links is not None
         assert {link.mtu for link in links.links if link.network} == {9000}
     assert os.listdir(tmp_path) == ["a.rec"]
+
+
+@pytest.mark.beyond_sample
+def test_a_peer_that_hangs_is_a_gap_and_delays_no_other_source(practice: Practice, tmp_path: Path) -> None:
+    path = tmp_path / "hung.rec"
+    practice.lab("break", "slow-ssh", "--node", "rac2")
+    try:
+        running = record(practice, path)
+        until_it_holds(path, "node rac1", "instance prac1", "instance prac2")
+        until(lambda: "rac2 has not answered yet" in gaps_of(path, "node rac2"))
+        with closing(Recording.open(path)) as recording:
+            pending = recording.header.cluster.unread_nodes()
+            assert [node.name for node in pending] == ["rac2"]
+            assert not isinstance(recording.header.cluster.networks, Unknown)
+    finally:
+        practice.lab("mend", "slow-ssh")
+    until_it_holds(path, "node rac2")
+    running.send_signal(signal.SIGINT)
+    _, stderr = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == ExitCode.PASS, stderr
+
+
+def gaps_of(path: Path, source: str) -> str:
+    """Return the reasons of the gaps of a source in a recording."""
+    with closing(Recording.open(path)) as recording:
+        return " ".join(e.reason for e in recording.events() if isinstance(e, Gap) and e.source == source)
 
 
 def test_a_killed_recording_has_every_sample_that_readers_saw_at_each_write(practice: Practice, tmp_path: Path) -> None:

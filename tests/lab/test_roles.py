@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -64,9 +65,38 @@ def test_an_ordinary_user_learns_once_what_it_may_not_read(practice: Practice) -
     found = problems(report)
     assert {finding.status for finding in found} == {Status.UNKNOWN}
     clusterware, peer = (first for first, _ in grouped_by_reason(found))
-    assert "`oifcfg getif` could not open the cluster registry as dba1" in clusterware.title
+    assert "`oifcfg getif` could not open the cluster registry as dba1" in " ".join(clusterware.seen)
     assert ("sudo -u grid racwire check",) in {step.commands for step in clusterware.next}
     assert peer.seen[0].startswith("User equivalence to rac2 is missing for user dba1")
+
+
+@pytest.mark.skipif(shutil.which("sudo") is None, reason="SUDO WAS NOT TESTED: it is not installed")
+def test_the_lines_of_sudoers_give_an_ordinary_user_the_clusterware_of_this_node(practice: Practice) -> None:
+    lines = practice.racwire("plan", "--lab", "--as", "dba1", "--sudoers")
+    assert lines.returncode == 0, lines.stderr
+    without = practice.racwire("check", "--lab", "--as", "dba1", "--sudo", "clusterware", "-q")
+    assert "sudo does not let dba1 run `oifcfg getif` as grid" in without.stdout
+    file = practice.cluster.directory / "nodes" / "rac1" / "etc" / "sudoers.d" / "racwire"
+    file.write_text(lines.stdout)
+    file.chmod(0o440)
+    try:
+        allowed = practice.racwire("check", "--lab", "--as", "dba1", "--sudo", "clusterware", "interfaces", "-q")
+        assert "UNKNOWN IC-GRID" not in allowed.stdout
+        assert "IC-GRID-001" in allowed.stdout
+        assert "eth1 is on 192.168.10.0/24 and up on rac1." in allowed.stdout
+        assert "UNKNOWN IC-GRID-003" in practice.racwire("check", "--lab", "--as", "dba1", "clusterware", "-q").stdout
+        beyond = (
+            "sudo",
+            "-n",
+            "-u",
+            "grid",
+            str(practice.cluster.directory / "nodes/rac1/grid/bin/crsctl"),
+            "check",
+            "cluster",
+        )
+        assert practice.racwire("lab", "shell", "rac1", "--as", "dba1", *beyond).returncode == 1
+    finally:
+        file.unlink()
 
 
 @pytest.mark.beyond_sample

@@ -44,7 +44,7 @@ def night(practice: Practice, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ran = practice.racwire("save", "--lab", "--interval", "2", "--record", "4s", str(path))
     assert ran.returncode == ExitCode.FAILURES, ran.stderr
     assert ran.stdout == ""
-    assert f"{path} contains 13 checks of rac1 and rac2, and " in ran.stderr
+    assert f"{path} contains 16 checks of rac1 and rac2, and " in ran.stderr
     return path
 
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from racwire_lab.cluster.desired import desired
-from racwire_lab.cluster.faults import FAULTS, ActiveFault, place
+from racwire_lab.cluster.fault_kind import ActiveFault
+from racwire_lab.cluster.faults import FAULTS, place
 from racwire_lab.cluster.topology import Shape
 from racwire_lab.database.live import InstanceState
 from racwire_lab.programs.cache_fusion.counters import Counters

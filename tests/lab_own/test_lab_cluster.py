@@ -247,7 +247,7 @@ import racwire_lab as lab
 try:
     cluster = lab.up()
     for fault in lab.FAULTS.values():
-        if not fault.needs_fragments and (cluster.database or not fault.needs_database):
+        if not (fault.needs_fragments or fault.needs_users) and (cluster.database or not fault.needs_database):
             cluster.break_(fault.name)
     cluster.mend()
     cluster.reboot("rac2")

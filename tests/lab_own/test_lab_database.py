@@ -11,6 +11,9 @@ import pytest
 
 from checks.run.settings_file import load_settings
 from racwire_lab import Lab, up
+from racwire_lab.cluster.ssh_configuration import node_home
+from racwire_lab.database.backend import Cancellation
+from racwire_lab.database.live import Daemons
 from tests.lab.database_client import Client, Refused, counters
 from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, processes_of, run, settings, until
 
@@ -84,6 +87,24 @@ def test_blocks_come_from_both_instances_and_none_is_lost(client: Client) -> Non
         {"name": "eth1:1"},
         {"name": "eth2:1"},
     ]
+
+
+def px_counts(cluster: Lab) -> tuple[int, int, int]:
+    """Return the GV$ statements and the slaves of all instances, and the bytes of rows that were sent."""
+    homes = [node_home(cluster.directory, node) for node in cluster.nodes]
+    states = Daemons(homes[0], homes).states("everywhere", Cancellation())
+    sums = [(s.px_statements, s.px_slaves, s.clients["ipq"][0]) for s in states]
+    return sum(s[0] for s in sums), sum(s[1] for s in sums), sum(s[2] for s in sums)
+
+
+def test_a_gv_statement_occupies_a_slave_on_each_instance_and_a_v_statement_none(client: Client) -> None:
+    before = px_counts(client.cluster)
+    client.ask("SELECT name, value FROM v$sysstat")
+    assert px_counts(client.cluster) == before
+    client.ask("SELECT inst_id, name, value FROM gv$sysstat")
+    statements, slaves, sent = (a - b for a, b in zip(px_counts(client.cluster), before, strict=True))
+    assert (statements, slaves) == (1, 2)
+    assert 200 < sent < 4000, "the rows of the other instance did not cross the network"
 
 
 def test_the_scan_leads_to_every_instance(client: Client) -> None:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from racwire_lab import FAULTS, LabError
 from racwire_lab.cluster.desired import desired
 from racwire_lab.cluster.directory import lab_directory
-from racwire_lab.cluster.faults import ActiveFault, place
+from racwire_lab.cluster.fault_kind import ActiveFault
+from racwire_lab.cluster.faults import place
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.state import State, boot_id, load, save
 from racwire_lab.cluster.topology import MAX_NODES, PortId, Shape, ports_named

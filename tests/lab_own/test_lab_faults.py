@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from racwire_lab import FAULTS, Lab, LabError, find, up
-from racwire_lab.cluster.topology import PRIVATE
+from racwire_lab.cluster.networks import PRIVATE
 from tests.lab.lab_support import (
     LARGE,
     SMALL,
@@ -199,7 +199,7 @@ def test_one_fault_at_two_places(cluster: Lab) -> None:
 
 def test_all_at_once(cluster: Lab) -> None:
     for fault in FAULTS.values():
-        if not fault.needs_fragments and not fault.needs_database:
+        if not (fault.needs_fragments or fault.needs_database or fault.needs_users):
             cluster.break_(fault.name)
     assert len(cluster.mend().faults) == 0
 

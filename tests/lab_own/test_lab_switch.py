@@ -10,7 +10,7 @@ import pytest
 
 from checks.run.settings_file import load_settings
 from racwire_lab import Lab, find
-from racwire_lab.cluster.topology import PRIVATE
+from racwire_lab.cluster.networks import PRIVATE
 from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, run
 from tui.cli import lab
 

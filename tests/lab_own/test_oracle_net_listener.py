@@ -70,7 +70,7 @@ def test_a_listener_can_refuse_with_any_code(server: OracleServer, number: int) 
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
 def test_a_scan_listener_sends_clients_on_in_turn(database: SmallDatabase) -> None:
     targets: list[tuple[str, int]] = []
-    scan_listener = ScanListener(lambda: targets, services=["ORCL"])
+    scan_listener = ScanListener(lambda service: targets if service == "orcl" else [])
     with (
         serve(database, instance_name="one") as one,
         serve(database, instance_name="two") as two,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checks.sources.entries import Argument, Program, RunsOn
+from checks.sources.nodes.ssh import LOGIN_ENDED
 
 ANYTHING = Argument("TEXT", r"(?s:.*)", is_many=True)
 
@@ -21,3 +22,7 @@ def sh(
         limit_s=limit_s,
         limit_bytes=limit_bytes,
     )
+
+
+LOGGED_IN = f"echo {LOGIN_ENDED}; exec sh"
+"""The last line of a stand-in for ssh: a login that has ended, and the shell of the peer."""

@@ -12,7 +12,7 @@ import pytest
 from checks.model.facts import Cluster
 from checks.run.engine import Engine
 from checks.traffic.feed import Feed
-from checks.traffic.samples import Event
+from checks.traffic.samples import FeedEvent
 from tui.console.app import ConsoleApp
 
 NewConsole = Callable[..., ConsoleApp]
@@ -23,13 +23,13 @@ class FakeFeed(Feed):
 
     interval_s = 1.0
 
-    def __init__(self, samples: Iterable[Event] = ()) -> None:
+    def __init__(self, samples: Iterable[FeedEvent] = ()) -> None:
         self.followed: list[Cluster] = []
         self.is_closed = False
-        self._told: asyncio.Queue[Event] = asyncio.Queue()
+        self._told: asyncio.Queue[FeedEvent] = asyncio.Queue()
         self.emit(*samples)
 
-    def emit(self, *samples: Event) -> None:
+    def emit(self, *samples: FeedEvent) -> None:
         """Add events to the feed."""
         for sample in samples:
             self._told.put_nowait(sample)
@@ -37,7 +37,7 @@ class FakeFeed(Feed):
     def follow(self, cluster: Cluster) -> None:
         self.followed.append(cluster)
 
-    async def events(self) -> AsyncGenerator[Event, None]:
+    async def events(self) -> AsyncGenerator[FeedEvent, None]:
         while not self.is_closed:
             yield await self._told.get()
 

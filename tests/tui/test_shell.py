@@ -14,8 +14,10 @@ from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from checks.model.facts import Cluster, UnreadNode
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
+from checks.sources.nodes.session import Session
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording
@@ -105,6 +107,33 @@ async def test_the_feed_starts_with_the_first_screen_that_shows_it_and_the_heade
         await pilot.press("q")
         await pilot.pause()
     assert feed.is_closed
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+async def test_the_feed_samples_the_nodes_that_answered_while_another_one_is_pending(
+    new_console: NewConsole, numbers: type[NumbersScreen], is_early: bool
+) -> None:
+    feed, reached = FakeFeed(), asyncio.Event()
+    nodes = healthy().read_nodes()
+    pending = UnreadNode("rac3", "rac3 has not been read yet.", is_pending=True)
+
+    async def hang(session: Session, facts: Cluster) -> object:
+        session.nodes_so_far((*nodes[:2], pending))
+        reached.set()
+        return await asyncio.Event().wait()
+
+    def followed() -> bool:
+        return bool(feed.followed) and feed.followed[-1].nodes == (*nodes[:2], pending)
+
+    app = new_console(lambda: engine(healthy(), nodes=hang), new_feed=lambda: feed)
+    async with app.run_test(size=(80, 24)) as pilot:
+        if not is_early:
+            await reached.wait()
+            await pilot.pause()
+        await pilot.press("3")
+        await until(pilot, followed)
+        assert "rac2" in {port.node for network in feed.followed[-1].networks for port in network.ports}
+        await pilot.press("q")
 
 
 async def test_the_palette_offers_and_runs_the_actions_of_the_screen_and_of_all_screens(

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from checks.traffic.samples import Event
+from checks.traffic.samples import FeedEvent
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import shown, until
@@ -47,7 +47,7 @@ class Console:
             self.pilot.app.simulate_key({"+": "plus", "-": "minus"}.get(key, key))
             await self.settle()
 
-    async def emit(self, *events: Event) -> None:
+    async def emit(self, *events: FeedEvent) -> None:
         """Send events through the feed, and wait until they are drawn."""
         self.feed.emit(*events)
         await self.settle()
@@ -67,7 +67,7 @@ class Console:
 
 @asynccontextmanager
 async def console(
-    new_console: NewConsole, events: Iterable[Event], size: tuple[int, int] = (80, 24)
+    new_console: NewConsole, events: Iterable[FeedEvent], size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[Console]:
     """Yield a console on the Traffic screen that has received these samples."""
     feed = FakeFeed()

@@ -212,13 +212,11 @@ async def test_a_missing_grant_makes_only_its_own_view_unknown(missing):
     database = await read_database(databases, quiet)
     activity = await read_activity(databases, database, INTERVAL_S, quiet)
     (view,) = statement(missing).reads
-    results = {
-        "GV$INSTANCE_CACHE_TRANSFER": getattr(activity.transfers, "reason", None),
-        "GV$INSTANCE_PING": getattr(activity.pings, "reason", None),
-    }
-    reason = results.get(view) or activity.why_unread(view)
-    assert f"GRANT SELECT ON SYS.{view.replace('V$', 'V_$')} TO RACWIRE;" in reason
-    assert len(activity.unread) + sum(map(bool, results.values())) == 1
+    pairs = {"GV$INSTANCE_CACHE_TRANSFER": activity.transfers, "GV$INSTANCE_PING": activity.pings}
+    refused = {name: fact for name, fact in pairs.items() if isinstance(fact, Unknown)}
+    right = (refused.get(view) or activity.unread_view(view)).right
+    assert f"GRANT SELECT ON SYS.{view.replace('V$', 'V_$')} TO RACWIRE;" in right.commands
+    assert len(activity.unread) + len(refused) == 1
     assert all(a.statistics for a in activity.instances)
 
 
@@ -227,7 +225,7 @@ async def test_without_the_grant_on_statistics_the_transfers_are_still_read():
     databases = StraightIn(practice(instances(2), granted=granted)).databases()
     database = await read_database(databases, quiet)
     activity = await read_activity(databases, database, INTERVAL_S, quiet)
-    assert all("GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;" in gap.reason for gap in activity.instances)
+    assert all("GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;" in gap.right.commands for gap in activity.instances)
     assert {(t.receiver, t.sender) for t in activity.transfers} == {(1, 2), (2, 1)}
 
 
@@ -237,14 +235,14 @@ async def test_without_grants_on_parameters_and_interconnects_the_database_is_kn
     database = await read_database(StraightIn(practice(instances(2), granted=granted)).databases(), quiet)
     assert isinstance(database.parameters, Unknown)
     assert isinstance(database.interconnects, Unknown)
-    assert "GRANT SELECT ON SYS.GV_$PARAMETER TO RACWIRE;" in database.parameters.reason
+    assert "GRANT SELECT ON SYS.GV_$PARAMETER TO RACWIRE;" in database.parameters.right.commands
     assert (database.name, database.block_size_bytes) == ("prod", None)
 
 
 async def test_without_any_grant_the_reason_names_the_first_grant():
     unknown = await read_database(StraightIn(practice(instances(2), granted=set())).databases(), quiet)
     assert isinstance(unknown, Unknown)
-    assert "GRANT SELECT ON SYS.V_$INSTANCE TO RACWIRE;" in unknown.reason
+    assert "GRANT SELECT ON SYS.V_$INSTANCE TO RACWIRE;" in unknown.right.commands
 
 
 async def test_an_instance_without_parallel_query_processes_is_named():
@@ -255,7 +253,7 @@ async def test_an_instance_without_parallel_query_processes_is_named():
     database = await read_database(databases, quiet)
     (unasked,) = database.unasked
     assert (unasked.number, unasked.name, database.why_alone) == (3, "prod3", "")
-    assert "GV$INSTANCE has no row for this instance: the instance was starting or stopping" in unasked.reason
+    assert "GV$INSTANCE has no row for this instance: it was starting or stopping" in unasked.reason
     activity = await read_activity(databases, database, INTERVAL_S, quiet)
     assert [a.instance for a in activity.instances if a == activity.of(a.instance)] == [1, 2]
     assert activity.instances[2] == ActivityGap(3, unasked.reason)

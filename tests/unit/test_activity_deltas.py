@@ -55,12 +55,11 @@ def database(*numbers, unasked=()):
 def sample(clock_s, instances, *, unread=None, only_here="", **counters):
     """Return a sample of instances with their startup times; counters of other views are 0."""
     readings = {
-        name: ViewReading(view, counters.get(name, {}), (unread or {}).get(name, "")) for name, view in VIEWS.items()
+        name: ViewReading(view, counters.get(name, {}), Unknown(unread[name]) if unread and name in unread else None)
+        for name, view in VIEWS.items()
     }
     if "sysstat" not in counters:
-        readings["sysstat"] = ViewReading(
-            "GV$SYSSTAT", {n: {LOST: 0} for n in instances}, readings["sysstat"].why_unread
-        )
+        readings["sysstat"] = ViewReading("GV$SYSSTAT", {n: {LOST: 0} for n in instances}, readings["sysstat"].unread)
     starts = {n: Start(f"prod{n}", since) for n, since in instances.items()}
     return Sample(f"2026-11-21T14:00:{clock_s:02.0f}+00:00", clock_s, starts, readings, only_here)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from checks.model.facts import NetworkService, Unknown
+from checks.sources.nodes.boot_config.active_manager import BootFiles, mtus_at_boot
 from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
 from checks.sources.nodes.boot_config.wicked import wicked_mtus
 from tests.unit.boot_config_support import BOND, ETH1, ETH2, IB, file
@@ -74,3 +75,31 @@ def test_wicked_ignores_loopback_aliases_and_copies(name):
 
 def test_an_interface_that_wicked_does_not_start_has_no_boot_configuration():
     assert wicked_mtus([file("/etc/sysconfig/network/ifcfg-eth1", "STARTMODE='off'\nMTU='9000'")], (ETH1,)) == {}
+
+
+@pytest.mark.parametrize(
+    ("unread", "interfaces"),
+    [
+        (f"{SCRIPTS}/ifcfg-eth1", {"eth1"}),
+        (SCRIPTS, {"eth1", "eth2", "ib0"}),
+        ("/etc/sysconfig", {"eth1", "eth2", "ib0"}),
+    ],
+)
+def test_what_may_not_be_read_makes_the_mtu_unknown_and_names_no_directory_as_a_file(unread, interfaces):
+    files = BootFiles(ifcfg=(file(unread, is_readable=False),))
+    kept, _ = mtus_at_boot(files, (NetworkService.IFCFG,), (ETH1, ETH2, BOND, IB))
+    assert {of.interface for of in kept} == interfaces
+    for of in kept:
+        assert of.keeper is NetworkService.IFCFG
+        assert isinstance(of.mtu, Unknown)
+        assert of.mtu.reason == f"this user may not read {unread}; root may"
+        assert of.file == (unread if unread.endswith("ifcfg-eth1") else "")
+    assert mtus_at_boot(files, (NetworkService.NETWORKD,), (ETH1, ETH2)) == ((), ())
+
+
+def test_a_readable_file_decides_next_to_an_unreadable_directory():
+    files = BootFiles(
+        ifcfg=(file(f"{SCRIPTS}/ifcfg-eth1", "MTU=9000"),), networkd=(file("/etc/systemd", is_readable=False),)
+    )
+    kept, _ = mtus_at_boot(files, (), (ETH1,))
+    assert [(of.interface, of.mtu) for of in kept] == [("eth1", 9000)]

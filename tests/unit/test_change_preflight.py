@@ -18,6 +18,7 @@ from checks.model.facts import (
     KeptMtu,
     Leg,
     LldpNeighbour,
+    MissingRight,
     NetworkService,
     PingSeries,
     Unknown,
@@ -140,6 +141,20 @@ def test_an_inactive_member_and_a_stack_that_is_down_can_be_accepted():
 def test_without_clusterware_no_plan_is_possible():
     built = msgspec.structs.replace(to_change(), clusterware=Unknown("No Grid home was found."))
     assert not found(built)["CH-START-003"].acceptable
+
+
+def test_one_missing_cause_is_one_obstacle():
+    none = Unknown("No Grid home was found.")
+    built = found(msgspec.structs.replace(to_change(), clusterware=none, networks=none))
+    assert {code for code, one in built.items() if none.reason.lower() in one.sentence.lower()} == {"CH-START-003"}
+
+
+def test_networks_that_this_user_may_not_read_name_the_right():
+    right = MissingRight("run the tools of the Grid home as grid or root", ("sudo -u grid racwire check",))
+    refused = Unknown("dba1 may not run `oifcfg getif`.", right)
+    built = found(msgspec.structs.replace(with_clusterware(to_change(), configuration=refused), networks=refused))
+    assert {code for code, one in built.items() if refused.reason in one.sentence} == {"CH-START-008"}
+    assert "Missing right: run the tools of the Grid home as grid or root" in built["CH-START-008"].next[0]
 
 
 def test_filtered_pings_leave_the_paths_unknown_which_can_be_accepted():

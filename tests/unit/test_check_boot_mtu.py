@@ -154,6 +154,20 @@ def test_clusterware_that_cannot_start_is_reported():
     assert finding.title == "Clusterware will not start automatically after the next boot of rac2."
 
 
+def test_an_autostart_that_is_not_known_is_unknown_once_for_each_reason():
+    reason = "this user may not run `crsctl config crs` there (CRS-4563): the Grid owner and root may"
+    codes = found([RAC1, RAC2], *(keeping(n, autostart=Unknown(reason), grid_home="/u01/grid") for n in (RAC1, RAC2)))
+    finding = codes["IC-BOOT-007"]
+    assert (finding.status, finding.seen, finding.nodes) == (Status.UNKNOWN, (reason,), ("rac1", "rac2"))
+    assert finding.title == "Whether Clusterware starts at the next boot of rac1 and rac2 is not known."
+    assert "IC-BOOT-006" not in codes
+
+
+def test_a_node_without_a_grid_home_has_no_autostart():
+    bare = keeping(RAC2, autostart=Unknown("no crsctl"), grid_home=Unknown("olr.loc names no Grid home"))
+    assert not found([RAC1, RAC2], bare).keys() & {"IC-BOOT-006", "IC-BOOT-007"}
+
+
 names = st.sampled_from(["eth0", "eth1", "eth2", "p0", "p1", ""])
 mtus = st.none() | st.sampled_from([1500, 9000]) | st.builds(Unknown, st.text("ab.", max_size=4))
 setups = st.builds(

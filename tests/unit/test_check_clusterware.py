@@ -35,7 +35,8 @@ def test_a_source_that_names_another_home_is_reported():
 def test_a_tool_without_an_answer_is_unknown_with_its_reason():
     finding = found(with_facts(misscount_s=Unknown("crsctl did not end within 10 s.")))["IC-GRID-003"]
     assert finding.status is Status.UNKNOWN
-    assert finding.title == "crsctl get css misscount gave no answer on rac1: crsctl did not end within 10 s."
+    assert finding.title == "crsctl get css misscount gave no answer on rac1."
+    assert finding.seen == ("crsctl did not end within 10 s.",)
 
 
 def test_a_stack_that_is_down_is_one_finding_although_every_tool_fails():
@@ -66,3 +67,16 @@ def test_without_a_home_the_result_is_unknown_unless_the_networks_were_named(nam
         cluster(2), clusterware=Unknown("No Grid home was found. Looked in ..."), named_networks=named
     )
     assert found(built)["IC-GRID-007"].status is status
+
+
+@pytest.mark.parametrize(
+    ("version", "place"),
+    [
+        ("11.2.0.4.0", "$GRID_HOME/log/rac2/alertrac2.log"),
+        ("19.0.0.0.0", "$ORACLE_BASE/diag/crs/rac2/crs/trace/alert.log"),
+    ],
+)
+def test_the_alert_log_of_an_inactive_node_is_named_as_its_release_has_it(version, place):
+    members = (ClusterMember("rac1", 1, status="Active"), ClusterMember("rac2", 2, status="Inactive"))
+    finding = found(with_facts(members=members, version=ActiveVersion(version)))["IC-GRID-006"]
+    assert f"less {place}" in [command for step in finding.next for command in step.commands]

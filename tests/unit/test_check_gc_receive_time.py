@@ -3,12 +3,14 @@
 import msgspec
 import pytest
 
-from checks.model.facts import ActivityGap, UnreadView, WaitEvent
+from checks.model.facts import ActivityGap, Unknown, UnreadNode, UnreadView, WaitEvent
 from checks.model.finding import Status
 from checks.plugins.gc_receive_time import gc_receive_time
+from checks.rules.receive_time import past_time_status, receive_limits
 from checks.rules.waits import beyond, quantile_us
 from checks.sources.database.release_columns import suits
 from checks.sources.database.statements import statements as all_statements
+from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.databases import activity, asked, database, event, own_activity
 
 
@@ -28,12 +30,76 @@ def test_a_healthy_database_passes_with_the_slowest_average():
     assert codes["IC-TIME-001"].table.rows[1] == ("prod2", "12,400", "0.40 ms", "0.40 ms")
 
 
-@pytest.mark.parametrize(("cr_ms", "status"), [(10.5, Status.WARN), (20.5, Status.FAIL)])
-def test_the_thresholds_are_those_of_enterprise_manager(cr_ms, status):
+FAST = "because every private NIC runs at 10 Gbit/s or more"
+
+
+def at_speed(speed_mbps, *changed, **limits):
+    """The findings where eth1 of rac2 has this speed, with these thresholds."""
+    nodes = [node(1), with_interface(node(2), "eth1", speed_mbps=speed_mbps)]
+    built = asked(cluster(nodes), activity=activity(2, *changed))
+    built = msgspec.structs.replace(built, thresholds=msgspec.structs.replace(built.thresholds, **limits))
+    return {f.code: f for f in gc_receive_time.run(built)}
+
+
+@pytest.mark.parametrize(("cr_ms", "status"), [(3.5, Status.WARN), (9.0, Status.WARN), (10.5, Status.FAIL)])
+def test_on_fast_nics_the_limits_are_strict(cr_ms, status):
     finding = found(slow(cr_ms))["IC-TIME-002"]
     assert finding.status is status
-    assert finding.title == f"Blocks take long to arrive at prod2: {cr_ms} ms for CR blocks, on average of 30 s."
+    time = f"{cr_ms:.2f}" if cr_ms < 10 else cr_ms
+    assert finding.title == f"Blocks take long to arrive at prod2: {time} ms for CR blocks, on average of 30 s."
     assert finding.nodes == ("rac2",)
+    assert finding.expected == (f"Under 3 ms, {FAST}; on 10 Gbit/s under 1 ms is usual",)
+    assert found(slow(2.9))["IC-TIME-001"].expected == (f"Under 3 ms, {FAST}",)
+
+
+@pytest.mark.parametrize(
+    ("speed_mbps", "why"),
+    [(1000, "eth1 of rac2 runs at 1,000 Mbit/s"), (Unknown("veth"), "the speed of eth1 of rac2 is not known")],
+)
+@pytest.mark.parametrize(("cr_ms", "status"), [(9.0, None), (10.5, Status.WARN), (20.5, Status.FAIL)])
+def test_on_other_nics_the_limits_are_those_of_enterprise_manager(speed_mbps, why, cr_ms, status):
+    codes = at_speed(speed_mbps, slow(cr_ms))
+    finding = codes["IC-TIME-001" if status is None else "IC-TIME-002"]
+    assert finding.status is (status or Status.PASS)
+    assert finding.expected[0].partition(";")[0] == f"Under 10 ms, because {why}"
+
+
+def test_a_nic_without_a_link_does_not_count_and_an_unread_node_does():
+    nodes = [node(1), with_interface(node(2), "eth1", speed_mbps=Unknown("no link"), operational_state="down")]
+    assert receive_limits(cluster(nodes)).warn_ms == 3.0
+    lacking = [node(1), UnreadNode("rac2", "It is down.")]
+    limits = receive_limits(msgspec.structs.replace(cluster(1), nodes=tuple(lacking)))
+    assert (limits.warn_ms, limits.why_warn) == (10.0, "the speeds of the private NICs of rac2 are not known")
+    unknown = receive_limits(msgspec.structs.replace(cluster(1), networks=Unknown("oifcfg failed.")))
+    assert [past_time_status(5.0, each) for each in (receive_limits(cluster(2)), unknown)] == [Status.INFO, None]
+    assert (unknown.fail_ms, unknown.why_fail) == (20.0, "the speeds of the private NICs are not known")
+
+
+@pytest.mark.parametrize(
+    ("speed_mbps", "changed", "limits_ms"),
+    [
+        (10_000, {}, (3, 10)),
+        (1_000, {}, (10, 20)),
+        (10_000, {"receive_warn_ms": 5.0}, (5, 10)),
+        (10_000, {"receive_warn_ms": 15.0}, (15, 20)),
+        (10_000, {"receive_warn_ms": 30.0}, (30, 30)),
+        (10_000, {"receive_fail_ms": 40.0}, (3, 40)),
+        (10_000, {"receive_fail_ms": 2.0}, (2, 2)),
+        (10_000, {"receive_fast_warn_ms": 2.0}, (2, 10)),
+        (10_000, {"receive_warn_ms": 5.0, "receive_fast_warn_ms": 2.0}, (2, 10)),
+        (1_000, {"receive_warn_ms": 5.0, "receive_fast_warn_ms": 2.0}, (5, 20)),
+    ],
+)
+def test_a_limit_that_the_operator_changed_stays_at_every_speed(speed_mbps, changed, limits_ms):
+    built = cluster([with_interface(node(1), "eth1", speed_mbps=speed_mbps), node(2)])
+    built = msgspec.structs.replace(built, thresholds=msgspec.structs.replace(built.thresholds, **changed))
+    limits = receive_limits(built)
+    assert (limits.warn_ms, limits.fail_ms) == limits_ms
+
+
+def test_a_changed_limit_is_named_as_the_reason():
+    finding = at_speed(10_000, slow(6.0), receive_warn_ms=5.0)["IC-TIME-002"]
+    assert finding.expected[0].startswith("Under 5 ms, because receive_warn_ms is 5 in the settings;")
 
 
 def test_times_above_the_usual_pass_with_a_note():
@@ -45,7 +111,10 @@ def test_times_above_the_usual_pass_with_a_note():
 def test_a_long_tail_behind_a_good_average_is_reported_with_its_bound():
     finding = found(own_activity(2, events=(event("gc cr block 2-way", 8_000, 300, late=400),)))["IC-TIME-003"]
     assert finding.status is Status.WARN
-    assert finding.title.startswith("5.0 % of the waits for blocks on prod2 took longer than 32.8 ms")
+    assert finding.title.startswith("5.0 % of the waits for blocks on prod2 took longer than 16.4 ms")
+    assert finding.expected == (f"2 % at most over 10 ms, {FAST}",)
+    slow_nic = at_speed(1000, own_activity(2, events=(event("gc cr block 2-way", 8_000, 300, late=400),)))
+    assert slow_nic["IC-TIME-003"].title.startswith("5.0 % of the waits for blocks on prod2 took longer than 32.8 ms")
     assert any("99% in up to 65.5 ms" in line for line in finding.seen)
 
 

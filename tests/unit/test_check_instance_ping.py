@@ -75,8 +75,17 @@ def test_too_few_pings_are_not_judged():
     finding = found(pings(2, {(1, 2): (9_000, 90_000)}, count=2))["IC-PING-006"]
     assert (finding.status, finding.title) == (
         Status.INFO,
-        "The instances exchanged 8 pings in 30 s: too few for a verdict.",
+        "The instances exchanged 8 pings in 30 s: too few for a verdict; 40 s have enough.",
     )
+
+
+@pytest.mark.parametrize(("seconds", "proposed"), [(10, 40), (30, 40), (60, 120)])
+def test_the_next_step_has_an_interval_with_enough_pings(seconds, proposed):
+    measured = activity(2, pings=pings(2, count=1), seconds=seconds)
+    (finding,) = instance_ping.run(asked(2, activity=measured))
+    assert finding.code == "IC-PING-006"
+    assert finding.expected[0] == "3 or more pings of each size for each pair, usual in 40 s"
+    assert finding.next[0].commands == (f"racwire check instance-ping --interval {proposed}",)
 
 
 @pytest.mark.parametrize("count", [2, 3])

@@ -1,13 +1,18 @@
 """The check `interconnect-in-use`: the interconnect of each instance, compared with the configuration."""
 
+import io
+
 import msgspec
 import pytest
 
 from checks.model.facts import Haip, InterconnectInUse, Parameter, UnaskedInstance, Unknown
 from checks.model.finding import Status
+from checks.model.known_instances import nodes_without_instance
 from checks.plugins.interconnect_in_use import interconnect_in_use
 from tests.fixtures.clusters import cluster, clusterware, node
 from tests.fixtures.databases import asked, database, haip
+from tests.fixtures.reports import report_of
+from tui.cli.text_report import text_report
 
 SET = "CLUSTER_INTERCONNECTS parameter"
 
@@ -91,6 +96,17 @@ def test_on_exadata_the_parameter_is_set_on_purpose():
     assert Status.FAIL not in {f.status for f in codes.values()}
 
 
+@pytest.mark.parametrize(("nic", "caution"), [("eth1", False), ("ib0", True)])
+def test_the_parameter_is_reset_for_each_instance_and_all_instances_are_down_meanwhile(nic, caution):
+    uses = tuple(InterconnectInUse(n, nic, f"192.168.10.{n}", False, SET) for n in (1, 2))
+    (step,) = [step for step in found(database(2, interconnects=uses))["IC-USE-004"].next if step.is_change]
+    assert step.commands == tuple(
+        f"ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='prod{n}';" for n in (1, 2)
+    )
+    assert "stop all instances of the database, and of ASM where ASM changed, then start them" in step.text
+    assert ("On Exadata and other engineered systems, keep the parameter" in step.text) is caution
+
+
 def test_haip_used_by_only_some_instances_is_reported():
     finding = found(using(*physical(2)))["IC-USE-005"]
     assert finding.title == "prod1 uses HAIP addresses, and prod2 uses none."
@@ -124,11 +140,24 @@ def test_without_clusterware_the_views_of_the_instances_are_judged():
 def test_unreadable_facts_are_unknown():
     assert found(database(2, interconnects=Unknown("no grant")))["IC-USE-008"].status is Status.UNKNOWN
     alone = found(database(2, unasked=(UnaskedInstance(3, "prod3", "It did not answer in 15 s."),)))
-    assert alone["IC-USE-008"].title == "The interconnect that prod3 uses is not known: it did not answer in 15 s."
+    assert alone["IC-USE-008"].title == "The interconnect of prod3 is not known: it did not answer in 15 s."
     silent = found(using())
-    assert silent["IC-USE-008"].title.startswith("The interconnect that prod2 uses is not known")
+    assert silent["IC-USE-008"].title.startswith("The interconnect of prod2 is not known")
 
 
 def test_the_instance_of_an_unread_node_is_judged_by_its_subnet():
     base = cluster([node(1)], clusterware(2))
     assert set(found(database(2, interconnects=(*physical(1), *physical(2))), base)) == {"IC-USE-001"}
+
+
+def test_an_active_node_without_an_instance_is_named_and_no_fault():
+    facts = database(2, interconnects=(*haip(1), *haip(2)))
+    (finding,) = interconnect_in_use.run(asked(3, database=facts))
+    assert finding.status is Status.PASS
+    assert "rac3: no instance of the database runs there" in finding.seen
+    assert nodes_without_instance(asked(3, database=facts)) == ("rac3",)
+    silent = msgspec.structs.replace(facts, unasked=(UnaskedInstance(3, "prod3", "it hangs"),))
+    assert nodes_without_instance(asked(3, database=silent)) == ()
+    assert nodes_without_instance(asked(2)) == ()
+    report = report_of(asked(3, database=facts))
+    assert "2 instances, none on rac3" in " ".join(text_report(report, io.StringIO()).split())

@@ -36,3 +36,20 @@ def test_warnings_of_oifcfg_and_unknown_lines_are_reported():
     assert codes["IC-IFACE-011"].status is Status.WARN
     assert codes["IC-IFACE-014"].status is Status.UNKNOWN
     assert codes["IC-IFACE-014"].seen == ("???",)
+
+
+def test_a_line_that_is_stored_again_keeps_its_roles():
+    facts = configured(
+        ("eth0", "10.20.0.0", "global", "public"), ("eth1", "192.168.10.0", "global", "asm,cluster_interconnect"),
+        ("eth3", "192.168.77.0", "global", "asm,cluster_interconnect"),
+    )  # fmt: skip
+    warned = msgspec.structs.replace(facts.configuration, messages=(ToolMessage("PRIF-30", "Network ..."),))
+    codes = found(cluster(facts=msgspec.structs.replace(facts, configuration=warned)))
+    stored = [command for step in codes["IC-IFACE-011"].next for command in step.commands if "setif" in command]
+    assert stored == [
+        "oifcfg setif -global eth1/192.168.10.0:cluster_interconnect,asm",
+        "oifcfg setif -global eth3/192.168.77.0:cluster_interconnect,asm",
+    ]
+    right = codes["IC-IFACE-002"].next[-1]
+    assert right.commands == ("oifcfg setif -global eth3/RIGHT_SUBNET:cluster_interconnect,asm",)
+    assert "Delete the old line after that" in right.text

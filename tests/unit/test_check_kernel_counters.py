@@ -5,13 +5,14 @@ import pytest
 
 from checks.model.facts import CounterChange, KernelCounters, Unknown, UnreadNode
 from checks.model.finding import Status
+from checks.plugins.packet_filter import packet_filter
 from checks.plugins.reassembly import reassembly
 from checks.plugins.rp_filter import rp_filter
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from tests.fixtures.clusters import cluster, interface, node, with_interface
 from tests.fixtures.databases import asked, change, counters, with_sysctls
 
-CHECKS = (reassembly, udp_receive_buffers, rp_filter)
+CHECKS = (reassembly, udp_receive_buffers, rp_filter, packet_filter)
 
 
 def found(check, base=2, nodes=2, **counted):
@@ -74,11 +75,35 @@ def test_lost_fragments_and_lack_of_memory_are_separate_findings():
     failing = [change("rac1", Ip_ReasmFails=9, Ip_ReasmTimeout=9), change("rac2", Ip_ReasmFails=9)]
     assert {f.code for f in reassembly.run(asked(2, counters=counters(2, *failing)))} == {
         "IC-REASM-002",
-        "IC-REASM-003",
+        "IC-REASM-005",
     }
 
 
-def test_reassembly_failures_without_timeouts_are_lack_of_memory():
+# Failures far above the timeouts, with enough memory: more memory "didn't help" where it was tried (2011).
+MOSTLY_OTHER = {"Ip_ReasmFails": 4_233, "Ip_ReasmTimeout": 1_718}
+
+
+def test_failures_without_timeouts_do_not_claim_a_lack_of_memory():
+    base = cluster([node(1), with_sysctls(node(2), net_ipv4_ipfrag_high_thresh=4_194_304)])
+    finding = found(reassembly, base, **MOSTLY_OTHER)["IC-REASM-005"]
+    assert "out of order, overlapping, or without memory" in finding.title
+    assert not any("sysctl -w" in command for command in commands(finding))
+
+
+@pytest.mark.parametrize(("used", "code"), [(3_355_444, "IC-REASM-003"), (3_355_442, "IC-REASM-005")])
+def test_memory_is_named_where_it_came_near_its_limit(used, code):
+    base = cluster([node(1), with_sysctls(node(2), net_ipv4_ipfrag_high_thresh=4_194_304)])
+    full = msgspec.structs.replace(change("rac2", **MOSTLY_OTHER), fragment_memory_bytes=used)
+    (finding,) = (f for f in reassembly.run(asked(base, counters=counters(2, full))) if f.code == code)
+    assert f"rac2: {used:,} bytes in reassembly at a reading" in finding.seen
+
+
+def test_overlaps_are_named_where_the_kernel_counted_them():
+    finding = found(reassembly, Ip_ReasmFails=40, IpExt_ReasmOverlaps=40)["IC-REASM-005"]
+    assert finding.title == "rac2 dropped 40 packets in 30 s because fragments overlapped."
+
+
+def test_with_a_very_small_limit_failures_without_timeouts_are_lack_of_memory():
     base = cluster([node(1), with_sysctls(node(2), net_ipv4_ipfrag_high_thresh=262_144)])
     finding = found(reassembly, base, Ip_ReasmFails=34, Ip_ReasmTimeout=1)["IC-REASM-003"]
     assert finding.title == "rac2 dropped 34 packets in 30 s because there was no memory to reassemble the fragments."
@@ -88,7 +113,7 @@ def test_reassembly_failures_without_timeouts_are_lack_of_memory():
 
 @pytest.mark.parametrize(("failed", "status"), [(1, Status.WARN), (59, Status.WARN), (60, Status.FAIL)])
 def test_one_failure_per_hundred_fragments_is_a_failure(failed, status):
-    assert found(reassembly, Ip_ReasmFails=failed)["IC-REASM-003"].status is status
+    assert found(reassembly, Ip_ReasmFails=failed)["IC-REASM-005"].status is status
 
 
 def test_failures_without_any_fragment_in_the_interval_are_reported():
@@ -228,3 +253,47 @@ def test_nodes_with_the_same_filter_share_one_finding():
     dropping = counters(2, *(change(f"rac{n}", TcpExt_IPReversePathFilter=7) for n in (1, 2)))
     (finding,) = rp_filter.run(asked(base, counters=dropping))
     assert finding.title == "rp_filter dropped 14 packets on rac1 and rac2 in 30 s; it is strict on eth2."
+
+
+# --- settings that are wrong by themselves ----------------------------------------------------------------------------
+
+
+def test_strict_filtering_on_several_private_interfaces_is_a_warning_before_anything_is_dropped():
+    finding = found(rp_filter, filtering("1", "1"))["IC-RPF-004"]
+    assert (finding.status, finding.nodes) == (Status.WARN, ("rac2",))
+    assert "rp_filter is strict on eth2 of rac2" in finding.title
+    assert "IC-RPF-004" not in found(rp_filter, filtering("1", "1"), TcpExt_IPReversePathFilter=5)
+    assert "IC-RPF-004" not in found(rp_filter, filtering("2", "2"))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "proposed"),
+    [
+        ((134_217_728, 16_777_216), ("rmem_max=268435456", "rmem_default=33554432")),
+        ((4_194_304, 262_144), ("rmem_max=16777216", "rmem_default=4194304")),
+        ((212_992, 16_777_216), ("rmem_max=4194304",)),
+    ],
+)
+def test_a_remedy_never_lowers_a_buffer(sizes, proposed):
+    base = cluster([node(1), with_sysctls(node(2), net_core_rmem_max=sizes[0], net_core_rmem_default=sizes[1])])
+    finding = found(udp_receive_buffers, base, Udp_RcvbufErrors=9, Udp_InErrors=9)["IC-UDP-002"]
+    assert tuple(c.removeprefix("sysctl -w net.core.") for c in commands(finding) if "sysctl -w" in c) == proposed
+
+
+# --- packets that vanish ----------------------------------------------------------------------------------------------
+
+
+def test_packets_that_are_neither_delivered_nor_counted_vanished():
+    finding = found(packet_filter, Ip_InReceives=90_233)["IC-FILTER-002"]
+    assert finding.title == "233 packets arrived at rac2 in 30 s and vanished there, as behind a packet filter."
+    assert (finding.status, finding.nodes, finding.data["vanished_packets"]) == (Status.WARN, ("rac2",), 233)
+
+
+@pytest.mark.parametrize("counted", ["IpExt_InMcastPkts", "TcpExt_IPReversePathFilter"])
+def test_packets_with_a_counted_reason_did_not_vanish(counted):
+    assert "IC-FILTER-002" not in found(packet_filter, Ip_InReceives=90_233, **{counted: 233})
+
+
+@pytest.mark.parametrize("more", [0, 9, 89])
+def test_a_few_packets_between_the_readings_are_no_finding(more):
+    assert set(found(packet_filter, Ip_InReceives=90_000 + more)) == {"IC-FILTER-001"}

@@ -29,7 +29,10 @@ ALL_CHECKS = (
     "instance-ping",
     "interconnect-in-use",
     "interfaces",
+    "link-speed",
     "mtu-consistency",
+    "neighbours",
+    "packet-filter",
     "reassembly",
     "rp-filter",
     "udp-receive-buffers",
@@ -172,7 +175,7 @@ def test_the_command_line_overrides_the_settings_file(tmp_path):
 def test_without_clusterware_and_peers_the_message_names_the_options_to_add():
     ran = racwire("check", "interfaces", "mtu-consistency")
     assert ran.returncode == ExitCode.COULD_NOT_TELL
-    assert "--network SUBNET --peer HOST" in " ".join(ran.stdout.split())
+    assert "racwire check --network 192.168.10.0/24 --peer HOST" in " ".join(ran.stdout.split())
     assert "Traceback" not in ran.stderr
 
 
@@ -315,3 +318,8 @@ def test_the_options_of_a_command_import_only_what_parsing_needs():
 
 def test_the_version_is_that_of_the_distribution():
     assert racwire("--version").stdout == f"racwire {importlib.metadata.version('racwire')}\n"
+
+
+def test_an_option_of_another_subcommand_is_rejected_with_both_names(capsys):
+    assert main(["change", "next", "--sudo"]) == ExitCode.USAGE
+    assert capsys.readouterr().err == ("racwire: change next takes no --sudo; see `racwire change next --help`.\n")

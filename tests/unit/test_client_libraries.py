@@ -51,6 +51,15 @@ def test_a_named_home_is_the_only_place_searched(home: Path, tmp_path: Path) -> 
     assert libraries_advice(elsewhere).startswith(f"{tmp_path}/other has no lib/libclntsh.so")
 
 
+def test_a_home_without_the_library_is_named(node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_libraries, "other_user_can_replace", lambda _: False)
+    advice = libraries_advice(DatabaseSettings(), {"ORACLE_HOME": "/u01/grid"})
+    assert advice.startswith("/u01/grid has no lib/libclntsh.so that this user can read. Set ORACLE_HOME to another")
+    node([LocalInstance("prod1", "/u01/db")])
+    by_system = DatabaseSettings(oracle_sid="prod1", os_authentication=True)
+    assert libraries_advice(by_system, {}).startswith("/u01/db has no lib/libclntsh.so that this user can read.")
+
+
 def test_the_environment_and_an_instant_client_are_found(home: Path, tmp_path: Path) -> None:
     assert find_libraries(DatabaseSettings(), {"ORACLE_HOME": str(home)}) == str(home / "lib")
     instant = tmp_path / "instantclient"

@@ -15,6 +15,7 @@ from checks.model.facts import (
     Clusterware,
     Haip,
     InterfaceConfiguration,
+    MissingRight,
     ToolMessage,
     Unknown,
 )
@@ -30,7 +31,7 @@ from checks.sources.clusterware.cluster_text import (
     parse_olsnodes,
 )
 from checks.sources.clusterware.clusterware_reader import read_clusterware
-from checks.sources.clusterware.grid_home import RunningProcess
+from checks.sources.clusterware.grid_home import SUDOERS_SCRIPT, RunningProcess
 from checks.sources.clusterware.grid_tool_command import CommandOutput
 from checks.sources.clusterware.tool_failure import ToolUser, explain_failure
 from checks.sources.grid_commands import GRID_COMMANDS
@@ -184,14 +185,16 @@ class TestFailureReasons:
     def test_the_user_is_refused(self, line: str) -> None:
         assert explain_failure("oifcfg getif", CommandOutput(1, "", line), self.MONITOR) == Unknown(
             "monitor may not run `oifcfg getif`: run `sudo -u grid racwire check`, or racwire as root.",
-            ("sudo -u grid racwire check",),
+            MissingRight(
+                "run the tools of the Grid home as grid or root", ("sudo -u grid racwire check",), "", SUDOERS_SCRIPT
+            ),
         )
 
     def test_for_another_user_a_closed_registry_may_be_a_missing_permission(self) -> None:
         reason = explain_failure("oifcfg getif", CommandOutput(1, "PRIF-10: failed", ""), self.MONITOR)
         assert reason is not None
         assert "sudo -u grid racwire check" in reason.reason
-        assert reason.commands == ("sudo -u grid racwire check",)
+        assert reason.right.commands == ("sudo -u grid racwire check",)
 
     def test_any_other_failure_is_quoted(self) -> None:
         assert explain_failure("olsnodes -c", CommandOutput(3, "Segfault\n", ""), self.GRID) == Unknown(
@@ -298,11 +301,13 @@ async def test_a_stack_that_is_down_is_reported(make_home: HomeMaker, tmp_path: 
     found = await ask(home, journal, tmp_path)
     for fact in (found.members, found.local_node, found.configuration, found.version, found.haip, found.misscount_s):
         assert isinstance(fact, Unknown)
-        assert fact.reason.startswith("Clusterware is not running on this node")
+        assert fact.reason.startswith("Clusterware is not running on this node: `crsctl check crs` printed"), (
+            "one cause"
+        )
     assert not isinstance(found.listed, Unknown), "iflist asks the operating system only"
     assert not isinstance(found.services, Unknown)
     assert found.services[0].code == "CRS-4639"
-    assert found.configuration == Unknown(entry_about(journal, "oifcfg getif").outcome)
+    assert "PRIF-10" in entry_about(journal, "oifcfg getif").outcome, "the journal has what each tool printed"
 
 
 async def test_a_hanging_tool_affects_only_its_own_facts(make_home: HomeMaker, tmp_path: Path) -> None:

@@ -243,10 +243,38 @@ def test_a_longer_sampling_interval_from_some_time_on_leaves_no_gap(later_s, at_
 def test_a_changed_sampling_interval_is_reported_and_replaces_the_first_one():
     changed = run_of(FakeRecording(paced([1.0] * 60 + [10.0] * 30)))
     assert changed.environment["seconds between samples"] == "1 to 10"
-    assert any(warning.startswith("The samples are 1 to 10 s") for warning in changed.warnings)
+    assert any(warning.startswith("The samples of nodes are 1 to 10 s") for warning in changed.warnings)
     at_once = run_of(FakeRecording(paced([1.0] * 3 + [10.0] * 60)))
     assert at_once.environment["seconds between samples"] == "10"
-    assert not any(warning.startswith("The samples are") for warning in at_once.warnings)
+    assert not any(warning.startswith("The samples of") for warning in at_once.warnings)
+
+
+def with_instance(intervals: list[float]) -> list[Event]:
+    """One node sampled every second, and its instance, which receives 100 blocks a second, at these intervals."""
+    events, at = paced([1.0] * round(sum(intervals))), 0.0
+    for seconds in intervals:
+        at += seconds
+        blocks = {"gc cr blocks received": round(100 * seconds), "gc current blocks received": 0, "gc blocks lost": 0}
+        events.append(InstanceSample("prod1", 1, "rac1", BEGIN + at, seconds, blocks))
+    return sorted(events, key=lambda event: event.at)
+
+
+@pytest.mark.parametrize(
+    "intervals", [[4.0] * 100, [1.0] * 200 + [2.0] * 30 + [10.0] * 12 + [5.0] * 12 + [2.0] * 30 + [1.0] * 100]
+)
+def test_instances_that_slow_down_are_compared_by_the_same_rates(intervals):
+    (run,), stretch_s = runs_of([("it", FakeRecording(with_instance(intervals)))])
+    assert stretch_s >= 4
+    assert values(run, "blocks received") == pytest.approx([100.0] * int(run.seconds / stretch_s))
+    assert run.environment["seconds between samples"] == "1"
+    uneven = [warning for warning in run.warnings if warning.startswith("The samples of")]
+    if len(set(intervals)) == 1:
+        assert (run.environment["seconds between samples of instances"], uneven) == ("4", [])
+    else:
+        assert run.environment["seconds between samples of instances"] == "1 to 10"
+        (warning,) = uneven
+        assert warning.startswith("The samples of instances are 1 to 10 s long")
+        assert "racwire slowed down" in warning
 
 
 def test_a_few_late_samples_are_not_another_sampling_interval():

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from checks.model.facts import Unknown
 from checks.model.journal import Journal
 from checks.sources.database.connection import Connection, Rows, reads_only
 from checks.sources.database.connections import Connections
@@ -276,6 +277,16 @@ async def test_a_connection_that_drops_again_is_reported_as_lost(server, connect
     assert (await refused(connection.rows(SESSIONS))).kind in (ErrorKind.LOST, ErrorKind.CANNOT_CONNECT)
 
 
+@pytest.mark.parametrize("code", [2396, 3113, 3135, 12170, 12537])
+async def test_a_session_that_the_database_ended_is_opened_again_once(code, server, connect, witness, journal):
+    """ORA-02396: the profile's IDLE_TIME was over."""
+    connection = await connect(server).get()
+    witness.once["SESSIONS"] = OracleError(code, "as the database words it")
+    rows = await connection.rows(SESSIONS)
+    assert rows.rows == [(USER, "racwire", "who", "True", "False")]
+    assert [e.topic for e in journal.entries] == ["sql connect", "sql who", "sql connect"]
+
+
 async def test_concurrent_queries_wait_for_each_other(server, connect):
     connection = await connect(server).get()
     found = await asyncio.gather(*(connection.rows(query(SESSIONS.text, f"a{n}")) for n in range(5)))
@@ -291,12 +302,14 @@ async def test_a_missing_grant_is_reported_with_the_grant_command(server, connec
         witness.errors["GV$SYSSTAT"] = OracleError(code, "table or view does not exist")
         error = await refused(connection.rows(query("SELECT x FROM gv$sysstat", "sysstat")))
         assert (error.kind, error.code, error.statement) == (ErrorKind.MISSING_GRANT, code, "sysstat")
-        assert error.grants == (
+        assert error.right.commands == (
             "GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;",
             "GRANT SELECT ON SYS.V_$SYSSTAT TO RACWIRE;",
         )
+        assert error.unknown == Unknown(f"RACWIRE may not read GV$SYSSTAT (ORA-{code:05d}).", error.right)
+        assert error.right.needed == "SELECT on SYS.GV_$SYSSTAT and SYS.V_$SYSSTAT for RACWIRE"
         assert str(error) == (
-            f"RACWIRE may not read GV$SYSSTAT (ORA-{code:05d}). Have a DBA run: {' '.join(error.grants)}"
+            f"RACWIRE may not read GV$SYSSTAT (ORA-{code:05d}). Have a DBA run: {' '.join(error.right.commands)}"
         )
 
 
@@ -306,7 +319,13 @@ async def test_a_missing_grant_is_reported_with_the_grant_command(server, connec
         (904, ErrorKind.OTHER, "that this version of the database lacks"),
         (12850, ErrorKind.OTHER, "no free parallel query process"),
         (1219, ErrorKind.OTHER, "is not open"),
-        (3113, ErrorKind.LOST, "was lost"),
+        (1109, ErrorKind.OTHER, "is not open (ORA-01109)"),
+        *((code, ErrorKind.LOST, "was lost") for code in (28, 1034, 1089, 1092, 2396, 2399, 3113, 3135, 12170, 12537)),
+        *((code, ErrorKind.LOST, "was lost") for code in (12547, 12570, 12571, 12592, 12608, 12609)),
+        (2393, ErrorKind.OTHER, "exceeded the limit CPU_PER_CALL in the profile of RACWIRE (ORA-02393)"),
+        (2395, ErrorKind.OTHER, "exceeded the limit LOGICAL_READS_PER_CALL in the profile of RACWIRE"),
+        (600, ErrorKind.OTHER, "failed with an internal error of the database (ORA-00600): the alert log"),
+        (12805, ErrorKind.OTHER, "The statement asked failed: ORA-12805: snapshot"),
         (1555, ErrorKind.OTHER, "The statement asked failed: ORA-01555: snapshot"),
     ],
 )

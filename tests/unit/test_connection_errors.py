@@ -10,6 +10,7 @@ import traceback
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -17,13 +18,17 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings
+from checks.sources.database import client_libraries, driver_errors
 from checks.sources.database.client_libraries import find_libraries, local_instance, tns_directory
 from checks.sources.database.connections import Connections
 from checks.sources.database.driver_errors import as_database_error, grantee
 from checks.sources.database.errors import DatabaseError, ErrorKind
+from checks.sources.database.local_instances import LocalInstance
 from checks.sources.database.secret import Secret
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_net.releases import RELEASES
+from racwire_lab.oracle_net.scan import ScanListener
+from racwire_lab.oracle_net.server import hosted
 from tests.fixtures.oracle import PASSWORD, USER, Witness, serve, settings, texts
 
 # The driver leaves some sockets of failed logins to the garbage collector.
@@ -96,9 +101,13 @@ async def test_no_password(server):
         (28001, ErrorKind.LOGIN, "has expired (ORA-28001): change it with sqlplus"),
         (1035, ErrorKind.LOGIN, "is in restricted session"),
         (1045, ErrorKind.MISSING_GRANT, "GRANT CREATE SESSION TO RACWIRE;"),
-        (1033, ErrorKind.CANNOT_CONNECT, "is starting up or shutting down (ORA-01033)"),
-        (1033, ErrorKind.CANNOT_CONNECT, "A mounted standby and a closed pluggable database refuse all but SYSDBA"),
+        (1033, ErrorKind.CANNOT_CONNECT, "is not open for users (ORA-01033): a mounted standby"),
+        (1033, ErrorKind.CANNOT_CONNECT, "A standby and a closed pluggable database accept only SYSDBA"),
         (1034, ErrorKind.CANNOT_CONNECT, "is not running (ORA-01034)"),
+        (1219, ErrorKind.CANNOT_CONNECT, "is not open (ORA-01219)"),
+        (257, ErrorKind.CANNOT_CONNECT, "The archiver of "),
+        (65162, ErrorKind.LOGIN, "of the common user RACWIRE"),
+        (1090, ErrorKind.CANNOT_CONNECT, "is shutting down (ORA-01090)"),
         (1089, ErrorKind.CANNOT_CONNECT, "is shutting down"),
         (20, ErrorKind.CANNOT_CONNECT, "has reached its limit of processes"),
         (2391, ErrorKind.LOGIN, "as many sessions"),
@@ -193,7 +202,7 @@ async def test_a_user_without_sysdba_gets_a_message_about_the_privilege(server):
 async def test_a_service_unknown_to_the_listener(server):
     error = await error_of(settings(server, connect=server.dsn.replace("ORCL", "PROD")))
     assert error.kind is ErrorKind.CANNOT_CONNECT
-    assert "does not know the service (ORA-12514): `lsnrctl services` lists the known services" in str(error)
+    assert "does not know the service (ORA-12514): `lsnrctl status` lists the known services" in str(error)
     assert "The default service is DB_UNIQUE_NAME, with .DB_DOMAIN where a domain is set" in str(error)
 
 
@@ -208,7 +217,16 @@ async def test_a_service_unknown_to_the_listener(server):
         (12660, "no encryption or integrity algorithm in common (ORA-12660): use --thick"),
         (12269, "refuses weak encryption"),
         (12526, "in restricted session"),
+        (12527, "in restricted session (ORA-12527)"),
         (12528, "is open yet, and none accepts logins"),
+        (12504, "names no service"),
+        (12521, "leave out INSTANCE_NAME"),
+        (12529, "TCP.VALIDNODE_CHECKING"),
+        (12564, "TCP.VALIDNODE_CHECKING"),
+        (12650, "no encryption or integrity algorithm in common (ORA-12650)"),
+        (12535, "did not answer within"),
+        (12541, "No listener answers at"),
+        (12545, "This node cannot resolve the host"),
     ],
 )
 async def test_each_error_of_the_listener_has_its_message(code, words, server):
@@ -221,7 +239,10 @@ async def test_each_error_of_the_listener_has_its_message(code, words, server):
 async def test_no_listener_at_the_address():
     with listening(backlog=None) as (_, where):
         error = await error_of(DatabaseSettings(connect=where, user=USER))
-    assert str(error).startswith(f"No listener answers at {where} (refused): check host and port, and `lsnrctl")
+    assert str(error) == (
+        f"No listener answers at {where}, or at the node address that a SCAN listener there redirects to (refused): "
+        "check host and port, `lsnrctl status`, `srvctl status scan_listener` and `srvctl status listener`."
+    )
 
 
 async def test_a_listener_without_a_free_handler():
@@ -230,7 +251,9 @@ async def test_a_listener_without_a_free_handler():
             filler.setblocking(False)
             filler.connect_ex(listener.getsockname())
         error = await error_of(DatabaseSettings(connect=where, user=USER, connect_timeout_s=0.2))
-    assert str(error).startswith(f"{where} did not answer within 0.2 s: check host and port")
+    assert str(error).startswith(
+        f"{where}, or the node address that a SCAN listener there redirects to, did not answer within 0.2 s (timed out)"
+    )
 
 
 async def test_a_server_that_is_not_a_listener():
@@ -248,8 +271,42 @@ async def test_a_server_that_is_not_a_listener():
 
 async def test_a_host_name_that_cannot_be_resolved():
     error = await error_of(DatabaseSettings(connect="no-such-host.invalid:1521/prod", user=USER))
+    assert str(error).startswith("This node cannot resolve the host of no-such-host.invalid:1521/prod, or of the node")
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (("no-such-node.invalid", 1521), "or of the node address that a SCAN listener there redirects to: check"),
+        (("127.0.0.1", 1), "or at the node address that a SCAN listener there redirects to (refused): check"),
+    ],
+)
+async def test_a_redirect_that_leads_nowhere_is_no_fault_of_the_address_alone(target, words):
+    with hosted(ScanListener(lambda service: [target])) as scan:
+        error = await error_of(DatabaseSettings(connect=f"127.0.0.1:{scan.port}/prod", user=USER))
+    assert error.kind is ErrorKind.CANNOT_CONNECT
+    assert words in str(error)
+
+
+async def test_a_redirect_to_another_address_is_followed():
+    with serve(Witness(), host="127.0.0.2") as node:
+        targets = [(node.host, node.port)]
+        with hosted(ScanListener(lambda service: targets if service.casefold() == "orcl" else [])) as scan:
+            scan_settings = settings(node, connect=f"127.0.0.1:{scan.port}/orcl")
+            connections = Connections(scan_settings, Secret(PASSWORD), Journal(), lambda: "rac1")
+            assert (await connections.get()).driver.endswith("thin")
+            await connections.close()
+            refused = await error_of(settings(node, connect=f"127.0.0.1:{scan.port}/other"))
+            assert refused.code == 12514
+            node.faults.refuse = 12516
+            assert (await error_of(scan_settings)).code == 12516
+
+
+async def test_sys_without_sysdba_is_told_to_add_it(server):
+    error = await error_of(settings(server, user="SYS"))
+    assert error.code == 28009
     assert str(error) == (
-        "This node cannot resolve the host of no-such-host.invalid:1521/prod: check the name, DNS and /etc/hosts."
+        f"{server.dsn} accepts SYS only as SYSDBA (ORA-28009): add --sysdba, or log in as a user with fewer privileges."
     )
 
 
@@ -440,6 +497,95 @@ async def test_libraries_that_cannot_be_loaded_are_reported_with_the_remedy(tmp_
     assert (
         f"could not load Oracle's client libraries: start racwire with LD_LIBRARY_PATH={tmp_path}/lib" in out.decode()
     )
+
+
+def test_a_missing_library_of_the_client_is_named():
+    message = (
+        'DPI-1047: Cannot locate a 64-bit Oracle Client library: "libaio.so.1: cannot open shared object file: No such '
+        'file or directory". See https://... for help'
+    )
+    text = str(as_database_error(RuntimeError(message), DatabaseSettings(connect="h/s", user="u", thick=True)))
+    assert "start racwire with LD_LIBRARY_PATH=$ORACLE_HOME/lib" in text
+    assert text.endswith("The loader reported: libaio.so.1: cannot open shared object file: No such file or directory.")
+
+
+async def test_thick_mode_without_a_client_names_what_to_set(monkeypatch, tmp_path):
+    """The driver's own DPI-1047: the loader finds a file of the library's name that is no library."""
+    import asyncio
+    import sys
+
+    (tmp_path / "libclntsh.so").write_text("not a library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    program = (
+        "import asyncio\n"
+        "from checks.sources.database.connections import Connections\n"
+        "from checks.model.journal import Journal\n"
+        "from checks.model.settings import DatabaseSettings\n"
+        "async def main():\n"
+        "    settings = DatabaseSettings(connect='h/s', user='u', thick=True)\n"
+        "    try: await Connections(settings, None, Journal(), lambda: 'n').get()\n"
+        "    except Exception as error: print(error)\n"
+        "asyncio.run(main())\n"
+    )
+    ran = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    said = (await ran.communicate())[0].decode()
+    assert "start racwire with LD_LIBRARY_PATH=$ORACLE_HOME/lib, or name other libraries with --oracle-home" in said
+    assert "The loader reported: " in said
+    assert "libclntsh.so: " in said
+
+
+# --- OS authentication ------------------------------------------------------------------------------------------------
+
+LOCAL = DatabaseSettings(os_authentication=True, sysdba=True, oracle_sid="prod1", oracle_home="/u01/db")
+
+
+@pytest.fixture
+def prod1_runs(monkeypatch):
+    running = (LocalInstance("prod1", "/u01/db", "oracle"), LocalInstance("test1", "", "oracle"))
+    for module in (driver_errors, client_libraries):
+        monkeypatch.setattr(module, "local_instances", lambda: running)
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "words"),
+    [
+        # Before 12.2 and from 12.2 on, for a user outside OSDBA.
+        ("ORA-01031: insufficient privileges", ErrorKind.LOGIN, "(ORA-01031): only members of its OSDBA group"),
+        (
+            "ORA-01017: invalid username/password; logon denied",
+            ErrorKind.LOGIN,
+            "(ORA-01017): only members of its OSDBA",
+        ),
+        ("ORA-12547: TNS:lost contact", ErrorKind.CANNOT_CONNECT, "this user must be allowed to run its bin/oracle"),
+        ("ORA-12546: TNS:permission denied", ErrorKind.CANNOT_CONNECT, "must be the home of that instance"),
+        ("ORA-12557: TNS:protocol adapter not loadable", ErrorKind.CANNOT_CONNECT, "Running here: prod1 (/u01/db)"),
+        (
+            "ORA-01034: ORACLE not available\nORA-27101: shared memory realm does not exist",
+            ErrorKind.CANNOT_CONNECT,
+            "does not answer (ORA-01034): it is down, or ORACLE_SID or ORACLE_HOME is not spelled as at its start",
+        ),
+        ("ORA-27101: shared memory realm does not exist", ErrorKind.CANNOT_CONNECT, "(ORA-27101): it is down"),
+    ],
+)
+def test_each_error_of_os_authentication_names_the_instance_and_the_remedy(message, kind, words, prod1_runs):
+    error = as_database_error(RuntimeError(message), LOCAL)
+    assert error.kind is kind
+    assert words in str(error)
+    assert "he instance prod1 of the home /u01/db" in str(error)
+    assert "--password" not in str(error)
+
+
+def test_os_authentication_without_sysdba_is_told_to_add_it(prod1_runs):
+    error = as_database_error(RuntimeError("ORA-01017: logon denied"), msgspec.structs.replace(LOCAL, sysdba=False))
+    assert "has no database user for" in str(error)
+    assert "add --sysdba" in str(error)
+
+
+def test_the_instance_of_asm_is_no_database(prod1_runs):
+    for sid in ("+ASM1", "-MGMTDB", "+APX1"):
+        with pytest.raises(DatabaseError, match="not of a database") as refusal:
+            local_instance(DatabaseSettings(), {"ORACLE_SID": sid, "ORACLE_HOME": "/u01/grid"})
+        assert "(running: prod1 (/u01/db), test1 (home not known))" in str(refusal.value)
 
 
 def test_the_configured_local_instance_is_used():

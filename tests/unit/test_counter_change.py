@@ -25,6 +25,7 @@ from checks.sources.nodes.counter_difference import (
 )
 from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import node
+from tests.support.programs import LOGGED_IN
 
 WRAP = 2**32
 TOPIC = "counters over time"
@@ -124,7 +125,7 @@ def peer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         (tmp_path / "bin").mkdir()
         for name, script in {
             "bin/cat": cat,
-            "rsh": f"export PATH={tmp_path}/bin:/usr/bin:/bin; exec sh",
+            "rsh": f"export PATH={tmp_path}/bin:/usr/bin:/bin; {LOGGED_IN}",
         }.items():
             (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
             (tmp_path / name).chmod(0o755)
@@ -214,3 +215,15 @@ async def test_progress_is_reported_every_second_and_cancelling_ends_the_reading
         await opened.close()
     assert task.cancelled()
     assert reports[0] == ("counters", "watching the kernels' counters", 0, 600)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("FRAG: inuse 3 memory 12288", 12_288), ("FRAG: inuse 0 memory 0", 0), ("FRAG: inuse x memory", None), ("", None)],
+)
+def test_the_memory_of_packets_in_reassembly_is_the_larger_of_both_readings(line, expected):
+    sockstat = f"sockets: used 121\nTCP: inuse 5 orphan 0 tw 0 alloc 6 mem 1\nUDP: inuse 3 mem 2\n{line}\n"
+    after = parse_reading(f"{text(dropped=10)}\n{sockstat}")
+    assert after.fragment_memory_bytes == expected
+    grown = difference(parse_reading(text(dropped=10)), after)
+    assert grown.fragment_memory_bytes == expected

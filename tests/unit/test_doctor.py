@@ -16,9 +16,11 @@ from checks.model.exit_codes import ExitCode
 from checks.model.facts import (
     Cluster,
     CounterChanges,
+    MissingRight,
     NodeSetup,
     NotAsked,
     NotGathered,
+    ToolMessage,
     UnaskedInstance,
     Unknown,
     UnreadNode,
@@ -47,7 +49,16 @@ NO_EQUIVALENCE = (
     "owner, or find the cause with `ssh -v {0} date`."
 )
 NO_LISTENER = "scan:1521/prod did not answer within 10 s (ORA-12170): check host and port."
-PER_NODE = ("boot-mtu", "df-ping", "interfaces", "mtu-consistency", "reassembly", "rp-filter", "udp-receive-buffers")
+PER_NODE = (
+    "boot-mtu",
+    "df-ping",
+    "interfaces",
+    "mtu-consistency",
+    "packet-filter",
+    "reassembly",
+    "rp-filter",
+    "udp-receive-buffers",
+)
 OF_INSTANCES = ("gc-blocks-lost", "gc-receive-time", "instance-ping", "interconnect-in-use")
 
 
@@ -142,20 +153,22 @@ def test_a_hardened_cluster_names_each_refused_source_and_the_right_that_is_miss
 ) -> None:
     facts = read()
     grants = tuple(f"GRANT SELECT ON SYS.{view}_$CLUSTER_INTERCONNECTS TO RACWIRE;" for view in ("GV", "V"))
-    refused = f"RACWIRE may not read GV$CLUSTER_INTERCONNECTS (ORA-00942). Have a DBA run: {' '.join(grants)}"
+    refused = "RACWIRE may not read GV$CLUSTER_INTERCONNECTS (ORA-00942)."
+    select = MissingRight("SELECT on the views", grants, "a DBA, AS SYSDBA", "racwire grants")
+    keyfiles = Unknown("only root may read the keyfiles there", MissingRight("read the keyfiles", where="root"))
     facts = replace(
         facts,
         nodes=tuple(
-            replace(n, limits=(f"This user may not read /proc/x on {n.name}; root may.",)) for n in facts.nodes
+            replace(n, unread=(Unknown(f"This user may not read /proc/x on {n.name}; root may."),)) for n in facts.nodes
         ),
-        setups=tuple(replace(s, kept=Unknown("only root may read the keyfiles there")) for s in facts.setups),
-        database=replace(facts.database, interconnects=Unknown(refused, grants)),
+        setups=tuple(replace(s, kept=keyfiles) for s in facts.setups),
+        database=replace(facts.database, interconnects=Unknown(refused, select)),
     )
     ready = diagnosed(facts)
     assert (ready.unknown, ready.exit_code) == (("boot-mtu", "interconnect-in-use"), ExitCode.COULD_NOT_TELL)
     files, view, *limits = item(ready, Topic.READABLE).refusals
     assert (files.source, files.nodes, files.checks) == ("boot configuration", ("rac1", "rac2"), ("boot-mtu",))
-    assert "root" in files.next[0].text
+    assert (files.next[0].text, files.next[0].where) == ("Missing right: read the keyfiles.", "root")
     assert (view.source, view.checks, view.next[0].commands) == (
         "GV$CLUSTER_INTERCONNECTS",
         ("interconnect-in-use",),
@@ -164,8 +177,9 @@ def test_a_hardened_cluster_names_each_refused_source_and_the_right_that_is_miss
     assert [(limit.nodes, limit.checks) for limit in limits] == [(("rac1",), ()), (("rac2",), ())]
     short, whole = page(ready, monkeypatch), page(ready, monkeypatch, verbose=True)
     assert all(f"> {grant}" in short for grant in grants)
-    assert "- and 2 more" in short
-    assert "- and 2 more" not in whole
+    assert "Also not read: kernel settings." in joined(short)
+    assert "- Missing right" not in joined(whole), "the whole page has the reasons"
+    assert refused not in joined(short), "the missing right says the same"
     assert "/proc/x on rac2; root may." in joined(whole)
 
 
@@ -180,7 +194,7 @@ def test_a_half_dead_cluster_has_the_reason_the_step_and_the_checks_of_each_faul
     assert item(ready, Topic.CLOCKS).fact == "Not known: rac2."
     assert not [i for i in ready.items if i.topic is Topic.OTHER]
     text = joined(page(ready, monkeypatch))
-    assert "Not ready: 12 of 13 checks will be UNKNOWN, in part or in full." in text
+    assert "Not ready: 13 of 16 checks will be UNKNOWN, in part or in full." in text
     assert text.count(NO_LISTENER) == 1
     assert "`ssh -v rac2 date`" in text
 
@@ -191,10 +205,18 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
     ready = diagnosed(facts)
     assert item(ready, Topic.GRID_HOME).fact == why.reason
     (home,) = item(ready, Topic.GRID_HOME).refusals
-    assert set(home.checks) == {"boot-mtu", "clusterware", "df-ping", "interfaces", "mtu-consistency"}
+    assert set(home.checks) == {
+        "boot-mtu",
+        "clusterware",
+        "df-ping",
+        "interfaces",
+        "link-speed",
+        "mtu-consistency",
+        "neighbours",
+    }
 
 
-def test_one_hung_instance_is_named_once() -> None:
+def test_one_hung_instance_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = read()
     why = "GV$INSTANCE did not answer in time: an instance hangs, or has no free parallel query process."
     database = replace(
@@ -202,6 +224,7 @@ def test_one_hung_instance_is_named_once() -> None:
     )
     ready = diagnosed(replace(facts, database=database))
     assert [(r.source, r.reason) for r in item(ready, Topic.DATABASE).refusals] == [("prod2", why)]
+    assert f"- prod2: {why}" in joined(page(ready, monkeypatch))
     assert "interconnect-in-use" in ready.unknown
 
 
@@ -272,7 +295,7 @@ def test_a_slow_reading_widens_the_limits_of_the_clock() -> None:
 
 def test_the_licence_and_its_consequence() -> None:
     assert "racwire reads no AWR" in item(diagnosed(read()), Topic.LICENCE).fact
-    assert "racwire reads AWR" in item(diagnosed(read(), awr=True), Topic.LICENCE).fact
+    assert "AWR is read." in item(diagnosed(read(), awr=True), Topic.LICENCE).fact
     forbidden = "AWR was not read: control_management_pack_access is NONE on prod1, which forbids AWR."
     refused = item(diagnosed(replace(read(), history=Unknown(forbidden)), awr=True), Topic.LICENCE)
     assert (refused.status, refused.fact) == (Status.UNKNOWN, forbidden)
@@ -376,3 +399,34 @@ async def test_a_user_who_cannot_be_read_is_unknown_with_the_error(monkeypatch: 
     found = await reading.account()
     assert isinstance(found, Unknown)
     assert "the name service is broken" in found.reason
+
+
+def test_without_a_grid_home_one_cause_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    why = Unknown("No Grid Infrastructure home was found: dba1 may not read /etc/oratab. Name the home.")
+    facts = replace(read(), clusterware=why, networks=why)
+    ready = diagnosed(replace(facts, nodes=facts.nodes[:1], setups=why))
+    (home,) = item(ready, Topic.GRID_HOME).refusals
+    assert {"clusterware", "df-ping", "interfaces", "boot-mtu"} <= set(home.checks)
+    text = joined(page(ready, monkeypatch))
+    assert text.count("may not read /etc/oratab") == 1
+    assert text.count("Name the home.") == 1
+    assert "There is no other node" not in text
+    assert "Only this node, rac1, is known: the list of nodes could not be read." in text
+
+
+def test_a_stack_that_is_down_is_one_reason_of_no_single_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts, why = read(), Unknown("Clusterware is not running on this node: `crsctl check crs` printed X.")
+    down = replace(facts.clusterware, members=why, local_node=why, configuration=why, version=why, misscount_s=why)
+    down = replace(down, services=(ToolMessage("CRS-4639", "Could not contact Oracle High Availability Services"),))
+    ready = diagnosed(replace(facts, clusterware=down, networks=why, nodes=facts.nodes[:1]))
+    (refusal,) = [r for r in item(ready, Topic.READABLE).refusals if r.checks]
+    assert "networks" not in (refusal.source, *refusal.others), "no source of its own"
+    text = joined(page(ready, monkeypatch))
+    assert text.count("Clusterware is not running") == 1
+    assert "olsnodes" not in text
+    assert "without effect" not in text, "other sources can matter once the stack is up"
+
+
+def test_the_licence_claims_no_reading_without_the_database() -> None:
+    ready = diagnosed(without_database(read(), Unknown(NO_LISTENER)), awr=True)
+    assert item(ready, Topic.LICENCE).fact.endswith("No AWR is read without the database.")

@@ -7,12 +7,12 @@ import pytest
 
 from checks import Kind, Status, Unknown, check
 from checks.model.exit_codes import ExitCode
-from checks.model.facts import NotAsked
+from checks.model.facts import NotAsked, UnreadNode
 from checks.model.report import exit_code
 from checks.model.settings import Settings
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
-from checks.run.events import CheckConcluded, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.run.events import CheckConcluded, Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
 from checks.run.gathering import Gatherer
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.secret import Secret
@@ -59,6 +59,50 @@ async def test_a_run_reports_progress_and_ends_with_the_report():
     assert isinstance(events[-1], RunFinished)
     assert events[-1].report.cluster.nodes == FACTS.nodes
     assert [f.check for f in events[-1].report.findings] == ["a"]
+
+
+async def test_the_nodes_so_far_are_an_event_while_one_is_pending_and_no_check_sees_them():
+    pending = UnreadNode("rac2", "rac2 has not been read yet.", is_pending=True)
+    first, *_ = FACTS.nodes
+    judged = []
+
+    async def gather(session, known):
+        session.nodes_so_far((first, pending))
+        return FACTS.nodes
+
+    def judge(known):
+        judged.append(known.nodes)
+        yield FINE.finding(Status.PASS, "It is well.")
+
+    reads_nodes = Gatherer("nodes", ("clusterware",), gather, 5.0)
+    events = await run([make("a", ["nodes", "networks"], judge)], (ALL[0], reads_nodes, ALL[2]))
+    (so_far,) = [event.cluster for event in events if isinstance(event, NodesSoFar)]
+    assert so_far.nodes == (first, pending)
+    assert {port.node for network in so_far.networks for port in network.ports} == {first.name}
+    assert judged == [FACTS.nodes]
+
+
+async def test_a_group_that_is_gathered_meanwhile_is_reported_with_the_nodes_so_far():
+    so_far, released = (UnreadNode("rac1", "rac1 has not been read yet.", is_pending=True),), asyncio.Event()
+
+    async def gather(session, known):
+        session.nodes_so_far(so_far)
+        await released.wait()
+        return FACTS.nodes
+
+    async def fast(session, known):
+        return NotAsked("No database connection is set.")
+
+    gatherers = (ALL[0], Gatherer("nodes", ("clusterware",), gather, 5.0), Gatherer("database", (), fast, 5.0))
+    engine, known = Engine([make("a", ["nodes"]), make("b", ["database"])], Settings(), gatherers=gatherers), []
+    async for event in engine.events():
+        if isinstance(event, NodesSoFar):
+            known.append(event.cluster)
+            if event.cluster.is_gathered("database"):
+                released.set()
+    assert known[-1].nodes == so_far
+    assert not isinstance(known[-1].clusterware, Unknown)
+    assert engine.report().cluster.nodes == FACTS.nodes
 
 
 async def test_only_what_the_checks_need_is_gathered():
@@ -113,7 +157,7 @@ async def test_a_check_that_lacks_facts_delays_neither_other_checks_nor_the_run(
     lacking = check("a", question="?", needs=["paths"], uses=["nodes"], kinds=(FINE,))(lambda _: ())
     unknown = giving("paths", value=Unknown("There is no path."))
     events = await run([lacking], (unknown, Gatherer("nodes", (), hanging, 60)))
-    assert concluded(events)["a"][0].title == "a could not tell: There is no path."
+    assert concluded(events)["a"][0].title == "a could not tell: there is no path."
     assert isinstance(events[-1], RunFinished)
 
 
@@ -205,7 +249,7 @@ async def test_the_exit_code_is_that_of_the_worst_finding(statuses, code):
 async def test_facts_that_are_unknown_make_the_check_unknown_with_their_reason():
     gatherers = (giving("clusterware", value=Unknown("No Grid home was found.")),)
     events = await run([make("a", ["clusterware"])], gatherers)
-    assert concluded(events)["a"][0].title == "a could not tell: No Grid home was found."
+    assert concluded(events)["a"][0].title == "a could not tell: no Grid home was found."
 
 
 async def test_a_check_that_exits_prints_or_returns_invalid_data_does_not_damage_the_report(capsys):
@@ -253,44 +297,47 @@ async def test_a_check_runs_without_an_optional_group_that_was_not_requested():
     assert concluded(events)["a"][0].status is Status.PASS
 
 
-def needing_grants(text, grants):
+def needing_grants(text, grants, name="asked"):
     """A gatherer that queries the database as the real ones do."""
 
     async def gather(session, known):
         try:
             connection = await session.databases.get()
             await connection.rows(query("SELECT username FROM sessions", "fine"))
-            await connection.rows(query(text, "asked", grants))
+            await connection.rows(query(text, name, grants))
         except DatabaseError as error:
-            return Unknown(str(error), error.grants)
+            return error.unknown
         return FACTS.database
 
     return Gatherer("database", (), gather, 30)
 
 
 @pytest.mark.parametrize(
-    ("grants", "user", "command"),
+    ("name", "grants", "user", "script"),
     [
-        (("SYS.GV_$SYSSTAT",), "RACWIRE", "racwire grants"),
-        (("SYS.DBA_HIST_SYSSTAT",), "RACWIRE", "racwire grants --awr"),
-        (("PERFSTAT.STATS$SYSSTAT",), "RACWIRE", "racwire grants --statspack"),
+        ("asked", ("SYS.GV_$SYSSTAT",), "RACWIRE", "racwire grants"),
+        ("awr_asked", ("SYS.DBA_HIST_SYSSTAT",), "RACWIRE", "racwire grants --awr"),
+        ("statspack_asked", ("PERFSTAT.STATS$SYSSTAT",), "RACWIRE", "racwire grants --statspack"),
     ],
 )
-async def test_a_missing_grant_is_unknown_with_the_grant_the_script_and_the_failed_query(grants, user, command):
+async def test_a_missing_grant_is_unknown_with_the_grant_the_script_and_the_failed_query(name, grants, user, script):
     with serve(Witness()) as server:
         settings = Settings(database=database_settings(server, user=user))
         engine = Engine(
             [make("a", ["database"])],
             settings,
-            gatherers=[needing_grants("SELECT x FROM refused", grants)],
+            gatherers=[needing_grants("SELECT x FROM refused", grants, name)],
             password=Secret(PASSWORD),
         )
         events = [event async for event in engine.events()]
     (finding,) = concluded(events)["a"]
     assert finding.title == f"a could not tell: {user} may not read GV$SYSSTAT (ORA-00942)."
-    assert finding.seen == (f"Have a DBA run: GRANT SELECT ON {grants[0]} TO {user};",)
-    assert finding.next[0].commands == (command,)
-    assert [reference.topic for reference in finding.evidence] == ["sql asked"]
+    (lacked,) = finding.lacks
+    assert (lacked.right.needed, lacked.right.script) == (f"SELECT on {grants[0]} for {user}", script)
+    (step,) = finding.next
+    assert (step.commands, step.where) == ((f"GRANT SELECT ON {grants[0]} TO {user};",), "a DBA, AS SYSDBA")
+    assert f"`{script}`" in step.text
+    assert [reference.topic for reference in finding.evidence] == [f"sql {name}"]
 
 
 async def test_cancelling_during_a_hung_query_does_not_wait():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import GridHome, StaleHome, Unknown
-from checks.sources.clusterware.grid_home import RunningProcess, css_daemons, find_grid_home, user_name
+from checks.model.facts import GridHome, MissingRight, StaleHome, Unknown
+from checks.sources.clusterware.grid_home import SUDOERS_SCRIPT, RunningProcess, css_daemons, find_grid_home, user_name
 from checks.sources.clusterware.home_files import (
     parse_asm_homes,
     parse_crs_home,
@@ -143,6 +143,20 @@ class TestUnusableHomes:
         assert found.reason.startswith("No Grid Infrastructure home was found in ")
         assert "--network and --peer" in found.reason
 
+    def test_files_that_may_not_be_read_are_the_reason(self, node: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("/etc/oracle/olr.loc", "/etc/oratab"):
+            node.file(name, "as unreadable as for a user who may not read it")
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        found = node.find()
+        assert isinstance(found, Unknown)
+        assert "may not read /etc/oracle/olr.loc and /etc/oratab, which can name it" in found.reason
+        assert "sees no processes of other users" in found.reason
+        assert "as the Grid owner or as root" in found.reason
+        node.file("/proc/1/cmdline", "")
+        seen = node.find()
+        assert isinstance(seen, Unknown)
+        assert "processes" not in seen.reason
+
     def test_a_home_named_by_the_operator_is_not_replaced(self, node: Place) -> None:
         node.environ["GRID_HOME"] = "/u01/typo"
         node.file("/etc/oracle/olr.loc", f"crs_home={node.home('grid')}\n")
@@ -221,7 +235,10 @@ def test_a_home_without_read_permission_names_who_may_read_it(node: Place, monke
     monkeypatch.setattr("checks.sources.clusterware.grid_home.user_name", {os.geteuid(): "grid"}.__getitem__)
     assert node.find() == Unknown(
         f"The Grid home {node.setting} (named by settings) has a bin/oifcfg that grid may not execute: "
-        "run `sudo -u grid racwire check`, or racwire as root."
+        "run `sudo -u grid racwire check`, or racwire as root.",
+        MissingRight(
+            "run the tools of the Grid home as grid or root", ("sudo -u grid racwire check",), "", SUDOERS_SCRIPT
+        ),
     )
 
 

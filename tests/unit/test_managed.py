@@ -11,12 +11,13 @@ from checks.model.settings import Settings
 from checks.run import gathering
 from checks.sources.clusterware.managed import (
     DatabaseConfiguration,
-    DefaultServices,
+    KnownDatabases,
     parse_database_configuration,
     parse_database_status,
     parse_databases,
-    read_default_services,
+    read_known_databases,
     read_managed,
+    read_rac_databases,
 )
 from checks.sources.entries import Program
 from checks.sources.nodes.backup_files import parse_manual_backups, read_change_files, read_olr_backup
@@ -211,13 +212,13 @@ async def test_services_are_found_for_each_instance_and_likely_databases_come_fi
     others = {f"a{n}": configuration(f"a{n}", f"a{n}", "", f"Database instances: a{n}1") for n in range(9)}
     home = grid(tmp_path, srvctl=srvctl(**others, prod_fra=configuration()))
     journal = Journal()
-    assert await read_default_services(home, ["prod1"], journal, "rac1", {}) == DefaultServices(
-        {"prod1": "prod_fra.example.com"}
-    )
+    found = await read_known_databases(home, ["prod1"], journal, "rac1", {})
+    assert found == KnownDatabases({"prod1": configured()})
+    assert found.by_sid["prod1"].default_service == "prod_fra.example.com"
     assert [e.topic for e in journal.entries] == ["srvctl config database", "srvctl config database prod_fra"]
 
-    found = await read_default_services(home, ["prod1", "zz1"], journal, "rac1", {})
-    assert found.by_sid == {"prod1": "prod_fra.example.com"}
+    found = await read_known_databases(home, ["prod1", "zz1"], journal, "rac1", {})
+    assert list(found.by_sid) == ["prod1"]
     assert found.reason == "The first 4 of 10 databases in Clusterware have no such instance."
 
 
@@ -232,14 +233,24 @@ async def test_services_are_found_for_each_instance_and_likely_databases_come_fi
     ],
 )
 async def test_why_a_service_is_not_known_is_a_reason(tools, reason, tmp_path):
-    found = await read_default_services(grid(tmp_path, **tools), ["zz1"], Journal(), "rac1", {})
+    found = await read_known_databases(grid(tmp_path, **tools), ["zz1"], Journal(), "rac1", {})
     assert found.by_sid == {}
     assert reason in found.reason
 
 
+async def test_the_rac_databases_of_a_cluster_are_found_without_an_instance(tmp_path):
+    single = configuration("crm", "crm", "", "Database instance: crm").replace("Type: RAC", "Type: SINGLE")
+    home = grid(tmp_path, srvctl=srvctl(crm=single, prod_fra=configuration()))
+    found = await read_rac_databases(home, Journal(), "rac1", {})
+    assert [database.unique_name for database in found] == ["prod_fra"]
+    assert parse_database_configuration("crm", single).is_single
+    standby = configuration().replace("Database role: PRIMARY", "Database role: PHYSICAL_STANDBY")
+    assert parse_database_configuration("prod_fra", standby).is_standby
+
+
 async def test_without_a_grid_home_no_service_is_known():
     home = Unknown("racwire found no Grid home.")
-    assert await read_default_services(home, ["p1"], Journal(), "rac1") == DefaultServices({}, home.reason)
+    assert await read_known_databases(home, ["p1"], Journal(), "rac1") == KnownDatabases({}, home.reason)
 
 
 async def test_without_clusterware_nothing_is_queried():

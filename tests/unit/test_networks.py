@@ -2,8 +2,8 @@
 
 import msgspec
 
-from checks.model.facts import Address, ConfiguredInterface, InterfaceConfiguration, Unknown
-from checks.model.networks import private_networks
+from checks.model.facts import Address, ConfiguredInterface, InterfaceConfiguration, MissingRight, Unknown
+from checks.model.networks import private_networks, subnets_found
 from tests.fixtures.clusters import clusterware, interface, node, with_interface
 
 
@@ -42,11 +42,15 @@ def test_the_settings_name_networks_without_clusterware():
     assert (network.named_by, [p.interface for p in network.ports]) == ("settings", ["eth2", "eth2"])
 
 
-def test_without_clusterware_and_settings_the_message_names_what_was_found_and_the_options():
-    unknown = private_networks(Unknown("No Grid home."), (), [node(1)])
-    assert isinstance(unknown, Unknown)
-    assert "eth1 192.168.10.0/24 (MTU 9000)" in unknown.reason
-    assert "--network SUBNET --peer HOST" in unknown.reason
+def test_without_clusterware_and_settings_the_networks_are_unknown_for_the_same_reason_and_right():
+    refused = Unknown("No Grid home.", MissingRight("run the tools of the Grid home as grid or root"))
+    assert private_networks(refused, (), [node(1)]) == refused
+
+
+def test_an_interface_that_holds_a_vip_is_named_once():
+    two = (Address("192.168.10.1", 24), Address("192.168.10.77", 24, "eth1:1"))
+    found = subnets_found([with_interface(node(1), "eth1", addresses=two), node(2)])
+    assert found.count("192.168.10.0/24 (eth1, MTU 9000)") == 1
 
 
 def test_a_node_without_one_of_two_networks_in_a_subnet_is_not_assigned_by_the_other():

@@ -111,7 +111,7 @@ def test_the_wheel_of_the_lab_has_all_of_the_lab_and_nothing_else(racwire_lab: B
     assert inside == set(files_below(ROOT / "lab/racwire_lab", base=ROOT / "lab"))
     programs = {name: executable for name, executable in racwire_lab.in_wheel().items() if "/grid/" in name}
     assert {name for name, executable in programs.items() if executable} == {
-        f"racwire_lab/grid/{tool}" for tool in ("crsctl", "ocrconfig", "oifcfg", "olsnodes", "srvctl")
+        f"racwire_lab/grid/{tool}" for tool in ("crsctl", "lsnrctl", "ocrconfig", "oifcfg", "olsnodes", "srvctl")
     }
 
 
@@ -135,7 +135,7 @@ def test_make_works_in_the_unpacked_source_archive(racwire: Built, tmp_path: Pat
         path.name for path in root.iterdir()
     }
     assert list((root / "screenshots").glob("*.svg"))
-    for target in ("demo", "test", "lint", "bench", "screenshots", "docs", "lock"):
+    for target in ("demo", "test", "lint", "bench", "screenshots", "docs", "lock", "wheels"):
         # What is missing (a file that a rule needs) is an error here, too; nothing is run.
         planned = subprocess.run(["make", "-n", target], cwd=root, capture_output=True, text=True, check=False)
         assert planned.returncode == 0, planned.stderr
@@ -186,6 +186,35 @@ def test_the_locks_cover_all_requirements() -> None:
     assert names(everything) <= pinned["requirements-dev.lock"].keys()
     for name, version in pinned["requirements.lock"].items():
         assert pinned["requirements-dev.lock"][name] == version
+
+
+def empty_wheel(directory: Path, name: str, version: str, tag: str, requires: str) -> None:
+    """Make a wheel without files: pip decides by its name and its metadata."""
+    stem = f"{name.replace('-', '_')}-{version}"
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    with zipfile.ZipFile(directory / f"{stem}-{tag}.whl", "w") as archive:
+        inside = f"{stem}.dist-info"
+        archive.writestr(f"{inside}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
+        archive.writestr(f"{inside}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
+        archive.writestr(f"{inside}/RECORD", "")
+
+
+@pytest.mark.parametrize(
+    ("glibc", "refused"), [("2_28", ""), ("2_34", "No matching distribution found for cryptography")]
+)
+def test_make_wheels_refuses_a_wheel_that_oracle_linux_8_cannot_use(
+    racwire: Built, tmp_path: Path, glibc: str, refused: str
+) -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    for name, version in re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE):
+        tag = f"cp311-abi3-manylinux_{glibc}_x86_64" if name == "cryptography" else "py3-none-any"
+        empty_wheel(tmp_path, name, version, tag, "cryptography" if name == "oracledb" else "")
+    shutil.copy(racwire.wheel, tmp_path)
+    done = subprocess.run(
+        ["sh", ".ci/wheels", "--check", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == (1 if refused else 0), done.stderr
+    assert refused in done.stderr
 
 
 class TestInstalledWithoutTheLab:

@@ -61,12 +61,14 @@ def test_the_check_of_the_contributing_page_and_its_test_work_as_an_installed_pa
         check=True, timeout=120,
     )  # fmt: skip
     program = """
+from checks import Unknown
 from checks.run.check_discovery import discover
 from tests.fixtures.clusters import cluster, node, with_interface
 found = discover()
 assert not found.broken, found.broken
 judge = found.get("acme-link-speed")
-mixed = cluster([with_interface(node(1), "eth2", speed_mbps=25000), with_interface(node(2), "eth2", speed_mbps=1000)])
+silent = with_interface(node(2), "eth1", speed_mbps=Unknown("not read"))
+mixed = cluster([with_interface(node(1), "eth2", speed_mbps=25000), with_interface(silent, "eth2", speed_mbps=1000)])
 for f in judge.run(mixed): print(f.code, f.status, f.title)
 """
     environment = {"PYTHONPATH": f"{site}:{ROOT}", "PATH": "/usr/bin:/bin"}
@@ -76,7 +78,7 @@ for f in judge.run(mixed): print(f.code, f.status, f.title)
     )  # fmt: skip
     assert ran.stderr == ""
     assert ran.stdout.splitlines() == [
-        "ACME-LINK-003 UNKNOWN The speed of eth1 of rac1 is not known: not read",
+        "ACME-LINK-002 PASS eth1 of rac1 runs at 10000 Mbit/s.",
         "ACME-LINK-003 UNKNOWN The speed of eth1 of rac2 is not known: not read",
         "ACME-LINK-002 PASS eth2 of rac1 runs at 25000 Mbit/s.",
         "ACME-LINK-001 WARN eth2 of rac2 runs at 1000 Mbit/s.",

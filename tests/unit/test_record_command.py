@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from checks.model.exit_codes import ExitCode
-from checks.model.facts import Cluster, Node, NotAsked, Unknown
+from checks.model.facts import Cluster, Node, NotAsked, NotGathered, Unknown, UnreadNode
 from checks.model.settings import Settings
 from checks.model.wording import lasting
 from checks.traffic.header import header_now, still_unknown
@@ -34,7 +35,7 @@ from tui.console.batch_writer import BatchWriter
 ROOT = Path(__file__).parents[2]
 FOUND = Cluster(
     local_node="rac1", taken_at="now", nodes=(Node("rac1", "netlink"), Node("rac2", "ssh")),
-    database=NotAsked("No database connection is set."),
+    networks=(), database=NotAsked("No database connection is set."),
 )  # fmt: skip
 
 
@@ -64,7 +65,12 @@ class FakeFeed:
 
 
 async def found():
-    return FOUND
+    yield FOUND
+
+
+async def never():
+    await asyncio.sleep(60)
+    yield FOUND
 
 
 def racwire(*words, stdin=subprocess.DEVNULL, **more):
@@ -142,10 +148,39 @@ def test_a_recording_has_all_samples_and_the_cluster_once_it_is_known(tmp_path, 
 
 
 def test_this_node_is_recorded_during_the_discovery_of_the_cluster(tmp_path, capsys):
-    code, _ = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=lambda: asyncio.sleep(60))
+    code, _ = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=never)
     recorded = Recording.open(tmp_path / "a.rec")
     assert (code, recorded.sources()) == (ExitCode.PASS, ("node rac1",))
     assert recorded.header.cluster.nodes == Unknown("The recording ended before racwire had gathered this.")
+
+
+def test_what_is_known_is_recorded_while_a_node_is_pending(tmp_path, capsys):
+    pending = UnreadNode("rac3", "rac3 has not been read yet.", is_pending=True)
+    so_far = replace(FOUND, nodes=(*FOUND.nodes, pending), database=NotGathered())
+
+    async def growing():
+        yield so_far
+        await asyncio.sleep(60)
+
+    code, feed = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=growing, probe=True)
+    assert (code, feed.followed, feed.probed) == (ExitCode.PASS, [so_far], [])
+    assert Recording.open(tmp_path / "a.rec").header.cluster.nodes == so_far.nodes
+    stderr = capsys.readouterr().err
+    assert "sampling rac1, rac2 and rac3." in stderr
+    assert "sending" not in stderr, "pings go on known paths only"
+
+
+def test_each_node_and_instance_is_reported_once_while_the_cluster_grows():
+    said = []
+    status = SamplingStatus(said.append)
+    both = replace(FOUND, nodes=(*FOUND.nodes, UnreadNode("rac3", "It was down.")))
+    for known in (replace(FOUND, database=NotGathered()), FOUND, both, both):
+        status(known)
+    assert said == [
+        "sampling rac1 and rac2.",
+        "no instance is sampled: No database connection is set.",
+        "sampling rac3.",
+    ]
 
 
 def test_pings_are_announced_before_they_are_sent(tmp_path, capsys):
@@ -284,7 +319,7 @@ class Feed:
         pass
 
 async def found():
-    return Cluster(local_node="rac1", taken_at="")
+    yield Cluster(local_node="rac1", taken_at="")
 
 run_sampling(sample(Feed(), found(), BatchWriter(lambda items: None, 0.0), on_item=lambda item: None))
 os.kill(os.getpid(), signal.SIGTERM)

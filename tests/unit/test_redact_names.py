@@ -153,6 +153,8 @@ def test_a_name_is_replaced_only_where_it_is_the_name(text: str, replaced: str) 
         ("Database instances: hrdb_a1,payslips_a2", "hrdb_a1"),
         ("Database instances: hrdb_a1,payslips_a2", "payslips_a2"),
         ("SCAN name: hr-scan.acme.example, Network: 1", "hr-scan"),
+        ('Service "payroll.acme.example" has 2 instance(s).', "payroll"),
+        ('  Instance "hrdb_a1", status READY, has 1 handler(s) for this service...', "hrdb_a1"),
         ("rac1%2ecorp http://rac1:80 &quot;rac1&quot; \\u0022rac1\\u0022", "rac1"),
     ],
 )

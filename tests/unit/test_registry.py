@@ -22,6 +22,7 @@ from checks.sources.entries import GridCommand, Program, RegistryEntry, topic_pa
 from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
 from checks.sources.nodes.shell import Shell
 from checks.sources.registry import queries, sources
+from tests.support.programs import LOGGED_IN
 
 PACKAGE = Path(checks.__file__).parent
 DECLARED = {
@@ -137,7 +138,7 @@ async def test_a_whole_run_on_fakes_records_only_registered_topics_and_each_of_t
         executable(tmp_path / "grid" / "bin" / name, text)
     for name, text in PEER_TOOLS.items():
         executable(tmp_path / "peer" / name, text)
-    rsh = executable(tmp_path / "rsh", f"export PATH={tmp_path}/peer:/usr/bin:/bin N=${{1#rac}}; exec sh")
+    rsh = executable(tmp_path / "rsh", f"export PATH={tmp_path}/peer:/usr/bin:/bin N=${{1#rac}}; {LOGGED_IN}")
     monkeypatch.setenv("RACWIRE_RSH", shlex.quote(str(rsh)))
     settings = Settings(
         cluster=ClusterSettings(

@@ -78,7 +78,8 @@ def test_an_old_peer_is_read_as_far_as_it_answers() -> None:
     assert node.counters == KernelCounters({"Ip": {"ReasmFails": 7}})
     assert node.sysctls["net.ipv4.conf.eth1.rp_filter"] == "2"
     assert isinstance(node.sysctls["net.core.rmem_max"], Unknown)
-    assert node.limits == ("The neighbours of rac2 could not be read: ip: netlink says no (exit status 2).",)
+    reason = "The neighbours of rac2 could not be read: ip: netlink says no (exit status 2)."
+    assert node.all_unread == (Unknown(reason),)
 
 
 @given(st.text() | st.lists(st.sampled_from(ANSWER.splitlines(keepends=True))).map("".join))

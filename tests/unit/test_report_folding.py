@@ -59,12 +59,12 @@ def test_checks_skipped_for_one_reason_are_named_on_one_line_with_one_remedy():
 
 
 def test_unknown_results_with_one_reason_show_it_once():
-    unknown = Unknown("No listener answers at h:1521/p (refused). Look at host and port.")
+    unknown = Unknown("no listener answers at h:1521/p (refused). Look at host and port.")
     report = report_with(database=unknown, activity=unknown, history=unknown)
     text = words(report)
     number = len(DATABASE_CHECKS)
-    assert f"{number} checks could not tell: No listener answers at h:1521/p (refused)." in text
-    assert text.count("No listener answers") == 1
+    assert f"{number} checks could not tell: no listener answers at h:1521/p (refused)." in text
+    assert text.count("no listener answers") == 1
     for check in DATABASE_CHECKS:
         assert check.id in text
 
@@ -72,8 +72,8 @@ def test_unknown_results_with_one_reason_show_it_once():
 def test_other_reasons_are_listed_separately():
     one, other = Unknown("No listener answers."), Unknown("The statement sysstat took too long.")
     text = words(report_with(database=one, activity=other, history=one))
-    assert "No listener answers." in text
-    assert text.count("No listener answers.") == 1
+    assert "no listener answers." in text
+    assert text.count("no listener answers.") == 1
 
 
 def test_unknown_findings_with_one_reason_show_it_once():

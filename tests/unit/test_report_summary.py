@@ -58,7 +58,13 @@ def test_an_unknown_result_is_never_reported_as_passed():
 
 def test_checks_that_lack_the_same_facts_share_one_sentence():
     lacking = [
-        finding(Status.UNKNOWN, f"{check} could not tell: No listener answers.", code="RW-ENGINE-001", check=check)
+        finding(
+            Status.UNKNOWN,
+            f"{check} could not tell: No listener answers.",
+            code="RW-ENGINE-001",
+            check=check,
+            lacks=(Unknown("No listener answers."),),
+        )
         for check in ("gc-blocks-lost", "gc-receive-time")
     ]
     assert headline(with_findings(*lacking)) == "2 checks could not tell: No listener answers."
@@ -82,13 +88,14 @@ def test_checks_that_could_not_read_the_same_node_speak_once_with_all_steps():
 
 def test_a_check_without_facts_joins_the_finding_that_has_their_reason():
     reason = "`oifcfg getif` failed. Clusterware is down."
-    silent = finding(Status.UNKNOWN, check="clusterware", seen=(reason,))
+    silent = finding(Status.UNKNOWN, check="clusterware", seen=(reason,), lacks=(Unknown(reason),))
     lacking = finding(
         Status.UNKNOWN, "df-ping could not tell: `oifcfg getif` failed.", code="RW-ENGINE-001", check="df-ping",
-        seen=("Clusterware is down.",),
+        seen=("Clusterware is down.",), lacks=(Unknown(reason),),
     )  # fmt: skip
-    ((first, others),) = grouped_by_reason([silent, lacking])
-    assert (first.check, [other.check for other in others]) == ("clusterware", ["df-ping"])
+    for findings in ([silent, lacking], [lacking, silent]):
+        ((first, others),) = grouped_by_reason(findings)
+        assert (first.check, [other.check for other in others]) == ("clusterware", ["df-ping"])
 
 
 def test_waived_findings_are_not_grouped_with_others():

@@ -43,7 +43,17 @@ def test_autostart_comes_from_crsctl_or_from_its_file(config, files, autostart):
             Section("timeout: failed to run command '/bin/crsctl'", 127),
             "the Grid home that olr.loc names has no crsctl",
         ),
-        (Section("", 124), "did not answer in time: Clusterware may hang there"),
+        (Section("", 124), "did not answer there within 5 s: Clusterware starts, or hangs"),
+        (Section("sh: 3: timeout: not found", 127), "the program timeout, which racwire runs `crsctl check crs` with"),
+        (Section("sh: line 5: timeout: command not found", 127), "is not installed there"),
+        (
+            Section("##racwire-no-home\ngrep: /etc/oracle/olr.loc: Permission denied", 2),
+            "this user may not read /etc/oracle/olr.loc there, which names the Grid home",
+        ),
+        (
+            Section("##racwire-no-home\ngrep: /etc/oracle/olr.loc: No such file or directory", 2),
+            "no olr.loc there names a Grid home",
+        ),
         (Section("what?", 1), '"what?"'),
         (Section("CRS-4563: Insufficient user privileges.", 1), "this user may not run `crsctl check crs` there"),
         (
@@ -150,6 +160,17 @@ def test_the_switch_ports_of_the_neighbours_are_read():
             Section("unable to get a connection to /run/lldpd/lldpd.socket: Permission denied", 1),
             "only root and the group of lldpd's socket",
         ),
+        (
+            Section(
+                "2026-11-23T01:42:48 [WARN/control] unable to connect to socket /run/lldpd.socket: Permission denied", 1
+            ),
+            '("unable to connect to socket /run/lldpd.socket: Permission denied")',
+        ),
+        (
+            Section("[WARN/control] unable to connect to socket /run/lldpd.socket: No such file or directory", 1),
+            "does not run there",
+        ),
+        (Section("sh: 1: timeout: not found", 127), "the program timeout, which racwire runs `lldpctl` with"),
     ],
 )
 def test_no_answer_of_lldpd_differs_from_no_neighbour(answer, reason):

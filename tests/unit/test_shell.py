@@ -1,11 +1,11 @@
 """The shell of a session: its commands, their output, and that no command hangs or is left behind."""
 
 import asyncio
+import errno
 import gc
 import os
 import shlex
 import shutil
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -14,13 +14,14 @@ import pytest
 from checks.model.settings import SshSettings
 from checks.sources.nodes import framing
 from checks.sources.nodes.shell import Completed, Shell, ShellError
+from checks.sources.nodes.ssh import LOGIN_ENDED
 from tests.support.programs import ANYTHING, sh
 
 pytestmark = pytest.mark.usefixtures("any_command")
 
 Open = Callable[[], Awaitable[Shell]]
 
-PEER_SHELLS = {"sh": "sh", "dash": "dash", "bash": "bash --posix", "busybox": "busybox sh"}
+PEER_SHELLS = {"sh": "sh", "dash": "dash", "bash": "bash --posix", "busybox": "busybox sh", "ksh": "ksh"}
 A_HANG_S = 5.0
 
 
@@ -30,7 +31,10 @@ async def shell(request: pytest.FixtureRequest, remote_shell: Callable[[str], No
     command = PEER_SHELLS[request.param]
     if shutil.which(command.split()[0]) is None:
         pytest.skip(f"{command} is not installed: racwire is not tested with it here")
-    remote_shell(f"echo 'profile output, without an end of line'; printf hm; exec env -i PATH=/usr/bin:/bin {command}")
+    remote_shell(
+        f"echo 'profile output, without an end of line'; printf hm; echo {LOGIN_ENDED}; "
+        f"exec env -i PATH={shlex.quote(os.environ['PATH'])} {command}"
+    )
     shell = await Shell.open_ssh("rac2", SshSettings())
     yield shell
     await shell.close()
@@ -191,11 +195,65 @@ async def test_the_local_node_has_a_shell_too() -> None:
 @pytest.mark.parametrize("hang", ["trap '' TERM; while :; do sleep 1; done", "kill -STOP $$"])
 async def test_a_peer_that_never_answers_times_out(remote_shell: Callable[[str], None], hang: str) -> None:
     remote_shell(f"echo 'Welcome'; {hang}")
-    began = time.monotonic()
     with pytest.raises(ShellError, match=r"The shell on rac2 did not answer within 0\.1 s") as raised:
-        await Shell.open_ssh("rac2", SshSettings(connect_timeout_s=0.1))
+        await Shell.open_ssh("rac2", SshSettings(connect_timeout_s=0.1, login_timeout_s=0.1))
     assert raised.value.detail == "Welcome"
-    assert time.monotonic() - began < A_HANG_S
+
+
+async def test_after_the_peer_accepted_the_user_only_the_shorter_limit_applies(
+    remote_shell: Callable[[str], None],
+) -> None:
+    remote_shell("echo 'Authenticated to rac2 ([10.20.0.2]:22) using \"publickey\".' >&2; printf 'SID? '; sleep 60")
+    settings = SshSettings(connect_timeout_s=0.1, login_timeout_s=120)
+    with pytest.raises(ShellError, match=r'did not start within 0\.1 s after rac2 accepted .* printed "SID\?"'):
+        await Shell.open_ssh("rac2", settings)
+
+
+async def test_a_profile_receives_no_input(remote_shell: Callable[[str], None], tmp_path: Path) -> None:
+    """A profile could act on a line that it reads, and the line would be missing from the shell's input."""
+    remote_shell(f"head -c 1 >'{tmp_path}/eaten'; exec sh -c \"$2\"")
+    with pytest.raises(ShellError, match="did not answer"):
+        await Shell.open_ssh("rac2", SshSettings(connect_timeout_s=0.2, login_timeout_s=0.2))
+    assert (tmp_path / "eaten").read_text() == ""
+
+
+async def test_a_peer_that_runs_another_system_is_named(remote_shell: Callable[[str], None], tmp_path: Path) -> None:
+    uname = tmp_path / "uname"
+    uname.write_text("#!/bin/sh\necho AIX\n")
+    uname.chmod(0o755)
+    remote_shell(f'export PATH="{tmp_path}:$PATH"; printf "no end of line"; exec sh -c "$2"')
+    with pytest.raises(ShellError, match="rac2 runs AIX, which racwire does not support"):
+        await Shell.open_ssh("rac2", SshSettings())
+
+
+@pytest.mark.parametrize("login_shell", ["sh", "bash", "dash", "ksh", "csh", "tcsh", "busybox sh"])
+async def test_every_login_shell_starts_the_shell(remote_shell: Callable[[str], None], login_shell: str) -> None:
+    if shutil.which(login_shell.split()[0]) is None:
+        pytest.skip(f"{login_shell} is not installed: a login with it is not tested here")
+    remote_shell(f'exec {login_shell} -c "$2"')
+    shell = await Shell.open_ssh("rac2", SshSettings())
+    try:
+        assert (await shell.run(sh('echo "$LC_ALL $0"'), timeout_s=A_HANG_S)).text == "C sh\n"
+    finally:
+        await shell.close()
+
+
+async def test_a_banner_is_no_message_about_the_end(remote_shell: Callable[[str], None]) -> None:
+    remote_shell('echo "*** Authorised use only ***" >&2; exec sh -c "$2"')
+    shell = await Shell.open_ssh("rac2", SshSettings())
+    with pytest.raises(ShellError, match="its shell ended with status 7"):
+        await shell.run(sh("exit 7"), timeout_s=A_HANG_S)
+    await shell.close()
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EAGAIN])
+async def test_a_limit_of_this_node_is_named(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    async def refuse(*_args: object, **_options: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "subprocess_exec", refuse)
+    with pytest.raises(ShellError, match=r"could not start ssh for rac2: this user may .*: check `ulimit -[nu]`"):
+        await Shell.open_ssh("rac2", SshSettings())
 
 
 async def test_opening_can_be_cancelled(remote_shell: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""The ssh command line, ssh's words, and the real thing: ssh to an sshd that needs no network."""
+"""The ssh command line, and the real ssh to an sshd that needs no network."""
 
 import getpass
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from checks.model.settings import SshSettings
 from checks.sources.nodes.shell import Shell, ShellError
-from checks.sources.nodes.ssh import REMOTE_COMMAND, ssh_command, ssh_failure
+from checks.sources.nodes.ssh import REMOTE_COMMAND, ssh_command
 from tests.support.programs import sh
 
 
@@ -49,49 +49,6 @@ def test_another_program_can_replace_ssh() -> None:
 def test_names_that_look_like_options_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="not a host name"):
         ssh_command(name, SshSettings(), {})
-
-
-@pytest.mark.parametrize(
-    ("stderr", "expected"),
-    [
-        (
-            "grid@rac2: Permission denied (publickey,gssapi-keyex,password).",
-            "equivalence to rac2 is missing for user grid",
-        ),
-        ("Permission denied (publickey).\r", "equivalence to rac2 is missing for this user"),
-        (
-            "No ED25519 host key is known for rac2 ...\nHost key verification failed.",
-            "host key of rac2 is not in known_hosts",
-        ),
-        (
-            "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n...\nHost key verification failed.",
-            "ssh-keygen -R rac2",
-        ),
-        ("ssh: Could not resolve hostname rac2: Name or service not known", "cannot resolve the name rac2"),
-        ("ssh: connect to host rac2 port 22: Connection refused", "sshd does not run there"),
-        ("ssh: connect to host rac2 port 22: Connection timed out", "did not answer ssh within 5 s"),
-        ("Connection timed out during banner exchange\nConnection to 10.0.0.2 port 22 timed out", "did not answer ssh"),
-        ("ssh: connect to host rac2 port 22: No route to host", "cannot reach rac2"),
-        ("kex_exchange_identification: read: Connection reset by peer", "closed the ssh connection"),
-        ("Connection closed by 10.0.0.2 port 22", "closed the ssh connection"),
-        ("This account is currently not available.", "account is expired or may not log in"),
-        (
-            "Your account has expired; please contact your system administrator.\nConnection closed by 10.0.0.2",
-            "expired",
-        ),
-        ("Unable to negotiate with 10.0.0.2 port 22: no matching host key type found.", "crypto policies"),
-        ("/root/.ssh/config: line 3: Bad configuration option: foo", "does not accept its configuration"),
-        ("Bad owner or permissions on /root/.ssh/config", "permissions"),
-        ("Received disconnect from 10.0.0.2 port 22:2: Too many authentication failures", "too many keys"),
-        ("something new", "ended with status 255 (something new) before the shell started: try `ssh rac2 date`"),
-        ("", "ended with status 255 before the shell started: try"),
-    ],
-)
-def test_each_error_of_ssh_becomes_one_sentence(stderr: str, expected: str) -> None:
-    sentence = ssh_failure("rac2", SshSettings(), 255, stderr)
-    assert expected in sentence
-    assert "rac2" in sentence
-    assert "\n" not in sentence
 
 
 @pytest.fixture

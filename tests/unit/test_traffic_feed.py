@@ -2,23 +2,29 @@
 
 import asyncio
 import dataclasses
+import os
 import shlex
+from contextlib import aclosing
 
 import pytest
 
 from checks.model import networks
-from checks.model.facts import Cluster, NotAsked, Unknown, UnreadNode
+from checks.model.facts import Cluster, NotAsked, NotGathered, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
+from checks.run import gathering
 from checks.sources import registry
+from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
-from checks.traffic import feed, peer_stream, this_node
+from checks.traffic import discovery, peer_stream, this_node
 from checks.traffic import feed as feed_module
-from checks.traffic.feed import Feed, find_cluster
+from checks.traffic.discovery import find_cluster, growing_cluster
+from checks.traffic.feed import Feed
 from checks.traffic.links import LinkBook
 from checks.traffic.pace import Pace, happens_within
 from checks.traffic.samples import Gap, Links, NodeSample
 from tests.fixtures.clusters import cluster, clusterware, node
+from tests.support.programs import LOGGED_IN
 
 SETTINGS = Settings(traffic=TrafficSettings(interval_s=1), ssh=SshSettings(connect_timeout_s=5))
 HERE = "rac1"
@@ -42,7 +48,7 @@ def peers(monkeypatch, tmp_path):
     Its `ip` reports no interface, so that racwire does not recognise it as this node, which it is.
     """
 
-    def be(script="exec sh"):
+    def be(script=LOGGED_IN):
         if not (tmp_path / "ip").exists():
             program(tmp_path / "ip", "exit 1")
         script = f"PATH={tmp_path}:$PATH\n{script}"
@@ -231,12 +237,48 @@ async def test_a_peer_is_sampled_with_this_node_even_if_it_could_not_be_read_bef
     assert sample.load is not None
 
 
+async def test_a_peer_that_could_not_be_read_is_a_gap_before_it_is_tried_again(start, peers):
+    peers("exec sleep 60")
+    feed = start()
+    feed.follow(facts(node(1), UnreadNode("rac2", "Its profile waits.")))
+    assert (await until(feed, gap_of("node rac2")))[-1].reason == "Its profile waits."
+
+
+async def test_a_pending_peer_is_sampled_at_once_and_is_a_gap_only_while_it_is_silent(
+    start, peers, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(peer_stream, "_SILENCE_S", 0.2)
+    os.mkfifo(tmp_path / "answers")
+    peers(f"[ $1 = rac3 ] && read _ < {tmp_path}/answers; {LOGGED_IN}")
+    feed = start()
+    feed.follow(facts(node(1), UnreadNode("rac2", "", is_pending=True), UnreadNode("rac3", "", is_pending=True)))
+    events = await until(feed, gap_of("node rac3"))
+    assert events[-1].reason == ("rac3 has not answered yet: racwire waits for the ssh login and the first counters.")
+    events += await until(feed, sample_of("rac2"))
+    assert not [event for event in events if gap_of("node rac2")(event)]
+    (tmp_path / "answers").write_text("now\n")
+    await until(feed, sample_of("rac3"))
+
+
+async def test_a_peer_that_fails_again_keeps_the_reason_of_its_failure(start, peers, monkeypatch):
+    monkeypatch.setattr(peer_stream, "_SILENCE_S", 0.05)
+    peers("sleep 0.2; exit 1")
+    feed = start()
+    feed.follow(facts(node(1), node(2)))
+    events = []
+    for _ in range(12):
+        events += await until(feed, sample_of("rac1"))
+    reasons = [event.reason for event in events if gap_of("node rac2")(event)]
+    assert len([reason for reason in reasons if "not answered yet" in reason]) == 1
+    assert "not answered yet" not in reasons[-1]
+
+
 async def test_a_peer_with_two_names_is_reported_and_sampled_once(start, peers, tmp_path):
     program(tmp_path / "ip", "echo '2: eth1: <UP> mtu 9000 state UP'; echo '    inet 192.0.2.7/24 scope global eth1'")
     peers()
     feed = start()
     feed.follow(facts(node(1), UnreadNode("rac2", "it was down then"), UnreadNode("scan", "it was down then")))
-    events = await until(feed, lambda event: isinstance(event, Gap))
+    events = await until(feed, lambda event: isinstance(event, Gap) and "another name" in event.reason)
     second = events[-1].source.removeprefix("node ")
     (first,) = {"rac2", "scan"} - {second}
     assert events[-1].reason.startswith(f"{second} is another name of {first}")
@@ -247,7 +289,7 @@ async def test_a_peer_with_two_names_is_reported_and_sampled_once(start, peers, 
 
 async def test_a_peer_that_refuses_or_dies_is_reported_and_retried(start, peers, tmp_path):
     refusal = "ssh: connect to host rac2 port 22: Connection refused"
-    peers(f"[ -e {tmp_path}/asked ] || {{ : > {tmp_path}/asked; echo '{refusal}' >&2; exit 255; }}\nexec sh")
+    peers(f"[ -e {tmp_path}/asked ] || {{ : > {tmp_path}/asked; echo '{refusal}' >&2; exit 255; }}\n{LOGGED_IN}")
     feed = start()
     feed.follow(facts(node(1), node(2)))
     events = await until(feed, gap_of("node rac2"))
@@ -275,7 +317,7 @@ async def test_a_peer_that_hangs_is_a_gap_after_its_timeout_and_does_not_delay_o
     limited(monkeypatch, "SAMPLE_AND_LINKS", limit_s=0.5)
     (tmp_path / "hanging").mkdir()
     program(tmp_path / "hanging" / "cat", "exec sleep 60")
-    peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; exec sh")
+    peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; {LOGGED_IN}")
     feed = start()
     feed.follow(facts(node(1), node(2), node(3)))
     events = await until(feed, gap_of("node rac2"))
@@ -337,6 +379,10 @@ async def test_an_unavailable_database_is_a_gap_and_an_unrequested_one_is_not(st
     feed.follow(facts(node(1), database=Unknown("No listener answers.")))
     events = await until(feed, gap_of("database"))
     assert events[-1].reason == "No listener answers."
+    feed = start(settings)
+    feed.follow(facts(node(1)))
+    events = await until(feed, sample_of("rac1"))
+    assert not [event for event in events if isinstance(event, Gap)], "the database was not searched for yet"
     feed = start()
     feed.follow(facts(node(1), database=NotAsked("No database connection is set.")))
     events = await until(feed, sample_of("rac1"))
@@ -412,12 +458,68 @@ async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(mo
     doings = {"clusterware": known, "nodes": nodes, "networks": fails, "database": hangs}
     changed = [
         dataclasses.replace(g, gather=doings[g.group], limit_s=0.1 if g.group == "database" else 5)
-        for g in feed.GATHERERS
+        for g in discovery.GATHERERS
         if g.group in doings
     ]
-    monkeypatch.setattr(feed, "GATHERERS", changed)
+    monkeypatch.setattr(discovery, "GATHERERS", changed)
     found = await find_cluster(Settings(), progress=events.append)
     assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
     assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")
     assert found.database == Unknown("Gathering the database took over 0 s and was stopped.")
     assert events == ["reading the nodes"]
+
+
+async def test_a_cluster_grows_with_each_answer_while_a_peer_and_the_database_hang(monkeypatch):
+    released = asyncio.Event()
+
+    async def known(session, cluster):
+        session.local_node = "rac1"
+        return clusterware(3)
+
+    async def read_here(name, journal):
+        return node(1)
+
+    async def read_there(name, *more):
+        return node(int(name.removeprefix("rac")))
+
+    async def shell(session, name):
+        if name == "rac3":
+            await released.wait()
+        return name
+
+    async def database(session, cluster):
+        await released.wait()
+        return NotAsked("none")
+
+    monkeypatch.setattr(gathering, "read_local_node", read_here)
+    monkeypatch.setattr(gathering, "read_peer", read_there)
+    monkeypatch.setattr(Session, "shell", shell)
+    doings = {"clusterware": known, "database": database}
+    changed = [dataclasses.replace(g, gather=doings.get(g.group, g.gather)) for g in discovery.GATHERERS]
+    monkeypatch.setattr(discovery, "GATHERERS", changed)
+    async with asyncio.timeout(15), aclosing(growing_cluster(Settings())) as clusters:
+        async for found in clusters:
+            pending = {n.name for n in found.unread_nodes() if n.is_pending}
+            assert pending <= {"rac1", "rac2", "rac3"}
+            if found.is_gathered("nodes") and pending == {"rac3"}:
+                assert [n.name for n in found.read_nodes()] == ["rac1", "rac2"]
+                assert [p.node for p in found.networks[0].ports] == ["rac1", "rac2"]
+                assert isinstance(found.database, NotGathered)
+                released.set()
+        assert [n.name for n in found.read_nodes()] == ["rac1", "rac2", "rac3"]
+        assert len(found.networks[0].ports) == 3
+        assert found.database == NotAsked("none")
+
+
+async def test_a_closed_discovery_leaves_no_task(monkeypatch):
+    async def hangs(session, cluster):
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(discovery, "GATHERERS", [dataclasses.replace(g, gather=hangs) for g in discovery.GATHERERS])
+    before = asyncio.all_tasks()
+    clusters = growing_cluster(Settings())
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await anext(clusters)
+    await clusters.aclose()
+    assert asyncio.all_tasks() == before

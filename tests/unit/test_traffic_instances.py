@@ -14,23 +14,16 @@ pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
 from checks.model.facts import BlockTransfer, InstancePing, UnaskedInstance
-from checks.model.journal import Journal
-from checks.model.settings import DatabaseSettings, TrafficSettings
-from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.secret import Secret
-from checks.traffic import all_instances
-from checks.traffic import instances as source
+from checks.traffic import all_instances, pairs_sampler
+from checks.traffic import instances as instances_source
 from checks.traffic.all_instances import AllInstances
-from checks.traffic.instances import InstanceSampler, Names, sample_instances
-from checks.traffic.pace import Pace
+from checks.traffic.instances import InstanceSampler, Names
 from checks.traffic.samples import Gap, InstanceSample, PairsSample
 from racwire_lab.database.live import Ping
 from tests.fixtures.databases import database
 from tests.fixtures.instance_states import StraightIn, instances, practice
-from tests.fixtures.oracle import PASSWORD, Witness, serve, settings
-
-SETTINGS = TrafficSettings(database_timeout_s=5)
+from tests.unit.traffic_instances_support import SETTINGS, Failing
 
 
 class Sampling:
@@ -58,7 +51,9 @@ class Sampling:
 
     async def take_pairs(self):
         self.events.clear()
-        await self.sampler.pairs.take(self.sampler._views)
+        up = {n: (f"prod{n}", {(name,): value for name, value in state.statistics.items()})
+              for n, state in self.instances.states_by_number.items()}  # fmt: skip
+        await self.sampler.pairs.take(self.sampler._views, up)
         return self.events
 
     async def rounds(self):
@@ -100,11 +95,75 @@ async def test_an_instance_that_stopped_is_a_gap_and_counts_only_after_its_retur
     await sampling.take()
     stopped = sampling.instances.states_by_number.pop(2)
     assert (await sampling.take())["instance prod2"].reason == (
-        "prod2 did not answer GV$SYSSTAT: it is down, or hangs."
+        "prod2 is up, but GV$SYSSTAT has no row for this instance: it was starting or stopping, had no free parallel "
+        "query process, or its parallel_max_servers is 0."
     )
+    assert sampling.straight.sent.count("active_instances") == 1
+    await sampling.take()
+    assert sampling.straight.sent.count("active_instances") == 1, "the view is read only from time to time"
     sampling.instances.states_by_number[2] = stopped
     assert "instance prod2" not in await sampling.take()
     assert isinstance((await sampling.take())["instance prod2"], InstanceSample)
+
+
+async def test_an_instance_that_the_others_do_not_list_is_down():
+    sampling = Sampling()
+    await sampling.take()
+    del sampling.instances.states_by_number[2]
+    sampling.instances.change(1, peers=[])
+    assert (await sampling.take())["instance prod2"].reason == "prod2 is down: V$ACTIVE_INSTANCES does not list it."
+
+
+async def test_without_the_grant_on_active_instances_no_cause_is_excluded():
+    sampling = Sampling()
+
+    def refuse():
+        raise DatabaseError("RACWIRE may not read V$ACTIVE_INSTANCES.", ErrorKind.MISSING_GRANT)
+
+    sampling.straight.before |= {"active_instances": refuse}
+    await sampling.take()
+    del sampling.instances.states_by_number[2]
+    assert (await sampling.take())["instance prod2"].reason == (
+        "prod2 did not answer the query of GV$SYSSTAT: it is down, or had no free parallel query process."
+    )
+
+
+class Short:
+    """Views whose named statement has no row of one instance, which has no free parallel query process."""
+
+    def __init__(self, views, name, number):
+        self.views, self.name, self.number = views, name, number
+
+    def __getattr__(self, name):
+        return getattr(self.views, name)
+
+    async def rows(self, query):
+        found = await self.views.rows(query)
+        if query.name != self.name:
+            return found
+        at = [column.lower() for column in found.columns].index("inst_id")
+        return replace(found, rows=[row for row in found.rows if row[at] != self.number])
+
+
+async def test_an_instance_without_rows_in_one_view_is_named_as_the_checks_name_it():
+    sampling = Sampling()
+    await sampling.take()
+    views = sampling.sampler._views
+    sampling.sampler._views = Short(views, "dlm_misc", 2)
+    samples = await sampling.take()
+    assert (samples["instance prod2"].messages, samples["instance prod2"].left_out) == ({}, ("GV$DLM_MISC",))
+    assert samples["instance prod1"].left_out == ()
+    sampling.sampler._views = views
+    assert (await sampling.take())["instance prod2"].left_out == ("GV$DLM_MISC",), "counts since startup"
+    assert (await sampling.take())["instance prod2"].left_out == ()
+    await sampling.take_pairs()
+    sampling.sampler._views = Short(views, "cache_transfer", 2)
+    once, never = [(await sampling.take_pairs())[0] for _ in range(2)]
+    view = "GV$INSTANCE_CACHE_TRANSFER"
+    assert once.unread == {view: f"prod2 did not answer the query of {view} in one of two samples."}
+    assert never.unread == {view: f"prod2 did not answer the query of {view}."}
+    assert {t.receiver for t in never.transfers} == {1}
+    assert {p.instance for p in never.pings} == {1, 2}
 
 
 async def test_an_instance_that_joined_is_added_under_its_own_name():
@@ -113,6 +172,21 @@ async def test_an_instance_that_joined_is_added_under_its_own_name():
     samples = await sampling.take()
     assert samples["instance prod2"].host == "rac2"
     assert sampling.straight.sent.count("instances") == 1, "the instances were listed more than once"
+
+
+async def test_names_are_read_only_for_an_instance_that_is_new_or_came_back():
+    sampling = Sampling()
+    for _ in range(3):
+        await sampling.take()
+    assert "instances" not in sampling.straight.sent
+    stopped = sampling.instances.states_by_number.pop(2)
+    await sampling.take()
+    assert "instances" not in sampling.straight.sent
+    sampling.instances.states_by_number[2] = msgspec.structs.replace(stopped, host="rac9.example.com")
+    for _ in range(3):
+        samples = await sampling.take()
+    assert samples["instance prod2"].host == "rac9"
+    assert sampling.straight.sent.count("instances") == 1
 
 
 async def test_if_one_instance_hangs_the_connected_one_continues_and_all_are_retried(monkeypatch):
@@ -178,14 +252,16 @@ async def test_all_instances_are_not_queried_again_if_that_login_is_refused(monk
 
 
 async def test_a_missing_list_of_instances_removes_no_instance(monkeypatch):
-    monkeypatch.setattr(source, "INVENTORY_S", 0.0)
-    sampling = Sampling(3, limit_s=0.3)
-    await sampling.take()
+    monkeypatch.setattr(instances_source, "INVENTORY_S", 0.0)
+    sampling = Sampling(3, facts=database(2), limit_s=0.3)
     hang = partial(setattr, sampling.instances, "hangs")
     sampling.straight.before |= {"instances": lambda: hang(True), "sysstat": lambda: hang(False)}
+    await sampling.take()
     for _ in range(2):
         samples = await sampling.take()
-        assert [type(samples[f"instance prod{n}"]) for n in (1, 2, 3)] == [InstanceSample] * 3
+        assert [type(e) for e in samples.values()] == [InstanceSample] * 3
+        assert list(samples) == ["instance prod1", "instance prod2", "instance instance 3"]
+    assert sampling.straight.sent.count("instances") == 3
 
 
 async def test_instances_never_queried_have_a_reason():
@@ -253,162 +329,10 @@ async def test_an_unreadable_view_of_pairs_is_named_with_the_other():
 
 
 def test_pairs_are_queried_at_the_tick_nearest_to_their_own_interval(monkeypatch):
-    pairs = source.PairsSampler(10, print)
+    pairs = pairs_sampler.PairsSampler(print)
     clock = iter([100.0, 109.4, 109.6])
-    monkeypatch.setattr(source.time, "monotonic", lambda: next(clock))
-    assert pairs.is_due(1)
+    monkeypatch.setattr(pairs_sampler.time, "monotonic", lambda: next(clock))
+    assert pairs.is_due(10, 1)
     pairs._queried_s = 100.0
-    assert not pairs.is_due(1)
-    assert pairs.is_due(1)
-
-
-# --- connecting -------------------------------------------------------------------------------------------------------
-
-
-async def events_of(databases, wanted, facts=None):
-    """Return the events until one meets the condition, or the source ends."""
-    events, enough = [], asyncio.Event()
-
-    def emit(event):
-        events.append(event)
-        if wanted(event):
-            enough.set()
-
-    work = asyncio.create_task(sample_instances(facts or database(2), databases, SETTINGS, Pace(1.0), emit))
-    waiting = asyncio.create_task(enough.wait())
-    try:
-        await asyncio.wait([work, waiting], timeout=20, return_when=asyncio.FIRST_COMPLETED)
-        return events, work.done()
-    finally:
-        for task in (work, waiting):
-            task.cancel()
-        await asyncio.gather(work, waiting, return_exceptions=True)
-        await databases.close()
-
-
-@pytest.mark.parametrize("code", [1017, 28000])
-async def test_a_refused_login_is_reported_and_never_retried(code, monkeypatch):
-    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
-    attempts = []
-
-    def session(self):
-        attempts.append(1)
-        raise DatabaseError(f"Refused (ORA-{code:05d}).", ErrorKind.LOGIN, code=code)
-
-    monkeypatch.setattr("checks.sources.database.login.Login.session", session)
-    unreachable = DatabaseSettings(connect="nowhere:1521/prod", user="RACWIRE")
-    connections = Connections(unreachable, Secret(PASSWORD), Journal(), lambda: "rac1")
-    events, ended = await events_of(connections, lambda event: False)
-    assert ended
-    assert len(attempts) == 1
-    assert {gap.source for gap in events} == {"database", "instance prod1", "instance prod2", "pairs"}
-    assert "racwire does not try again, so that the account is not locked" in events[0].reason
-
-
-async def test_a_wrong_password_is_sent_to_the_database_once(monkeypatch):
-    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
-    with serve(Witness()) as server:
-        connections = Connections(settings(server), Secret("wrong"), Journal(), lambda: "rac1")
-        events, ended = await events_of(connections, lambda event: False)
-    assert ended
-    assert "ORA-01017" in events[0].reason
-
-
-async def test_a_dropped_connection_is_closed_and_the_next_one_is_new():
-    witness = Witness()
-    with serve(witness) as server:
-        connections = Connections(settings(server), Secret(PASSWORD), Journal(), lambda: "rac1")
-        try:
-            first = await connections.get("traffic")
-            assert await connections.get("traffic") is first
-            await connections.forget("traffic")
-            assert await asyncio.to_thread(witness.over.wait, 10), "the session was left behind"
-            assert await connections.get("traffic") is not first
-            await connections.forget("nothing of that name")
-        finally:
-            await connections.close()
-
-
-async def test_login_errors_unrelated_to_the_password_are_retried(monkeypatch):
-    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
-    failures = [
-        DatabaseError("It is in restricted session.", ErrorKind.LOGIN, code=1035),
-        DatabaseError("No listener answers.", ErrorKind.CANNOT_CONNECT, code=12541),
-    ]
-    straight = StraightIn(practice(instances(2)))
-    databases = Failing(failures, straight)
-    events, ended = await events_of(databases, lambda event: isinstance(event, InstanceSample))
-    assert not ended
-    assert [gap.reason for gap in events if gap.source == "database"] == [
-        "It is in restricted session.",
-        "No listener answers.",
-    ]
-    assert databases.forgotten == ["traffic", "traffic"]
-    assert isinstance(events[-1], InstanceSample)
-
-
-class Failing:
-    """Connections that fail some times before one is made."""
-
-    def __init__(self, failures, connection):
-        self.failures, self.connection, self.forgotten, self.wanted = list(failures), connection, [], []
-
-    async def get(self, purpose):
-        self.wanted.append(purpose)
-        if self.failures:
-            raise self.failures.pop(0)
-        return self.connection
-
-    async def forget(self, purpose):
-        self.forgotten.append(purpose)
-
-    async def close(self):
-        pass
-
-
-async def test_a_connection_lost_during_a_sample_is_reopened(monkeypatch):
-    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
-    straight = StraightIn(practice(instances(2)))
-    lose = [DatabaseError("The connection was lost.", ErrorKind.LOST)]
-
-    def once():
-        if lose:
-            raise lose.pop()
-
-    straight.before["sysstat"] = once
-    databases = Failing([], straight)
-    events, _ = await events_of(databases, lambda event: isinstance(event, InstanceSample))
-    assert events[0] == Gap("database", events[0].at, "The connection was lost.")
-    assert databases.forgotten == ["traffic"]
-    assert isinstance(events[-1], InstanceSample)
-
-
-async def test_if_the_connected_instance_hangs_only_that_one_is_named(monkeypatch):
-    """The next connection does not wait for GV$ once more."""
-    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
-    states = instances(2)
-    straight = StraightIn(practice(states), limit_s=0.3)
-    hangs = [DatabaseError("It took too long.", ErrorKind.TIMED_OUT)]
-
-    def hang():
-        states.hangs = True
-
-    def once():
-        if hangs:
-            raise hangs.pop()
-
-    straight.before |= {"sysstat": hang, "sysstat (this instance)": once}
-    events, _ = await events_of(Failing([], straight), lambda event: isinstance(event, InstanceSample))
-    gaps = {gap.source: gap.reason for gap in events[:4]}
-    assert gaps["instance prod1"] == gaps["database"]
-    assert gaps["database"].startswith("prod1, to which racwire was connected, did not answer in time: it hangs")
-    assert (
-        gaps["instance prod2"]
-        == "racwire was connected to prod1, which did not answer in time. racwire connects again."
-    )
-    assert states.asked_all == 1
-    assert events[-1].reason == (
-        "prod2 could not be queried: prod1 did not answer in time, not even a query about itself only, "
-        "and GV$ waits for every instance. While racwire takes samples, it queries GV$ again every 15 s."
-    )
-    assert {event.instance for event in events if isinstance(event, InstanceSample)} == {"prod1"}
+    assert not pairs.is_due(10, 1)
+    assert pairs.is_due(10, 1)

@@ -32,8 +32,25 @@ def test_the_dry_run_has_every_statement_with_its_text_and_interval() -> None:
         assert f"{statement.topic}: {statement.purpose}" in text
         for line in statement.text.splitlines():
             assert line in text
-    assert "  every 20 s:\n    sql cache_transfer" in text
+    assert "  every 20 s or less often:\n    sql cache_transfer" in text
+    assert "  twice in a row, every 20 s or less often:\n    sql dlm_misc" in text
     assert "limit of a statement: 3 s" in text
+
+
+def test_the_dry_run_has_the_pace_of_each_size_and_the_budget_of_px_slaves() -> None:
+    text = dry_run(Settings(database=DATABASE))
+    assert (
+        "  every 1 s with 2 or 4, 2 s with 8, 4 s with 16 instances; less often while an instance or the interconnect "
+        "is in trouble:\n    sql sysstat"
+    ) in text
+    assert "at most 6 PX slaves a second on all instances together" in text
+
+
+def test_the_dry_run_has_the_interval_that_the_operator_set() -> None:
+    text = dry_run(Settings(database=DATABASE, traffic=TrafficSettings(instances_interval_s=3)))
+    assert "  every 3 s, as traffic.instances_interval_s has it:\n    sql sysstat" in text
+    assert "(PX) slave on each instance" in text
+    assert "at most 6 PX slaves" not in text
 
 
 def test_without_a_database_no_instance_is_queried() -> None:

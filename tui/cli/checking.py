@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 from checks.model.report import Report
 from checks.run.engine import Engine
-from checks.run.events import Gathered, RunFinished
+from checks.run.events import Gathered, NodesSoFar, RunFinished
 from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.progress import Progress
 from tui.cli.short_recording import ShortRecording
@@ -70,6 +70,8 @@ async def _run(engine: Engine, progress: Progress, recording: ShortRecording | N
             progress(event)
             if recording is not None and isinstance(event, Gathered) and event.group in _FOLLOWED:
                 recording.follow(engine.report().cluster)
+            if recording is not None and isinstance(event, NodesSoFar):
+                recording.follow(event.cluster)
             if isinstance(event, RunFinished):
                 concluded.append(event.report)
                 break

@@ -34,7 +34,9 @@ def output_file(named: str, *, replace: bool, option: str = "-o") -> Path:
     if output.is_file() and not replace:
         raise UsageError(f"{output} is already there; name another file, or add --force to replace it.")
     if (output.is_file() or not output.exists()) and not os.access(directory, os.W_OK | os.X_OK):
-        raise UsageError(f"{output} cannot be written: you may not write to {directory}; name another place.")
+        is_read_only = os.statvfs(directory).f_flag & os.ST_RDONLY
+        why = f"the file system of {directory} is read-only" if is_read_only else f"you may not write to {directory}"
+        raise UsageError(f"{output} cannot be written: {why}; name another place.")
     return output
 
 

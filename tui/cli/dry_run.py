@@ -18,13 +18,17 @@ _EPILOG = """\
 racwire only lists these uses. The options are those of `racwire check`; the
 list depends on them. Without ID, the list ends with the live samples: what the
 Traffic and Database screens, `racwire record` and `racwire watch` read, query
-and send; and with what `racwire doctor` reads.
+and send; with what `racwire doctor` reads; and with the rights that all this
+needs. With --sudoers, racwire prints the lines that let a user run the refused
+tools by sudo: full paths, exact arguments, no wildcard, no shell. racwire uses
+them only with --sudo, or with `sudo = true` under [cluster] in the settings.
 
 examples:
   racwire plan                          all checks and live samples
   racwire plan df-ping                  one check
   racwire plan --connect rac-scan:1521/prod --user racwire
                                         the SQL statements too
+  racwire plan --sudoers --for dba1     lines of sudoers for the user dba1
 
 exit codes: 0 listed; 64 usage, or ssh cannot be used as configured."""
 
@@ -35,6 +39,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     checks = parser.add_argument_group("which checks")
     checks.add_argument("ids", nargs="*", metavar="ID", help="list only these checks, and no live samples")
+    sudoers = parser.add_argument_group("sudoers")
+    sudoers.add_argument(
+        "--sudoers",
+        action="store_true",
+        help="print lines of sudoers for the tools that refuse a user, and nothing else",
+    )
+    sudoers.add_argument("--for", metavar="USER", dest="for_user", help="with --sudoers: this user (default: yourself)")
     add_check_options(parser)
 
 
@@ -42,16 +53,33 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the list. Raises UsageError for an unknown check, or where RACWIRE_RSH names no program."""
     from checks.change.gates import documented
     from checks.run.check_discovery import Checks, discover
-    from checks.run.dry_run import plan_checks, plan_doctor, plan_samples
+    from checks.run.dry_run import plan_checks, plan_doctor, plan_rights, plan_samples
     from tui.cli.check_selection import choose
 
+    if args.sudoers:
+        return _print_sudoers(args.for_user, settings)
+    if args.for_user is not None:
+        raise UsageError("--for needs --sudoers.")
     try:
         # Only `racwire change` runs the gates of a change, so the list contains them only where they are named.
         found = Checks((*discover(), *(documented() if args.ids else ())))
-        lines = list(plan_checks(choose(found, args.ids, []), settings))
+        chosen = choose(found, args.ids, [])
+        lines = list(plan_checks(chosen, settings))
         if not args.ids:
             lines += [*plan_samples(settings), *plan_doctor()]
+        lines += plan_rights(chosen, samples=not args.ids)
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))
+    return 0
+
+
+def _print_sudoers(user: str | None, settings: Settings) -> int:
+    """Print the lines. Raises UsageError where they cannot be written for this user and Grid home."""
+    from checks.run.sudoers import SudoersError, sudoers_here
+
+    try:
+        print("\n".join(sudoers_here(user or "", settings.cluster)))
+    except SudoersError as error:
+        raise UsageError(str(error)) from None
     return 0

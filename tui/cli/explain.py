@@ -1,5 +1,5 @@
-"""`racwire explain WHAT`, in the style of oerr: explain a check, a gate of a change, the code of a finding, or how to
-configure a kind of switch for jumbo frames."""
+"""`racwire explain WHAT`, in the style of oerr: explain a check, a gate of a change, the code of a finding, a cause, or
+how to configure a kind of switch for jumbo frames."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from checks.model.wording import listed
 from tui.cli.errors import UsageError
 from tui.text.sanitize import for_encoding, sanitize_lines
 
 if TYPE_CHECKING:
     from checks.change.vendors import Vendor
+    from checks.diagnosis.cause import Cause
     from checks.model.check import Check, Kind
 
 _SWITCHES = "switches"
+_CAUSES = "causes"
 _RELOADED = "required; the plan of a change puts it after the stop of Clusterware on all nodes"
 
 
@@ -26,6 +29,8 @@ examples:
   racwire explain                list all checks and codes
   racwire explain df-ping        explain a check
   racwire explain IC-PATH-003    explain the code of a finding
+  racwire explain causes         list the causes of lost blocks
+  racwire explain CAUSE-08       explain a cause
   racwire explain switches       list the kinds of switch
 
 exit codes: 0 explained; 64 there is no such check, code or kind of switch."""
@@ -47,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from checks.change import codes
     from checks.change.gates import documented
     from checks.change.vendors import keys, vendor
+    from checks.diagnosis.catalogue import CATALOGUE
     from checks.run.check_discovery import Checks, discover
     from checks.run.engine_findings import KINDS
 
@@ -61,12 +67,28 @@ def run(args: argparse.Namespace) -> int:
         lines = list(_check_page(check))
     elif name.upper() in kinds:
         lines = list(_kind_page(*kinds[name.upper()]))
+    elif name.lower() == _CAUSES:
+        lines = list(_causes())
+    elif cause := next((each for each in CATALOGUE if each.code == name.upper()), None):
+        lines = list(_cause_page(cause, kinds))
     elif name.lower() == _SWITCHES:
         lines = list(_switches())
     elif switch := vendor(name.lower()):
         lines = list(_switch_page(switch))
     else:
-        raise UsageError(_unknown(name, [*(check.id for check in found), *kinds, _SWITCHES, *keys()]))
+        raise UsageError(
+            _unknown(
+                name,
+                [
+                    *(check.id for check in found),
+                    *kinds,
+                    _CAUSES,
+                    *(cause.code for cause in CATALOGUE),
+                    _SWITCHES,
+                    *keys(),
+                ],
+            )
+        )
     print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))
     return 0
 
@@ -79,6 +101,7 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
     for code, (kind, _) in kinds.items():
         yield f"{code:<{wide}}{kind.title}"
     yield ""
+    yield f"{_CAUSES:<{wide}}Causes of lost blocks, and how to examine each"
     yield f"{_SWITCHES:<{wide}}Kinds of switch, with their commands for jumbo frames"
 
 
@@ -90,6 +113,51 @@ def _unknown(name: str, known: list[str]) -> str:
         + (f"; did you mean {similar}?" if similar else ";")
         + " `racwire explain` lists them."
     )
+
+
+def _causes() -> Iterator[str]:
+    from checks.diagnosis.catalogue import CATALOGUE
+
+    yield from textwrap.wrap(
+        "Each report has the standing of every cause: proved, supported, possible, excluded, or not examined.", 80
+    )
+    yield ""
+    for cause in CATALOGUE:
+        examined = " " if cause.is_examined else "-"
+        yield f"{cause.code} {examined} {cause.name}{f' ({source})' if (source := ', '.join(cause.sources)) else ''}"
+    yield ""
+    yield "-  racwire has no evidence for or against it: `racwire explain CAUSE` has how to examine it."
+
+
+def _cause_page(cause: Cause, kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:
+    yield f"{cause.code}: {cause.name}"
+    if cause.sources:
+        yield f"Source: {', '.join(cause.sources)}"
+    rules = {
+        "Proved by": cause.proved_by,
+        "Supported by": cause.supported_by,
+        "Possible with": cause.hinted_by,
+        "Excluded by": cause.excluded_by,
+    }
+    for label, codes in rules.items():
+        if codes:
+            yield ""
+            yield f"{label}:"
+            yield from (f"  {code}  {kinds[code][0].title}" for code in codes)
+    if cause.cleared_by:
+        yield ""
+        verb = "shows" if len(cause.cleared_by) == 1 else "show"
+        yield f"Excluded where {listed(cause.cleared_by)} {verb} none of these."
+    if cause.covers:
+        yield f"  The exclusion holds {cause.covers}."
+    if cause.other_platform:
+        yield f"It is a cause on {cause.other_platform} only."
+    for step in cause.look:
+        yield ""
+        yield from textwrap.wrap(f"To examine it: {step.text}", 80)
+        yield from (f"  {command}" for command in step.commands)
+        if step.where:
+            yield f"  ({step.where})"
 
 
 def _switches() -> Iterator[str]:

@@ -10,22 +10,15 @@ import textwrap
 from collections.abc import Callable
 
 from racwire_lab import (
-    DATABASE,
-    DATABASE_VERSIONS,
-    DEFAULT_PROFILE,
     FAULTS,
-    MIXED,
-    NETWORK_SERVICES,
-    PROFILES,
-    SWITCH_MTU,
     Lab,
     LabError,
     LabUsageError,
     down,
     find,
-    up,
 )
-from racwire_lab.status import port_lines, status_document, status_lines
+from racwire_lab.status import port_lines, profile_lines, status_document, status_lines
+from racwire_lab.up_options import UP_EXAMPLES, add_up_options, up_as
 from tui.cli.errors import UsageError
 from tui.cli.options import ENTERED, without_lab
 
@@ -67,56 +60,8 @@ def add_options(lab: argparse.ArgumentParser) -> None:
     lab.epilog = _EXAMPLES
     commands = lab.add_subparsers(title="commands", dest="lab_command", metavar="COMMAND")
 
-    up_ = _command(
-        commands,
-        "up",
-        "start the practice cluster",
-        """\
-racwire lab up
-racwire lab up --nodes 4 --mtu 1500 --switch-mtu 1500
-racwire lab up --like hardened
-racwire lab up --no-database""",
-    )
-    up_.add_argument(
-        "--like",
-        choices=PROFILES,
-        default=DEFAULT_PROFILE,
-        help=f"{'; '.join(f'{profile.name}: {profile.summary}' for profile in PROFILES.values())} "
-        f"(default {DEFAULT_PROFILE})",
-    )
-    nodes = up_.add_argument_group("nodes and networks")
-    nodes.add_argument("--nodes", type=int, default=2, metavar="N", help="number of nodes: 2 to 16 (default 2)")
-    nodes.add_argument(
-        "--mtu", type=int, default=9000, metavar="BYTES", help="MTU of the private networks (default 9000)"
-    )
-    nodes.add_argument(
-        "--switch-mtu",
-        type=int,
-        default=SWITCH_MTU,
-        metavar="BYTES",
-        help=f"MTU of the switch ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
-    )
-    nodes.add_argument(
-        "--keeper",
-        choices=(*NETWORK_SERVICES, MIXED),
-        default=NETWORK_SERVICES[0],
-        help="network service whose files configure the nodes: NetworkManager's keyfiles, ifcfg, systemd-networkd, or "
-        f"each of them in turn (default {NETWORK_SERVICES[0]})",
-    )
-    database = up_.add_argument_group("database")
-    database.add_argument("--no-database", action="store_true", help="start the nodes and their networks only")
-    database.add_argument(
-        "--database-version", choices=DATABASE_VERSIONS, default="19c", help="version of the database (default 19c)"
-    )
-    database.add_argument(
-        "--db-unique-name", default=DATABASE, metavar="NAME", help=f"DB_UNIQUE_NAME (default {DATABASE})"
-    )
-    database.add_argument(
-        "--db-domain",
-        default="",
-        metavar="DOMAIN",
-        help="DB_DOMAIN, such as example.com, which is part of the service names (default: none)",
-    )
+    notes = "\n".join(("Profiles for --like:", *profile_lines()))
+    add_up_options(_command(commands, "up", "start the practice cluster", UP_EXAMPLES, notes))
     _command(
         commands,
         "down",
@@ -240,18 +185,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _up(args: argparse.Namespace) -> int:
     running = find()
-    lab = up(
-        args.nodes,
-        args.mtu,
-        _print_status,
-        database=not args.no_database,
-        database_version=args.database_version,
-        keeper=args.keeper,
-        switch_mtu=args.switch_mtu,
-        db_unique_name=args.db_unique_name,
-        db_domain=args.db_domain,
-        like=args.like,
-    )
+    lab = up_as(args, _print_status)
     if running is not None:
         _print_status(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
     database = f" and database {lab.database_version}" if lab.database else ""
@@ -285,7 +219,7 @@ def _break(args: argparse.Namespace) -> int:
     after = before.break_(args.fault, args.node, args.network)
     new = [fault for fault in after.faults if fault not in before.faults]
     if new:
-        print(f"Broken: {new[0]}. {FAULTS[new[0].fault].summary}")
+        print(f"Broken: {after.described(new[0])}. {FAULTS[new[0].fault].summary}")
         _print_status(f"Next: `racwire check --lab`; to fix the fault: `racwire lab mend {args.fault}`.")
     else:
         print(f"The fault {args.fault} is already there.")
@@ -295,22 +229,16 @@ def _break(args: argparse.Namespace) -> int:
 def _mend(args: argparse.Namespace) -> int:
     before = _running()
     after = before.mend(args.fault)
-    fixed = [str(fault) for fault in before.faults if fault not in after.faults]
+    fixed = [before.described(fault) for fault in before.faults if fault not in after.faults]
     print(f"Fixed: {', '.join(fixed)}." if fixed else "There was no fault to fix.")
     return _EXIT_OK
 
 
 def _faults(_: argparse.Namespace) -> int:
     for fault in FAULTS.values():
-        where = " ".join(
-            part
-            for part in (fault.default_node, f"eth{fault.default_network}" if fault.default_network else None)
-            if part
-        )
-        where = where or ("every node" if fault.scope == "node" else "the whole cluster")
         print(f"{fault.name}\n    {fault.summary}")
         print(textwrap.fill(fault.effect, 100, initial_indent="    ", subsequent_indent="    "))
-        print(f"    Default place: {where}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
+        print(f"    Default place: {fault.default_place}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
     return _EXIT_OK
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from checks.model.broken_dependency import named_dependency
 from checks.model.exit_codes import ExitCode
+from checks.model.system_limits import limit_reached
 from tui import __version__
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import graceful_stop
@@ -144,11 +145,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         give_up_stdout()  # the reader has closed the pipe
         return ExitCode.PASS
-    except (ImportError, OSError) as error:
-        if sentence := named_dependency(error):
+    except (ImportError, OSError, RuntimeError) as error:
+        if sentence := limit_reached(error) or named_dependency(error):
             print_message(f"{sentence}.")
             return ExitCode.COULD_NOT_TELL
-        if isinstance(error, ImportError):
+        if not isinstance(error, OSError):
             raise
         print_message(f"{error.filename or 'output'}: {error.strerror}.")
         give_up_stdout()
@@ -171,7 +172,8 @@ def _run(argv: list[str]) -> int:
         command = COMMANDS.get(args.command)
         module = None if command is None else _module(command)
         if unknown:
-            return _refuse(unknown[0], args.command)
+            own = getattr(args, f"{args.command}_command", None)
+            return _refuse(unknown[0], " ".join(filter(None, (args.command, own))))
         if args.version:
             return _print_version()
         if module is None or command is None or command.takes_settings:
@@ -206,10 +208,10 @@ def _print_version() -> int:
     return 0
 
 
-def _refuse(argument: str, command: str | None) -> int:
+def _refuse(argument: str, command: str) -> int:
     """Print that there is no such option. The message does not repeat the value, which may be a password."""
     name = argument.partition("=")[0]
-    if command is None:
+    if not command:
         print_message(f"There is no option {name}; see `racwire --help`.")
     else:
         print_message(f"{command} takes no {name}; see `racwire {command} --help`.")

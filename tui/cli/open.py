@@ -105,6 +105,7 @@ def summary(path: Path, recording: Recording) -> str:
         *([f"Label     {header.label}"] if header.label else []),
         f"When      {_when(span)}",
         f"Interval  {header.interval_s:g} s, by racwire {header.racwire_version}",
+        *([f"Instances {header.instances_pace.text} (at the end)"] if header.instances_pace else []),
         *_cluster(header),
         "",
         *_sources(recording.tallies()),

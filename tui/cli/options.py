@@ -56,6 +56,7 @@ CLUSTER_OPTIONS = (
     Option(
         "--peer", "cluster.peers", "another node, by the name that ssh uses (repeatable)", "HOST", is_repeatable=True
     ),
+    Option("--sudo", "cluster.sudo", "run refused tools again by `sudo -n` (see `racwire plan --sudoers`)"),
 )
 DATABASE_OPTIONS = (
     Option(

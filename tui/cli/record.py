@@ -59,7 +59,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     keep_s = seconds_of(args.keep, "--keep") if args.keep is not None else None
     if len(args.label) > _LONGEST_LABEL:
         raise UsageError(f"--label: write at most {_LONGEST_LABEL} characters.")
-    from checks.traffic.feed import Feed, find_cluster
+    from checks.traffic.discovery import growing_cluster
+    from checks.traffic.feed import Feed
     from checks.traffic.header import header_now, still_unknown
     from checks.traffic.recorder import Recorder
     from checks.traffic.recording import RecordingError
@@ -75,5 +76,5 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError(str(error)) from None
     tape = Tape(path, recorder, settings, quiet=args.quiet, for_s=for_s)
     return exit_past_hung_threads(
-        tape.record(lambda: Feed(settings, password=password), find_cluster(settings, password=password), args.probe)
+        tape.record(lambda: Feed(settings, password=password), growing_cluster(settings, password=password), args.probe)
     )

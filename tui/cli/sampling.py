@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from contextlib import aclosing, suppress
 from typing import Any, Protocol
 
 from checks.model.facts import Cluster
 from checks.run.directories import state_directory
-from checks.traffic.samples import Event
+from checks.traffic.samples import FeedEvent
 from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.own_loop import run_in_own_loop
 from tui.console.batch_writer import BatchWriter, Item
@@ -29,8 +29,8 @@ class Samples(Protocol):
     def probe(self, cluster: Cluster) -> None:
         """Also send pings on the private paths."""
 
-    def events(self) -> AsyncGenerator[Event, None]:
-        """Yield samples and gaps."""
+    def events(self) -> AsyncGenerator[FeedEvent, None]:
+        """Yield samples, gaps and paces."""
 
     async def close(self) -> None:
         """Close every connection."""
@@ -47,14 +47,17 @@ class Ending:
 
 async def sample(
     feed: Samples,
-    cluster: Awaitable[Cluster],
+    clusters: AsyncGenerator[Cluster, None],
     delivery: BatchWriter,
     *,
     on_item: Callable[[Item], None],
     for_s: float | None = None,
     probe: bool = False,
 ) -> Ending:
-    """Deliver the events of the feed, and the cluster once it is found. This node is sampled from the first moment.
+    """Deliver the events of the feed, and each state of the search for the cluster; the last of `clusters` is complete.
+
+    This node is sampled from the first moment, every other source as soon as it is known. Pings wait for the complete
+    cluster.
 
     `on_item` is called for each item. Raises the exceptions of the delivery; the feed is closed in any case.
     """
@@ -71,9 +74,10 @@ async def sample(
             put(event)
 
     async def follow() -> None:
-        found = await cluster
-        put(found)
-        feed.follow(found)
+        async with aclosing(clusters):
+            async for found in clusters:
+                put(found)
+                feed.follow(found)
         if probe:
             feed.probe(found)
 

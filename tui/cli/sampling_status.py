@@ -8,7 +8,7 @@ from checks.model.facts import Cluster, Database, NotAsked, Unknown
 from checks.model.settings import Settings
 from checks.model.wording import counted, listed
 from checks.traffic.latency import latency_paths, planned_latency
-from checks.traffic.samples import Gap, LatencySample, Links
+from checks.traffic.samples import Gap, InstancesPace, LatencySample, Links
 from tui.console.batch_writer import Item
 
 
@@ -20,8 +20,12 @@ class SamplingStatus:
         """`report` prints a message, `announce` prints which pings racwire will send (default: `report`)."""
         self._report = report
         self._announce = announce or report
+        self._reported: set[str] = set()
+        """The nodes and instances that were reported, and sentences that need no repetition."""
         self._last_reason: dict[str, str] = {}
         self._sampled: dict[str, None] = {}
+        self._slowest_s: dict[str, float] = {}
+        """The longest reported interval of the instances by its cause."""
         self.samples = 0
         self._gaps = 0
 
@@ -39,9 +43,9 @@ class SamplingStatus:
         """Count and report an event or the found cluster. `probing`: the settings, where racwire will send pings."""
         match item:
             case Cluster():
-                for sentence in _found(item):
+                for sentence in self._found(item):
                     self._report(sentence)
-                if probing is not None:
+                if probing is not None and _has_all_networks(item) and self._is_new("probing"):
                     paths = latency_paths(item)
                     self._announce(
                         f"sending {planned_latency(paths, probing.traffic.probes_per_second, probing.probe)}"
@@ -51,6 +55,8 @@ class SamplingStatus:
                 if self._last_reason.get(item.source) != item.reason:
                     self._last_reason[item.source] = item.reason
                     self._report(f"{item.source}: {item.reason}")
+            case InstancesPace():
+                self._report_pace(item)
             case Links():
                 pass
             case _:
@@ -59,19 +65,41 @@ class SamplingStatus:
                 if name != "pairs":
                     self._sampled[name] = None
 
+    def _report_pace(self, pace: InstancesPace) -> None:
+        """Report a pace with a new cause, or one slower than before: a pace that changes all night must not fill the
+        log."""
+        if pace.cause and pace.interval_s > self._slowest_s.get(pace.cause, 0.0):
+            self._slowest_s[pace.cause] = pace.interval_s
+            self._report(f"instances are sampled {pace.text}.")
 
-def _found(cluster: Cluster) -> list[str]:
-    """Sentences on the nodes and instances that will be sampled."""
-    sentences = []
-    if isinstance(cluster.nodes, Unknown):
-        sentences.append(f"only {cluster.local_node} is sampled; the other nodes are not known: {cluster.nodes.reason}")
-    else:
-        sentences.append(f"sampling {listed(node.name for node in cluster.nodes)}.")
-    match cluster.database:
-        case Database() as database:
-            sentences.append(f"sampling {listed(i.name for i in database.instances)} of database {database.name}.")
-        case NotAsked(reason):
-            sentences.append(f"no instance is sampled: {reason}")
-        case Unknown():
-            pass  # the feed reports a gap
-    return sentences
+    def _found(self, cluster: Cluster) -> list[str]:
+        """Sentences on the nodes and instances that will be sampled, each of them once."""
+        sentences = []
+        if not isinstance(cluster.nodes, Unknown):
+            if names := [node.name for node in cluster.nodes if self._is_new(f"node {node.name}")]:
+                sentences.append(f"sampling {listed(names)}.")
+        elif cluster.is_gathered("nodes") and self._is_new("no nodes"):
+            sentences.append(
+                f"only {cluster.local_node} is sampled; the other nodes are not known: {cluster.nodes.reason}"
+            )
+        match cluster.database:
+            case Database() as database:
+                if names := [i.name for i in database.instances if self._is_new(f"instance {i.name}")]:
+                    sentences.append(f"sampling {listed(names)} of database {database.name}.")
+            case NotAsked(reason):
+                if self._is_new("no instance"):
+                    sentences.append(f"no instance is sampled: {reason}")
+            case Unknown():
+                pass  # the feed reports a gap
+        return sentences
+
+    def _is_new(self, name: str) -> bool:
+        """Whether this is the first report of that name."""
+        is_new = name not in self._reported
+        self._reported.add(name)
+        return is_new
+
+
+def _has_all_networks(cluster: Cluster) -> bool:
+    """Whether no node is pending: the paths of the pings are then known."""
+    return cluster.is_gathered("networks") and not any(node.is_pending for node in cluster.unread_nodes())

@@ -10,9 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from msgspec.structs import replace
-
-from checks.model.facts import Cluster, NotAsked
+from checks.model.facts import Cluster
 from checks.model.settings import Settings
 from checks.traffic.header import still_unknown
 from tui.cli.sampling import Samples
@@ -24,7 +22,6 @@ NEW = "traffic.rec"
 _CLOSING_S = 0.5
 _LAST_S = 2.0
 """Seconds for the last writes at the end: racwire does not wait longer for a disk that hangs."""
-_NOT_YET = NotAsked("The database has not been queried yet.")
 
 
 class ShortRecording:
@@ -62,9 +59,7 @@ class ShortRecording:
     def follow(self, cluster: Cluster) -> None:
         """Sample the known nodes and instances of the cluster."""
         self._recorder.follow(cluster)
-        # A database that was not searched for yet is not a gap.
-        is_pending = not cluster.is_gathered("database")
-        self._feed.follow(replace(cluster, database=_NOT_YET) if is_pending else cluster)
+        self._feed.follow(cluster)
 
     async def __aenter__(self) -> Self:
         self._started = time.monotonic()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -41,7 +41,9 @@ class Tape:
         self._status = SamplingStatus(self._line.print, self._line.announce)
         self._started = time.monotonic()
 
-    def record(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool = False) -> int:
+    def record(
+        self, new_feed: Callable[[], Samples], clusters: AsyncGenerator[Cluster, None], probe: bool = False
+    ) -> int:
         """Record until the time is over or a signal, and return the exit code."""
         every = f"every {self._settings.traffic.interval_s:g} s"
         until = f"for {lasting(self._for_s)}" if self._for_s is not None else "until Ctrl-C"
@@ -49,7 +51,7 @@ class Tape:
             f"recording to {self._path} {every}, {until}. Sampling starts on this node, then on other nodes."
         )
         try:
-            ending = run_sampling(self._sample(new_feed, cluster, probe))
+            ending = run_sampling(self._sample(new_feed, clusters, probe))
         except RecordingError as error:
             self._line.clear()
             print_message(str(error))
@@ -65,12 +67,14 @@ class Tape:
         self._recorder.close()
         return self._conclude()
 
-    async def _sample(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool) -> Ending:
+    async def _sample(
+        self, new_feed: Callable[[], Samples], clusters: AsyncGenerator[Cluster, None], probe: bool
+    ) -> Ending:
         progress = asyncio.create_task(self._show_progress())
         try:
             return await sample(
                 new_feed(),
-                cluster,
+                clusters,
                 BatchWriter(partial(record, self._recorder), WRITE_EVERY_S),
                 on_item=lambda item: self._status(item, self._settings if probe else None),
                 for_s=self._for_s,

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TextIO
 
-from checks.model.facts import Database, Unknown
+from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
+from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
+from checks.model.wording import few
 from checks.report.age import saved_state, time_text
+from checks.report.causes import cause_entries
 from checks.report.folding import grouped_by_reason, grouped_skipped
 from checks.report.summary import cluster_name, counts
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
@@ -51,9 +54,11 @@ def _header(report: Report) -> str:
     return "  ".join(map(sanitize_line, parts))
 
 
-def _database_header(database: Database, width: int) -> Iterator[Line]:
-    """The database, its role, the login, the driver, and the number of its instances that answered: on one line, or
-    wrapped between these."""
+def _database_header(cluster: Cluster, database: Database, width: int) -> Iterator[Line]:
+    """The database, its role, the login, the driver, the number of its instances that answered, and the active nodes
+    without one: on one line, or wrapped between these."""
+    without = nodes_without_instance(cluster)
+    where = f", none on {few(without)}" if without else ""
     known, missing = len(database.instances), len(database.unasked)
     count = f"{known} of {known + missing}" if missing else f"{known}"
     parts = [
@@ -63,7 +68,7 @@ def _database_header(database: Database, width: int) -> Iterator[Line]:
         database.container if database.is_multitenant else "",
         f"as {database.user}",
         database.driver,
-        f"{count} {'instance' if known + missing == 1 else 'instances'}",
+        f"{count} {'instance' if known + missing == 1 else 'instances'}{where}",
     ]
     whole = "  ".join(sanitize_line(part).replace(" ", _UNPARTED) for part in parts if part)
     for text in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
@@ -77,20 +82,21 @@ def _lines(report: Report, width: int, state: str) -> Iterator[Line]:
     yield [(_header(report), "title")]
     yield from _notices(report, width, state)
     if isinstance(report.cluster.database, Database):
-        yield from _database_header(report.cluster.database, width)
+        yield from _database_header(report.cluster, report.cluster.database, width)
     yield _summary(report)
+    for label, text in cause_entries(report.diagnosis):
+        yield from hanging([(f"{label:<14}", "label")], text, width)
     problems = [f for f in report.findings if f.status in PROBLEMS and not f.waived]
     for finding, others in grouped_by_reason(problems):
         yield []
-        yield from finding_lines(finding, report, width, layout=STREAM)
-        yield from _likewise(others, width)
+        yield from finding_lines(finding, report, width, layout=STREAM, likewise=others)
     yield from _waived(report, width)
     yield from _calm(report, width)
-    limits = [limit for node in report.cluster.read_nodes() for limit in node.limits]
-    if limits:
+    unread = [part.reason for node in report.cluster.read_nodes() for part in node.all_unread]
+    if unread:
         yield []
-    for limit in limits:
-        yield from hanging([("Not read  ", "label")], limit, width)
+    for reason in unread:
+        yield from hanging([("Not read  ", "label")], reason, width)
     if report.interrupted:
         yield []
         yield [("Interrupted: the report contains the findings up to then.", "warn")]
@@ -138,9 +144,3 @@ def _waived(report: Report, width: int) -> Iterator[Line]:
     if unseen:
         text = f"not checked in this run, or not on all nodes: {', '.join(unseen)}"
         yield from hanging([("Waivers   ", "label")], text, width)
-
-
-def _likewise(others: tuple[Finding, ...], width: int) -> Iterator[Line]:
-    """The other checks that could not tell for the same reason."""
-    names = ", ".join(f"{other.check} ({other.code})" for other in others)
-    yield from part_lines("Likewise", (f"unknown for {names}",) if others else (), width, STREAM)

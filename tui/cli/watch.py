@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 Each line is a JSON object. Its field `fact` is one of:
-  Header          first line: racwire_version, started_at, interval_s, label
-  Cluster         nodes, private networks and database, when they are known
+  Header          first line: racwire_version, started_at, interval_s, label,
+                  and for a recording the last InstancesPace
+  Cluster         nodes, private networks and database; printed again when more
+                  of them are known
   Links           interfaces of a node: mtu, speed_mbps, private network;
                   printed again when one of them changes
   NodeSample      what the kernel of a node counted in `seconds` until `at`:
@@ -32,6 +34,7 @@ Each line is a JSON object. Its field `fact` is one of:
   PairsSample     which instance lost blocks of which, and the instances' pings
   LatencySample   pings of one path and size (--probe)
   Gap             a source has no samples from here on, and why
+  InstancesPace   how often instances are sampled from here on, and why
 Counts are differences, not rates. Fields that are 0 or empty are left out.
 
 examples:
@@ -59,7 +62,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         if args.for_time is not None or hasattr(args, "every") or args.probe:
             raise UsageError("--for, --every and --probe are for live samples: leave them out to print a recording.")
         return _print_recording(Path(args.file))
-    from checks.traffic.feed import Feed, find_cluster
+    from checks.traffic.discovery import growing_cluster
+    from checks.traffic.feed import Feed
     from checks.traffic.header import header_now, still_unknown
     from tui.cli.password import password_of
     from tui.cli.sampling import run_sampling, sample
@@ -78,7 +82,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     async def watch() -> Ending:
         return await sample(
             Feed(settings, password=password),
-            find_cluster(settings, password=password),
+            growing_cluster(settings, password=password),
             BatchWriter(_print_items, 0.0),
             on_item=lambda item: status(item, probing),
             for_s=for_s,
@@ -129,4 +133,5 @@ def _first(header: Header) -> bytes:
     from checks.traffic.json_text import to_json_text
 
     fields = ("racwire_version", "started_at", "interval_s", "label")
-    return to_json_text({"fact": "Header", **{name: getattr(header, name) for name in fields}})
+    pace = {"instances_pace": header.instances_pace} if header.instances_pace else {}
+    return to_json_text({"fact": "Header", **{name: getattr(header, name) for name in fields}, **pace})

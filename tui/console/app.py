@@ -12,7 +12,7 @@ from textual.driver import Driver
 
 from checks.model.report import Report
 from checks.model.settings import Settings
-from checks.run.events import Gathered, GatherProgress, RunFinished
+from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished
 from tui.cli.log_file import log_path
 from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
@@ -32,6 +32,7 @@ from tui.console.messages import (
     ExportWanted,
     FeedFailed,
     IntervalWanted,
+    PaceReported,
     RecordingEnded,
     RecordWanted,
     RunFailed,
@@ -150,6 +151,9 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         if message.run != self._run.number:
             return
         event = message.event
+        if isinstance(event, NodesSoFar):
+            self._live.follow(event.cluster)
+            return
         self.state.run.apply(event, message.report)
         if isinstance(event, RunFinished):
             self.report = self.state.run.report
@@ -166,6 +170,11 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
     def on_samples_reported(self, message: SamplesReported) -> None:
         """Add samples to the timeline."""
         self.state.timeline.add(message.events)
+        self._show_news(News.SAMPLES)
+
+    def on_pace_reported(self, message: PaceReported) -> None:
+        """Apply that the pace of the instances' samples changed."""
+        self.state.feed.instances_pace = message.pace
         self._show_news(News.SAMPLES)
 
     def on_feed_failed(self, message: FeedFailed) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from checks.model.facts import Cluster
 from checks.model.report import Report
 from checks.report.age import zone_of
+from checks.traffic.samples import InstancesPace
 from checks.traffic.timeline import Timeline
 from tui.console.change_state import ChangeState
 from tui.console.export_state import ExportState
@@ -47,6 +48,19 @@ class FeedState:
     """Why the feed failed; empty where it did not fail."""
     recording: Path | None = None
     """The recording that the feed also writes its samples to; None where there is none."""
+    instances_pace: InstancesPace | None = None
+    """The present pace of the instances' samples; None before the first one."""
+
+    @property
+    def instances_interval_s(self) -> float:
+        """Seconds between two samples of the instances; never less than between those of nodes."""
+        return max(self.interval_s, self.instances_pace.interval_s if self.instances_pace else 0.0)
+
+    @property
+    def pace_text(self) -> str:
+        """The interval of the instances' samples with its reason, `every 4 s: 16 instances`; empty where nothing
+        changes it."""
+        return self.instances_pace.text if self.instances_pace and self.instances_pace.cause else ""
 
     @property
     def replayed(self) -> str:

@@ -16,7 +16,7 @@ from checks.model.settings import Settings
 from checks.run.engine import racwire_version
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, RecordingError
-from checks.traffic.samples import Event, Gap
+from checks.traffic.samples import Event, FeedEvent, Gap, InstancesPace
 from checks.traffic.timeline import Timeline
 from tui.console.batch_writer import BatchWriter, Item, record
 
@@ -47,7 +47,7 @@ class BackgroundRecorder:
         self._delivery.put(header.cluster)  # the file is created at once
         self._task = asyncio.create_task(self._run(), name="racwire recording")
 
-    def put(self, events: Iterable[Event]) -> None:
+    def put(self, events: Iterable[FeedEvent]) -> None:
         """Queue events for the file. Where the disk hangs, end the recording."""
         if self._has_ended:
             return
@@ -111,7 +111,9 @@ class BackgroundRecorder:
             self._recorder.close()
 
 
-def header_for(cluster: Cluster, settings: Settings, interval_s: float) -> Header:
+def header_for(
+    cluster: Cluster, settings: Settings, interval_s: float, instances_pace: InstancesPace | None = None
+) -> Header:
     """Return the header of a recording that starts now."""
     return Header(
         racwire_version=racwire_version(),
@@ -119,6 +121,7 @@ def header_for(cluster: Cluster, settings: Settings, interval_s: float) -> Heade
         interval_s=interval_s,
         cluster=cluster,
         settings=msgspec.to_builtins(settings),
+        instances_pace=instances_pace,
     )
 
 

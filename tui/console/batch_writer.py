@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from checks.model.facts import Cluster
 from checks.traffic.recorder import Recorder
-from checks.traffic.samples import Event
+from checks.traffic.samples import FeedEvent, InstancesPace
 
-Item = Event | Cluster
+Item = FeedEvent | Cluster
 _MOST = 5_000
 """Most items in the queue; while it is full, no more are read from the feed, which keeps its newest samples itself."""
 
@@ -80,7 +80,10 @@ class BatchWriter:
 
 
 def record(recorder: Recorder, items: list[Item]) -> None:
-    """Write the newest cluster and all events to a recording. Raises RecordingError where it cannot be written."""
+    """Write the newest cluster, the newest pace and all events to a recording. Raises RecordingError where it cannot be
+    written."""
     for cluster in [item for item in items if isinstance(item, Cluster)][-1:]:
         recorder.follow(cluster)
-    recorder.write(item for item in items if not isinstance(item, Cluster))
+    for pace in [item for item in items if isinstance(item, InstancesPace)][-1:]:
+        recorder.follow_pace(pace)
+    recorder.write(item for item in items if not isinstance(item, Cluster | InstancesPace))

@@ -124,7 +124,7 @@ class ExportWorker:
             report,
             frozen(timeline) if recording is None and timeline.span() else None,
             recording,
-            header_for(report.cluster, self._settings, self._state.feed.interval_s),
+            header_for(report.cluster, self._settings, self._state.feed.interval_s, self._state.feed.instances_pace),
         )
 
     async def _work(self, job: ReportJob) -> None:

@@ -20,10 +20,10 @@ from textual.worker import Worker
 from checks.model.facts import Cluster
 from checks.model.settings import Settings
 from checks.report.age import short_state_texts
-from checks.traffic.samples import Event, Links
+from checks.traffic.samples import Event, InstancesPace, Links
 from checks.traffic.timeline import Track
 from tui.console.app_state import AppState
-from tui.console.messages import FeedFailed, RecordingEnded, SamplesReported
+from tui.console.messages import FeedFailed, PaceReported, RecordingEnded, SamplesReported
 from tui.console.takeaway import short
 from tui.screens.database.live_source import PAIRS_S
 
@@ -55,6 +55,8 @@ class LiveFeed:
         self._feed: Feed | None = None
         self._worker: Worker[None] | None = None
         self._recorder: BackgroundRecorder | None = None
+        self._known: Cluster | None = None
+        """The newest facts, which can have pending nodes."""
 
     @property
     def is_running(self) -> bool:
@@ -74,14 +76,16 @@ class LiveFeed:
             return False
         self._feed = self._new_feed()
         self._feed.interval_s = state.feed.interval_s
-        if state.cluster is not None:
-            self._feed.follow(state.cluster)
+        cluster = self._known or state.cluster
+        if cluster is not None:
+            self._feed.follow(cluster)
         self._worker = self._app.run_worker(self._work(self._feed), group="feed", exclusive=True, exit_on_error=False)
         state.feed.is_running, state.feed.trouble = True, ""
         return True
 
     def follow(self, cluster: Cluster) -> None:
         """Sample the nodes and instances of these facts, and add the facts to the recording."""
+        self._known = cluster
         if self._feed is not None and self.is_running:
             self._feed.follow(cluster)
         if self._recorder is not None:
@@ -121,7 +125,8 @@ class LiveFeed:
 
         now = time.time()
         path = recording_path(now, otherwise)
-        self.record(path, header_for(state.cluster, settings, state.feed.interval_s), known_at(state.timeline, now))
+        header = header_for(state.cluster, settings, state.feed.interval_s, state.feed.instances_pace)
+        self.record(path, header, known_at(state.timeline, now))
         state.feed.recording = path
         return f"Recording to {short(path)}; w stops it."
 
@@ -154,7 +159,10 @@ class LiveFeed:
     async def _work(self, feed: Feed) -> None:
         try:
             async for event in feed.events():
-                self._app.post_message(SamplesReported((event,)))
+                if isinstance(event, InstancesPace):
+                    self._app.post_message(PaceReported(event))
+                else:
+                    self._app.post_message(SamplesReported((event,)))
                 if self._recorder is not None:
                     self._recorder.put((event,))
         except Exception as error:

@@ -9,6 +9,7 @@ from textual.message import Message
 from checks.model.report import Report
 from checks.run.events import Event, GatherProgress
 from checks.traffic.samples import Event as Sample
+from checks.traffic.samples import InstancesPace
 from tui.console import export_state
 from tui.console.change_state import ChangeNews, ChangeRequest, WorkProgressed
 
@@ -47,6 +48,14 @@ class SamplesReported(Message):
     def __init__(self, events: tuple[Sample, ...]) -> None:
         super().__init__()
         self.events = events
+
+
+class PaceReported(Message):
+    """The pace of the instances' samples changed."""
+
+    def __init__(self, pace: InstancesPace) -> None:
+        super().__init__()
+        self.pace = pace
 
 
 class FeedFailed(Message):

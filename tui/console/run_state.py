@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import groupby
 
 from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
+from checks.report.folding import grouped_by_reason, groups_by_reason
 from checks.rules.waivers import ended
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.run.rerun import merged
@@ -47,6 +49,19 @@ class FindingRow:
     mark: RowMark
     report: Report
     """The report of the run that found it."""
+    likewise: tuple[Finding, ...] = ()
+    """The other findings that are UNKNOWN for the same reason, which the row stands for."""
+    keys: frozenset[Key] = frozenset()
+    """The keys of all findings of the row; empty for a single finding."""
+
+    def has(self, key: Key) -> bool:
+        """Return whether the row stands for the finding with that key."""
+        return key == self.key or key in self.keys
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The checks of all findings of the row."""
+        return tuple(dict.fromkeys(name for f in (self.finding, *self.likewise) for name in f.check.split(", ")))
 
     @property
     def rank(self) -> float:
@@ -72,8 +87,9 @@ class FindingRow:
         return all(word in text for word in query.casefold().split())
 
     def evidence(self) -> list[Entry]:
-        """Return the journal entries behind the finding."""
-        return self.report.evidence(self.finding)
+        """Return the journal entries behind the finding, and behind those that the row stands for."""
+        found = [entry for f in (self.finding, *self.likewise) for entry in self.report.evidence(f)]
+        return list({id(entry): entry for entry in found}.values())
 
 
 class RunState:
@@ -163,13 +179,14 @@ class RunState:
         return tuple(c for c in checks if c not in self._concluded) if self.running else ()
 
     def rows(self, query: str = "", *, problems_only: bool = False) -> list[FindingRow]:
-        """Return the findings that match the query, worst first."""
+        """Return the findings that match the query, worst first. Those that are UNKNOWN for one reason are one row, as
+        in reports."""
         rows = [
             row
             for row in self._all_rows()
             if row.matches(query) and not (problems_only and row.finding.status not in PROBLEMS)
         ]
-        return sorted(rows, key=lambda row: row.rank)
+        return folded_rows(sorted(rows, key=lambda row: row.rank))
 
     def counts(self) -> list[tuple[Status, int]]:
         """Return the number of findings of each status, worst first, without waived ones. A finding that is being
@@ -226,6 +243,20 @@ class RunState:
         for check, report in self._before_of.items():
             for key, finding in keyed(f for f in report.findings if f.check == check):
                 yield key, (finding, report)
+
+
+def folded_rows(rows: Sequence[FindingRow]) -> list[FindingRow]:
+    """Return the rows with one row in place of all that are UNKNOWN for the same reason: the first of them."""
+    found: dict[Key, FindingRow] = {}
+    for _, alike in groupby(rows, key=lambda row: (row.mark.value, id(row.report), row.group)):
+        by_id = {id(row.finding): row for row in alike}
+        findings = [row.finding for row in by_id.values()]
+        groups = groups_by_reason(findings)
+        for (finding, likewise), group in zip(grouped_by_reason(findings), groups, strict=True):
+            own = by_id[id(group[0])]
+            keys = frozenset(by_id[id(one)].key for one in group) if len(group) > 1 else frozenset()
+            found[own.key] = replace(own, finding=finding, likewise=likewise, keys=keys) if keys else own
+    return [found[row.key] for row in rows if row.key in found]
 
 
 def report_with(board: RunState, group: str) -> Report | None:

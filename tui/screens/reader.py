@@ -13,11 +13,11 @@ from tui.console.actions import HELP, READER, Action, bindings
 from tui.console.run_state import FindingRow
 from tui.screens.styled import StyledScreen
 from tui.text.evidence_lines import evidence_lines
-from tui.text.finding_lines import finding_lines
 from tui.text.line import sanitize_line
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.help_text import Legend, help_lines
 from tui.widgets.lines import Build, Lines
+from tui.widgets.run_text import row_lines
 
 _EVIDENCE = Action("enter", "evidence", "Enter", "Show what racwire read and sent for this finding.", "evidence")
 
@@ -91,7 +91,7 @@ class FindingScreen(ReaderScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings([_EVIDENCE])]
 
     def __init__(self, row: FindingRow) -> None:
-        super().__init__("Finding", lambda width: list(finding_lines(row.finding, row.report, width)))
+        super().__init__("Finding", lambda width: row_lines(row, width))
         self._row = row
 
     def action_evidence(self) -> None:

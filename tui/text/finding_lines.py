@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
+from checks.report.causes import causes_of
 from checks.rules.waivers import ended_text, lifted_for, waived_text
 from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line
 from tui.text.sanitize import sanitize_lines
@@ -49,9 +50,15 @@ def finding_head(finding: Finding) -> Line:
 
 
 def finding_lines(
-    finding: Finding, report: Report, width: int, note: str = "", layout: FindingLayout = PANE
+    finding: Finding,
+    report: Report,
+    width: int,
+    note: str = "",
+    layout: FindingLayout = PANE,
+    likewise: Sequence[Finding] = (),
 ) -> Iterator[Line]:
-    """Yield the finding in lines of that width; `note` is a remark above it, such as that the finding is gone."""
+    """Yield the finding in lines of that width; `note` is a remark above it, such as that the finding is gone.
+    `likewise` are findings that are UNKNOWN for the same reason."""
     if layout.is_pane:
         yield [(sanitize_line(finding.code), "title"), ("  ", ""), (finding.status, role_of(finding.status))]
     else:
@@ -64,8 +71,12 @@ def finding_lines(
     elif ended := lifted_for(finding, report.waivers):
         yield from part_lines("Waiver", (ended_text(ended),), width, layout, "warn")
     yield from part_lines("Seen", finding.seen, width, layout)
+    names = ", ".join(f"{other.check} ({other.code})" for other in likewise)
+    yield from part_lines("Likewise", (f"unknown for {names}",) if names else (), width, layout)
     if finding.table:
         yield from _table(finding.table, width, layout)
+    causes = "; ".join(causes_of(finding, report.diagnosis))
+    yield from part_lines("Cause", (causes,), width, layout)
     yield from part_lines("Expected", finding.expected, width, layout)
     yield from part_lines("Why", (finding.why,), width, layout)
     yield from remedy_lines("Next", finding.next, width, layout)

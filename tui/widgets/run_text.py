@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tui.console.run_state import FindingRow, RowMark, RunState
-from tui.text.finding_lines import role_of
+from tui.text.finding_lines import PANE, finding_lines, part_lines, role_of
 from tui.text.line import Line, sanitize_line
 
 
@@ -35,9 +35,17 @@ def state_of(board: RunState) -> str:
     return text + compared
 
 
+def row_lines(row: FindingRow, width: int, note: str = "") -> list[Line]:
+    """Return the finding of a row, with the checks of all findings that the row stands for."""
+    lines = list(finding_lines(row.finding, row.report, width, note, likewise=row.likewise))
+    if len(row.checks) > 1 and not row.likewise:
+        lines += part_lines("Checks", (", ".join(row.checks),), width, PANE)
+    return lines
+
+
 def note_on(row: FindingRow) -> str:
     """Return how a finding compares with the previous run; empty where nothing changed."""
-    time = sanitize_line(row.report.found_at(row.finding.check)[11:19])
+    time = sanitize_line(row.report.found_at(row.checks[0])[11:19])
     return {
         RowMark.GONE: f"Gone: the run of {time} found this, the latest run did not.",
         RowMark.UNSEEN: f"The run of {time} found this; the latest run could not check it, so it may still exist.",

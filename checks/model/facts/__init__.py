@@ -6,7 +6,7 @@ bytes of the IP packet, as in `ip link`. A value that could not be read is `Unkn
 zero; None means "read, and there is none".
 """
 
-from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
+from checks.model.facts.base import Fact, MissingRight, NotAsked, NotGathered, Unknown, Unread
 from checks.model.facts.change_facts import (
     BeforeAfter,
     Changing,
@@ -118,6 +118,7 @@ __all__ = [
     "LossHistory",
     "Managed",
     "ManagedDatabase",
+    "MissingRight",
     "Neighbour",
     "NetworkService",
     "NoRecording",
@@ -139,6 +140,7 @@ __all__ = [
     "ToolMessage",
     "UnaskedInstance",
     "Unknown",
+    "Unread",
     "UnreadNode",
     "UnreadView",
     "Verdict",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import msgspec
 
 
@@ -9,12 +11,34 @@ class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True, omit_default
     """A fact; in JSON the field `fact` has its class name."""
 
 
+class MissingRight(Fact, frozen=True):
+    """The smallest right with which a refused source can be read."""
+
+    needed: str
+    """The right as a noun phrase: `SELECT on SYS.GV_$SYSSTAT for RACWIRE`."""
+    commands: tuple[str, ...] = ()
+    """Commands that grant or use the right: `GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;`."""
+    where: str = ""
+    """The user who runs the commands, and the node: `root on rac2`."""
+    script: str = ""
+    """The command of racwire that prints the lines that grant this right and all others of its kind."""
+
+
 class Unknown(Fact, frozen=True):
     """A fact that could not be read, with the reason: one sentence that a DBA can act on."""
 
     reason: str
-    commands: tuple[str, ...] = ()
-    """Commands that make the fact readable: `GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;`."""
+    right: MissingRight | None = None
+    """The missing right, where one is missing."""
+
+
+class Unread(Protocol):
+    """Anything that could not be read, with the reason and the right that is missing, if one is."""
+
+    @property
+    def reason(self) -> str: ...  # noqa: D102 - see Unknown
+    @property
+    def right(self) -> MissingRight | None: ...  # noqa: D102 - see Unknown
 
 
 class NotGathered(Unknown, frozen=True):

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from checks.model.facts.base import Fact, Unknown
+from checks.model.facts.base import Fact, MissingRight, Unknown
 
 
 def release(version: str) -> tuple[int, ...]:
@@ -40,6 +40,7 @@ class UnaskedInstance(Fact, frozen=True):
     number: int
     name: str
     reason: str
+    right: MissingRight | None = None
 
 
 class InterconnectInUse(Fact, frozen=True):
@@ -158,6 +159,7 @@ class ActivityGap(Fact, frozen=True):
 
     instance: int
     reason: str
+    right: MissingRight | None = None
 
 
 class BlockTransfer(Fact, frozen=True):
@@ -202,6 +204,7 @@ class UnreadView(Fact, frozen=True):
     view: str
     """`GV$DLM_MISC`."""
     reason: str
+    right: MissingRight | None = None
 
 
 class Activity(Fact, frozen=True):
@@ -218,7 +221,12 @@ class Activity(Fact, frozen=True):
 
     def why_unread(self, view: str) -> str | None:
         """Return the reason why that view could not be read; None where it was read."""
-        return next((u.reason for u in self.unread if u.view == view), None)
+        found = self.unread_view(view)
+        return found.reason if found else None
+
+    def unread_view(self, view: str) -> UnreadView | None:
+        """Return that view where it could not be read; None where it was read."""
+        return next((u for u in self.unread if u.view == view), None)
 
     def of(self, instance: int) -> InstanceActivity | None:
         """Return the activity of one instance, or None where it is not known."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.model.facts.base import Fact, Unknown
+from checks.model.facts.base import Fact, MissingRight, Unknown
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -110,7 +110,14 @@ class Node(Fact, frozen=True):
     counters: KernelCounters | Unknown = Unknown("not read")
     sysctls: dict[str, str | Unknown] = msgspec.field(default_factory=dict)
     limits: tuple[str, ...] = ()
-    """The facts that this user could not read, a sentence each, with those that root can read."""
+    """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
+    unread: tuple[Unknown, ...] = ()
+    """The parts of the node that could not be read."""
+
+    @property
+    def all_unread(self) -> tuple[Unknown, ...]:
+        """The parts that could not be read, in files of all versions."""
+        return (*self.unread, *map(Unknown, self.limits))
 
     def interface(self, name: str) -> Interface | None:
         """Return the interface with that name, or None."""
@@ -122,6 +129,9 @@ class UnreadNode(Fact, frozen=True):
 
     name: str
     reason: str
+    right: MissingRight | None = None
+    is_pending: bool = False
+    """Whether racwire still waits for the answer of the node. Checks never see such a node."""
 
 
 class CounterChange(Fact, frozen=True):
@@ -134,6 +144,8 @@ class CounterChange(Fact, frozen=True):
     `Softnet` with `Dropped` and `TimeSqueezed`."""
     left_out: tuple[str, ...] = ()
     """Counters without a difference, because they decreased between the readings: `Ip.ReasmFails`."""
+    fragment_memory_bytes: int | None = None
+    """The larger of the amounts of memory that packets in reassembly used at the two readings; None where not known."""
 
 
 class CounterChanges(Fact, frozen=True):
@@ -204,7 +216,7 @@ class LldpNeighbour(Fact, frozen=True):
 
 
 class NodeSetup(Fact, frozen=True):
-    """The setup of one node. `limits` has a sentence for each fact that this user could not read."""
+    """The setup of one node."""
 
     name: str
     boot_id: str | Unknown = Unknown("not read")
@@ -236,6 +248,14 @@ class NodeSetup(Fact, frozen=True):
     clients_by: tuple[str, ...] = ()
     """The local addresses of the present ssh logins, from their connections to port 22."""
     limits: tuple[str, ...] = ()
+    """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
+    unread: tuple[Unknown, ...] = ()
+    """The parts of the setup that could not be read."""
+
+    @property
+    def all_unread(self) -> tuple[Unknown, ...]:
+        """The parts that could not be read, in files of all versions."""
+        return (*self.unread, *map(Unknown, self.limits))
 
     def kept_mtu(self, interface: str) -> KeptMtu | None:
         """Return the boot configuration of that interface, or None."""

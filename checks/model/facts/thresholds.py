@@ -55,7 +55,9 @@ class Thresholds(Fact, frozen=True, kw_only=True):
         Meta(
             gt=0,
             description="Average receive time of a block, in ms, above which the finding is a warning. Enterprise "
-            "Manager warns at 1 cs (metric help of 10.2 to 11.2); 10 ms is also the rule of thumb for CR blocks.",
+            "Manager warns at 1 cs (metric help of 10.2 to 11.2); 10 ms is also the rule of thumb for CR blocks. Where "
+            "every private NIC runs at 10 Gbit/s or more, receive_fast_warn_ms applies instead, unless you change this "
+            "value.",
         ),
     ] = 10.0
     receive_fail_ms: Annotated[
@@ -63,16 +65,33 @@ class Thresholds(Fact, frozen=True, kw_only=True):
         Meta(
             gt=0,
             description="Average receive time of a block, in ms, above which the finding is a failure. Enterprise "
-            "Manager is critical at 2 cs; 20 ms is also the rule of thumb for current blocks.",
+            "Manager is critical at 2 cs; 20 ms is also the rule of thumb for current blocks. Where every private NIC "
+            "runs at 10 Gbit/s or more, receive_fast_fail_ms applies instead, unless you change this value.",
         ),
     ] = 20.0
+    receive_fast_warn_ms: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description="The limit of receive_warn_ms where every private NIC of the cluster is known to run at 10 "
+            "Gbit/s or more: Enterprise Manager's 1 cs is from the time of 1 Gbit/s. Ours.",
+        ),
+    ] = 3.0
+    receive_fast_fail_ms: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description="The limit of receive_fail_ms where every private NIC of the cluster is known to run at 10 "
+            "Gbit/s or more. Ours.",
+        ),
+    ] = 10.0
     receive_tail_warn_percent: Annotated[
         float,
         Meta(
             gt=0,
             le=100,
-            description="Waits for blocks, in percent, that may take longer than receive_fail_ms while the average is "
-            "good; above this share the finding is a warning. Ours.",
+            description="Waits for blocks, in percent, that may take longer than receive_fail_ms (on fast NICs "
+            "receive_fast_fail_ms) while the average is good; above this share the finding is a warning. Ours.",
         ),
     ] = 2.0
     gc_wait_share_warn_percent: Annotated[

@@ -20,6 +20,13 @@ _LINES = {
     NetworkService.NETWORKD: "MTUBytes={mtu} under [Link]",
     NetworkService.NETPLAN: "mtu: {mtu}",
 }
+_DIRECTORIES = {
+    NetworkService.NETWORK_MANAGER: "/etc/NetworkManager/system-connections",
+    NetworkService.IFCFG_NETWORK_MANAGER: "/etc/sysconfig/network-scripts",
+    NetworkService.IFCFG: "/etc/sysconfig/network-scripts",
+    NetworkService.WICKED: "/etc/sysconfig/network",
+    NetworkService.NETWORKD: "/etc/systemd/network",
+}
 _MAN = "nm-settings(5), ifcfg(5), systemd.network(5), netplan(5)"
 _ONE_BOOT_BREAKS = (
     "A node that boots with a different MTU than its peers sends packets that the peers drop silently, or silently "
@@ -49,13 +56,19 @@ AUTOSTART_OFF = Kind(
     "that is intended.",
     ("Clusterware Administration Guide, crsctl config crs",),
 )
+AUTOSTART_NOT_KNOWN = Kind(
+    "IC-BOOT-007",
+    "Whether Clusterware starts at the next boot of a node is not known",
+    AUTOSTART_OFF.why,
+    AUTOSTART_OFF.sources,
+)
 
 
 @check(
     "boot-mtu",
     question="Will every private interface have its present MTU after the next boot?",
     needs=("nodes", "networks", "setups"),
-    kinds=(KEPT, OTHER, BY_SCRIPT, NOT_KNOWN, NO_KEEPER, AUTOSTART_OFF),
+    kinds=(KEPT, OTHER, BY_SCRIPT, NOT_KNOWN, NO_KEEPER, AUTOSTART_OFF, AUTOSTART_NOT_KNOWN),
 )
 def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of each private interface, and of each layer below it, with the boot configuration of the node.
@@ -81,6 +94,7 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
     yield from _not_known(interfaces)
     yield from _unread(cluster.setups)
     yield from _autostart(cluster.setups)
+    yield from _autostart_not_known(cluster.setups)
     if not interfaces and not any(isinstance(setup, UnreadNode) for setup in cluster.setups):
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
@@ -210,10 +224,8 @@ def _not_known(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
             subject=_brief(group),
             data={"interfaces": len(group)},
             seen=(*some([_line(at) for at in group]), f"{_after(group[0])}"),
-            next=[
-                _inspect(group),
-                Remedy("Run the check as root: root may read these files.", ("racwire check boot-mtu",)),
-            ],
+            next=[_inspect(group)],
+            lacks=[at.mtu for at in group if isinstance(at.mtu, Unknown)],
             evidence=_evidence(group),
             nodes=[at.node for at in group],
             extent=(len(group), "interfaces"),
@@ -231,6 +243,7 @@ def _unread(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
                 next=[Remedy("Fix the cause named above, then run the check again.")],
                 evidence=[(unread.name, "ssh")],
                 nodes=[unread.name],
+                lacks=[unread],
             )
 
 
@@ -251,6 +264,25 @@ def _autostart(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
                     "Switch autostart on when no change is in progress.", ("crsctl enable crs",), "root", is_change=True
                 ),
             ],
+            evidence=[(name, "setup") for name in names],
+            nodes=names,
+        )
+
+
+def _autostart_not_known(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
+    """Yield a finding for each reason, for the nodes that have a Grid home."""
+    by_reason: dict[str, list[str]] = {}
+    for setup in setups:
+        if isinstance(setup, NodeSetup) and isinstance(setup.autostart, Unknown) and isinstance(setup.grid_home, str):
+            by_reason.setdefault(setup.autostart.reason, []).append(setup.name)
+    for reason, names in by_reason.items():
+        yield AUTOSTART_NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            f"Whether Clusterware starts at the next boot of {listed(names)} is not known.",
+            subject=f"{briefly(names, 'node')}: autostart not known",
+            seen=(reason,),
+            expected=("Autostart on, unless a change is in progress",),
+            next=[Remedy("Display the autostart setting.", ("crsctl config crs",), f"root on {listed(names)}")],
             evidence=[(name, "setup") for name in names],
             nodes=names,
         )
@@ -296,6 +328,8 @@ def _inspect_command(at: AtBoot) -> str:
         return f"nmcli -f {_property(at)} connection show {shlex.quote(at.kept.connection)}"
     if at.kept and at.kept.file:
         return f"cat {shlex.quote(at.kept.file)}"
+    if at.kept and (directory := _DIRECTORIES.get(at.kept.keeper)):
+        return f"grep -r -i mtu {directory}"
     return f"ip -details link show {shlex.quote(at.interface.name)}"
 
 

@@ -110,7 +110,8 @@ def _without_devices(cluster: Cluster, history: History, why: Unknown) -> Findin
         "The data of AWR about the NICs of the interconnect could not be read.",
         subject="not known",
         seen=(why.reason,),
-        next=[Remedy("Fix the cause named above.", ("racwire grants",))],
+        next=[Remedy("Fix the cause named above.")],
+        lacks=[why],
         evidence=device_evidence(cluster),
     )
 

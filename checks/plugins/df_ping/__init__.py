@@ -37,6 +37,7 @@ from checks.plugins.df_ping.path_places import (
     where_either_way,
 )
 from checks.plugins.df_ping.path_silence import filtered, loss, lost_once_finding, not_probed, unreachable
+from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (
     evidence_of,
     first_lines,
@@ -46,9 +47,12 @@ from checks.plugins.shared.path_text import (
     ping_commands,
     reasons_of,
     result_lines,
+    safe_change,
+    shared_subnet,
     short_name,
     size_text,
 )
+from checks.rules.engineered import is_engineered
 from checks.rules.path_status import lost_once, over_a_router
 
 
@@ -110,6 +114,7 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
             next=[Remedy("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
+            lacks=[node],
         )
 
 
@@ -139,7 +144,11 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
     if not findings:
         findings.append(_pass(cluster, network, paths))
     table = matrix(network, paths)
-    yield from (msgspec.structs.replace(f, table=table) for f in findings)
+    note = (*shared_subnet(cluster, network), *beside_pings(cluster, [port.node for port in network.ports]))
+    engineered = is_engineered(cluster, network.interface)
+    for finding in findings:
+        steps = tuple(by_the_vendor("the MTU") if engineered and step.is_change else step for step in finding.next)
+        yield msgspec.structs.replace(finding, table=table, seen=(*finding.seen, *note), next=steps)
 
 
 # --- each verdict -----------------------------------------------------------------------------------------------------
@@ -155,7 +164,7 @@ def _pass(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, ...
         subject=f"{short_name(network)} {network.mtu}",
         data={"paths": len(paths), "packets": packets, "slowest_median_rtt_ms": slowest},
         seen=(
-            f"{counted(len(paths), 'path')}, {counted(packets, 'packet')}, none lost",
+            f"{counted(len(paths), 'path')}, {counted(packets, 'ping')}, all answered",
             *([f"slowest median round trip {slowest:.2f} ms"] if slowest is not None else []),
         ),
         evidence=evidence_of(paths),
@@ -198,8 +207,7 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
             Remedy(
                 "Set the MTU of the other nodes with the safe-change procedure, with Clusterware down on all nodes. "
                 "A change of one node while Clusterware runs evicts nodes.",
-                (f"ip link set dev {interface} mtu {paths[0].expected_mtu}",),
-                f"root on {node}",
+                (safe_change(paths[0].expected_mtu),),
                 is_change=True,
             ),
         ],
@@ -343,8 +351,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
                 if by_route
                 else Remedy(
                     "Set the MTU of the others with the safe-change procedure, with Clusterware down on all nodes.",
-                    (f"ip link set dev {interface} mtu {own[0].expected_mtu}",),
-                    f"root on {name}",
+                    (safe_change(own[0].expected_mtu),),
                     is_change=True,
                 ),
             ],

@@ -44,7 +44,7 @@ UNREACHABLE = Kind(
 )
 FILTERED = Kind(
     "IC-PATH-007",
-    "Pings are filtered, so the path could not be measured",
+    "Pings get no answer although the nodes are up, so the path could not be measured",
     "The node is alive on this network and does not answer pings, so racwire cannot find out whether full-size "
     "packets pass. Clusterware needs a private network without packet filters.",
     ("MOS 563566.1, cause 8",),

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Remedy, Scalar
+from checks.model.networks import nics_of
 from checks.model.wording import NodePair, between, few, hub
 from checks.plugins.shared.path_text import MOST_LINES, first_lines
-from checks.plugins.shared.private_nics import nics_of
 
 
 def pairs_of(paths: Sequence[PathProbe]) -> set[NodePair]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, Remedy, Status
@@ -10,6 +10,7 @@ from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, UNREACHABLE
 from checks.plugins.df_ping.path_places import at_fault, pairs_of, path_data, silent_nodes, where, where_either_way
 from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
+from checks.rules.node_counts import sysctl
 from checks.rules.path_status import loss_status, packet_loss
 
 
@@ -89,22 +90,29 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     )
 
 
+def _ignoring(cluster: Cluster, nodes: Iterable[str]) -> list[str]:
+    """Return the nodes whose kernel is set to answer no pings."""
+    key = "net.ipv4.icmp_echo_ignore_all"
+    return [f"{node}: {key} is 1: the kernel answers no pings" for node in nodes if sysctl(cluster, node, key) == 1]
+
+
 def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
     """Yield the finding for nodes that are alive and answer no pings; it names those without any answered ping."""
     suspects = silent_nodes(cluster, network, paths)
     one = suspects[0] if len(suspects) == 1 else ""
     yield FILTERED.finding(
         Status.UNKNOWN,
-        f"Pings are filtered on {network.name} {where(cluster, network, pairs_of(paths))}, so it is not known whether "
-        "full-size packets pass.",
+        f"Pings get no answer on {network.name} {where(cluster, network, pairs_of(paths))}, although the nodes are up: "
+        "whether full-size packets pass is not known.",
         subject=f"{short_name(network, one)}: pings filtered",
         data=path_data(paths),
-        seen=(*reasons_of(paths), *result_lines(paths)),
+        seen=(*reasons_of(paths), *_ignoring(cluster, suspects), *result_lines(paths)),
         expected=("Answers to pings; no packet filter on a private network",),
         next=[
             Remedy(
                 f"Look for a packet filter on {listed(suspects)}"
-                + (", which exchanges pings with none of the other nodes." if one else "."),
+                + (", which exchanges pings with none of the other nodes" if one else "")
+                + "; the checks packet-filter and neighbours examine other reasons.",
                 (
                     "nft list ruleset",
                     "iptables -S",

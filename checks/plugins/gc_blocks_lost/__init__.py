@@ -38,6 +38,7 @@ from checks.rules.lost_blocks import (
     enough_blocks_text,
     loss_of,
     received_few,
+    transfers_unread,
     why_no_transfers,
 )
 
@@ -82,7 +83,9 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     for own in active(activity):
         loss = loss_of(activity, own)
         if loss is None:
-            missing.append(Unseen(own.instance, why_no_transfers(activity) or "Its `gc blocks lost` was not read."))
+            unread = transfers_unread(activity)
+            reason = unread.reason if unread else "Its `gc blocks lost` was not read."
+            missing.append(Unseen(own.instance, reason, unread.right if unread else None))
         else:
             judged.append(loss)
     yield from _losing(cluster, activity, judged)
@@ -195,7 +198,8 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
         )
     if not signs:
         yield Remedy(
-            "Check how busy the nodes are, and that the LMS processes run in the real-time class.",
+            "Check how busy the nodes are, and the scheduling class of the LMS processes (RR up to 18c; from 19c on as "
+            "_highest_priority_processes says).",
             ("ps -eo cls,rtprio,pcpu,comm | grep lms", "mpstat -P ALL 1 5"),
             where,
         )

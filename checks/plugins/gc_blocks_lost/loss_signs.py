@@ -9,12 +9,13 @@ from checks.model.facts import Cluster, PathProbe, Verdict
 from checks.model.finding import Remedy
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC
+from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, size_text
 from checks.plugins.shared.grouping import named
 from checks.plugins.shared.path_text import evidence_of, pairs_text, ping_commands
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import LossEvidence
-from checks.rules.node_counts import NodeCounts, sysctl
+from checks.rules.node_counts import NodeCounts, ReassemblyFault, reassembly_fault, sysctl
 
 _TOO_SMALL = {
     Verdict.BLACK_HOLE: "jumbo frames vanish",
@@ -86,7 +87,7 @@ def signs_of(cluster: Cluster, evidence: LossEvidence) -> LossSigns:
         clean.append(f"the loss counters that racwire reads did not rise on {_nodes(counts)} in {_time(counts)}")
     return LossSigns(
         tuple(found),
-        tuple(_background(cluster, counts)),
+        (*_background(cluster, counts), *beside_udp(cluster, [c.node for c in counts])),
         evidence.not_known,
         tuple(clean),
         (*((c.node, TOPIC) for c in counts), *evidence_of(evidence.ill_paths)),
@@ -145,9 +146,9 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
             ),
             in_network=False,
         )
-    for lost in (True, False):
-        if failed := [c for c in counts if c.failed and c.lost_fragments is lost]:
-            yield _reassembly(cluster, failed)
+    for fault in ReassemblyFault:
+        if failed := [c for c in counts if c.failed and reassembly_fault(cluster, c) is fault]:
+            yield _reassembly(cluster, failed, fault)
     if spoilt := [c for c in counts if c.bad_checksums]:
         nodes, number = _nodes(spoilt), sum(c.bad_checksums for c in spoilt)
         yield LossSign(
@@ -191,7 +192,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         )
 
 
-def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> LossSign:
+def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts], fault: ReassemblyFault) -> LossSign:
     nodes, size = _nodes(failed), block_bytes(cluster)
     seen = (
         f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {_time(failed)}, "
@@ -202,12 +203,16 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> LossSign:
         ("netstat -s | grep -iE 'reassembl|fragment'",),
         f"any user on {nodes}",
     )
-    if not failed[0].lost_fragments:
+    if fault is not ReassemblyFault.LOST:
+        why = (
+            "and the kernel had no room to reassemble them: the memory for reassembly is too small"
+            if fault is ReassemblyFault.NO_ROOM
+            else "and the kernel could not reassemble them: out of order, overlapping, or without memory"
+        )
         return LossSign(
-            "reassembly memory",
+            "reassembly memory" if fault is ReassemblyFault.NO_ROOM else "reassembly",
             seen,
-            f"Fragments reached {nodes}, and the kernel had no room to reassemble them: the memory for reassembly is "
-            "too small (MOS 563566.1, cause 3).",
+            f"Fragments reached {nodes}, {why} (MOS 563566.1, cause 3).",
             remedy,
             in_network=False,
         )

@@ -25,6 +25,7 @@ from checks.rules.receive_time import (
     ReceiveTimes,
     good_text,
     is_unusual,
+    receive_limits,
     times_of,
     unusual_text,
     verdict_on,
@@ -38,7 +39,7 @@ _OF_WAITS = ("GV$SYSTEM_EVENT", "GV$EVENT_HISTOGRAM_MICRO", "GV$EVENT_HISTOGRAM"
     "gc-receive-time",
     question="Do blocks arrive fast enough at every instance?",
     needs=("activity",),
-    uses=("database", "nodes"),
+    uses=("database", "nodes", "networks"),
     kinds=(FAST, SLOW, TAIL, DOUBTFUL, NOT_KNOWN, EVENTS, LITTLE),
 )
 def gc_receive_time(cluster: Cluster) -> Iterator[Finding]:
@@ -46,8 +47,9 @@ def gc_receive_time(cluster: Cluster) -> Iterator[Finding]:
 
     The statistics count in hundredths of a second in every release, so the average in milliseconds is 10 * time /
     blocks. The check compares it with the waits for such blocks, in microseconds. The histogram of the waits shows the
-    tail: how many waits took longer than receive_fail_ms although the average is good. Among the three costliest events
-    of the wait class Cluster, the check names those that are no plain transfer (congested, busy, retry) from
+    tail: how many waits took longer than receive_fail_ms although the average is good. Where every private NIC is known
+    to run at 10 Gbit/s or more, receive_fast_warn_ms and receive_fast_fail_ms are the limits. Among the three costliest
+    events of the wait class Cluster, the check names those that are no plain transfer (congested, busy, retry) from
     gc_wait_share_warn_percent of the waits. Lost blocks are left to gc-blocks-lost. Instances with the same fault share
     one finding.
     """
@@ -63,8 +65,8 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             missing.append(Unseen(own.instance, "Its statistics of received blocks were not read."))
         else:
             judged.append(times)
-    limits, waits_known = cluster.thresholds, waits_are_known(activity)
-    few = [t for t in judged if received_few(t.blocks, limits)]
+    limits, waits_known = receive_limits(cluster), waits_are_known(activity)
+    few = [t for t in judged if received_few(t.blocks, cluster.thresholds)]
     verdicts = [verdict_on(t, waits_known, limits) for t in judged if t not in few]
     yield from time_faults(cluster, verdicts)
     yield from event_findings(cluster, activity, [t.own for t in judged])
@@ -86,7 +88,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
 
 
 def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Finding:
-    limits = cluster.thresholds
+    limits = receive_limits(cluster)
     averages = [k.average_ms for times in fine for k in times.kinds if k.average_ms is not None]
     slowest = max(averages, default=0.0)
     some_lost = any(e.waits > 0 and e.name.endswith("block lost") for times in fine for e in times.own.events)
@@ -97,7 +99,7 @@ def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Findi
         data={"instances": ", ".join(_names(cluster, fine)), "slowest_average_ms": slowest},
         seen=(
             *some([line for times in fine for line in time_lines(cluster, times)], 2 * MOST_LINES),
-            *([unusual_text(limits)] if is_unusual(slowest, limits) else []),
+            *([unusual_text(limits)] if is_unusual(slowest, cluster.thresholds) else []),
             *(["only blocks that arrived; gc-blocks-lost reports those that did not"] if some_lost else []),
         ),
         expected=(good_text(limits),),
@@ -125,7 +127,8 @@ def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Find
 
 def _waits_not_known(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     """Yield the finding for waits that were not read: averages alone hide slow blocks."""
-    reasons = list(dict.fromkeys(u.reason for u in activity.unread if u.view in _OF_WAITS))
+    unread = [u for u in activity.unread if u.view in _OF_WAITS]
+    reasons = list(dict.fromkeys(u.reason for u in unread))
     if reasons:
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
@@ -134,7 +137,8 @@ def _waits_not_known(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             seen=some(reasons),
             expected=("The waits of the class Cluster and their histograms",),
             why="The averages are known, and they hide blocks that take very long.",
-            next=[Remedy("Check which grants are missing, if grants are the cause.", ("racwire grants",))],
+            next=[Remedy("Fix the cause named above.")],
+            lacks=unread,
             evidence=statement_topics(cluster, "system_event", histogram_statement(cluster)),
         )
 

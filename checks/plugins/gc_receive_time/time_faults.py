@@ -14,8 +14,8 @@ from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TA
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
 from checks.plugins.shared.instance_text import milliseconds, percent, statement_topics
 from checks.rules.lost_blocks import loss_of
-from checks.rules.receive_time import TimeVerdict, histogram_of, tail_text, usual_text
-from checks.rules.waits import MEANINGS, THE_LOAD, UnusualWaits, time_us, unusual_waits
+from checks.rules.receive_time import TimeVerdict, histogram_of, receive_limits, tail_text, usual_text
+from checks.rules.waits import BUSY, MEANINGS, UnusualWaits, time_us, unusual_waits
 
 STATEMENTS = ("sysstat", "system_event")
 _MICROSECONDS_FROM = (12, 1, 0, 2)
@@ -54,7 +54,7 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
             *some([line for own in lines for line in own], 2 * MOST_LINES),
             *some(traffic_lines(cluster, [v.times.own for v in worst])),
         ),
-        expected=(usual_text(cluster.thresholds),),
+        expected=(usual_text(receive_limits(cluster)),),
         next=[
             Remedy(
                 "First check whether blocks or packets are lost: a block that is sent again takes longest.",
@@ -131,7 +131,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
             *some([line for v in worst for line in tail_lines(cluster, v.times)]),
             *some([line for v in worst for line in time_lines(cluster, v.times)]),
         ),
-        expected=(tail_text(cluster.thresholds),),
+        expected=(tail_text(receive_limits(cluster)),),
         next=[
             Remedy(
                 "Check whether packets are lost or sent again.",
@@ -219,5 +219,8 @@ def _next_for(terms: frozenset[str]) -> Iterator[Remedy]:
             ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
             "root on each node",
         )
-    if THE_LOAD in terms:
-        yield Remedy("Find the objects and sessions that wait, with ASH or AWR where you have them.")
+    if terms & BUSY:
+        yield Remedy(
+            "Find the objects and sessions that wait, with ASH or AWR where you have them, and compare the log writes "
+            "of the sending instances (log file parallel write)."
+        )

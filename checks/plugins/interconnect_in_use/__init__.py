@@ -8,7 +8,7 @@ from itertools import combinations
 from checks.model.check import check
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.known_instances import Unseen, instance_name, interconnects_of, nodes_of
+from checks.model.known_instances import Unseen, instance_name, interconnects_of, nodes_of, nodes_without_instance
 from checks.model.wording import counted, listed
 from checks.plugins.interconnect_in_use.use_kinds import (
     APART,
@@ -23,10 +23,10 @@ from checks.plugins.interconnect_in_use.use_kinds import (
     reconfigure,
     unset,
 )
-from checks.plugins.shared.engineered import is_engineered
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
 from checks.plugins.shared.instance_text import statement_topics, unknown_instance_findings
 from checks.plugins.shared.places_in_use import PARAMETER, Place, known_networks, places
+from checks.rules.engineered import is_engineered, is_infiniband
 
 _NO_NODE = "No node could be read, and oifcfg stores no netmask."
 """The reason why the network of an address is not known."""
@@ -59,7 +59,7 @@ def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
         yield _nothing_known(cluster, database.interconnects)
         return
     used = {i.number: places(cluster, interconnects_of(cluster, i.number)) for i in database.instances}
-    missing = [Unseen(u.number, u.reason) for u in database.unasked]
+    missing = [Unseen(u.number, u.reason, u.right) for u in database.unasked]
     missing += [
         Unseen(n, "GV$CLUSTER_INTERCONNECTS has no row for this instance.") for n, found in used.items() if not found
     ]
@@ -75,9 +75,7 @@ def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
     yield from faults
     if used and not any(f.status in (Status.FAIL, Status.WARN) for f in faults):
         yield _as_configured(cluster, used)
-    yield from unknown_instance_findings(
-        cluster, NOT_KNOWN, "The interconnect that {} uses", missing, ("interconnects",)
-    )
+    yield from unknown_instance_findings(cluster, NOT_KNOWN, "The interconnect of {}", missing, ("interconnects",))
     if not used and not missing:
         yield _nothing_known(cluster, Unknown("No instance has a row in GV$CLUSTER_INTERCONNECTS."))
 
@@ -88,7 +86,8 @@ def _nothing_known(cluster: Cluster, why: Unknown) -> Finding:
         "The interconnects that the instances use could not be read.",
         subject="not known",
         seen=(why.reason,),
-        next=[Remedy("Fix the cause named above.", ("racwire grants",))],
+        next=[Remedy("Fix the cause named above.")],
+        lacks=[why],
         evidence=statement_topics(cluster, "interconnects"),
     )
 
@@ -105,7 +104,7 @@ def _instances(cluster: Cluster, database: Database, used: Used) -> Iterator[Fin
         yield _public(cluster, {n: used[n] for n in same}, public, set_to)
     for same in alike([n for n in used if elsewhere[n]], lambda n: tuple(p.used.name for p in elsewhere[n])):
         yield _elsewhere(cluster, {n: used[n] for n in same}, elsewhere, set_to)
-    for same in alike(set_to, lambda n: _is_engineered(used[n])):
+    for same in alike(set_to, lambda n: _is_engineered(cluster, used[n])):
         yield _by_parameter(cluster, {n: used[n] for n in same}, set_to)
     plain = [n for n in used if not (public[n] or elsewhere[n] or n in set_to) and _too_few(cluster, used[n])]
     for same in alike(plain, lambda n: _on(used[n])):
@@ -140,7 +139,7 @@ def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str
             *_configured(cluster),
         ),
         expected=("Private networks only",),
-        next=[inspect(), unset() if set_to.keys() & used.keys() else reconfigure()],
+        next=[inspect(), _unset(cluster, used, set_to) if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
@@ -158,7 +157,7 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
         data={"instances": ", ".join(names), "interfaces": _interfaces(elsewhere, used)},
         seen=(*_lines(cluster, used), *_configured(cluster)),
         expected=(f"Addresses on {listed(n.name for n in known_networks(cluster))}",),
-        next=[inspect(), unset() if set_to.keys() & used.keys() else reconfigure()],
+        next=[inspect(), _unset(cluster, used, set_to) if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
@@ -173,7 +172,7 @@ def _set_by_parameter(database: Database, number: int, found: tuple[Place, ...])
 
 def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Finding:
     names, first = [instance_name(cluster, n) for n in used], next(iter(used))
-    engineered = _is_engineered(used[first])
+    engineered = _is_engineered(cluster, used[first])
     haip = _haip_online(cluster)
     status = Status.INFO if engineered else Status.FAIL if haip else Status.WARN
     bypass = ", as on engineered systems" if engineered else ", and bypasses HAIP" if haip else ""
@@ -192,16 +191,25 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
         expected=("Not set, so that Clusterware chooses the networks",)
         if not engineered
         else ("As set by the vendor",),
-        next=() if engineered else (inspect(), unset()),
+        next=() if engineered else (inspect(), _unset(cluster, used, set_to)),
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
     )
 
 
-def _is_engineered(found: tuple[Place, ...]) -> bool:
+def _unset(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Remedy:
+    names = [instance_name(cluster, n) for n in sorted(used.keys() & set_to.keys())]
+    return unset(names, any(is_infiniband(_nic(place)) for found in used.values() for place in found))
+
+
+def _is_engineered(cluster: Cluster, found: tuple[Place, ...]) -> bool:
     """Return whether the interfaces have the names of engineered systems, where the vendor sets the parameter."""
-    return all(is_engineered(p.used.name) for p in found)
+    return all(is_engineered(cluster, _nic(p)) for p in found)
+
+
+def _nic(place: Place) -> str:
+    return place.used.name.partition(":")[0]
 
 
 def _haip_online(cluster: Cluster) -> bool:
@@ -317,6 +325,7 @@ def _as_configured(cluster: Cluster, used: Used) -> Finding:
         subject=f"{counted(len(used), 'instance')}, {'HAIP' if haip else listed(on) or 'not public'}",
         seen=(
             *_lines(cluster, used),
+            *(f"{node}: no instance of the database runs there" for node in nodes_without_instance(cluster)),
             *(
                 ()
                 if networks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from checks.model.check import Kind
 from checks.model.finding import Remedy
 
@@ -61,11 +63,20 @@ def inspect() -> Remedy:
     )
 
 
-def unset() -> Remedy:
-    """Return the remedy for a parameter cluster_interconnects that must not be set."""
+def unset(instances: Sequence[str], on_infiniband: bool = False) -> Remedy:
+    """Return the remedy for a parameter cluster_interconnects that must not be set.
+
+    The value is an address of one node, so it is set for each instance. An instance on HAIP and one on the old address
+    cannot reach each other (ORA-29702), so no rolling restart is possible.
+    """
+    caution = (
+        "On Exadata and other engineered systems, keep the parameter as the vendor set it. " if on_infiniband else ""
+    )
     return Remedy(
-        "Reset the parameter and restart the instances one after the other, in a maintenance window.",
-        ("ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='*'",),
+        f"{caution}Reset the parameter for each instance, also in ASM where it is set there. In a maintenance window "
+        "stop all instances of the database, and of ASM where ASM changed, then start them: instances with the old and "
+        "the new setting cannot reach each other.",
+        tuple(f"ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='{name}';" for name in instances),
         "a DBA",
         is_change=True,
     )

@@ -20,7 +20,10 @@ from checks.plugins.interfaces.oifcfg_lines import (
     OCR_AND_GPNP_DIFFER,
     configuration_findings,
     haip_findings,
+    is_haip_unused,
+    roles_of,
 )
+from checks.rules.engineered import is_engineered
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
 
@@ -43,6 +46,10 @@ NOT_UP = Kind(
     "The HAIP of the interface moves to another private network, if there is one, and all traffic of the node shares "
     "that network. With only one network, the node is evicted after misscount seconds.",
     ("MOS 1210883.1", "MOS 563566.1, cause 1"),
+)
+_WITHOUT_HAIP = (
+    "HAIP is not in use, so Clusterware moves no address to another private network. Without another path for the "
+    "heartbeat, the node is evicted after misscount seconds."
 )
 NAMES_DIFFER = Kind(
     "IC-IFACE-005",
@@ -104,10 +111,11 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     """Compares the networks of oifcfg with the interfaces of the nodes.
 
     For each private network, the check verifies that every node has an interface on it, that the interface is up with a
-    carrier, and that it has the same name and netmask on every node. No two private networks may share a subnet; none
-    may also be public, or be configured for some nodes only. racwire finds the interface by its subnet, since stored
-    names can be wildcards. HAIP must be online where its resource exists and has the target ONLINE. No other interface
-    may have an address in the range of HAIP, or take the packets for a HAIP address of another node.
+    carrier, and that it has the same name and netmask on every node. No two private networks may share a subnet, except
+    on engineered systems; none may also be public, or be configured for some nodes only. racwire finds the interface by
+    its subnet, since stored names can be wildcards. HAIP must be online where its resource exists and has the target
+    ONLINE. No other interface may have an address in the range of HAIP, or take the packets for a HAIP address of
+    another node.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -154,6 +162,7 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
             next=[Remedy("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
+            lacks=[node],
         )
 
 
@@ -166,7 +175,7 @@ def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         if port is None:
             yield _no_port(cluster, network, node)
         elif (interface := node.interface(port.interface)) and not interface.is_up:
-            yield _not_up(network, port, interface)
+            yield _not_up(cluster, network, port, interface)
     yield from _names(cluster, network)
     yield from _netmasks(cluster, network)
 
@@ -242,12 +251,10 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
                 "the Grid owner",
             ),
             Remedy(
-                "If the addresses are right and the stored subnet is wrong, correct the subnet with Clusterware up on "
-                "all nodes, then restart Clusterware on all nodes.",
-                (
-                    f"oifcfg setif -global {network.interface}/RIGHT_SUBNET:cluster_interconnect",
-                    f"oifcfg delif -global {network.interface}/{network.subnet}",
-                ),
+                "If the addresses are right and the stored subnet is wrong, save profile.xml, add the right subnet "
+                "with the same roles while Clusterware is up on all nodes, and restart Clusterware on all nodes. "
+                "Delete the old line after that (MOS 283684.1).",
+                (f"oifcfg setif -global {network.interface}/RIGHT_SUBNET:{roles_of(cluster, network.subnet)}",),
                 "the Grid owner",
                 is_change=True,
             ),
@@ -277,7 +284,7 @@ def _no_port(cluster: Cluster, network: PrivateNetwork, node: Node) -> Finding:
     )
 
 
-def _not_up(network: PrivateNetwork, port: Port, interface: Interface) -> Finding:
+def _not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Interface) -> Finding:
     no_cable = interface.administratively_up
     what = "has no link" if no_cable else "is switched off"
     return NOT_UP.finding(
@@ -291,6 +298,7 @@ def _not_up(network: PrivateNetwork, port: Port, interface: Interface) -> Findin
         },
         seen=(f"{port.node}: {port.interface} is {interface.operational_state}",),
         expected=("up",),
+        why=_WITHOUT_HAIP if is_haip_unused(cluster) else "",
         next=[
             Remedy(
                 "Check the link.",
@@ -358,14 +366,19 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
         if len(networks) < 2:
             continue
         names = [n.interface for n in networks]
+        engineered = all(is_engineered(cluster, name) for name in names)
+        suffix = ", as on engineered systems" if engineered else ""
         yield SAME_SUBNET.finding(
-            Status.FAIL,
-            f"The private networks on {listed(names)} share one subnet, {subnet}.",
+            Status.INFO if engineered else Status.FAIL,
+            f"The private networks on {listed(names)} share one subnet, {subnet}{suffix}.",
             subject=f"{listed(names)} in {subnet}",
             data={"subnet": subnet, "interfaces": ", ".join(names)},
             seen=tuple(f"{p.node}: {p.interface} {p.ip}" for n in networks for p in n.ports),
-            expected=("A separate subnet for each private network (Exadata is the exception)",),
-            next=[
+            expected=("As set by the vendor",) if engineered else ("A separate subnet for each private network",),
+            why="The vendor configures engineered systems this way." if engineered else "",
+            next=[]
+            if engineered
+            else [
                 Remedy(
                     "Display which interface the kernel uses.", (f"ip route show {subnet}",), "any user on each node"
                 ),

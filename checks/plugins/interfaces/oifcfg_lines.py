@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Clusterware, Unknown
+from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, InterfaceConfiguration, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
 
@@ -95,7 +95,7 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
                 Remedy("Compare the OCR with the GPnP profile.", ("oifcfg getif", "gpnptool get"), "the Grid owner"),
                 Remedy(
                     "Store the right line again, so that both contain it, with Clusterware up on all nodes.",
-                    ("oifcfg setif -global IF_NAME/SUBNET:cluster_interconnect",),
+                    _as_stored(configured),
                     "the Grid owner",
                     is_change=True,
                 ),
@@ -113,10 +113,39 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+def roles_of(cluster: Cluster, subnet: str) -> str:
+    """Return the roles of the line of a private network, as oifcfg setif takes them: `cluster_interconnect,asm`."""
+    clusterware = cluster.clusterware
+    if isinstance(clusterware, Clusterware) and isinstance(clusterware.configuration, InterfaceConfiguration):
+        for line in clusterware.configuration.interfaces:
+            if line.is_private and line.subnet.split("/")[0] == subnet.split("/")[0]:
+                return _roles(line)
+    return "cluster_interconnect"
+
+
+def _roles(line: ConfiguredInterface) -> str:
+    # The order of the manual; facts have the roles sorted.
+    return ",".join(sorted(line.roles, key=lambda role: role != "cluster_interconnect"))
+
+
+def _as_stored(configured: InterfaceConfiguration) -> tuple[str, ...]:
+    """Return the commands that store the private lines again, with their roles."""
+    lines = [line for line in (*configured.interfaces, *configured.only_in_ocr) if line.is_private]
+    return tuple(dict.fromkeys(f"oifcfg setif -global {line.name}/{line.subnet}:{_roles(line)}" for line in lines))
+
+
 def _network_name(cluster: Cluster, subnet: str) -> str:
     if isinstance(cluster.networks, Unknown):
         return ""
     return next((n.name for n in cluster.networks if n.subnet.split("/")[0] == subnet.split("/")[0]), "")
+
+
+def is_haip_unused(cluster: Cluster) -> bool:
+    """Return whether Clusterware reports that HAIP is not in use."""
+    facts = cluster.clusterware
+    if not isinstance(facts, Clusterware) or isinstance(facts.haip, Unknown):
+        return False
+    return not facts.haip.present or facts.haip.target.startswith("OFFLINE")
 
 
 def haip_findings(cluster: Cluster) -> Iterator[Finding]:
@@ -125,7 +154,7 @@ def haip_findings(cluster: Cluster) -> Iterator[Finding]:
     if not isinstance(facts, Clusterware) or isinstance(facts.haip, Unknown):
         return
     haip, evidence = facts.haip, [(cluster.local_node, "crsctl stat res haip")]
-    if not haip.present or haip.target.startswith("OFFLINE"):
+    if is_haip_unused(cluster):
         yield HAIP_ABSENT.finding(
             Status.INFO,
             "HAIP is not in use on this cluster; instances use the private networks' own addresses.",

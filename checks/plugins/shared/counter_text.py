@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster
+from checks.model.facts import Cluster, Unread
 from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.plugins.shared.instance_text import first_sentence
@@ -23,14 +23,14 @@ def highest_rate(
 
 
 def unknown_nodes_finding(
-    cluster: Cluster, kind: Kind, title_subject: str, unknown: Mapping[str, str], check: str
+    cluster: Cluster, kind: Kind, title_subject: str, unknown: Mapping[str, Unread], check: str
 ) -> Finding:
     """Return one UNKNOWN finding for all nodes whose counters are not known, with their reasons.
 
     `title_subject` has a place for the nodes: `Whether {} can reassemble fragments`.
     """
     nodes = sorted(unknown)
-    reasons = list(dict.fromkeys(unknown.values()))
+    reasons = list(dict.fromkeys(fact.reason for fact in unknown.values()))
     because = f": {first_sentence(reasons[0])}" if len(reasons) == 1 else "."
     unread = {n.name for n in cluster.unread_nodes()}
     if unread.issuperset(nodes):
@@ -39,9 +39,10 @@ def unknown_nodes_finding(
         Status.UNKNOWN,
         f"{title_subject.format(named(nodes, 'node'))} is not known{because}",
         subject=f"{briefly(nodes, 'node')}: not known",
-        seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node]}" for node in nodes]),
+        seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node].reason}" for node in nodes]),
         next=[Remedy("Fix the cause named above, then run this check again.", (f"racwire check {check}",))],
         evidence=[(node, topic) for node in nodes for topic in (("ssh",) if node in unread else (TOPIC, "ssh"))],
         nodes=nodes,
+        lacks=unknown.values(),
         extent=(len(nodes), "nodes"),
     )

@@ -38,7 +38,7 @@ def connect_to_root(database: Database) -> Remedy:
     target, _, domain = (easy[1], *easy[2].partition(".")[1:]) if easy else ("SCAN:1521/", "", "")
     service = f"{database.name}.{domain}" if domain else database.name
     return Remedy(
-        "Connect to the service of the container database as a common user; `lsnrctl services` lists the services.",
+        "Connect to the service of the container database as a common user; `lsnrctl status` lists the services.",
         (
             "racwire grants --user C##RACWIRE   # the script for that user, to run in CDB$ROOT",
             f"racwire check --connect {target}{service} --user C##RACWIRE",
@@ -89,6 +89,7 @@ def unknown_instance_findings(
             next=[_check_that_they_answer(cluster)],
             evidence=statement_topics(cluster, *statements),
             nodes=nodes_of(cluster, [one.instance for one in group]),
+            lacks=group,
         )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.facts import Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
+from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Table
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
-from checks.model.wording import NodePair, counted
+from checks.model.wording import NodePair, counted, listed
 
 MOST_LINES = 4
 """The most lines of one sort in a finding; the finding counts the others, and the evidence has them."""
@@ -20,15 +20,30 @@ _MEANINGS = {
     Verdict.LOCAL_MTU: "sender's MTU too small",
     Verdict.LOSS: "loss",
     Verdict.UNREACHABLE: "unreachable",
-    Verdict.FILTERED: "filtered",
+    Verdict.FILTERED: "no answer, node up",
     Verdict.UNKNOWN: "unknown",
 }
+
+
+def safe_change(mtu: int) -> str:
+    """Return the command that plans the change of the private networks to an MTU."""
+    return f"racwire change new --to {mtu}"
 
 
 def short_name(network: PrivateNetwork, node: str = "") -> str:
     """Return a short name for lists: the network's interface (its subnet if the name is a wildcard), and the node."""
     name = network.subnet if network.is_pattern else network.interface
     return f"{name} {node}" if node else name
+
+
+def shared_subnet(cluster: Cluster, network: PrivateNetwork) -> tuple[str, ...]:
+    """Return the note that the nodes have other private interfaces in the subnet of this network."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    others = [n.interface for n in networks if n.subnet == network.subnet and n is not network]
+    if not others:
+        return ()
+    verb = "is" if len(others) == 1 else "are"
+    return (f"{listed(others)} {verb} in the same subnet: packets to these addresses can arrive there",)
 
 
 def lost_pairs(paths: Sequence[PathProbe]) -> set[NodePair]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from checks.model.facts import Cluster, Port, Unknown
+from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Remedy
-from checks.model.networks import layers_below
+from checks.model.networks import nics_of
 
 _MOST = 4
 """The most NICs that a remedy names; more would make its list of commands too long to read."""
@@ -22,15 +22,6 @@ def private_nics(cluster: Cluster, nodes: Sequence[str] = ()) -> tuple[str, ...]
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     ports = [port for network in networks for port in network.ports if not nodes or port.node in nodes]
     return tuple(dict.fromkeys(nic for port in ports for nic in nics_of(cluster, port)))
-
-
-def nics_of(cluster: Cluster, port: Port) -> Iterator[str]:
-    """Yield the NICs of a port: its own interface, or the members of its bond."""
-    node, top = cluster.node(port.node), cluster.interface(port)
-    below = [top, *(lower for _, lower, _ in layers_below(node, top))] if node and top else []
-    known = {interface.name for interface in below}
-    lowest = [i.name for i in below if not known.intersection((*i.members, i.parent))]
-    yield from lowest or [port.interface]
 
 
 def on_nics(

@@ -15,6 +15,7 @@ from checks.model.finding import Status
 from checks.model.sanitize import sanitize
 from checks.report import actions
 from checks.report.age import time_text
+from checks.report.causes import cause_entries
 from checks.report.folding import grouped_skipped
 from checks.report.html import matrix_section
 from checks.report.html.evidence_sheets import cluster_sheets, settings_sheets, versions_sheet
@@ -37,6 +38,7 @@ def to_html(evidence: Evidence) -> bytes:
         sentences=sentences(report),
         facts=facts(report),
         counts=counts(report),
+        causes=tuple(cause_entries(report.diagnosis)),
         steps=first_steps(report),
         problems=problems,
         waived_problems=waived_problems,

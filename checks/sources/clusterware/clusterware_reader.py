@@ -55,7 +55,7 @@ async def read_clusterware(
             [f"{home.path} named by {home.named_by}, owner {home.owner}"]
             + [f"stale: {stale.path} named by {stale.named_by}: {stale.reason}" for stale in home.stale]
         )
-    tools = GridTools(home, journal, local_host, environ, timeout_s)
+    tools = GridTools(home, journal, local_host, environ, timeout_s, sudo=settings.sudo)
     async with asyncio.TaskGroup() as tasks:
         members = tasks.create_task(tools.ask(grid_commands.MEMBERS, parse_olsnodes))
         local_node = tasks.create_task(tools.ask(grid_commands.LOCAL_NODE, parse_local_node))
@@ -66,17 +66,18 @@ async def read_clusterware(
         services = tasks.create_task(tools.ask(grid_commands.SERVICES, parse_check_crs))
         haip = tasks.create_task(tools.ask(grid_commands.HAIP, parse_haip))
         misscount = tasks.create_task(tools.ask(grid_commands.MISSCOUNT, parse_misscount))
+    online = services.result()
     return Clusterware(
         grid_home=home,
-        local_node=local_node.result(),
-        cluster_name=cluster_name.result(),
-        members=members.result(),
-        configuration=configuration.result(),
-        listed=listed.result(),
-        version=version.result(),
-        services=services.result(),
-        haip=haip.result(),
-        misscount_s=misscount.result(),
+        local_node=tools.with_one_cause(local_node.result(), online),
+        cluster_name=tools.with_one_cause(cluster_name.result(), online),
+        members=tools.with_one_cause(members.result(), online),
+        configuration=tools.with_one_cause(configuration.result(), online),
+        listed=tools.with_one_cause(listed.result(), online),
+        version=tools.with_one_cause(version.result(), online),
+        services=online,
+        haip=tools.with_one_cause(haip.result(), online),
+        misscount_s=tools.with_one_cause(misscount.result(), online),
     )
 
 

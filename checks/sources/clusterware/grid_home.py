@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from checks.model.facts import GridHome, StaleHome, Unknown
+from checks.model.facts import GridHome, MissingRight, StaleHome, Unknown
+from checks.model.wording import listed
 from checks.sources.clusterware.home_files import (
     parse_asm_homes,
     parse_crs_home,
@@ -82,7 +83,7 @@ def find_grid_home(
     found = [*running, *_oracle_home(environ), *_recorded(root)]
     chosen = configured[0] if configured else next((named for named in found if _fault(named) is None), None)
     if chosen is None and not found:
-        return Unknown(_NO_HOME)
+        return Unknown(_no_home(root))
     chosen = chosen or found[0]
     if fault := _fault(chosen):
         return _refusal(chosen, fault)
@@ -93,6 +94,31 @@ def find_grid_home(
         owner=_owner(Path(chosen.path)),
         stale=tuple(_stale([*configured, *found], in_use)),
     )
+
+
+def _no_home(root: Path) -> str:
+    """Why no home was found: this user may not read what names it, or nothing names one."""
+    files = [file for file in (*OLR_FILES, *ORATAB_FILES, *INVENTORY_POINTERS) if _is_denied(root / file.lstrip("/"))]
+    if not files:
+        return _NO_HOME
+    user = user_name(os.geteuid())
+    # With hidepid, the processes of other users have no directory in /proc.
+    unseen = "" if (root / "proc/1/cmdline").exists() else ", and sees no processes of other users (hidepid of /proc)"
+    return (
+        f"No Grid Infrastructure home was found: {user} may not read {listed(files)}, which can name it{unseen}. "
+        f"Run racwire as the Grid owner or as root, or name the home with {_HOW_TO_NAME_IT}."
+    )
+
+
+def _is_denied(path: Path) -> bool:
+    """Whether the file may exist and this user may not read it."""
+    try:
+        path.stat()
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return not os.access(path, os.R_OK)
 
 
 def css_daemons() -> Iterator[RunningProcess]:
@@ -221,10 +247,11 @@ def _fault(named: _Named) -> _Fault | None:
 
 def _refusal(named: _Named, fault: _Fault) -> Unknown:
     """Why the home cannot be used, and what to do."""
-    remedy = f"name the right home with {_HOW_TO_NAME_IT}"
+    remedy, right = f"name the right home with {_HOW_TO_NAME_IT}", None
     if fault.is_permission:
-        remedy = how_to_run_as_owner(_owner(Path(named.path)))
-    return Unknown(f"The Grid home {named.path} (named by {named.named_by}) {fault.text}: {remedy}.")
+        owner = _owner(Path(named.path))
+        remedy, right = how_to_run_as_owner(owner), right_to_the_tools(owner)
+    return Unknown(f"The Grid home {named.path} (named by {named.named_by}) {fault.text}: {remedy}.", right)
 
 
 def _owner(home: Path) -> str:
@@ -245,8 +272,25 @@ def user_name(uid: int) -> str:
         return str(uid)
 
 
-def how_to_run_as_owner(owner: str) -> str:
-    """How to run racwire as a user who may run the tools of the home."""
+SUDOERS_SCRIPT = "racwire plan --sudoers"
+"""The command that prints the lines of sudoers for tools that refuse this user."""
+
+
+def right_to_the_tools(owner: str) -> MissingRight:
+    """The right to run the tools of a Grid home with this owner, as a user who may query Clusterware."""
+    if owner in ("", "root"):
+        return MissingRight("run the tools of the Grid home as root or as its owner")
+    return MissingRight(
+        f"run the tools of the Grid home as {owner} or root",
+        (f"sudo -u {owner} racwire check",),
+        script=SUDOERS_SCRIPT,
+    )
+
+
+def how_to_run_as_owner(owner: str, *, by_sudo: bool = True) -> str:
+    """How to run racwire as a user who may run the tools of the home; without `by_sudo`, by a login of that user."""
+    if owner not in ("", "root") and not by_sudo:
+        return f"log in as {owner} or root to run racwire"
     if owner in ("", "root"):
         return "run racwire as root or as the owner of the Grid home"
     return f"run `sudo -u {owner} racwire check`, or racwire as root"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from checks.model.system_limits import limit_reached
 from checks.sources.nodes.read_only import demand_read_only_command
 
 OUTPUT_LIMIT_BYTES = 4_000_000
@@ -92,7 +93,8 @@ async def run_command(
     except PermissionError:
         raise NotPermittedError(f"this user may not execute {program}") from None
     except (OSError, ValueError) as error:
-        raise CommandError(f"{program} could not be started: {getattr(error, 'strerror', None) or error}") from None
+        why = limit_reached(error) or getattr(error, "strerror", None) or error
+        raise CommandError(f"{program} could not be started: {why}") from None
     try:
         async with asyncio.timeout(timeout_s):
             await capture.ended

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from checks.model.facts import GridHome, Unknown
+from checks.model.facts import GridHome, ToolMessage, Unknown
 from checks.model.journal import Journal
+from checks.sources import grid_commands
 from checks.sources.clusterware.grid_home import user_name
 from checks.sources.clusterware.grid_tool_command import (
     CommandError,
@@ -18,7 +19,7 @@ from checks.sources.clusterware.grid_tool_command import (
     TimedOutError,
     run_command,
 )
-from checks.sources.clusterware.tool_failure import ToolUser, explain_failure
+from checks.sources.clusterware.tool_failure import ToolUser, explain_failure, is_stack_down, stack_down
 from checks.sources.entries import GridCommand
 
 _OUTPUT_LIMIT_BYTES = 1_000_000
@@ -36,8 +37,12 @@ class GridTools:
         local_host: str,
         environ: Mapping[str, str],
         timeout_s: float | None = None,
+        *,
+        sudo: bool = False,
     ) -> None:
-        """`timeout_s` replaces the limit of each command."""
+        """`timeout_s` replaces the limit of each command; `sudo` permits `sudo -n` for tools that refuse this user."""
+        self._sudo = sudo
+        self._stopped: list[Unknown] = []
         self._home = home
         self._journal = journal
         self._local_host = local_host
@@ -57,17 +62,27 @@ class GridTools:
     async def ask_with_text(self, query: GridCommand, parse: Callable[[str], T | Unknown]) -> tuple[T | Unknown, str]:
         """Run the query and return (fact, whole output of the command)."""
         argv = query.argv(self._home.path)
+        answer, text = await self._run(query, argv, parse)
+        # Nothing of a Grid home is run as root: its owner can replace these programs.
+        can_sudo = self._sudo and self._home.owner not in ("", "root")
+        if can_sudo and isinstance(answer, Unknown) and answer.right:
+            return await self._run(query, ("sudo", "-n", "-u", self._home.owner, *argv), parse)
+        return answer, text
+
+    async def _run(
+        self, query: GridCommand, argv: tuple[str, ...], parse: Callable[[str], T | Unknown]
+    ) -> tuple[T | Unknown, str]:
         limit_s = self._timeout_s if self._timeout_s is not None else query.limit_s
         with self._journal.entry(self._local_host, query.topic, shlex.join(argv)) as entry:
             try:
                 output = await run_command(argv, timeout_s=limit_s, env=self._environ, limit_bytes=_OUTPUT_LIMIT_BYTES)
             except NotPermittedError:
                 entry.outcome = self._tool_user.not_permitted(query.command)
-                return Unknown(entry.outcome, self._tool_user.commands), ""
+                return Unknown(entry.outcome, self._tool_user.right), ""
             except TimedOutError:
                 entry.outcome = (
-                    f"`{query.command}` did not end within {limit_s:g} s, and racwire killed it: Clusterware may hang "
-                    "on this node. Check its alert.log."
+                    f"`{query.command}` did not end within {limit_s:g} s, and racwire killed it: Clusterware starts on "
+                    "this node, or hangs. Try again in some minutes, and check its alert.log."
                 )
                 return Unknown(entry.outcome), ""
             except CommandError as error:
@@ -87,8 +102,21 @@ class GridTools:
         """The answer of a command that was not interrupted; for an Unknown answer, the more specific reason."""
         silent_failure = output.exit_status > 0 and not output.text.strip()
         if isinstance(answer, Unknown) or output.exit_status < 0 or silent_failure:
-            return explain_failure(query.command, output, self._tool_user) or answer
+            explained = explain_failure(query.command, output, self._tool_user)
+            if explained and is_stack_down(output):
+                self._stopped.append(explained)
+            return explained or answer
         return answer
+
+    def with_one_cause(self, answer: T | Unknown, services: tuple[ToolMessage, ...] | Unknown) -> T | Unknown:
+        """Return the answer; where the tool failed because the stack is down, the one Unknown of all such tools.
+
+        `services` is the answer of `crsctl check crs`, which knows best whether the stack is down.
+        """
+        if not isinstance(answer, Unknown) or answer not in self._stopped:
+            return answer
+        certain = None if isinstance(services, Unknown) else stack_down(grid_commands.SERVICES.command, services)
+        return certain or (answer if answer.right else next(each for each in self._stopped if not each.right))
 
 
 def _is_outsider(home: GridHome) -> bool:

@@ -1,4 +1,4 @@
-"""Query Clusterware on this node for its databases, their default services and the last manual backup of its registry.
+"""Query Clusterware on this node for its databases, their names and the last manual backup of its registry.
 
 The Real Application Clusters Administration Guide, appendix on SRVCTL, documents the answers of srvctl.
 """
@@ -94,7 +94,7 @@ async def _backup(tools: GridTools) -> OcrBackup | Unknown | None:
     return await tools.ask(MANUAL_BACKUPS, parse_manual_backups)
 
 
-# --- the default services of databases --------------------------------------------------------------------------------
+# --- the databases of this node's instances ---------------------------------------------------------------------------
 
 _SERVICE = re.compile(r"[\w.$#-]{1,250}", re.ASCII)
 _MOST_QUERIES = 4
@@ -113,6 +113,22 @@ class DatabaseConfiguration:
     """Empty where Clusterware makes the names at the start: policy-managed databases and RAC One Node."""
     prefixes: frozenset[str]
     """The possible instance names without their numbers, in lower case."""
+    type: str = ""
+    """RAC, RACOneNode or SINGLE; empty where srvctl does not print it."""
+    role: str = ""
+    """PRIMARY, PHYSICAL_STANDBY ... as Clusterware has it, which can be out of date after a switchover."""
+    home: str = ""
+    """The ORACLE_HOME; empty where srvctl does not print it."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the database has one instance and uses no interconnect."""
+        return self.type.upper() == "SINGLE"
+
+    @property
+    def is_standby(self) -> bool:
+        """Whether Clusterware lists it as a standby."""
+        return self.role.upper().endswith("STANDBY")
 
     @property
     def default_service(self) -> str:
@@ -150,20 +166,28 @@ def parse_database_configuration(name: str, text: str) -> DatabaseConfiguration 
     instances = tuple(instance.strip() for instance in listed.split(",") if instance.strip())
     names = (values.get("instance name prefix", ""), values.get("database name", ""), unique_name)
     prefixes = {form for name in names if name for form in (name, name[:8], re.sub(r"[^A-Za-z0-9]", "", name)[:8])}
-    return DatabaseConfiguration(unique_name, domain, instances, frozenset(map(str.casefold, prefixes)))
+    return DatabaseConfiguration(
+        unique_name,
+        domain,
+        instances,
+        frozenset(map(str.casefold, prefixes)),
+        values.get("type", ""),
+        values.get("database role", ""),
+        values.get("oracle home", ""),
+    )
 
 
 @dataclass(frozen=True)
-class DefaultServices:
-    """The default services of the databases of some instances."""
+class KnownDatabases:
+    """The databases of some instances, with their names and default services."""
 
-    by_sid: Mapping[str, str]
-    """The service of each instance whose database was found."""
+    by_sid: Mapping[str, DatabaseConfiguration]
+    """The database of each instance for which one was found."""
     reason: str = ""
-    """Why the services of the other instances are not known, as a sentence; empty where all are known."""
+    """Why the databases of the other instances are not known, as a sentence; empty where all are known."""
 
 
-async def read_default_services(
+async def read_known_databases(
     home: GridHome | Unknown,
     sids: Collection[str],
     journal: Journal,
@@ -171,20 +195,20 @@ async def read_default_services(
     environ: Mapping[str, str] = os.environ,
     *,
     timeout_s: float | None = None,
-) -> DefaultServices:
-    """Query srvctl for the databases of these instances, and return their default services.
+) -> KnownDatabases:
+    """Query srvctl for the databases of these instances.
 
     The databases whose names resemble those of the instances are queried first, and no more than needed.
     """
     if isinstance(home, Unknown):
-        return DefaultServices({}, home.reason)
+        return KnownDatabases({}, home.reason)
     tools = GridTools(home, journal, local_host, environ, timeout_s)
     names = await tools.ask(LIST_DATABASES, parse_databases)
     if isinstance(names, Unknown):
-        return DefaultServices({}, names.reason)
+        return KnownDatabases({}, names.reason)
     if not names:
-        return DefaultServices({}, "Clusterware manages no database.")
-    found: dict[str, str] = {}
+        return KnownDatabases({}, "Clusterware manages no database.")
+    found: dict[str, DatabaseConfiguration] = {}
     failure = ""
     ranked = _ranked(names, sids)
     for name in ranked[:_MOST_QUERIES]:
@@ -194,14 +218,35 @@ async def read_default_services(
         if isinstance(configured, Unknown):
             failure = configured.reason
         else:
-            found |= {sid: configured.default_service for sid in sids if configured.has_instance(sid)}
+            found |= {sid: configured for sid in sids if configured.has_instance(sid)}
     if len(found) == len(sids):
-        return DefaultServices(found)
+        return KnownDatabases(found)
     if len(ranked) > _MOST_QUERIES:
         none = f"The first {_MOST_QUERIES} of {len(ranked)} databases in Clusterware have no such instance."
     else:
         none = "Clusterware manages no database with such an instance."
-    return DefaultServices(found, failure or none)
+    return KnownDatabases(found, failure or none)
+
+
+async def read_rac_databases(
+    home: GridHome,
+    journal: Journal,
+    local_host: str,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    timeout_s: float | None = None,
+) -> tuple[DatabaseConfiguration, ...] | Unknown:
+    """Query srvctl for the first databases of the cluster, without those that have one instance."""
+    tools = GridTools(home, journal, local_host, environ, timeout_s)
+    names = await tools.ask(LIST_DATABASES, parse_databases)
+    if isinstance(names, Unknown):
+        return names
+    found = []
+    for name in names[:_MOST_QUERIES]:
+        configured = await tools.ask(DATABASE_CONFIGURATION.of(name), partial(parse_database_configuration, name))
+        if isinstance(configured, DatabaseConfiguration) and not configured.is_single:
+            found.append(configured)
+    return tuple(found)
 
 
 def _ranked(names: Iterable[str], sids: Collection[str]) -> list[str]:

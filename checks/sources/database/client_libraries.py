@@ -11,6 +11,7 @@ from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.local_instances import (
     LocalInstance,
     home_of,
+    is_no_database,
     listed_instances,
     local_instances,
     other_user_can_replace,
@@ -35,10 +36,18 @@ def find_libraries(settings: DatabaseSettings, environ: Mapping[str, str] = os.e
     return LOADER if known_to_loader or any(_holds_library(way) for way in ways) else None
 
 
-def libraries_advice(settings: DatabaseSettings) -> str:
+def libraries_advice(settings: DatabaseSettings, environ: Mapping[str, str] = os.environ) -> str:
     """What the operator can do where racwire found no client libraries."""
     if settings.oracle_home:
         return f"{settings.oracle_home} has no lib/{_LIBRARY}: name another home with --oracle-home."
+    home = environ.get("ORACLE_HOME", "")
+    if not home and settings.os_authentication:
+        home = local_instance(settings, environ).home
+    if home:
+        return (
+            f"{home} has no lib/{_LIBRARY} that this user can read. Set ORACLE_HOME to another database home, name one "
+            "or an Instant Client with --oracle-home, or run racwire as the owner of the home."
+        )
     return (
         "set ORACLE_HOME and LD_LIBRARY_PATH=$ORACLE_HOME/lib, or name a database home or an Instant Client with "
         "--oracle-home."
@@ -63,6 +72,13 @@ def local_instance(settings: DatabaseSettings, environ: Mapping[str, str] = os.e
                 ErrorKind.CANNOT_CONNECT,
             )
         sid = running[0].sid
+    if is_no_database(sid):
+        names = ", ".join(f"{i.sid} ({i.home or 'home not known'})" for i in running) or "none"
+        raise DatabaseError(
+            f"{sid} is an instance of ASM or of the management repository, not of a database (ORACLE_SID): set "
+            f"ORACLE_SID and ORACLE_HOME to those of a database instance (running: {names}).",
+            ErrorKind.CANNOT_CONNECT,
+        )
     configured = settings.oracle_home or environ.get("ORACLE_HOME", "")
     if configured:
         return LocalInstance(sid, configured)

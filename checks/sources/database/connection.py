@@ -161,6 +161,9 @@ class Connection:
                 ending.cancel()
 
     async def _run(self, statement: Statement, binds: dict[str, Any], limit_s: float) -> Rows:
+        if self._session is not None and not self._session.raw.is_healthy():
+            # The driver has given the session up. It crashes where a time limit is set on such a session.
+            self._abandon()
         if self._session is None:
             await self.open()
         session, login = self._session, self._login

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.connection import Connection
+from checks.sources.database.errors import DatabaseError
 from checks.sources.database.login import Login
 from checks.sources.database.secret import Secret
 
@@ -36,6 +37,15 @@ class Connections:
         if purpose not in self._opening:
             self._opening[purpose] = asyncio.create_task(self._connect(purpose))
         return await asyncio.shield(self._opening[purpose])
+
+    async def failed_with(self, purpose: str = "main") -> int | None:
+        """The number of the ORA- error with which the login for a purpose failed; None where it did not fail so."""
+        if purpose in self._opening:
+            try:
+                await asyncio.shield(self._opening[purpose])
+            except DatabaseError as error:
+                return error.code
+        return None
 
     async def forget(self, purpose: str) -> None:
         """End the connection for a purpose, or its login; the next `get` logs in again."""

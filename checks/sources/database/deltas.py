@@ -32,6 +32,8 @@ Pair = TypeVar("Pair", BlockTransfer, InstancePing)
 _CACHE_FUSION = "gc"
 """The prefix of the names of the Cache Fusion statistics."""
 
+_RECEIVED = ("gc cr blocks received", "gc current blocks received")
+
 Counters = Mapping[int, Mapping[Key, int]]
 """The values of counters, by number of the counting instance and by key."""
 
@@ -46,11 +48,12 @@ class Start:
 
 @dataclass(frozen=True)
 class ViewReading:
-    """The counters that a sample read from one view, or why the view could not be read."""
+    """The counters that a sample read from one view."""
 
     view: str
     counters: Counters = field(default_factory=dict)
-    why_unread: str = ""
+    unread: Unknown | None = None
+    """Why the view could not be read; None where it was read."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,27 @@ def reset_statistic(before: Mapping[Key, int], after: Mapping[Key, int]) -> Key 
     return next((key for key in fallen if str(key[0]).startswith(_CACHE_FUSION)), None)
 
 
+def shortage(name: str, view: str, number: int, before: Counters, after: Counters, received: Mapping[Key, int]) -> str:
+    """Return a sentence where an instance did not answer one of two queries of a view that others answered; empty where
+    it answered both.
+
+    A GV$ view has no rows of an instance that had no free process to answer: its count since startup must not pass for
+    its count in the interval. `received` are the statistics of the instance: one that has received a block has rows in
+    these views, if another instance has.
+    """
+    if bool(before.get(number)) != bool(after.get(number)):
+        return f"{no_answer(name, view)[:-1]} in one of two samples."
+    has_others = any(rows for other, rows in after.items() if other != number)
+    if not after.get(number) and has_others and any(received.get((statistic,), 0) for statistic in _RECEIVED):
+        return no_answer(name, view)
+    return ""
+
+
+def no_answer(name: str, view: str) -> str:
+    """Return the sentence about an instance that has no row in a GV$ view."""
+    return f"{name} did not answer the query of {view}."
+
+
 def pairs_of(kind: type[Pair], number: int, grown: Mapping[Key, int]) -> list[Pair]:
     """The counts of one instance about each other instance, from keys `(other, column)`.
 
@@ -127,15 +151,13 @@ class _Interval:
         self._database = database
         self._seconds = after.clock_s - before.clock_s
         self._unread: list[UnreadView] = []
-        self._gaps = {n: reason for n in self._all_instances() if (reason := self._gap(n))}
+        self._gaps = {n: gap for n in self._all_instances() if (gap := self._gap(n))}
 
     def activity(self) -> Activity:
         for name in self._after.readings:
-            if name not in ("sysstat", "cache_transfer", "instance_ping") and (reason := self._why_unread(name)):
-                self._unread.append(UnreadView(self._view(name), reason))
-        instances = tuple(
-            ActivityGap(n, self._gaps[n]) if n in self._gaps else self._of_instance(n) for n in self._all_instances()
-        )
+            if name not in ("sysstat", "cache_transfer", "instance_ping") and (why := self._why_unread(name)):
+                self._unread.append(UnreadView(self._view(name), why.reason, why.right))
+        instances = tuple(self._gaps.get(n) or self._of_instance(n) for n in self._all_instances())
         return Activity(
             begun_at=self._before.at,
             ended_at=self._after.at,
@@ -150,15 +172,18 @@ class _Interval:
         known = {i.number for i in self._database.instances} | {u.number for u in self._database.unasked}
         return sorted(known | set(self._before.instances) | set(self._after.instances))
 
-    def _gap(self, number: int) -> str:
-        """Why the instance's own statistics cannot be compared; empty where they can."""
-        if reason := self._interruption(number):
-            return reason
-        if reason := self._why_unread("sysstat"):
-            return reason
+    def _gap(self, number: int) -> ActivityGap | None:
+        """Why the instance's own statistics cannot be compared; None where they can."""
+        if why := self._why_unread("sysstat"):
+            return ActivityGap(number, self._interruption(number) or why.reason, why.right)
+        reason = self._interruption(number) or self._incomparable(number)
+        return ActivityGap(number, reason) if reason else None
+
+    def _incomparable(self, number: int) -> str:
+        """Why the statistics of both samples cannot be compared; empty where they can."""
         before, after = (s.readings["sysstat"].counters.get(number, {}) for s in (self._before, self._after))
         if not before or not after:
-            return f"{self._name(number)} did not answer the query of {self._view('sysstat')}."
+            return no_answer(self._name(number), self._view("sysstat"))
         if key := reset_statistic(before, after):
             change = f"fell from {before[key]:,} to {after[key]:,}" if key in after else "vanished"
             return (
@@ -212,8 +237,8 @@ class _Interval:
 
     def _pairs(self, name: str, kind: type[Pair]) -> tuple[Pair, ...] | Unknown:
         """The counts about each pair of instances, from each instance that ran through the interval."""
-        if reason := self._why_unread(name):
-            return Unknown(reason)
+        if why := self._why_unread(name):
+            return why
         return tuple(
             pair
             for number in self._all_instances()
@@ -223,14 +248,13 @@ class _Interval:
 
     def _grown(self, name: str, number: int, *, absent_is_zero: bool = False) -> Mapping[Key, int]:
         """The growth of an instance's counters in one view. Fallen counters are left out and become an UnreadView."""
-        before, after = (s.readings[name].counters.get(number, {}) for s in (self._before, self._after))
         if self._why_unread(name):
             return {}
-        if bool(before) != bool(after):
-            # A GV$ view has no rows of an instance that had no free process to answer: its count since startup must
-            # not pass for its count in the interval.
-            if any(self._is_reported(key) for key in (*before, *after)):
-                reason = f"{self._name(number)} did not answer the query of {self._view(name)} in one of two samples."
+        earlier, later = (s.readings[name].counters for s in (self._before, self._after))
+        before, after = earlier.get(number, {}), later.get(number, {})
+        received = self._after.readings["sysstat"].counters.get(number, {})
+        if reason := shortage(self._name(number), self._view(name), number, earlier, later, received):
+            if not (before or after) or any(self._is_reported(key) for key in (*before, *after)):
                 self._unread.append(UnreadView(self._view(name), reason))
             return {}
         change = difference(before, after, absent_is_zero=absent_is_zero)
@@ -252,8 +276,8 @@ class _Interval:
     def _label(self, key: Key) -> str:
         return self._name(key[0]) if isinstance(key[0], int) else f"'{key[0]}'"
 
-    def _why_unread(self, name: str) -> str:
-        return self._before.readings[name].why_unread or self._after.readings[name].why_unread
+    def _why_unread(self, name: str) -> Unknown | None:
+        return self._before.readings[name].unread or self._after.readings[name].unread
 
     def _view(self, name: str) -> str:
         return self._after.readings[name].view

@@ -7,18 +7,32 @@ the corresponding ORA- number.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 
+from checks.model.facts import MissingRight
 from checks.model.settings import DatabaseSettings
-from checks.sources.database.client_libraries import find_libraries, tns_directory
+from checks.model.wording import listed
+from checks.sources.clusterware.grid_home import user_name
+from checks.sources.database.client_libraries import find_libraries, local_instance, tns_directory
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.login_sentences import CAUSES, DRIVER_ERRORS, LOGIN_ERRORS, Sentence
+from checks.sources.database.grants import DEFAULT_USER, group_of
+from checks.sources.database.local_instances import local_instances
+from checks.sources.database.login_sentences import (
+    CAUSES,
+    DRIVER_ERRORS,
+    EXTERNAL_ERRORS,
+    LOCAL_ERRORS,
+    LOGIN_ERRORS,
+    Sentence,
+)
 from checks.sources.database.secret import Secret
 from checks.sources.database.statements import Statement
 
 _ORA = re.compile(r"ORA-(\d{5})")
 _CODE = re.compile(r"DP[IY]-\d{4}")
+_QUOTED = re.compile(r'"([^"]+)"')
 _OTHER = ErrorKind.OTHER
 _RECURSIVE = 604
 """ORA-00604: SQL that another statement or a login started failed; the next errors in the message say why."""
@@ -26,8 +40,18 @@ _LONGEST = 300
 """Characters of the driver's own message that racwire repeats."""
 
 _LOST = frozenset(
-    {28, 1012, 1041, 1089, 1092, 2396, 3113, 3114, 3122, 3135, 12153, 12537, 12547, 12570, 12571, 12583, 25408}
+    (
+        *(28, 31, 1012, 1034, 1041, 1089, 1092, 2396, 2399, 3113, 3114, 3122, 3135, 25408),
+        *(12153, 12170, 12537, 12547, 12570, 12571, 12583, 12592, 12599, 12606, 12608, 12609),
+    )
 )
+_PROFILE_LIMITS = {
+    2392: "CPU_PER_SESSION",
+    2393: "CPU_PER_CALL",
+    2394: "LOGICAL_READS_PER_SESSION",
+    2395: "LOGICAL_READS_PER_CALL",
+}
+"""The limit of a profile that each ORA- error is about."""
 _LOST_CODES = frozenset({"DPY-1001", "DPY-4011", "DPI-1010", "DPI-1080"})
 
 
@@ -61,6 +85,20 @@ def grants_for(statement: Statement, user: str) -> tuple[str, ...]:
     return tuple(f"GRANT SELECT ON {name} TO {grantee(user)};" for name in statement.grants)
 
 
+def right_to_run(statement: Statement, user: str) -> MissingRight:
+    """The right that a user needs to run a statement."""
+    grants = grants_for(statement, user)
+    return _missing(f"SELECT on {listed(statement.grants)}", grants, user, group=group_of(statement))
+
+
+def _missing(privilege: str, grants: tuple[str, ...], user: str, *, group: str = "") -> MissingRight:
+    """The missing privilege; `group` is the group of objects in the script of `racwire grants`."""
+    name = grantee(user)
+    script = ["racwire grants", *([] if name == DEFAULT_USER else [f"--user {name}"])]
+    script += {"AWR": ["--awr"], "Statspack": ["--statspack"]}.get(group, [])
+    return MissingRight(f"{privilege} for {name}", grants, "a DBA, AS SYSDBA", " ".join(script))
+
+
 def grantee(user: str) -> str:
     """The user name for a GRANT command: for `proxy[user]` the user; RACWIRE where the user is not known."""
     inner = re.fullmatch(r".*\[(.+)\]", user)
@@ -72,32 +110,50 @@ def _of_login(code: str, number: int | None, message: str, safe: str, settings: 
     """The error of a login. `message` only chooses the sentence; `safe`, without the password, may be repeated."""
     codes = dict.fromkeys((code, *_CODE.findall(message)))  # the message of a DPY-6005 ends with its cause
     found = next((DRIVER_ERRORS[known] for known in codes if known in DRIVER_ERRORS), None)
+    if settings.os_authentication:
+        local = LOCAL_ERRORS if settings.sysdba else LOCAL_ERRORS | EXTERNAL_ERRORS
+        found = found or next((local[n] for n in _numbers(number, message) if n in local), None)
     found = found or next((LOGIN_ERRORS[n] for n in _numbers(number, message) if n in LOGIN_ERRORS), None)
     found = found or next((sentence for cause, sentence in CAUSES if re.search(cause, message)), None)
     found = found or Sentence(ErrorKind.CANNOT_CONNECT, "The login of {who} at {where} failed: {reported}")
-    grants = (f"GRANT CREATE SESSION TO {grantee(settings.user)};",) if found.kind is ErrorKind.MISSING_GRANT else ()
-    text = _filled(found.text, settings, safe)
-    return DatabaseError(_with_grants(text, grants), found.kind, code=number, grants=grants)
+    right = None
+    if found.kind is ErrorKind.MISSING_GRANT:
+        user = settings.user
+        right = _missing("CREATE SESSION", (f"GRANT CREATE SESSION TO {grantee(user)};",), user)
+    return DatabaseError(_filled(found.text, settings, safe), found.kind, code=number, right=right)
 
 
 def _of_statement(
     code: str, number: int | None, message: str, settings: DatabaseSettings, statement: Statement
 ) -> DatabaseError:
     name = statement.name
-    grants: tuple[str, ...] = ()
-    if code in _LOST_CODES or number in _LOST:
+    right = None
+    if "ORA-00600" in message and number != 12801:
+        # The driver gives the session up (DPY-4011), so the next statement logs in again; repeating this one is no use.
+        kind = _OTHER
+        text = (
+            f"The statement {name} failed with an internal error of the database (ORA-00600): the alert log of the "
+            f"instance has the details. {_brief(message)}"
+        )
+    elif code in _LOST_CODES or number in _LOST:
         kind = ErrorKind.LOST
         text = f"The connection to {place(settings)} was lost while the statement {name} ran: {_brief(message)}"
     elif code == "DPY-4024" or number == 1013:
         return timed_out(statement)
     elif number in (942, 1031):
         kind = ErrorKind.MISSING_GRANT
-        grants = grants_for(statement, settings.user)
+        right = right_to_run(statement, settings.user)
         user = settings.user or "This user"
         text = f"{user} may not read {' or '.join(statement.reads)} (ORA-{number:05d})."
     elif number == 904:
         kind = _OTHER
         text = f"The statement {name} reads a column that this version of the database lacks: {_brief(message)}"
+    elif number in _PROFILE_LIMITS:
+        kind = _OTHER
+        text = (
+            f"The statement {name} exceeded the limit {_PROFILE_LIMITS[number]} in the profile of "
+            f"{settings.user or 'this user'} (ORA-{number:05d}): have a DBA raise the limit, or assign another profile."
+        )
     elif number == 12850:
         kind = _OTHER
         text = (
@@ -113,7 +169,7 @@ def _of_statement(
     else:
         kind = _OTHER
         text = f"The statement {name} failed: {_brief(message)}"
-    return DatabaseError(_with_grants(text, grants), kind, code=number, statement=name, grants=grants)
+    return DatabaseError(text, kind, code=number, statement=name, right=right)
 
 
 def timed_out(statement: Statement) -> DatabaseError:
@@ -130,10 +186,6 @@ def place(settings: DatabaseSettings) -> str:
     """The target of the connection, at most 80 characters long."""
     where = settings.connect or "the local instance"
     return where if len(where) <= 80 else f"{where[:79]}…"
-
-
-def _with_grants(text: str, grants: tuple[str, ...]) -> str:
-    return f"{text} Have a DBA run: {' '.join(grants)}" if grants else text
 
 
 def _number(error: Exception) -> int | None:
@@ -169,6 +221,21 @@ def _why_thin_is_refused(settings: DatabaseSettings) -> str:
     )
 
 
+def _local(settings: DatabaseSettings) -> str:
+    """The instance that OS authentication logs in to, as the operator or racwire named it."""
+    try:
+        instance = local_instance(settings)
+    except DatabaseError:
+        return "the local instance"
+    return f"the instance {instance.sid} of the home {instance.home}"
+
+
+def _running() -> str:
+    """The instances that run on this node, with their homes: the values to choose from."""
+    found = [f"{i.sid} ({i.home or 'home not known'})" for i in local_instances()]
+    return f"Running here: {', '.join(found)}." if found else "racwire sees no running instance on this node."
+
+
 def _filled(text: str, settings: DatabaseSettings, message: str) -> str:
     """Fill in a sentence. Its fields are computed only where the sentence has them."""
     values: dict[str, Callable[[], object]] = {
@@ -177,6 +244,7 @@ def _filled(text: str, settings: DatabaseSettings, message: str) -> str:
         "reported": lambda: _brief(message),
         "tns": lambda: tns_directory(settings) or "no directory, since none is set",
         "wallet": lambda: settings.wallet or "(none set)",
+        "loader": lambda: _brief(found[1] if (found := _QUOTED.search(message)) else message),
         "libraries": lambda: find_libraries(settings) or "$ORACLE_HOME/lib",
         "why_thin_is_refused": lambda: _why_thin_is_refused(settings),
         "other_libraries": lambda: (
@@ -188,7 +256,12 @@ def _filled(text: str, settings: DatabaseSettings, message: str) -> str:
             if settings.os_authentication
             else "log in without --sysdba, as a user with fewer privileges"
         ),
-        "check_listener": lambda: "check host and port, and `lsnrctl status` (`srvctl status scan_listener`)",
+        "check_listener": lambda: (
+            "check host and port, `lsnrctl status`, `srvctl status scan_listener` and `srvctl status listener`"
+        ),
+        "local": lambda: _local(settings),
+        "running": _running,
+        "os_user": lambda: user_name(os.geteuid()),
         "wait_or_sysdba": lambda: "wait until the maintenance ends, or use --os-auth --sysdba on the node",
     }
     filled = text.format(**{name: value() for name, value in values.items() if f"{{{name}" in text})

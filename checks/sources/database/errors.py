@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from checks.model.facts import MissingRight, Unknown
+
 
 class ErrorKind(StrEnum):
     """The kind of a failure. The code that catches the error decides by this kind what to do."""
@@ -26,13 +28,22 @@ class DatabaseError(Exception):
         *,
         code: int | None = None,
         statement: str = "",
-        grants: tuple[str, ...] = (),
+        right: MissingRight | None = None,
     ) -> None:
-        super().__init__(sentence)
+        super().__init__(
+            f"{sentence} Have a DBA run: {' '.join(right.commands)}" if right and right.commands else sentence
+        )
+        self.sentence = sentence
+        """The text without the GRANT commands."""
         self.kind = kind
         self.code = code
         """The number of the ORA- error; None where the error has none."""
         self.statement = statement
         """The name of the statement that failed; empty for the login."""
-        self.grants = grants
-        """The exact GRANT commands for a MISSING_GRANT."""
+        self.right = right
+        """The missing right, for a MISSING_GRANT."""
+
+    @property
+    def unknown(self) -> Unknown:
+        """The fact that this error leaves unknown."""
+        return Unknown(self.sentence, self.right)

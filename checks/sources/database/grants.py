@@ -20,9 +20,9 @@ def needed_grants(known: Iterable[Statement], *, awr: bool, statspack: bool) -> 
     """The objects to grant by group (`live`, `AWR`, `Statspack`). Each object is in its first group only."""
     found: dict[str, list[str]] = {"live": [], "AWR": [], "Statspack": []}
     named: set[str] = set()
-    ordered = sorted(known, key=lambda statement: list(found).index(_group(statement)))
+    ordered = sorted(known, key=lambda statement: list(found).index(group_of(statement)))
     for statement in ordered:
-        group = _group(statement)
+        group = group_of(statement)
         if (group == "AWR" and not awr) or (group == "Statspack" and not statspack):
             continue
         for name in sorted(set(statement.grants) - named):
@@ -31,7 +31,8 @@ def needed_grants(known: Iterable[Statement], *, awr: bool, statspack: bool) -> 
     return {group: sorted(names) for group, names in found.items() if names}
 
 
-def _group(statement: Statement) -> str:
+def group_of(statement: Statement) -> str:
+    """The group of objects that the grants of a statement belong to: `live`, `AWR`, `Statspack`."""
     if any(name.startswith(f"{STATSPACK_OWNER}.") for name in statement.grants):
         return "Statspack"
     return "AWR" if statement.needs_licence or statement.name.startswith("awr_") else "live"

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from checks.model.facts import Database, History, NotAsked, NotGathered, Unknown
+from checks.model.facts import Database, History, MissingRight, NotAsked, NotGathered, Unknown
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind
@@ -73,7 +73,8 @@ async def _from_source(
     opted_in = settings.diagnostics_pack
     unusable = _why_unusable(database)
     if unusable:
-        return Unknown(unusable) if opted_in else NotAsked(unusable)
+        right = _ROOT_LOGIN if database.in_pluggable else None
+        return Unknown(unusable, right) if opted_in else NotAsked(unusable)
     forbidden = _forbidden(database) if opted_in else ""
     try:
         connection = await databases.get("history")
@@ -85,7 +86,7 @@ async def _from_source(
             if source is _AWR or error.kind is not ErrorKind.MISSING_GRANT:
                 raise
     except DatabaseError as error:
-        return Unknown(str(error), error.grants)
+        return error.unknown
     no_statspack = "Statspack cannot be read (PERFSTAT's tables do not exist, or are not granted)"
     if forbidden:
         return Unknown(f"{forbidden} The free alternative {no_statspack}.")
@@ -94,6 +95,13 @@ async def _from_source(
         f"{no_statspack}.",
         (_OPT_IN,),
     )
+
+
+_ROOT_LOGIN = MissingRight(
+    "log in to CDB$ROOT as a common user",
+    ("racwire grants --user C##RACWIRE   # the script for that user, to run in CDB$ROOT",),
+    "a DBA, AS SYSDBA, runs the script",
+)
 
 
 def _why_unusable(database: Database) -> str:
@@ -180,7 +188,7 @@ class _SourceReader:
         try:
             return make(await self.rows(name, what))
         except DatabaseError as error:
-            return Unknown(str(error), error.grants)
+            return error.unknown
 
 
 async def _range(reader: _SourceReader, source: _Source, database: Database, days: float) -> SnapshotRange | Unknown:

@@ -17,7 +17,7 @@ from checks.model.facts import (
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError
-from checks.sources.database.instance_views import InstanceViews, is_fatal
+from checks.sources.database.instance_views import InstanceViews, has_own_rows_only, is_fatal, why_no_row
 from checks.sources.database.release_columns import statement_for
 from checks.sources.database.sampling import instances_statement, iso_time
 from checks.sources.database.statements import Statement, statement
@@ -42,7 +42,7 @@ async def read_database(databases: Connections, progress: Progress) -> Database 
         connection = await databases.get()
         return await _Identity(connection, databases, progress).read()
     except DatabaseError as error:
-        return Unknown(str(error), error.grants)
+        return error.unknown
 
 
 class _Identity:
@@ -87,7 +87,7 @@ class _Identity:
             is_multitenant=is_multitenant,
             container=database["container"] or "" if is_multitenant else "",
             instances=instances,
-            unasked=_unasked(active, instances, self._views.only_here),
+            unasked=_unasked(active, instances, self._views.only_here or _own_limit(parameters, instance)),
             interconnects=interconnects,
             parameters=parameters,
         )
@@ -118,7 +118,7 @@ class _Identity:
         except DatabaseError as error:
             if is_fatal(error):
                 raise
-            return Unknown(str(error), error.grants)
+            return error.unknown
 
 
 def _instance(row: dict[str, Any]) -> Instance:
@@ -155,15 +155,22 @@ def _block_size(parameters: tuple[Parameter, ...] | Unknown, instance: int) -> i
     return int(size) if size else None
 
 
+def _own_limit(parameters: tuple[Parameter, ...] | Unknown, connected: Instance | None) -> str:
+    """Why GV$ views have rows of the connected instance only, where its own parameter says so."""
+    if connected is None or not has_own_rows_only(parameters, connected.number):
+        return ""
+    return (
+        f"GV$ views show only {connected.name}, since its parallel_max_servers is 0: connect to another instance, or "
+        "have a DBA set the parameter to 1 or more."
+    )
+
+
 def _unasked(
     active: list[dict[str, Any]], instances: tuple[Instance, ...], only_here: str
 ) -> tuple[UnaskedInstance, ...]:
     """The instances that are up but did not answer GV$INSTANCE."""
     answered = {i.number for i in instances}
-    why = only_here or (
-        "GV$INSTANCE has no row for this instance: the instance was starting or stopping, or its parallel_max_servers "
-        "is 0."
-    )
+    why = only_here or why_no_row("GV$INSTANCE")
     return tuple(
         UnaskedInstance(int(row["inst_number"]), _bare_name(row["inst_name"]), why)
         for row in sorted(active, key=lambda row: int(row["inst_number"]))

@@ -81,6 +81,11 @@ def local_instances(
     return tuple(sorted(found.values(), key=lambda instance: instance.sid))
 
 
+def is_no_database(sid: str) -> bool:
+    """Whether an instance is one of ASM, of its file systems or of the management repository, and of no database."""
+    return _NO_DATABASE.match(sid) is not None
+
+
 def home_of(sid: str, listed: dict[str, str]) -> str:
     """The home that oratab lists for an instance, or for its database: the instance name without its number."""
     return listed.get(sid) or listed.get(re.sub(r"_?\d+$", "", sid)) or ""

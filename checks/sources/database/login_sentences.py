@@ -36,6 +36,34 @@ _WEAK_CRYPTO = (
     "{{where}} refuses weak encryption ({}, SQLNET.ALLOW_WEAK_CRYPTO): use --thick with client libraries of July 2021 "
     "(19.12) or later."
 )
+_REFUSED = (
+    "No listener answers at {{where}}, or at the node address that a SCAN listener there redirects to {}: "
+    "{{check_listener}}."
+)
+_SILENT = (
+    "{{where}}, or the node address that a SCAN listener there redirects to, did not answer within {{connect_s:g}} s "
+    "{}: {{check_listener}}, and firewalls."
+)
+_UNRESOLVED = (
+    "This node cannot resolve the host of {{where}}, or of the node address that a SCAN listener there redirects to{}: "
+    "check the names, DNS and /etc/hosts; `lsnrctl status` and the parameter local_listener show the node addresses."
+)
+_FILTERED = (
+    "The listener at {{where}} refuses this host ({}): have a DBA check TCP.VALIDNODE_CHECKING and TCP.INVITED_NODES "
+    "in its sqlnet.ora."
+)
+_NO_LOCAL_PROCESS = (
+    "racwire could not start a server process for {{local}} ({}): ORACLE_HOME must be the home of that instance, and "
+    "this user must be allowed to run its bin/oracle. Run racwire as the owner of the home. {{running}}"
+)
+_NO_OSDBA = (
+    "{{local}} refused {{os_user}} as SYSDBA ({}): only members of its OSDBA group (mostly dba) log in without a "
+    "password. Run racwire as the owner of the database's home, or as a database user that can only read: --connect, "
+    "--user and `racwire grants`."
+)
+_NO_EXTERNAL_USER = (
+    "{{local}} has no database user for {{os_user}} ({}): add --sysdba, or log in with --connect and --user."
+)
 _TLS = "The TLS connection to {{where}} failed ({}): check that the port belongs to a TCPS listener, and {}."
 
 LOGIN_ERRORS: dict[int, Sentence] = {
@@ -67,6 +95,11 @@ LOGIN_ERRORS: dict[int, Sentence] = {
         "The password of {who} at {where} has expired (ORA-28001): change it with sqlplus. racwire changes no "
         "password.",
     ),
+    65162: Sentence(
+        _LOGIN,
+        "The password of the common user {who} at {where} has expired (ORA-65162): change it in CDB$ROOT with sqlplus. "
+        "racwire changes no password.",
+    ),
     28009: Sentence(
         _LOGIN,
         "{where} accepts SYS only as SYSDBA (ORA-28009): add --sysdba, or log in as a user with fewer privileges.",
@@ -79,9 +112,9 @@ LOGIN_ERRORS: dict[int, Sentence] = {
     ),
     1033: Sentence(
         _CONNECT,
-        "{where} is starting up or shutting down (ORA-01033): wait for the end, then try again. A mounted standby and "
-        "a closed pluggable database refuse all but SYSDBA with this error: connect to the primary or to CDB$ROOT, or "
-        "use --os-auth --sysdba on the node.",
+        "{where} is not open for users (ORA-01033): a mounted standby, a closed pluggable database, or an instance "
+        "that starts or stops. A standby and a closed pluggable database accept only SYSDBA: connect to the primary "
+        "or to CDB$ROOT, or use --os-auth --sysdba on the node. Wait for an instance that starts or stops.",
     ),
     1034: Sentence(
         _CONNECT, "The instance behind {where} is not running (ORA-01034): check it with `srvctl status database`."
@@ -92,6 +125,16 @@ LOGIN_ERRORS: dict[int, Sentence] = {
         _CONNECT,
         "The database behind {where} is not open (ORA-01109): open it, connect to CDB$ROOT, or use --os-auth --sysdba "
         "on the node.",
+    ),
+    1219: Sentence(
+        _CONNECT,
+        "The database behind {where} is not open (ORA-01219): open it, connect to CDB$ROOT, or use --os-auth --sysdba "
+        "on the node.",
+    ),
+    257: Sentence(
+        _CONNECT,
+        "The archiver of {where} is stuck (ORA-00257): until a DBA frees space for archived redo logs, the database "
+        "accepts only SYSDBA.",
     ),
     10458: Sentence(
         _CONNECT,
@@ -126,15 +169,28 @@ LOGIN_ERRORS: dict[int, Sentence] = {
         "The TNS alias {where} was not found (ORA-12154; searched: {tns}): name the directory of tnsnames.ora with "
         "--tns-admin, or use EZConnect (host:1521/service).",
     ),
-    12170: Sentence(_CONNECT, "{where} did not answer within {connect_s:g} s (ORA-12170): {check_listener}."),
+    12170: Sentence(_CONNECT, _SILENT.format("(ORA-12170)")),
+    12535: Sentence(_CONNECT, _SILENT.format("(ORA-12535)")),
+    12504: Sentence(
+        _CONNECT,
+        "The connect string {where} names no service (ORA-12504): write it as host:1521/service; `lsnrctl status` "
+        "lists the services.",
+    ),
+    12521: Sentence(
+        _CONNECT,
+        "The listener at {where} does not know the instance that the connect string names (ORA-12521): leave out "
+        "INSTANCE_NAME, or take a name from `lsnrctl status`.",
+    ),
+    12529: Sentence(_CONNECT, _FILTERED.format("ORA-12529")),
+    12564: Sentence(_CONNECT, _FILTERED.format("ORA-12564")),
     12505: Sentence(
         _CONNECT,
-        "The listener at {where} knows no instance of that name (ORA-12505): `lsnrctl services` lists the known "
+        "The listener at {where} knows no instance of that name (ORA-12505): `lsnrctl status` lists the known "
         "instances. A service name (host:1521/service) works on every node.",
     ),
     12514: Sentence(
         _CONNECT,
-        "The listener at {where} does not know the service (ORA-12514): `lsnrctl services` lists the known services. "
+        "The listener at {where} does not know the service (ORA-12514): `lsnrctl status` lists the known services. "
         "The default service is DB_UNIQUE_NAME, with .DB_DOMAIN where a domain is set (`srvctl config database -d "
         "NAME`). Services of a database that is down are missing there.",
     ),
@@ -156,16 +212,11 @@ LOGIN_ERRORS: dict[int, Sentence] = {
     12528: Sentence(
         _CONNECT, "No instance behind {where} is open yet, and none accepts logins (ORA-12528): {wait_or_sysdba}."
     ),
-    12541: Sentence(_CONNECT, "No listener answers at {where} (ORA-12541): {check_listener}."),
+    12541: Sentence(_CONNECT, _REFUSED.format("(ORA-12541)")),
     12543: Sentence(
         _CONNECT, "This node cannot reach {where} (ORA-12543): it has no route to the host. Check host and routes."
     ),
-    12545: Sentence(
-        _CONNECT, "This node cannot resolve the host of {where} (ORA-12545): check the name, DNS and /etc/hosts."
-    ),
-    12560: Sentence(
-        _CONNECT, "racwire could not reach the local instance (ORA-12560): check ORACLE_HOME and ORACLE_SID."
-    ),
+    12545: Sentence(_CONNECT, _UNRESOLVED.format(" (ORA-12545)")),
     # --- encryption
     12650: Sentence(_CONNECT, _CRYPTO.format("ORA-12650")),
     12660: Sentence(_CONNECT, _CRYPTO.format("ORA-12660")),
@@ -185,6 +236,27 @@ LOGIN_ERRORS: dict[int, Sentence] = {
         "--wallet.",
     ),
 }
+
+LOCAL_ERRORS: dict[int, Sentence] = {
+    **{number: Sentence(_LOGIN, _NO_OSDBA.format(f"ORA-{number:05d}")) for number in (1017, 1031)},
+    **{
+        number: Sentence(
+            _CONNECT,
+            f"{{local}} does not answer (ORA-{number:05d}): it is down, or ORACLE_SID or ORACLE_HOME is not spelled as "
+            "at its start; a slash at the end counts. {running}",
+        )
+        for number in (1034, 12162, 27101)
+    },
+    **{
+        number: Sentence(_CONNECT, _NO_LOCAL_PROCESS.format(f"ORA-{number}"))
+        for number in (12537, 12546, 12547, 12557, 12560)
+    },
+}
+"""The errors of OS authentication (--os-auth), which need sentences of their own."""
+EXTERNAL_ERRORS: dict[int, Sentence] = {
+    number: Sentence(_LOGIN, _NO_EXTERNAL_USER.format(f"ORA-{number:05d}")) for number in (1017, 1004)
+}
+"""The errors of OS authentication without --sysdba."""
 
 _OTHER_CERTIFICATE = (
     "{where} showed the certificate of another server: check the host and the wallet. The driver reported: {reported}"
@@ -221,7 +293,8 @@ DRIVER_ERRORS: dict[str, Sentence] = {
     "DPI-1047": Sentence(
         _CONNECT,
         "racwire could not load Oracle's client libraries: start racwire with LD_LIBRARY_PATH={libraries}, or name "
-        "other libraries with --oracle-home, and check that the libraries are 64 bit and readable by this user.",
+        "other libraries with --oracle-home, and check that the libraries are 64 bit and readable by this user. The "
+        "loader reported: {loader}",
     ),
     "DPI-1072": Sentence(
         _CONNECT, "Oracle's client libraries are too old for this driver: name newer libraries with --oracle-home."
@@ -229,8 +302,8 @@ DRIVER_ERRORS: dict[str, Sentence] = {
 }
 
 CAUSES: tuple[tuple[str, Sentence], ...] = (
-    ("Connection refused", Sentence(_CONNECT, "No listener answers at {where} (refused): {check_listener}.")),
-    ("timed out", Sentence(_CONNECT, "{where} did not answer within {connect_s:g} s: {check_listener}.")),
+    ("Connection refused", Sentence(_CONNECT, _REFUSED.format("(refused)"))),
+    ("timed out", Sentence(_CONNECT, _SILENT.format("(timed out)"))),
     (
         "No route to host",
         Sentence(
@@ -245,7 +318,7 @@ CAUSES: tuple[tuple[str, Sentence], ...] = (
     ),
     (
         "Name or service not known|nodename nor|Temporary failure in name|No address associated|getaddrinfo",
-        Sentence(_CONNECT, "This node cannot resolve the host of {where}: check the name, DNS and /etc/hosts."),
+        Sentence(_CONNECT, _UNRESOLVED.format("")),
     ),
     (
         "certificate has expired",

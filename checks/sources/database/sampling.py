@@ -115,7 +115,7 @@ async def _reading(views: InstanceViews, query: Statement, name: str) -> ViewRea
     except DatabaseError as error:
         if is_fatal(error):
             raise
-        return ViewReading(view, why_unread=str(error))
+        return ViewReading(view, unread=error.unknown)
 
 
 def counters_in(rows: Rows, name: str) -> Counters:
@@ -160,7 +160,7 @@ async def read_activity(
         await _wait_until(before.clock_s + interval_s, seconds, progress)
         after = await take_sample(views, database.version)
     except DatabaseError as error:
-        return Unknown(str(error), error.grants)
+        return error.unknown
     return activity_between(before, after, database)
 
 

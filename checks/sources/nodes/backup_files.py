@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from checks.model.facts import FileSeen, OcrBackup, Unknown
+from checks.model.facts import FileSeen, MissingRight, OcrBackup, Unknown
 from checks.model.journal import Journal
 from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_messages, refusal_in
 from checks.sources.grid_commands import MANUAL_BACKUPS
@@ -86,5 +86,8 @@ async def read_olr_backup(shell: Shell, journal: Journal, timeout_s: float) -> O
             return Unknown("the Grid home that olr.loc names has no ocrconfig")
         if refusal := refusal_in(olr.text):
             command = OLR_BACKUP.action(topic)
-            return Unknown(f"this user may not run `{command}` on {shell.node} ({quoted(refusal)}): root may")
+            return Unknown(
+                f"this user may not run `{command}` on {shell.node} ({quoted(refusal)}): root may",
+                MissingRight(f"run `{command}` as root", where=f"root on {shell.node}"),
+            )
         return parse_manual_backups(olr.text, OLR_BACKUP.action(topic))

@@ -55,7 +55,7 @@ async def _change(session: Session, node: str, interval_s: float) -> CounterChan
         await asyncio.sleep(max(0.0, before.at + interval_s - time.monotonic()))
         return await _read_again(session, node, before)
     except ShellError as error:
-        return Unknown(str(error))
+        return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others
         return Unknown(f"Reading the counters of {node} failed: {error_text(error)}")
 
@@ -70,7 +70,7 @@ async def _read_again(session: Session, node: str, before: _Taken) -> CounterCha
     seconds = after.at - before.at
     # The journal has the result before the data that it was computed from.
     after.entry.text = f"In {seconds:.1f} s:\n{difference_text(change)}\n\n{after.entry.text}"
-    return CounterChange(node, round(seconds, 3), change.counters, change.left_out)
+    return CounterChange(node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes)
 
 
 async def _read(session: Session, node: str) -> _Taken | Unknown:

@@ -14,6 +14,8 @@ SOFTNET = "Softnet"
 _SOFTNET_COLUMNS = {"Dropped": 1, "TimeSqueezed": 2}
 _SOFTNET_LINE = re.compile(r"[0-9a-f]{8}(?: [0-9a-f]{8}){2,}", re.ASCII)
 
+_FRAGMENT_MEMORY = re.compile(r"^FRAG: inuse [0-9]{1,19} memory ([0-9]{1,19})\s*$", re.ASCII | re.MULTILINE)
+
 _NO_COUNTERS = {
     "Ip": {"Forwarding", "DefaultTTL"},
     "Tcp": {"RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "CurrEstab"},
@@ -35,6 +37,8 @@ class KernelReading:
     counters: KernelCounters
     softnet: tuple[tuple[int, ...], ...] = ()
     """A line for each CPU that is online, in the kernel's order; empty where there is no softnet_stat."""
+    fragment_memory_bytes: int | None = None
+    """The memory of packets in reassembly; None where there is no sockstat."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +48,20 @@ class KernelGrowth:
     counters: KernelCounters
     left_out: tuple[str, ...] = field(default=())
     """The names of counters that fell: `Ip.ReasmFails`."""
+    fragment_memory_bytes: int | None = None
+    """The larger of the amounts at the two readings."""
 
 
 def parse_reading(text: str) -> KernelReading | Unknown:
-    """Parse /proc/net/snmp, /proc/net/netstat and /proc/net/softnet_stat, one after the other.
+    """Parse /proc/net/snmp, /proc/net/netstat, /proc/net/softnet_stat and /proc/net/sockstat, one after the other.
 
     A line of softnet_stat is a row of hexadecimal words of eight digits; no line of the others is.
     """
     counters = parse_counters(text)
     if isinstance(counters, Unknown):
         return Unknown(f"No counter could be parsed from {', '.join(COUNTERS_OF_THIS_NODE.files)}.")
-    return KernelReading(counters, parse_softnet(text.splitlines()))
+    memory = _FRAGMENT_MEMORY.search(text)
+    return KernelReading(counters, parse_softnet(text.splitlines()), int(memory[1]) if memory else None)
 
 
 def parse_softnet(lines: Iterable[str]) -> tuple[tuple[int, ...], ...]:
@@ -87,7 +94,8 @@ def difference(before: KernelReading, after: KernelReading) -> KernelGrowth | Un
         groups[SOFTNET] = softnet
     elif before.softnet or after.softnet:
         fell += [f"{SOFTNET}.{name}" for name in _SOFTNET_COLUMNS]
-    return KernelGrowth(KernelCounters(groups), tuple(fell))
+    amounts = [r.fragment_memory_bytes for r in (before, after) if r.fragment_memory_bytes is not None]
+    return KernelGrowth(KernelCounters(groups), tuple(fell), max(amounts, default=None))
 
 
 def difference_text(change: KernelGrowth) -> str:

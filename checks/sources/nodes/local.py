@@ -9,8 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from checks.model.broken_dependency import named_dependency
-from checks.model.facts import Node
+from checks.model.facts import MissingRight, Node, Unknown
 from checks.model.journal import Journal
+from checks.model.system_limits import limit_reached
 from checks.sources.kernel_files import COUNTER_FILES, PROC_SYS, SPEED_FILES, SYS_CLASS_NET, THIS_NODE
 from checks.sources.nodes import netlink
 from checks.sources.nodes.assembly import interface_text, neighbour_text, route_text
@@ -21,6 +22,11 @@ from checks.sources.nodes.sysctls import sysctl_paths, sysctls
 
 async def read_local_node(name: str, journal: Journal) -> Node:
     """Read this node under the name `name`. Raises ShellError, as for a peer, where the kernel does not answer."""
+    if (system := os.uname().sysname) != "Linux":
+        raise ShellError(
+            f"{name} runs {system}, which racwire does not support: run racwire on a node that runs Linux. "
+            "`racwire open` reads saved files here too."
+        )
     with ExitStack() as journalled:
         entries = {
             topic: journalled.enter_context(journal.entry(name, topic, THIS_NODE.action(topic)))
@@ -29,7 +35,9 @@ async def read_local_node(name: str, journal: Journal) -> Node:
         try:
             dump = await asyncio.to_thread(netlink.dump)
         except OSError as error:
-            why = named_dependency(error) or f"The kernel of {name} did not report its interfaces: {error.strerror}"
+            limit = limit_reached(error)
+            broken = "" if limit else named_dependency(error)
+            why = broken or f"The kernel of {name} did not report its interfaces: {limit or error.strerror}"
             raise ShellError(f"{why}.") from error
         interfaces = netlink.interfaces_of(dump)
         speed_paths = [f"{interface.name}/{file}" for interface in interfaces for file in SPEED_FILES]
@@ -59,9 +67,14 @@ async def read_local_node(name: str, journal: Journal) -> Node:
         neighbours=neighbours,
         counters=parse_counters(entry.text),
         sysctls=sysctls(names, values),
-        limits=tuple(
-            f"This user may not read {path} on {name}; root may." for path in (*counter_files.denied, *settings.denied)
-        ),
+        unread=tuple(_denied(path, name) for path in (*counter_files.denied, *settings.denied)),
+    )
+
+
+def _denied(path: str, node: str) -> Unknown:
+    return Unknown(
+        f"This user may not read {path} on {node}; root may.",
+        MissingRight(f"read {path} on {node}", where=f"root on {node}"),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from checks.model.facts import Node
+from checks.model.facts import Node, Unknown
 from checks.model.journal import Journal
 from checks.sources.kernel_files import KERNEL_RELEASE_PATH, PEER, PEER_WITH_ERRORS
 from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
@@ -62,8 +62,8 @@ def _node(name: str, parts: Mapping[str, Section]) -> Node:
         neighbours=parse_neighbours(text["neighbours"]),
         counters=parse_counters(text["counters"]),
         sysctls=sysctls((interface.name for interface in interfaces), values),
-        limits=tuple(
-            f"The {topic} of {name} could not be read: {_reason(parts.get(topic))}"
+        unread=tuple(
+            Unknown(f"The {topic} of {name} could not be read: {_reason(parts.get(topic))}")
             for topic in ("routes", "neighbours")
             if parts.get(topic, Section(exit_status=1)).exit_status
         ),

@@ -67,8 +67,8 @@ def _status(text: str) -> int:
 
 
 def config_files(text: str) -> tuple[ConfigFile, ...]:
-    """The files of a section that `files_program` printed, in its order."""
-    return tuple(_config_files(text))
+    """The files of a section that `files_program` printed, in its order, each path once."""
+    return tuple({file.path: file for file in _config_files(text)}.values())
 
 
 def grepped_files(text: str) -> tuple[ConfigFile, ...]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from collections.abc import Callable
 
+from checks.model.facts import Node, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.sources.database.connections import Connections
@@ -16,6 +18,9 @@ from checks.sources.database.secret import Secret
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.progress import Progress
 from checks.sources.registry import SSH
+
+ReportNodes = Callable[[tuple[Node | UnreadNode, ...]], None]
+"""Receives all nodes of the cluster while some of them are pending; called again after each answer."""
 
 
 class Session:
@@ -28,18 +33,25 @@ class Session:
         progress: Progress | None = None,
         *,
         password: Secret | None = None,
+        nodes_so_far: ReportNodes | None = None,
     ) -> None:
         self.settings = settings
         self.journal = journal
         self.local_node = os.uname().nodename.split(".")[0]
         self.databases = Connections(settings.database, password, journal, lambda: self.local_node)
         self._progress = progress
+        self._nodes_so_far = nodes_so_far
         self._shells: dict[str, asyncio.Task[Shell]] = {}
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
         """Report the progress of gathering a group of facts."""
         if self._progress is not None:
             self._progress(group, text, done, total)
+
+    def nodes_so_far(self, nodes: tuple[Node | UnreadNode, ...]) -> None:
+        """Report the nodes while some of them are pending."""
+        if self._nodes_so_far is not None:
+            self._nodes_so_far(nodes)
 
     async def shell(self, node: str) -> Shell:
         """The shell on a node, opened at the first call.

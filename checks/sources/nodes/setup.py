@@ -6,15 +6,21 @@ from contextlib import ExitStack
 
 from checks.model.facts import NodeSetup
 from checks.model.journal import Journal
+from checks.sources.entries import BY_SUDO
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.sections import sections
 from checks.sources.nodes.setup_text import parse_setup
 from checks.sources.nodes.shell import Shell
 
 
-async def read_setup(shell: Shell, journal: Journal, timeout_s: float) -> NodeSetup:
-    """Read a node's setup. Raises ShellError where the node does not answer in time.
+async def read_setup(
+    shell: Shell, journal: Journal, timeout_s: float, *, sudo: bool = False, grid_owner: str = ""
+) -> NodeSetup:
+    """Read a node's setup; `sudo` permits `sudo -n` for tools that refuse this user.
 
+    `grid_owner` is the owner of the Grid home, who is the same user on all nodes; empty where it is not known.
+
+    Raises ShellError where the node does not answer in time.
     The journal has it under the topics `setup`, `boot files` and `lldp`.
     """
     with ExitStack() as journalled:
@@ -22,11 +28,11 @@ async def read_setup(shell: Shell, journal: Journal, timeout_s: float) -> NodeSe
             topic: journalled.enter_context(journal.entry(shell.node, topic, SETUP.action(topic)))
             for topic in SETUP.topics
         }
-        answer = await shell.run(SETUP, timeout_s=timeout_s)
+        answer = await shell.run(SETUP, BY_SUDO if sudo else "no", timeout_s=timeout_s)
         parts = sections(answer.text)
         for topic, entry in entries.items():
             texts = {name: parts[name].text for name in SETUP.sections[topic] if name in parts}
             entry.text = "\n\n".join(f"{name}:\n{text}" for name, text in texts.items() if text)
             if len(texts) < len(SETUP.sections[topic]):
                 entry.outcome = "the answer is incomplete"
-        return parse_setup(shell.node, parts)
+        return parse_setup(shell.node, parts, grid_owner)

@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from checks.model.facts import LldpNeighbour, NetworkService, NodeSetup, Unknown
+from checks.model.facts import LldpNeighbour, MissingRight, NetworkService, NodeSetup, Unknown
+from checks.rules.engineered import PLATFORM
 from checks.sources.clusterware.cluster_text import parse_check_crs
+from checks.sources.clusterware.grid_home import SUDOERS_SCRIPT, right_to_the_tools
 from checks.sources.clusterware.home_files import parse_crs_home
 from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages, refusal_in
-from checks.sources.node_setup import DAEMONS
+from checks.sources.grid_commands import OLR_FILES
+from checks.sources.node_setup import CRSCTL_LIMIT_S, DAEMONS, NO_HOME
 from checks.sources.nodes.boot_config.active_manager import BootFiles, mtus_at_boot, parse_network_services
 from checks.sources.nodes.boot_config.device import Device, parse_devices
 from checks.sources.nodes.boot_config.fragile import parse_fragile
@@ -26,7 +29,15 @@ from checks.sources.nodes.sections import Section, config_files, grepped_files
 _LINE = re.compile(r"lldp\.(.+?)\.((?:via|rid|age|chassis|port|vlan|ppvid|pi|lldp-med|unknown-tlvs)(?:\..+?)?)=(.*)")
 _SMALLEST_FRAME_BYTES = 64
 _NOT_FOUND = 127
+_NO_TIMEOUT = "the program timeout, which racwire runs `{}` with, is not installed there"
+_TIMEOUT_MISSING = re.compile(r"\btimeout: (?:command )?not found")
+"""As shells print it. The program timeout itself prints `timeout: failed to run command`."""
+_LOG_HEAD = re.compile(r"^[0-9]{4}-\S+ \[[^\]]*\] ")
+"""The time and the level in front of a message of lldpctl."""
+_NO_DAEMON = re.compile(r"socket.*: (?:No such file or directory|Connection refused)$")
+_REFUSED = re.compile(r"socket.*: Permission denied$")
 _TIMED_OUT = 124
+_NO_CRSCTL = "the Grid home that olr.loc names has no crsctl"
 
 
 def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
@@ -35,15 +46,30 @@ def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
     An interface can have several neighbours, where a switch forwards the announcements of other switches.
     """
     if section.exit_status == _NOT_FOUND:
+        if _lacks_timeout(section):
+            return Unknown(_NO_TIMEOUT.format("lldpctl"))
         return Unknown("lldpd, which receives the announcements of switches, is not installed there")
     if section.exit_status == _TIMED_OUT:
         return Unknown("lldpctl did not answer in time")
     neighbours = tuple(_neighbours(section.text))
     if section.exit_status and not neighbours:
-        printed = printed_lines(section.text)
+        printed = [_LOG_HEAD.sub("", line) for line in printed_lines(section.text)]
         reported = f" ({quoted(printed[-1])})" if printed else ""
-        return Unknown(f"lldpctl printed no answer{reported}: only root and the group of lldpd's socket may query it")
+        if any(_NO_DAEMON.search(line) for line in printed):
+            return Unknown(f"lldpd, which receives the announcements of switches, does not run there{reported}")
+        if any(_REFUSED.search(line) for line in printed):
+            return Unknown(
+                f"only root and the group of lldpd's socket may query lldpd there{reported}",
+                MissingRight(
+                    "query lldpd (lldpctl) as root or as a member of the group of its socket", script=SUDOERS_SCRIPT
+                ),
+            )
+        return Unknown(f"lldpctl printed no answer{reported}")
     return neighbours
+
+
+def _lacks_timeout(section: Section) -> bool:
+    return section.exit_status == _NOT_FOUND and _TIMEOUT_MISSING.search(section.text) is not None
 
 
 def _neighbours(text: str) -> Iterator[LldpNeighbour]:
@@ -114,11 +140,13 @@ _PLATFORMS = (
     ("product_name", "Google Compute Engine", "Google Cloud"),
 )
 """The DMI field and value that identify the machines of each cloud, as the cloud documents them for its guests."""
-_ENGINEERED = "Oracle Engineered System"
 
 
-def parse_setup(name: str, parts: Mapping[str, Section]) -> NodeSetup:
-    """The setup of a node. Never raises: text that cannot be parsed is left out, or Unknown."""
+def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -> NodeSetup:
+    """The setup of a node whose Grid home belongs to `grid_owner`.
+
+    Never raises: text that cannot be parsed is left out, or Unknown.
+    """
 
     def text(section: str) -> str:
         return parts.get(section, Section()).text
@@ -137,7 +165,7 @@ def parse_setup(name: str, parts: Mapping[str, Section]) -> NodeSetup:
         parse_details(text("connection details")),
     )
     services = parse_network_services(text("units"))
-    kept, limits = mtus_at_boot(files, services, devices)
+    kept, unread = mtus_at_boot(files, services, devices)
     is_cut = "rules" not in parts
     return NodeSetup(
         name,
@@ -147,8 +175,8 @@ def parse_setup(name: str, parts: Mapping[str, Section]) -> NodeSetup:
         grid_home=_home(seen, text("homes")),
         daemons=programs if isinstance(programs, Unknown) else tuple(sorted(set(_daemons(programs)))),
         instances=programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs)))),
-        autostart=_autostart(parts.get("autostart", Section()), text("ohasdstr"), boot.get("name", name)),
-        services=_services(parts.get("services", Section())),
+        autostart=_autostart(parts.get("autostart", Section()), text("ohasdstr"), boot.get("name", name), grid_owner),
+        services=_services(parts.get("services", Section()), grid_owner),
         keepers=(NetworkService.NETPLAN, *services) if services and files.netplan else services,
         kept=Unknown("the answer is incomplete") if is_cut else kept,
         fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
@@ -156,7 +184,7 @@ def parse_setup(name: str, parts: Mapping[str, Section]) -> NodeSetup:
         infiniband_modes=_modes(text("devices"), devices),
         lldp=parse_lldp(parts.get("lldp", Section(exit_status=255))),
         clients_by=parse_logins(text("logins"), boot.get("machine", "")),
-        limits=limits,
+        unread=unread,
     )
 
 
@@ -166,7 +194,10 @@ def _programs(text: str) -> tuple[str, ...] | Unknown:
     if _RECORDS_ARE_READ not in lines:
         return Unknown("the grep of this node cannot read command lines; GNU grep can")
     if "visible" not in lines:
-        return Unknown("this user may not see the processes of other users there (hidepid of /proc)")
+        return Unknown(
+            "this user may not see the processes of other users there (hidepid of /proc)",
+            MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
+        )
     contained = {found[1] for line in lines if (found := _CONTAINED.match(line))}
     found_at = (found for line in lines if (found := _PROGRAM.fullmatch(line)))
     return tuple(found[2].strip() for found in found_at if found[1] not in contained)
@@ -192,10 +223,12 @@ def _home(programs: tuple[str, ...], homes: str) -> str | Unknown:
             path, slash, name = program.split(" ")[0].rpartition("/bin/")
             if slash and name == wanted and path.startswith("/"):
                 return path
-    return parse_crs_home(homes) or Unknown("no Clusterware runs there, and olr.loc names no Grid home")
+    return parse_crs_home(homes) or Unknown(
+        "racwire saw no ocssd.bin there, and read no olr.loc that names a Grid home"
+    )
 
 
-def _autostart(config: Section, files: str, host: str) -> bool | Unknown:
+def _autostart(config: Section, files: str, host: str, grid_owner: str) -> bool | Unknown:
     codes = {message.code for message in read_messages(config.text)}
     if codes & {_ENABLED, _DISABLED}:
         return _ENABLED in codes
@@ -205,26 +238,36 @@ def _autostart(config: Section, files: str, host: str) -> bool | Unknown:
     found = next((by_host[name] for name in names if name in by_host), "")
     if found in ("enable", "disable"):
         return found == "enable"
-    return Unknown(_why_not("crsctl config crs", config))
+    return _unanswered("crsctl config crs", config, grid_owner)
 
 
-def _services(check: Section) -> tuple[str, ...] | Unknown:
+def _services(check: Section, grid_owner: str) -> tuple[str, ...] | Unknown:
     messages = parse_check_crs(check.text)
     if isinstance(messages, Unknown):
-        return Unknown(_why_not("crsctl check crs", check))
+        return _unanswered("crsctl check crs", check, grid_owner)
     return tuple(f"{message.code}: {message.text}" for message in messages)
 
 
-def _why_not(command: str, answer: Section) -> str:
+def _unanswered(command: str, answer: Section, grid_owner: str) -> Unknown:
+    if NO_HOME in answer.text.split("\n"):
+        if denied := next((file for file in OLR_FILES if f"{file}: Permission denied" in answer.text), ""):
+            return Unknown(
+                f"this user may not read {denied} there, which names the Grid home: the Grid owner and root may",
+                MissingRight(f"read {denied}, as the Grid owner or root"),
+            )
+        return Unknown("no olr.loc there names a Grid home")
     if answer.exit_status == _NOT_FOUND:
-        return "the Grid home that olr.loc names has no crsctl"
+        return Unknown(_NO_TIMEOUT.format(command) if _lacks_timeout(answer) else _NO_CRSCTL)
     if answer.exit_status == _TIMED_OUT:
-        return f"`{command}` did not answer in time: Clusterware may hang there"
+        return Unknown(f"`{command}` did not answer there within {CRSCTL_LIMIT_S} s: Clusterware starts, or hangs")
     lines = printed_lines(answer.text)
     refusal = refusal_in(answer.text)
     if refusal is not None:
-        return f"this user may not run `{command}` there ({quoted(refusal)}): the Grid owner and root may"
-    return f"`{command}` printed no answer{f': {quoted(lines[0])}' if lines else ''}"
+        return Unknown(
+            f"this user may not run `{command}` there ({quoted(refusal)}): the Grid owner and root may",
+            right_to_the_tools(grid_owner),
+        )
+    return Unknown(f"`{command}` printed no answer{f': {quoted(lines[0])}' if lines else ''}")
 
 
 def _moment(text: str) -> str | Unknown:
@@ -238,7 +281,7 @@ def _platform(text: str) -> str:
     values = parse_values(text)
     # Exadata and ODA are recognised by files of Oracle's own images, also in a cloud.
     if any(line.startswith("there:") for line in text.split("\n")):
-        return _ENGINEERED
+        return PLATFORM
     return next((name for field, value, name in _PLATFORMS if values.get(field) == value), "")
 
 

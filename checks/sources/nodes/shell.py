@@ -13,13 +13,30 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from checks.model.facts import MissingRight
 from checks.model.settings import SshSettings
+from checks.model.system_limits import limit_reached
 from checks.sources.entries import Program
 from checks.sources.nodes import framing
 from checks.sources.nodes.framing import Completed, TooMuchOutput
 from checks.sources.nodes.process import TalkingProcess
 from checks.sources.nodes.read_only import demand_read_only_command, demand_registered_program
-from checks.sources.nodes.ssh import SHELL_PATH, ssh_command, ssh_failure, ssh_silence
+from checks.sources.nodes.ssh import (
+    AUTHENTICATED,
+    LOGIN_ENDED,
+    SHELL_PATH,
+    other_system,
+    ssh_command,
+    without_narration,
+)
+from checks.sources.nodes.ssh_failure import (
+    FailedLogin,
+    login_limit_s,
+    missing_right,
+    not_supported,
+    ssh_failure,
+    ssh_silence,
+)
 
 __all__ = ["Completed", "Shell", "ShellError"]
 
@@ -31,8 +48,10 @@ _PROFILE_LIMIT_BYTES = 65_536
 class ShellError(Exception):
     """A shell could not be opened, or did not answer in time. The text says what happened, where and what to do."""
 
-    def __init__(self, sentence: str, detail: str = "") -> None:
+    def __init__(self, sentence: str, detail: str = "", right: MissingRight | None = None) -> None:
         super().__init__(sentence)
+        self.right = right
+        """The missing right, where one is missing."""
         self.detail = detail
         """The unchanged output of ssh and the login, for the journal."""
 
@@ -43,6 +62,8 @@ class _Ended:
 
     exit_status: int | None
     """None where racwire itself ended the shell."""
+    other_system: str = ""
+    """The system of a peer that does not run Linux, for which racwire ended the login."""
 
 
 class Shell:
@@ -61,6 +82,12 @@ class Shell:
         self._greeting: asyncio.Future[_Ended | None] = asyncio.get_running_loop().create_future()
         """Resolved with None when the shell answers, or with its end."""
         self._before_greeting = bytearray()
+        self._login_output = bytearray()
+        """The output of the login up to LOGIN_ENDED, that line included; empty before."""
+        self._opening: asyncio.Timeout | None = None
+        """The time limit of a login that the peer has not accepted yet."""
+        self._start_limit_s = 0.0
+        """The limit for the start of the shell after the peer has accepted the login."""
         self._ended: _Ended | None = None
         self._number = 0
         self._turn = asyncio.Lock()
@@ -74,14 +101,16 @@ class Shell:
         shell = cls(node)
         environment = {"PATH": SHELL_PATH, "LC_ALL": "C"}
         try:
-            outcome = await shell._open(["sh"], environment, _LOCAL_START_TIMEOUT_S)
+            outcome = await shell._open(["sh"], environment, _LOCAL_START_TIMEOUT_S, is_login=False)
         except TimeoutError:
             raise ShellError(
                 f"sh on {node} did not answer within {_LOCAL_START_TIMEOUT_S:g} s: check the load of this node."
             ) from None
         except OSError as error:
+            limit = limit_reached(error)
             raise ShellError(
-                f"racwire could not start sh on {node}: {error.strerror}. Check that one of {SHELL_PATH} has sh."
+                f"racwire could not start sh on {node}: "
+                + (f"{limit}." if limit else f"{error.strerror}. Check that one of {SHELL_PATH} has sh.")
             ) from None
         if outcome is not None:
             raise ShellError(f"sh on {node} ended before it answered: try `sh` on {node} by hand.", shell._output())
@@ -100,18 +129,23 @@ class Shell:
         shell = cls(node)
         # ssh's messages are matched in English, whatever the operator's own language is.
         environment = {**os.environ, "LC_ALL": "C"}
+        shell._start_limit_s = settings.connect_timeout_s
+
+        def login(exit_status: int | None = None) -> FailedLogin:
+            messages, printed = shell._background_reader.other_output(), shell._printed_at_login()
+            return FailedLogin(node, settings, messages, printed, exit_status)
+
         try:
-            outcome = await shell._open(argv, environment, settings.connect_timeout_s)
+            outcome = await shell._open(argv, environment, login_limit_s(settings), is_login=True)
         except TimeoutError:
-            raise ShellError(ssh_silence(node, settings), shell._output()) from None
+            raise ShellError(ssh_silence(login()), shell._output()) from None
         except OSError as error:
-            raise ShellError(
-                f"racwire could not connect to {node}: this node cannot run {argv[0]} ({error.strerror}). Install "
-                "openssh-clients, or correct the PATH.",
-            ) from None
+            raise ShellError(_not_started(node, argv[0], error)) from None
+        if outcome is not None and outcome.other_system:
+            raise ShellError(not_supported(node, outcome.other_system), shell._output())
         if outcome is not None:
-            output = shell._output()
-            raise ShellError(ssh_failure(node, settings, outcome.exit_status or 0, output), output)
+            failed = login(outcome.exit_status)
+            raise ShellError(ssh_failure(failed), shell._output(), missing_right(failed))
         return shell
 
     async def run(self, program: Program, *arguments: str, timeout_s: float | None = None) -> Completed:
@@ -174,27 +208,35 @@ class Shell:
         self._on_exit(None)
         await self._process.close()
 
-    async def _open(self, argv: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> _Ended | None:
+    async def _open(
+        self, argv: Sequence[str], environment: Mapping[str, str], timeout_s: float, *, is_login: bool
+    ) -> _Ended | None:
         """Start the shell and wait for its answer; return its end if it ends first. Raises OSError, TimeoutError."""
         opened = False
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(timeout_s) as self._opening:
                 await self._process.start(argv, environment)
-                self._process.write(framing.setup(self._token))
+                if not is_login:
+                    self._process.write(framing.setup(self._token))
                 outcome = await self._greeting
             opened = outcome is None
         finally:
+            self._opening = None
             if not opened:
                 await self.close()
         return outcome
 
+    def _printed_at_login(self) -> str:
+        return (self._login_output + self._before_greeting).decode("utf-8", errors="replace").strip()
+
     def _output(self) -> str:
         """The output that is no answer: ssh's own messages first, then the output of the login."""
-        login = self._before_greeting.decode("utf-8", errors="replace").strip()
-        return "\n".join(text for text in (self._background_reader.other_output(), login) if text)
+        texts = (self._background_reader.other_output(), self._printed_at_login())
+        return "\n".join(text.replace("\r\n", "\n") for text in texts if text)
 
     def _lost(self) -> ShellError:
-        last_line = self._background_reader.other_output().rpartition("\n")[2].rstrip(".")
+        messages = without_narration(self._background_reader.other_output())
+        last_line = messages.rpartition("\n")[2].rstrip(".")
         if self._ended is None or self._ended.exit_status is None:
             return ShellError(f"The connection to {self.node} is closed: run racwire again.", self._output())
         how = f"last message: {last_line}" if last_line else f"its shell ended with status {self._ended.exit_status}"
@@ -204,9 +246,13 @@ class Shell:
         """Receive stdout: the start marker, then the answers of foreground programs."""
         if not self._greeting.done():
             self._before_greeting += data
+            if not self._login_output:
+                self._end_login()
             if framing.start_marker(self._token) in self._before_greeting:
                 self._greeting.set_result(None)
                 self._before_greeting.clear()
+                # A banner is no message about the end of the connection.
+                self._background_reader.noise.clear()
             del self._before_greeting[:-_PROFILE_LIMIT_BYTES]
         elif self._foreground is not None:
             reader, answer = self._foreground
@@ -220,12 +266,32 @@ class Shell:
             if completed is not None:
                 answer.set_result(completed)
 
+    def _end_login(self) -> None:
+        """Send the first input once the login has ended; end the shell where the peer does not run Linux."""
+        before, line, after = self._before_greeting.partition(f"{LOGIN_ENDED}\n".encode())
+        if not line:
+            return
+        self._login_output, self._before_greeting = before + line, after
+        if system := other_system(before.decode("utf-8", errors="replace")):
+            self._greeting.set_result(_Ended(None, system))
+        else:
+            self._process.write(framing.setup(self._token))
+
     def _on_stderr(self, data: bytes) -> None:
         """Receive stderr: the answers of background commands, and ssh's own messages."""
         for number, completed in self._background_reader.feed(data):
             answer = self._background.pop(number, None)
             if answer is not None and not answer.done():
                 answer.set_result(completed)
+        self._limit_start()
+
+    def _limit_start(self) -> None:
+        """Shorten the time limit when the peer has accepted the user: the rest of a login takes no look-ups."""
+        if self._opening is not None and AUTHENTICATED.search(self._background_reader.other_output()):
+            limit, self._opening = self._opening, None
+            ends_s = asyncio.get_running_loop().time() + self._start_limit_s
+            if not limit.expired():
+                limit.reschedule(min(ends_s, limit.when() or ends_s))
 
     def _on_exit(self, exit_status: int | None) -> None:
         """Record the end of the shell, and fail every call that still waits for an answer."""
@@ -240,6 +306,16 @@ class Shell:
             waiting.append(self._foreground[1])
         for answer in waiting:
             _fail(answer, self._lost())
+
+
+def _not_started(node: str, program: str, error: OSError) -> str:
+    """The message where this node could not start ssh."""
+    if limit := limit_reached(error):
+        return f"racwire could not start {program} for {node}: {limit}."
+    return (
+        f"racwire could not connect to {node}: this node cannot run {program} ({error.strerror}). Install "
+        "openssh-clients, or correct the PATH."
+    )
 
 
 def _fail(answer: asyncio.Future[Completed], error: Exception) -> None:

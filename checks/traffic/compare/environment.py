@@ -17,7 +17,10 @@ _ANOTHER = 1.8
 
 def environment_of(header: Header, readings: Readings) -> dict[str, str]:
     """Return the facts by name, without the facts that were not known at the time of the recording."""
-    facts = {"seconds between samples": _between_samples(header, readings), "racwire": header.racwire_version}
+    first = "instance" if "node" not in readings.lengths else "node"
+    facts = {"seconds between samples": _between_samples(header, readings, first), "racwire": header.racwire_version}
+    if first == "node" and "instance" in readings.lengths:
+        facts["seconds between samples of instances"] = _between_samples(header, readings, "instance")
     for node, cpus in sorted(readings.cpus.items()):
         facts[f"{node} CPUs"] = str(cpus)
     for node, links in sorted(readings.links.items()):
@@ -46,10 +49,10 @@ def environment_of(header: Header, readings: Readings) -> dict[str, str]:
     return facts
 
 
-def _between_samples(header: Header, readings: Readings) -> str:
-    """The interval from the header; the interval of the samples where the operator changed it later."""
-    shortest_s, longest_s = readings.intervals_s
-    if readings.is_uneven:
+def _between_samples(header: Header, readings: Readings, kind: str) -> str:
+    """The interval from the header; the interval of the samples where it was changed later, or slowed down."""
+    shortest_s, longest_s = readings.intervals_s(kind)
+    if readings.is_uneven(kind):
         return f"{shortest_s:g} to {longest_s:g}"
     least_s, most_s = sorted((shortest_s, header.interval_s))
     return f"{shortest_s if most_s >= _ANOTHER * least_s > 0 else header.interval_s:g}"

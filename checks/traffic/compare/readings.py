@@ -98,21 +98,25 @@ class Readings:
     """The changes during the recording, one sentence each, in order."""
     gaps: dict[str, list[str]] = field(default_factory=dict)
     """The reasons of the gaps, by source."""
-    lengths: dict[float, float] = field(default_factory=dict)
-    """The total time of the samples of nodes and instances, by sample length to the half second."""
+    lengths: dict[str, dict[float, float]] = field(default_factory=dict)
+    """By `node` and `instance` the total time of the samples, by sample length to the half second."""
 
-    @property
-    def intervals_s(self) -> tuple[float, float]:
-        """The shortest and the longest interval between samples that was used for a while: the operator can change the
-        interval during a recording. 0 without samples."""
-        least = _USUAL * sum(self.lengths.values())
-        usual = [length for length, covered in self.lengths.items() if covered >= least]
+    def intervals_s(self, kind: str) -> tuple[float, float]:
+        """Return the shortest and the longest interval between samples of a kind that was used for a while: the
+        operator can change the interval during a recording, and instances slow down. 0 without samples."""
+        lengths = self.lengths.get(kind, {})
+        least = _USUAL * sum(lengths.values())
+        usual = [length for length, covered in lengths.items() if covered >= least]
         return min(usual, default=0.0), max(usual, default=0.0)
 
     @property
-    def is_uneven(self) -> bool:
-        """Whether the longest interval is much longer than the shortest."""
-        shortest_s, longest_s = self.intervals_s
+    def longest_s(self) -> float:
+        """The longest interval of any kind."""
+        return max((self.intervals_s(kind)[1] for kind in self.lengths), default=0.0)
+
+    def is_uneven(self, kind: str) -> bool:
+        """Return whether the longest interval of a kind is much longer than its shortest."""
+        shortest_s, longest_s = self.intervals_s(kind)
         return longest_s >= _CHANGED * shortest_s > 0
 
     def subjects(self, kind: str) -> list[str]:
@@ -176,7 +180,8 @@ def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Read
             if 0 < event.seconds <= _LONGEST_S:
                 if isinstance(event, NodeSample | InstanceSample):
                     length = round(2 * event.seconds) / 2 or event.seconds
-                    readings.lengths[length] = readings.lengths.get(length, 0.0) + event.seconds
+                    lengths = readings.lengths.setdefault(event.kind, {})
+                    lengths[length] = lengths.get(length, 0.0) + event.seconds
                 for subject, amounts in _amounts(event, readings, names):
                     _add(readings.pieces, time, event, subject, amounts)
     return readings

@@ -46,7 +46,7 @@ def runs_of(
     piece_s = max(stretch_s or piece_length(lasting, interval_s), least_s)
     all_readings = [read(recording, piece_s, skip_first_s) for _, recording in recordings]
     subjects = {kind: sorted({n for r in all_readings for n in r.subjects(kind)}) for kind in _KINDS}
-    longest_s = max((readings.intervals_s[1] for readings in all_readings), default=0.0)
+    longest_s = max((readings.longest_s for readings in all_readings), default=0.0)
     times = fewest = max(math.ceil(longest_s / piece_s - _TOLERANCE), 1)
     measured = [_measured(readings, subjects, fewest) for readings in all_readings]
     if stretch_s is None:
@@ -146,11 +146,12 @@ def _warnings(readings: Readings, measured: Sequence[Measured], seconds: float, 
         yield f"The recording has {seconds:.0f} s{after}: less than one stretch of {readings.piece_s:g} s."
         return
     yield from readings.changes
-    if readings.is_uneven:
-        shortest_s, longest_s = readings.intervals_s
+    for kind in filter(readings.is_uneven, sorted(readings.lengths, reverse=True)):
+        shortest_s, longest_s = readings.intervals_s(kind)
+        slowed = ", or racwire slowed down while the instances or the interconnect were in trouble"
         yield (
-            f"The samples are {shortest_s:g} to {longest_s:g} s long: the interval was changed during the recording, "
-            "or a source was slow to answer."
+            f"The samples of {kind}s are {shortest_s:g} to {longest_s:g} s long: the interval was changed during the "
+            f"recording, or a source was slow to answer{slowed if kind == 'instance' else ''}."
         )
     for source, reasons in list(readings.gaps.items())[:_MOST_GAPS]:
         yield f"{source}: {counted(len(reasons), 'gap')}, first: {reasons[0]}"

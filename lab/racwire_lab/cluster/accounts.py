@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from racwire_lab.cluster.profiles import ClusterProfile, NodeAccount
-from racwire_lab.cluster.topology import DATABASE, NETWORKS, SCAN_ADDRESS, SCAN_NAME, Shape, index_of
+from racwire_lab.cluster.topology import DATABASE, SCAN_ADDRESS, SCAN_NAME, Shape, index_of
 
 
 def write(directory: Path, shape: Shape, profile: ClusterProfile, *, rootless: bool) -> None:
@@ -42,13 +42,16 @@ def write(directory: Path, shape: Shape, profile: ClusterProfile, *, rootless: b
     shadow.write_text("".join(f"{name}:*:19000:0:99999:7:::\n" for name in accounts), encoding="utf-8")
     hosts = ["127.0.0.1 localhost"]
     for node in shape.nodes:
-        names = [node, *(f"{node}-priv{network.number}" for network in NETWORKS if network.private)]
-        hosts += [f"{net.address(index_of(node))} {name}" for net, name in zip(NETWORKS, names, strict=True)]
+        known = (shape.networks[0], *shape.private_networks)
+        names = [node, *(f"{node}-priv{network.number}" for network in shape.private_networks)]
+        hosts += [f"{net.address(index_of(node))} {name}" for net, name in zip(known, names, strict=True)]
     if shape.database:
         hosts.append(f"{SCAN_ADDRESS} {SCAN_NAME}")
     (etc / "hosts").write_text("\n".join(hosts) + "\n", encoding="ascii")
     # The machine's own oratab names databases that do not run on the nodes.
-    listed = f"{DATABASE}:{directory}/database:N\n" if shape.database else ""
+    others = [other for node in shape.nodes for other in shape.others_on(node)]
+    databases = (DATABASE, *others) if shape.database else ()
+    listed = "".join(f"{name}:{directory}/database:N\n" for name in databases)
     (etc / "oratab").write_text(f"# NAME:ORACLE_HOME:N\n{listed}", encoding="ascii")
 
 

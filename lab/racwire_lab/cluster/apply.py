@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from racwire_lab.cluster import clusterware, databases, holders, ssh_configuration, stack, wiring
+from racwire_lab.cluster import clusterware, databases, holders, node_programs, ssh_logins, stack, wiring
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
-from racwire_lab.cluster.topology import NETWORKS, PortId
+from racwire_lab.cluster.topology import PortId
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,11 @@ class RunningCluster:
 def build(running: RunningCluster, target: Desired) -> None:
     """Build the network of a new cluster, without faults. Raises LabError when a command fails."""
     ports = [
-        line for port, nic in target.nics.items() for line in wiring.new_port(port, nic, running.nodes[port.node].pid)
+        line
+        for port, nic in target.nics.items()
+        for line in wiring.new_port(port, target.cables[port].bridge, nic, running.nodes[port.node].pid)
     ]
-    run_all([running.in_switch([*wiring.bridges(), *ports])])
+    run_all([running.in_switch([*wiring.bridges(target.networks), *ports])])
     run_all(
         running.in_node(
             node,
@@ -72,7 +74,7 @@ def build(running: RunningCluster, target: Desired) -> None:
 
 
 def _new_nics(target: Desired, node: str) -> list[str]:
-    nics = [(NETWORKS[port.network], nic) for port, nic in target.nics.items() if port.node == node]
+    nics = [(target.networks[port.network], nic) for port, nic in target.nics.items() if port.node == node]
     return [line for network, nic in nics for line in wiring.new_nic(network, nic)]
 
 
@@ -96,7 +98,11 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         if before.reassembly_bytes[node] != size_bytes
     )
     _wire(running, after, recabled)
+    run_all(ssh_logins.missing_keys(running.directory, after.logins))
     _write_states(running, after)
+    run_all(
+        ssh_logins.restarts(running.directory, running.nodes, before.logins, after.logins, rootless=running.rootless)
+    )
     if recabled or before.nics != after.nics:
         jobs = [running.in_node(node, wiring.forget()) for node in running.nodes]
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
@@ -152,6 +158,7 @@ def _change_rules(running: RunningCluster, before: Desired, after: Desired) -> N
 def _write_states(running: RunningCluster, target: Desired) -> None:
     clusterware.write_answers(running.directory, target)
     stack.write_haips(running.directory, target)
+    node_programs.write_neighbours(running.directory, target)
     databases.apply_state(running.directory, target)
     for node, login in target.logins.items():
-        ssh_configuration.set_login(running.directory, node, login)
+        ssh_logins.set_login(running.directory, node, login)

@@ -19,8 +19,10 @@ from racwire_lab.cluster import (
     stack,
     topology,
 )
+from racwire_lab.cluster.database_kinds import DEFAULT_KIND, kind_named
 from racwire_lab.cluster.desired import desired
-from racwire_lab.cluster.faults import ActiveFault, fault_named, node_named, place
+from racwire_lab.cluster.fault_kind import ActiveFault
+from racwire_lab.cluster.faults import fault_named, node_named, place
 from racwire_lab.cluster.processes import missing_tool
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, NodeAccount, profile_named
 from racwire_lab.cluster.starting import bring_up
@@ -28,13 +30,14 @@ from racwire_lab.cluster.state import RemoteShell, State, load, save
 from racwire_lab.cluster.topology import (
     DATABASE,
     DATABASE_VERSIONS,
-    DEFAULT_NETWORK_SERVICE,
+    LLDP,
     MAX_MTU,
     MAX_NODES,
     MIN_MTU,
     MIN_NODES,
     MIXED,
     NETWORK_SERVICES,
+    NO_LLDP,
     SWITCH_MTU,
     Shape,
 )
@@ -174,6 +177,10 @@ class Lab:
         active = place(known, self.state.shape, node, network)
         if known.needs_nft and shutil.which("nft") is None:
             raise LabError(f"For the fault {known.name}: {missing_tool('nft')}")
+        if known.needs_users and not self.state.profile.accounts:
+            raise LabUsageError(f"The fault {known.name} needs {known.needs}.")
+        if known.needs_sshd and self.remote_shell != "ssh":
+            raise LabError(f"The fault {known.name} needs sshd, but {self.remote_shell_reason}.")
         return self._change(
             lambda state: state if active in state.faults else replace(state, faults=(*state.faults, active))
         )
@@ -202,6 +209,15 @@ class Lab:
         return self._change(
             lambda state: replace(state, port_mtus={**state.port_mtus, **dict.fromkeys(chosen, checked)})
         )
+
+    def described(self, fault: ActiveFault) -> str:
+        """Return the name of a fault and its place, such as `link-down (rac2 eth2)`."""
+        place = " ".join(part for part in (fault.node, self.nic_of(fault.network)) if part)
+        return f"{fault.fault} ({place})" if place else fault.fault
+
+    def nic_of(self, network: int | None) -> str | None:
+        """Return the name of the NICs on a network in the healthy cluster; None for no network."""
+        return self.state.shape.networks[network].nic if network else None
 
     def is_running(self, node: str, service: stack.Service) -> bool:
         """Whether a Clusterware service of the node runs; for `instance`, whether the instance is open."""
@@ -248,19 +264,26 @@ class Lab:
 
 def up(
     nodes: int = 2,
-    mtu: int = 9000,
+    mtu: int | None = None,
     progress: Callable[[str], None] | None = None,
     database: bool = True,
-    database_version: str = "19c",
-    keeper: str = DEFAULT_NETWORK_SERVICE,
+    database_version: str | None = None,
+    keeper: str | None = None,
     switch_mtu: int = SWITCH_MTU,
     db_unique_name: str = DATABASE,
     db_domain: str = "",
     like: str = DEFAULT_PROFILE,
+    lldp: str = NO_LLDP,
+    db_kind: str = DEFAULT_KIND,
+    has_second: bool = False,
+    ping_every_s: float = topology.PING_EVERY_S,
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
+    None stands for the value of the profile.
+
     The cluster has a database unless `database` is False or a package is missing; `progress` receives the reason.
+    `ping_every_s` is for tests that cannot wait for the instances' pings at the pace of real ones.
     Raises LabUsageError when an argument is out of range, and LabError when the cluster cannot start or one of another
     shape runs.
     """
@@ -268,6 +291,10 @@ def up(
         raise LabUsageError(
             f"The practice cluster has {MIN_NODES} to {MAX_NODES} nodes, not {nodes}: choose with --nodes."
         )
+    profile = profile_named(like)
+    mtu = profile.mtu if mtu is None else mtu
+    database_version = profile.database_version if database_version is None else database_version
+    keeper = profile.network_service if keeper is None else keeper
     if not MIN_MTU <= mtu <= MAX_MTU:
         raise LabUsageError(
             f"The practice cluster's MTU is {MIN_MTU} to {MAX_MTU} bytes, not {mtu}: choose with --mtu."
@@ -282,13 +309,17 @@ def up(
             f"The network service of the nodes is {', '.join(NETWORK_SERVICES)} or {MIXED}, not {keeper}: choose with "
             "--keeper."
         )
+    if lldp not in LLDP:
+        raise LabUsageError(f"lldpd of the nodes is {', '.join(LLDP)}, not {lldp}: choose with --lldp.")
     topology.checked_mtu(switch_mtu)
     topology.checked_names(db_unique_name, db_domain)
     profile_named(like)
+    kind_named(db_kind)
     _refuse_inside()
     progress = progress or (lambda _: None)
     version = _database(database, database_version, progress)
-    shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like)
+    names = (db_unique_name, db_domain)
+    shape = Shape(nodes, mtu, version, switch_mtu, keeper, *names, like, lldp, db_kind, has_second, ping_every_s)
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.files import write_lines
 from racwire_lab.cluster.processes import program, waiting_program
+from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.topology import CLUSTER_NAME, Shape, index_of
 
 _PROGRAMS = Path(__file__).parents[1] / "grid"
@@ -51,10 +52,12 @@ def install(directory: Path, shape: Shape) -> None:
         shutil.copy(waiting, first)
         for daemon in others:
             os.link(first, daemon)
+        os.link(first, home / "bin" / "tnslsnr")
         (home / "cdata" / node).mkdir(parents=True)
         (home / "gpnp" / node / "wallets" / "peer").mkdir(parents=True)
     cluster = directory / "cluster"
     cluster.mkdir()
+    write_lines(cluster / "release", [profile_named(shape.like).clusterware_release])
     (cluster / "name").write_text(f"{CLUSTER_NAME}\n", encoding="ascii")
 
 
@@ -63,3 +66,5 @@ def write_answers(directory: Path, desired: Desired) -> None:
     files = {"getif": desired.getif, "members": desired.members, "private": desired.private}
     for name, lines in files.items():
         write_lines(directory / "cluster" / name, lines)
+    for node, seconds in desired.tools_wait_s.items():
+        write_lines(directory / "nodes" / node / "tools_wait", (str(seconds),))

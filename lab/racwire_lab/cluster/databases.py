@@ -20,11 +20,13 @@ from pathlib import Path
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all, waiting_program
 from racwire_lab.cluster.ssh_configuration import node_home
-from racwire_lab.cluster.topology import DATABASE, SCAN_NAME, SERVICE_PORT, Shape, index_of
+from racwire_lab.cluster.topology import SCAN_NAME, SERVICE_PORT, Shape
 from racwire_lab.lab_errors import LabError
 from racwire_lab.programs.cache_fusion.settings import FOLLOWED_BY, mark_of
 
 USER = "RACWIRE"
+ADMINISTRATOR = "SYS"
+"""The user of the password file, who logs in AS SYSDBA, with the password of USER."""
 INSTANCE_FILE = "instance.json"
 """The desired state of a node's instance, as JSON of `instances.DesiredInstance`; one file in each node's directory."""
 _DAEMON = Path(__file__).parents[1] / "programs" / "start_cache_fusion.py"
@@ -121,7 +123,8 @@ def _install_monitors(directory: Path, shape: Shape) -> None:
     for node in shape.nodes:
         programs = node_home(directory, node) / "bin"
         programs.mkdir()
-        shutil.copy(waiting, programs / f"ora_pmon_{DATABASE}{index_of(node)}")
+        for instance in (shape.instance_of(node), *shape.others_on(node)):
+            shutil.copy(waiting, programs / f"ora_pmon_{instance}")
 
 
 def apply_state(directory: Path, target: Desired) -> None:

@@ -6,14 +6,18 @@ difference only. So faults combine, and each can be fixed exactly and in any ord
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from racwire_lab.cluster.faults import ActiveFault
+from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.instances import DesiredInstance, instances
+from racwire_lab.cluster.login_faults import SshLogin, login_of
+from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic, nic
-from racwire_lab.cluster.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU, SWITCH_MTU, PortId, Shape, index_of
+from racwire_lab.cluster.profiles import profile_named
+from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, PortId, Shape, index_of
 
 _LOSS_PERCENT = 5
 _ONE_IN_FRAGMENTS = 50
@@ -21,6 +25,7 @@ _FRAGMENT = "ip frag-off & 0x3fff != 0"
 """Match every fragment of a packet: more fragments follow, or the offset is not 0."""
 _REASSEMBLY_BYTES, _SMALL_REASSEMBLY_BYTES = 4_194_304, 4096
 """The kernel's own default; and less than two fragments."""
+_SLOW_TOOLS_S = 3
 _ABSENT_SUBNET = "192.168.77.0"
 _ECHO = "icmp type { echo-request, echo-reply } drop"
 
@@ -38,6 +43,8 @@ class Router:
 class Cable:
     """The path between a NIC and the switch of its network."""
 
+    bridge: str
+    """The switch; empty for a NIC without a switch."""
     plugged: bool
     uplink_mtu: int | None
     """MTU in bytes of the uplink behind the switch port. Larger packets are lost. None for a healthy port."""
@@ -45,17 +52,10 @@ class Cable:
 
 
 @dataclass(frozen=True)
-class SshLogin:
-    """A node's treatment of ssh logins."""
-
-    accepted: bool
-    hangs: bool
-
-
-@dataclass(frozen=True)
 class Desired:
     """The desired state of the whole cluster."""
 
+    networks: tuple[Network, ...]
     nics: dict[PortId, Nic]
     cables: dict[PortId, Cable]
     switch_rules: tuple[str, ...]
@@ -63,6 +63,8 @@ class Desired:
     reassembly_bytes: dict[str, int]
     """Memory of each node for the reassembly of fragments, in bytes: net.ipv4.ipfrag_high_thresh."""
     logins: dict[str, SshLogin]
+    tools_wait_s: dict[str, int]
+    """Seconds that each tool of a node's Grid home waits before it answers."""
     getif: tuple[str, ...]
     members: tuple[str, ...]
     private: tuple[str, ...]
@@ -81,37 +83,44 @@ def desired(
     broken = frozenset(faults)
     nics = {port: nic(shape, port, broken) for port in shape.ports}
     return Desired(
+        networks=shape.networks,
         nics=nics,
         cables={
-            port: _cable(port, nics[port], port_mtus.get(port, shape.port_mtu(port)), broken) for port in shape.ports
+            port: _cable(
+                port, shape.networks[port.network], nics[port], port_mtus.get(port, shape.port_mtu(port)), broken
+            )
+            for port in shape.ports
         },
         switch_rules=tuple(_switch_rules(shape, broken)),
-        node_rules={node: _node_rules(node, broken) for node in shape.nodes},
+        node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
-        logins={node: _login(node, broken) for node in shape.nodes},
-        getif=tuple(_getif(broken)),
-        members=tuple(_member(node, broken) for node in shape.nodes),
+        logins={node: login_of(node, broken) for node in shape.nodes},
+        tools_wait_s={
+            node: _SLOW_TOOLS_S if ActiveFault("slow-clusterware", node, None) in broken else 0 for node in shape.nodes
+        },
+        getif=tuple(_getif(shape, broken)),
+        members=tuple(_member(shape, node, broken) for node in shape.nodes),
         private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
         instances=instances(shape, nics, broken),
     )
 
 
-def _cable(port: PortId, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) -> Cable:
+def _cable(port: PortId, network: Network, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) -> Cable:
     if ActiveFault("switch-mtu", *port) in broken:
         port_mtu = min(port_mtu, STANDARD_MTU)
     unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
     return Cable(
+        bridge=network.bridge,
         plugged=broken.isdisjoint(unplugged),
         uplink_mtu=port_mtu if port_mtu < SWITCH_MTU else None,
-        router=_router(port, nic) if ActiveFault("routed", *port) in broken else None,
+        router=_router(port, network, nic) if ActiveFault("routed", *port) in broken else None,
     )
 
 
-def _router(port: PortId, nic: Nic) -> Router:
-    network = NETWORKS[port.network]
+def _router(port: PortId, network: Network, nic: Nic) -> Router:
     prefix = nic.address.rpartition(".")[0]
     behind = [nic.address.partition("/")[0]]
-    before = [f"{prefix}.0/24"]
+    before = [str(ipaddress.ip_interface(nic.address).network)]
     if nic.haip and network.haip_subnet:
         behind.append(nic.haip.partition("/")[0])
         before.append(f"{network.haip_subnet}/17")
@@ -124,7 +133,7 @@ def _router(port: PortId, nic: Nic) -> Router:
 def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
     """Rules of the bridge family in the switch; each rule is in a chain named after its hook."""
     rules = []
-    for network in PRIVATE:
+    for network in shape.private_networks:
         # Match the nodes' own ports: each packet enters one of them once, however many switches and routers follow.
         ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
         entering = f"prerouting iifname {{ {ports} }}"
@@ -139,10 +148,12 @@ def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
     return rules
 
 
-def _node_rules(node: str, broken: frozenset[ActiveFault]) -> tuple[str, ...]:
-    if ActiveFault("icmp-filtered", node, None) in broken:
-        return (f'input iifname != "lo" {_ECHO}',)
-    return ()
+def _node_rules(shape: Shape, node: str, broken: frozenset[ActiveFault]) -> tuple[str, ...]:
+    rules = [f'input iifname != "lo" {_ECHO}'] if ActiveFault("icmp-filtered", node, None) in broken else []
+    for network in shape.private_networks:
+        if ActiveFault("udp-filtered", node, network.number) in broken:
+            rules.append(f'input iifname "{network.nic}" meta l4proto udp drop')
+    return tuple(rules)
 
 
 def _reassembly_bytes(node: str, broken: frozenset[ActiveFault]) -> int:
@@ -151,35 +162,30 @@ def _reassembly_bytes(node: str, broken: frozenset[ActiveFault]) -> int:
     return _REASSEMBLY_BYTES
 
 
-def _login(node: str, broken: frozenset[ActiveFault]) -> SshLogin:
-    return SshLogin(
-        accepted=ActiveFault("no-ssh", node, None) not in broken,
-        hangs=ActiveFault("slow-ssh", node, None) in broken,
-    )
-
-
-def _getif(broken: frozenset[ActiveFault]) -> list[str]:
-    lines = [f"{PUBLIC.nic}  {PUBLIC.subnet}  global  public"]
-    for network in PRIVATE:
+def _getif(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
+    public, private = shape.networks[0], shape.private_networks
+    roles = "cluster_interconnect,asm" if profile_named(shape.like).has_asm_network else "cluster_interconnect"
+    lines = [f"{public.nic}  {public.subnet}  global  public"]
+    for network in private:
         subnet = network.subnet
         if network.number == 2 and _cluster_wide("duplicate-subnet") in broken:
-            subnet = PRIVATE[0].subnet
+            subnet = private[0].subnet
         if ActiveFault("wrong-subnet", None, network.number) in broken:
             subnet = _ABSENT_SUBNET
-        lines.append(f"{network.nic}  {subnet}  global  cluster_interconnect,asm")
+        lines.append(f"{network.nic}  {subnet}  global  {roles}")
     return lines
 
 
-def _member(node: str, broken: frozenset[ActiveFault]) -> str:
+def _member(shape: Shape, node: str, broken: frozenset[ActiveFault]) -> str:
     """A node's line for olsnodes: name, number, VIP, status, pinning, address on the first private network."""
     index = index_of(node)
     status = "Inactive" if ActiveFault("peer-down", node, None) in broken else "Active"
-    return f"{node} {index} {node}-vip {status} Unpinned {PRIVATE[0].address(index)}"
+    return f"{node} {index} {node}-vip {status} Unpinned {shape.private_networks[0].address(index)}"
 
 
 def _private(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]) -> str:
     kind = "silent" if ActiveFault("icmp-filtered", node, None) in broken else "answers"
-    addresses = [nics[port].address for port in shape.ports if port.node == node and port.is_private]
+    addresses = [nics[port].address for port in shape.private_ports if port.node == node]
     return " ".join([node, kind, *(address.partition("/")[0] for address in addresses)])
 
 

@@ -3,57 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
-from racwire_lab.cluster.topology import PRIVATE, STANDARD_MTU, Shape
+from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.login_faults import LOGIN_FAULTS
+from racwire_lab.cluster.topology import STANDARD_MTU, Shape
 from racwire_lab.lab_errors import LabUsageError
-
-Scope = Literal["nic", "node", "network", "cluster"]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One fault of the catalogue. Its scope says whether its place is a NIC, a node, a network or the cluster."""
-
-    name: str
-    summary: str
-    effect: str
-    scope: Scope
-    default_node: str | None = "rac2"
-    default_network: int | None = 2
-    needs_nft: bool = False
-    needs_jumbo: bool = False
-    needs_fragments: bool = False
-    needs_database: bool = False
-
-    @property
-    def needs(self) -> str:
-        """Requirements of the fault in addition to the running cluster; empty when there are none."""
-        needs = []
-        if self.needs_nft:
-            needs.append("the nft command")
-        if self.needs_jumbo:
-            needs.append("a cluster with an MTU above 1500")
-        if self.needs_fragments:
-            needs.append("a cluster with an MTU of 1500, where blocks are cut into fragments")
-        if self.needs_database:
-            needs.append("the practice database")
-        return " and ".join(needs)
-
-
-@dataclass(frozen=True)
-class ActiveFault:
-    """An active fault and its place; None for all nodes or all networks."""
-
-    fault: str
-    node: str | None
-    network: int | None
-
-    def __str__(self) -> str:
-        where = [self.node or "", f"eth{self.network}" if self.network else ""]
-        place = " ".join(part for part in where if part)
-        return f"{self.fault} ({place})" if place else self.fault
 
 
 def _nic(name: str, summary: str, effect: str, *, nft: bool = False, jumbo: bool = False) -> Fault:
@@ -110,15 +64,11 @@ _CATALOGUE = (
         "The cable of one private NIC is pulled.",
         "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
     ),
+    *LOGIN_FAULTS,
     _node(
-        "no-ssh",
-        "One node refuses the ssh key of the other nodes.",
-        "Empties the node's authorized_keys: logins end with 'Permission denied'.",
-    ),
-    _node(
-        "slow-ssh",
-        "One node accepts ssh logins, and then its shell hangs.",
-        "Stops every new login on the node before its command starts, until the fault is fixed.",
+        "slow-clusterware",
+        "The tools of Clusterware on one node answer after seconds.",
+        "Each of crsctl, olsnodes, oifcfg and srvctl waits 3 s before it answers, as while the stack starts.",
     ),
     Fault(
         "wrong-subnet",
@@ -136,6 +86,12 @@ _CATALOGUE = (
         "icmp-filtered",
         "A firewall on one node drops pings.",
         "Drops ICMP echo requests and replies that arrive at the node on any NIC; UDP, TCP and ARP pass.",
+        nft=True,
+    ),
+    _nic(
+        "udp-filtered",
+        "A firewall on one node drops UDP on one private NIC; pings pass.",
+        "Drops every UDP datagram that arrives at the NIC, as a rule set that accepts ping and rejects the rest.",
         nft=True,
     ),
     _nic(
@@ -226,6 +182,20 @@ _CATALOGUE = (
         database=True,
     ),
     _node(
+        "instance-down",
+        "One instance is down; its node and the other instances run.",
+        "Stops the instance as `srvctl stop instance` does: its process ends, its listener no longer serves it, and "
+        "V$ACTIVE_INSTANCES of the other instances no longer lists it.",
+        database=True,
+    ),
+    _node(
+        "no-parallel-servers",
+        "One instance has no parallel query processes.",
+        "Sets parallel_max_servers = 0 on the instance: GV$ queries on the other instances have no row of that "
+        "instance, and GV$ queries there have its own rows only. No error is raised.",
+        database=True,
+    ),
+    _node(
         "instance-restart",
         "One instance restarts every three seconds.",
         "Each restart sets the counters of the instance to zero, and gives it a new STARTUP_TIME.",
@@ -280,7 +250,7 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
     return ActiveFault(
         fault.name,
         fault.default_node if node is None else node_named(node, shape),
-        fault.default_network if network is None else network_named(network),
+        fault.default_network if network is None else network_named(network, shape),
     )
 
 
@@ -295,12 +265,13 @@ def node_named(text: str, shape: Shape) -> str:
     return node
 
 
-def network_named(text: str | int) -> int:
+def network_named(text: str | int, shape: Shape) -> int:
     """Return the number of the private network called `2` or `eth2`.
 
     Raises LabUsageError when there is no such network.
     """
-    for network in PRIVATE:
+    for network in shape.private_networks:
         if str(text) in (str(network.number), network.nic):
             return network.number
-    raise LabUsageError(f"There is no private network '{text}': choose 1 (eth1) or 2 (eth2).")
+    known = " or ".join(f"{network.number} ({network.nic})" for network in shape.private_networks)
+    raise LabUsageError(f"There is no private network '{text}': choose {known}.")

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from racwire_lab.cluster.faults import ActiveFault
+from racwire_lab.cluster.database_kinds import SINGLE
+from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.nics import Nic, is_up
-from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, NETWORKS, PortId, Shape, index_of
+from racwire_lab.cluster.profiles import profile_named
+from racwire_lab.cluster.topology import DATABASE_VERSIONS, PortId, Shape, index_of
 
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
 FULL_MESH_NODES = 8
@@ -57,14 +59,24 @@ class DesiredInstance:
     counts_false_losses: bool
     hangs: bool
     """Whether the instance answers no query."""
+    ping_every_s: float
+    """Seconds in which the instance pings each other one once with each size."""
     address: str
     """The address of the instance for clients, on the public network."""
+    like: str
+    """The name of the cluster's profile."""
     listens: bool
     scan_nodes: tuple[str, ...]
     """The nodes that may hold the SCAN; the first of them on which Clusterware runs holds it."""
     scan_listens: bool
     scan_targets: dict[str, str]
     """The addresses by node to which the SCAN sends clients while the instance there is open."""
+    services: dict[str, tuple[tuple[str, str], ...]]
+    """The services of each node with their instances; while the instance there is closed, those of others only."""
+    others: tuple[str, ...]
+    """The instances of other databases on this node."""
+    role: str
+    open_mode: str
     has_grants: bool
     """Whether the user RACWIRE has more than CREATE SESSION."""
 
@@ -73,7 +85,7 @@ def instances(shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[Active
     """Return the desired instance of every node; an empty dict when the cluster has no database."""
     if not shape.database:
         return {}
-    interconnects = {node: _interconnects(node, nics, broken) for node in shape.nodes}
+    interconnects = {node: _interconnects(shape, node, nics, broken) for node in shape.nodes}
     return {node: _instance(shape, node, interconnects, broken) for node in shape.nodes}
 
 
@@ -89,34 +101,41 @@ def _instance(
     others = [other for other in shape.nodes if other != node and is_up(other, broken) and is_up(node, broken)]
     return DesiredInstance(
         number=index_of(node),
-        name=f"{DATABASE}{index_of(node)}",
+        name=shape.instance_of(node),
         host=node,
         version=DATABASE_VERSIONS["12.1"] if _FALSE_LOSSES in broken else shape.database,
-        is_open=is_up(node, broken),
+        is_open=is_up(node, broken) and shape.has_instance(node) and not _is_stopped(node, broken),
         interconnects=interconnects[node],
         peers={index_of(other): _peer(shape, node, other, interconnects[other]) for other in others},
         hosts={index_of(other): other for other in others},
         asks_by_way_of_others=shape.size <= FULL_MESH_NODES,
-        parameters=_parameters(shape, interconnects[node], broken),
+        parameters=_parameters(shape, node, interconnects[node], broken),
         usual_mtu=shape.mtu,
         receive_buffer_bytes=4096 if ActiveFault("small-receive-buffer", node, None) in broken else None,
         restart_every_s=3.0 if ActiveFault("instance-restart", node, None) in broken else None,
         counts_false_losses=_FALSE_LOSSES in broken,
         hangs=ActiveFault("hung-instance", node, None) in broken,
-        address=NETWORKS[0].address(index_of(node)),
+        ping_every_s=shape.ping_every_s,
+        address=shape.networks[0].address(index_of(node)),
+        like=shape.like,
         listens=node in listening,
         scan_nodes=tuple(other for other in shape.nodes if is_up(other, broken)),
         scan_listens=ActiveFault("listener-down", None, None) not in broken,
-        scan_targets={other: NETWORKS[0].address(index_of(other)) for other in ready},
+        scan_targets={other: shape.networks[0].address(index_of(other)) for other in ready},
+        services={other: shape.default_services(other) for other in shape.nodes},
+        others=shape.others_on(node),
+        role=shape.kind.role,
+        open_mode=shape.kind.open_mode,
         has_grants=ActiveFault("no-grants", None, None) not in broken,
     )
 
 
 def _interconnects(
-    node: str, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]
+    shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]
 ) -> tuple[DesiredInterconnect, ...]:
-    private = [(network, nics[PortId(node, network.number)]) for network in NETWORKS if network.private]
-    if ActiveFault("cluster-interconnects-set", node, None) in broken:
+    private = [(network, nics[PortId(node, network.number)]) for network in shape.private_networks]
+    is_set = profile_named(shape.like).cluster_interconnects_set
+    if is_set or ActiveFault("cluster-interconnects-set", node, None) in broken:
         return tuple(DesiredInterconnect(n.number, _bare(nic.address), "NO", _FROM_PARAMETER) for n, nic in private)
     if ActiveFault("public-interconnect", None, None) in broken:
         return (DesiredInterconnect(0, _bare(nics[PortId(node, 0)].address), "YES", _FROM_REGISTRY),)
@@ -133,12 +152,12 @@ def _peer(shape: Shape, node: str, other: str, interconnects: tuple[DesiredInter
 
 
 def _parameters(
-    shape: Shape, interconnects: tuple[DesiredInterconnect, ...], broken: frozenset[ActiveFault]
+    shape: Shape, node: str, interconnects: tuple[DesiredInterconnect, ...], broken: frozenset[ActiveFault]
 ) -> dict[str, str]:
     fixed = [i.ip for i in interconnects if i.source == _FROM_PARAMETER]
     licensed = ActiveFault("no-diagnostics-pack", None, None) not in broken
     return {
-        "cluster_database": "TRUE",
+        "cluster_database": "FALSE" if shape.kind is SINGLE else "TRUE",
         "cluster_interconnects": ":".join(fixed),
         "control_management_pack_access": "DIAGNOSTIC+TUNING" if licensed else "NONE",
         "db_block_size": "8192",
@@ -147,8 +166,12 @@ def _parameters(
         "db_unique_name": shape.db_unique_name,
         "gcs_server_processes": "1",
         "parallel_force_local": "FALSE",
-        "parallel_max_servers": "8",
+        "parallel_max_servers": "0" if ActiveFault("no-parallel-servers", node, None) in broken else "8",
     }
+
+
+def _is_stopped(node: str, broken: frozenset[ActiveFault]) -> bool:
+    return ActiveFault("instance-down", node, None) in broken
 
 
 def _listens(node: str, broken: frozenset[ActiveFault]) -> bool:

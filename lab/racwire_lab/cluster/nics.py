@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racwire_lab.cluster.faults import ActiveFault
-from racwire_lab.cluster.topology import NETWORKS, PRIVATE, STANDARD_MTU, PortId, Shape, index_of
+from racwire_lab.cluster.fault_kind import ActiveFault
+from racwire_lab.cluster.topology import STANDARD_MTU, PortId, Shape, index_of
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,15 @@ class Nic:
 
 def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
     """Return the desired NIC at a port."""
-    network, index = NETWORKS[port.network], index_of(port.node)
+    network, index = shape.networks[port.network], index_of(port.node)
     mtu = shape.mtu if network.private else STANDARD_MTU
     address = network.address(index)
     if port.network == 2 and ActiveFault("duplicate-subnet", None, None) in broken:
-        address = PRIVATE[0].address(100 + index)
+        address = shape.private_networks[0].address(100 + index)
     return Nic(
         name=f"ens{port.network}f1" if ActiveFault("names-differ", *port) in broken else network.nic,
         mtu=STANDARD_MTU if ActiveFault("node-mtu", *port) in broken else mtu,
-        address=f"{address}/24",
+        address=f"{address}/{network.prefix_length}",
         haip=network.haip(index),
         link_local=_link_local(shape, port, broken),
     )
@@ -41,7 +41,7 @@ def _link_local(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> s
     """The address of zeroconf on the public NIC: its subnet contains the first HAIP of the next node."""
     if port.network or ActiveFault("zeroconf", port.node, None) not in broken:
         return None
-    haip = PRIVATE[0].haip(index_of(port.node) % shape.size + 1) or ""
+    haip = shape.private_networks[0].haip(index_of(port.node) % shape.size + 1) or "169.254.10.1"
     return f"{haip.rpartition('.')[0]}.254/24"
 
 

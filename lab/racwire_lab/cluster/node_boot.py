@@ -2,14 +2,13 @@
 
 The /etc of a node is a directory among the lab's files. It holds the files of the node's network service
 (`network_services.py`), of Oracle and of the accounts. Every other entry is a link to a file of the machine, which the
-node sees under another path and cannot change. The machine's own files of these kinds are left out. The /usr/sbin of a
-node is such a directory too, with programs of its own (`programs/node_system`): a reboot or a change of the network
-stays inside the node.
+node sees under another path and cannot change. The machine's own files of these kinds are left out. The programs of a
+node are links of this kind too (`node_programs.py`), with some of its own: a reboot or a change of the network stays
+inside the node.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import shlex
@@ -17,27 +16,19 @@ import shutil
 import sys
 import time
 import uuid
-from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from racwire_lab.cluster import network_services, wiring
+from racwire_lab.cluster import network_services, node_programs, wiring
 from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.ssh_configuration import node_home
-from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, PortId, Shape
+from racwire_lab.cluster.topology import STANDARD_MTU, PortId, Shape
 from racwire_lab.lab_errors import LabError
 
 _START = Path(__file__).parents[1] / "programs" / "start_node_system.py"
-_PROGRAMS = (
-    *("nmcli", "networkctl", "ifup", "ifdown", "systemctl"),
-    *("reboot", "shutdown", "poweroff", "halt", "init", "telinit"),
-)
-_RACWIRE = "racwire"
-"""The command as a change plan prints it (`racwire record …`), to be pasted into a node's shell."""
-_MACHINE = "/run/racwire"
-"""The machine's own /etc and /usr/sbin as a node sees them: the subdirectories `etc` and `sbin`."""
 _ACCOUNTS = ("passwd", "shadow", "group", "hosts", "oratab")
 _NOT_THE_MACHINES = frozenset(
     {
@@ -61,10 +52,9 @@ _REBOOT_S = 30.0
 def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
     """Write the files from which the nodes boot. The accounts and the Grid homes must exist."""
     starting = f"exec {shlex.join([sys.executable, '-I', '-S', str(_START)])}"
-    _make_programs(directory / "sbin", starting)
+    node_programs.install(directory, shape, starting)
     _write(directory / "scripts" / "boot.sh", f"{starting} boot\n")
-    _write(directory / "programs", "".join(f"{name}\n" for name in _PROGRAMS))
-    machine = list(_links(Path("/etc"), f"{_MACHINE}/etc", _NOT_THE_MACHINES))
+    machine = list(node_programs.links(Path("/etc"), f"{node_programs.MACHINE}/etc", _NOT_THE_MACHINES))
     first = None
     for node in shape.nodes:
         home = node_home(directory, node)
@@ -74,7 +64,7 @@ def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
         own = [nic for port, nic in nics.items() if port.node == node]
         etc = home / "etc"
         etc.mkdir()
-        _lay(machine, etc, first)
+        node_programs.lay(machine, etc, first)
         first = first or etc
         _make_etc(directory, node, network_services.files(shape.network_service_of(node), node, own))
         if shape.network_service_of(node) == "keyfile":
@@ -105,51 +95,6 @@ def _make_etc(directory: Path, node: str, files: dict[str, str]) -> None:
     _write(oracle / "olr.loc", f"olrconfig_loc={grid}/cdata/{node}.olr\ncrs_home={grid}\n")
 
 
-def _links(machine: Path, seen_at: str, but: Collection[str], below: str = "") -> Iterator[tuple[str, str]]:
-    """Links that show the entries of a machine's directory in another directory, except some files: names and targets.
-
-    A name without a target is a directory, because a file below it is left out.
-    """
-    with contextlib.suppress(PermissionError), os.scandir(machine) as entries:
-        for entry in entries:
-            path = f"{below}{entry.name}"
-            if path in but:
-                continue
-            if entry.is_symlink():
-                # The link leads to the same target from its new place.
-                yield path, os.readlink(entry.path)
-            elif any(other.startswith(f"{path}/") for other in but):
-                yield path, ""
-                yield from _links(Path(entry.path), seen_at, but, f"{path}/")
-            else:
-                yield path, f"{seen_at}/{path}"
-
-
-def _lay(links: Iterable[tuple[str, str]], own: Path, like: Path | None) -> None:
-    """Put links into a directory. Hard links to the links of a directory like it take a tenth of the time."""
-    for path, target in links:
-        if not target:
-            (own / path).mkdir()
-        elif like is None:
-            os.symlink(target, f"{own}/{path}")
-        else:
-            try:
-                os.link(f"{like}/{path}", f"{own}/{path}", follow_symlinks=False)
-            except OSError:  # the file system has no hard links to symbolic links
-                os.symlink(target, f"{own}/{path}")
-
-
-def _make_programs(own: Path, starting: str) -> None:
-    """Fill the node's /usr/sbin: one program under several names, this racwire, and links to the machine's programs."""
-    own.mkdir()
-    _lay(_links(Path("/usr/sbin").resolve(), f"{_MACHINE}/sbin", (*_PROGRAMS, _RACWIRE)), own, None)
-    _write(own / _RACWIRE, f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-m", "tui"])} "$@"\n', 0o755)
-    first = own / _PROGRAMS[0]
-    _write(first, f'#!/bin/sh\n{starting} "${{0##*/}}" "$@"\n', 0o755)
-    for name in _PROGRAMS[1:]:
-        os.link(first, own / name)
-
-
 def _write(path: Path, text: str, mode: int = 0o644) -> None:
     path.write_text(text, encoding="utf-8")
     path.chmod(mode)
@@ -165,16 +110,15 @@ def record_next_boot(directory: Path, healthy: Desired, before: Desired, after: 
     for port, nic in after.nics.items():
         if nic.name != before.nics[port].name:
             _rename(node_home(directory, port.node), before.nics[port].name, nic.name)
-        steps[port.node] += _after_boot(port, healthy.nics[port], nic)
+        steps[port.node] += _after_boot(after.networks[port.network], healthy.nics[port], nic)
     for node, lines in steps.items():
         _write(node_home(directory, node) / "after_boot", "".join(f"{line}\n" for line in lines))
 
 
-def _after_boot(port: PortId, healthy: Nic, nic: Nic) -> list[str]:
+def _after_boot(network: Network, healthy: Nic, nic: Nic) -> list[str]:
     # Clusterware adds its own addresses when it starts.
     steps = wiring.changed_nic(replace(healthy, name=nic.name), nic, has_haip=False)
-    network = NETWORKS[port.network]
-    return steps if network.private else [*steps, *wiring.quick_answers(network, nic)]
+    return steps if network.private or not network.bridge else [*steps, *wiring.quick_answers(network, nic)]
 
 
 def _rename(home: Path, before: str, after: str) -> None:

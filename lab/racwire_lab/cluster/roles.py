@@ -17,13 +17,44 @@ from racwire_lab.cluster.accounts import shell_of, user_home
 from racwire_lab.cluster.processes import program
 from racwire_lab.cluster.profiles import DATABASE_OWNER, GRID_OWNER, INVENTORY_GROUP, ClusterProfile, NodeAccount
 from racwire_lab.cluster.ssh_configuration import node_home
+from racwire_lab.cluster.ssh_logins import PROFILE_OF_NODE
 from racwire_lab.cluster.topology import Shape
 from racwire_lab.lab_errors import LabError
 
 _GREETED = (".bashrc", ".bash_profile", ".profile", ".cshrc", ".login")
 """The files that shells read at a login; bash reads .bashrc also for one command of an ssh login."""
+_OF_CSH = (".cshrc", ".login")
+_PROFILE = f"""\
+stty erase '^H'
+mesg n
+tty
+umask 027
+readonly TMOUT=600; export TMOUT
+export LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8
+alias grep='grep --color=always'
+set -o vi
+if [ -r /run/racwire/home/{PROFILE_OF_NODE} ]; then . /run/racwire/home/{PROFILE_OF_NODE}; fi
+"""
+"""As on many hardened nodes, written for a terminal: some commands complain where there is none."""
+_CSH_PROFILE = f"""\
+stty erase '^H'
+mesg n
+tty
+umask 027
+set autologout = 10
+setenv LC_ALL de_DE.UTF-8
+alias grep 'grep --color=always'
+if (-r /run/racwire/home/{PROFILE_OF_NODE}.csh) source /run/racwire/home/{PROFILE_OF_NODE}.csh
+"""
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin"
 _PACKAGES = ("tui", "checks", "racwire_lab")
+_SUDOERS = """\
+Defaults env_reset
+Defaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+root ALL=(ALL:ALL) ALL
+@includedir /etc/sudoers.d
+"""
+"""The sudoers of a node. As in a hardened cluster, only root may use sudo until root installs a file in sudoers.d."""
 _SEEN_BY_ALL = 0o711
 _FOR_OTHERS = 0o005
 
@@ -82,9 +113,23 @@ def install(directory: Path, shape: Shape, profile: ClusterProfile) -> None:
         autostart = node_home(directory, node) / "oracle" / "scls_scr" / node
         os.chown(autostart, 0, group)
         autostart.chmod(0o750)
+        _install_sudoers(node_home(directory, node) / "etc")
         programs = node_home(directory, node) / "bin"
         for path in programs.iterdir() if programs.exists() else ():
             os.chown(path, users[DATABASE_OWNER], group)
+        for name, mode, owner, its_group in profile.closed_files:
+            path = node_home(directory, node) / "etc" / name
+            path.chmod(mode)
+            os.chown(path, users.get(owner, 0), profile.groups.get(its_group, 0))
+
+
+def _install_sudoers(etc: Path) -> None:
+    """Give a node its own sudoers; the machine's do not apply there."""
+    for name in ("sudoers", "sudoers.d"):
+        (etc / name).unlink(missing_ok=True)
+    (etc / "sudoers").write_text(_SUDOERS, encoding="ascii")
+    (etc / "sudoers").chmod(0o440)
+    (etc / "sudoers.d").mkdir(mode=0o750)
 
 
 def make_homes(directory: Path, shape: Shape, profile: ClusterProfile) -> None:
@@ -98,7 +143,8 @@ def make_homes(directory: Path, shape: Shape, profile: ClusterProfile) -> None:
         shutil.copyfile(known, ssh / "known_hosts")
         if profile.greeting:
             for name in _GREETED:
-                (home / name).write_text(f"echo '{profile.greeting}'\n", encoding="ascii")
+                own = _CSH_PROFILE if name in _OF_CSH else _PROFILE
+                (home / name).write_text(f"echo '{profile.greeting}'\n{own}", encoding="ascii")
         databases.write_settings(directory, home, shape)
         for path in (home, *home.rglob("*")):
             os.chown(path, user.uid, profile.groups[user.group])

@@ -12,15 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from racwire_lab.cluster.accounts import own_name, user_home
-from racwire_lab.cluster.desired import SshLogin
+from racwire_lab.cluster.networks import PUBLIC
 from racwire_lab.cluster.processes import LabJob
 from racwire_lab.cluster.profiles import ClusterProfile
-from racwire_lab.cluster.topology import PUBLIC, Shape, index_of
+from racwire_lab.cluster.topology import Shape, index_of
 
 _SBIN = "/usr/sbin:/sbin:/usr/local/sbin:/usr/bin:/bin"
 
-_USER_KEY = "id_ed25519"
+USER_KEY = "id_ed25519"
 """The name of a user's private key, which ssh finds in ~/.ssh by itself."""
+
+NO_SERVER = "sshd_down"
+"""The file among a node's files that prevents the start of its server, also at a boot."""
+HEALTHY_CONFIG = "sshd_config.healthy"
+"""The configuration of a node's sshd without faults."""
 
 _SSHD_CONFIG = """\
 {profile}Port 22
@@ -82,7 +87,7 @@ def keygen_jobs(directory: Path, shape: Shape, profile: ClusterProfile) -> Itera
     for user in profile.accounts:
         if user.has_equivalence:
             (user_home(directory, user) / ".ssh").mkdir(mode=0o700, parents=True)
-            keys.append((user_home(directory, user) / ".ssh" / _USER_KEY, user.name))
+            keys.append((user_home(directory, user) / ".ssh" / USER_KEY, user.name))
     keys += [(node_home(directory, node) / "host_key", node) for node in shape.nodes]
     for path, comment in keys:
         argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", str(path)]
@@ -100,15 +105,21 @@ def configure(directory: Path, shape: Shape, profile: ClusterProfile, *, rootles
         home = node_home(directory, node)
         address = PUBLIC.address(index_of(node))
         login = shlex.join(["/bin/sh", str(directory / "scripts" / "login.sh"), str(home)])
-        (home / "sshd_config").write_text(
-            _SSHD_CONFIG.format(profile="".join(lines), home=home, address=address, login=login), encoding="ascii"
-        )
-        known.append(f"{node},{address} {(home / 'host_key.pub').read_text(encoding='ascii')}")
+        text = _SSHD_CONFIG.format(profile="".join(lines), home=home, address=address, login=login)
+        for name in ("sshd_config", HEALTHY_CONFIG):
+            (home / name).write_text(text, encoding="ascii")
+        known.append(known_host(directory, node))
     (directory / "ssh" / "known_hosts").write_text("".join(known), encoding="ascii")
     user = own_name() if rootless else "root"
     text = _SSH_CONFIG.format(nodes=" ".join(shape.nodes), user=user, directory=directory)
     text += "".join(f"Host {node}\n    HostName {PUBLIC.address(index_of(node))}\n" for node in shape.nodes)
     (directory / "ssh_config").write_text(text, encoding="ascii")
+
+
+def known_host(directory: Path, node: str) -> str:
+    """Return the line of known_hosts for a healthy node."""
+    key = (node_home(directory, node) / "host_key.pub").read_text(encoding="ascii")
+    return f"{node},{PUBLIC.address(index_of(node))} {key}"
 
 
 def serve_command(directory: Path, node: str, sshd: str, *, rootless: bool) -> list[str]:
@@ -120,24 +131,6 @@ def serve_command(directory: Path, node: str, sshd: str, *, rootless: bool) -> l
         # it has no privileges to give up.
         return ["unshare", "--user", f"--map-user={os.getuid()}", f"--map-group={os.getgid()}", *command]
     return command
-
-
-def set_login(directory: Path, node: str, login: SshLogin) -> None:
-    """Set how a node treats ssh logins."""
-    home = node_home(directory, node)
-    try:
-        key = (directory / "ssh" / "client_key.pub").read_text(encoding="ascii")
-    except FileNotFoundError:
-        key = "anyone\n"  # the stand-in for ssh checks only whether a line exists
-    (home / "authorized_keys").write_text(key if login.accepted else "", encoding="ascii")
-    for public in directory.glob(f"users/*/.ssh/{_USER_KEY}.pub"):
-        accepted = home / "keys" / public.parents[1].name
-        accepted.parent.mkdir(exist_ok=True)
-        accepted.write_text(public.read_text(encoding="ascii") if login.accepted else "", encoding="ascii")
-    if login.hangs:
-        (home / "hangs").touch()
-    else:
-        (home / "hangs").unlink(missing_ok=True)
 
 
 def node_home(directory: Path, node: str) -> Path:

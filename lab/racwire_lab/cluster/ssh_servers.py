@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from racwire_lab.cluster import ssh_configuration
+from racwire_lab.cluster.networks import PUBLIC
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.profiles import ClusterProfile
 from racwire_lab.cluster.state import RemoteShell
-from racwire_lab.cluster.topology import PUBLIC, index_of
+from racwire_lab.cluster.topology import index_of
 from racwire_lab.lab_errors import LabError
 
 _STAND_IN = Path(__file__).parents[1] / "programs" / "remote_shell.py"
@@ -122,7 +123,8 @@ def _serve_stand_in(directory: Path, nodes: dict[str, Process], *, rootless: boo
 
 def _write_start_script(directory: Path, node: str, argv: Sequence[str]) -> None:
     """Write the start command of a node's server; each boot of the node runs it."""
-    _start_script(directory, node).write_text(f"exec {shlex.join(argv)}\n", encoding="utf-8")
+    prevented = shlex.quote(str(ssh_configuration.node_home(directory, node) / ssh_configuration.NO_SERVER))
+    _start_script(directory, node).write_text(f"[ -e {prevented} ] || exec {shlex.join(argv)}\n", encoding="utf-8")
 
 
 def _start_script(directory: Path, node: str) -> Path:

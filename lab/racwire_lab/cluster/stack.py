@@ -15,7 +15,7 @@ from typing import Literal
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.files import write_lines
 from racwire_lab.cluster.processes import LabJob, Process, into
-from racwire_lab.cluster.topology import Shape
+from racwire_lab.cluster.topology import SCAN_ADDRESS, SCAN_NAME, SECOND_DATABASE, SERVICE_PORT, Shape
 from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, Lock
 
 Service = Literal["ohasd", "cssd", "crsd", "evmd", "instance"]
@@ -38,8 +38,21 @@ def install(directory: Path, shape: Shape) -> None:
         (autostart / "ohasdstr").write_text("enable\n", encoding="ascii")
     if shape.database:
         (directory / DATABASE).write_text("ONLINE\n", encoding="ascii")
-        for name, value in (("db_unique_name", shape.db_unique_name), ("db_domain", shape.db_domain)):
+        kind = shape.kind
+        words = {
+            "db_unique_name": shape.db_unique_name,
+            "db_domain": shape.db_domain,
+            "db_type": kind.type,
+            "db_management": "policy" if kind.is_policy_managed else "administrator",
+            "db_role": kind.role.replace(" ", "_"),
+            "db_open_mode": kind.open_mode,
+            "second": SECOND_DATABASE if shape.has_second else "",
+            "scan": f"{SCAN_NAME} {SCAN_ADDRESS} {SERVICE_PORT}",
+        }
+        for name, value in words.items():
             (directory / "cluster" / name).write_text(f"{value}\n", encoding="ascii")
+        instances = [f"{node} {shape.instance_of(node)}" for node in shape.nodes if shape.has_instance(node)]
+        write_lines(directory / "cluster" / "instances", instances)
 
 
 def write_haips(directory: Path, target: Desired) -> None:

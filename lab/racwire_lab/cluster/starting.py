@@ -20,6 +20,7 @@ from racwire_lab.cluster import (
     stack,
 )
 from racwire_lab.cluster.desired import desired
+from racwire_lab.cluster.files import write_lines
 from racwire_lab.cluster.processes import missing_tool, run_all
 from racwire_lab.cluster.profiles import ClusterProfile, profile_named
 from racwire_lab.cluster.state import State, boot_id, save
@@ -95,7 +96,10 @@ def _prepare(path: Path, shape: Shape, profile: ClusterProfile, *, rootless: boo
         if shutil.which(tool) is None:
             raise LabError(missing_tool(tool))
     shutil.copytree(_SCRIPTS, path / "scripts")
-    (path / "ping_groups").write_text(f"{profile.ping_groups}\n", encoding="ascii")
+    write_lines(path / "ping_groups", [profile.ping_groups])
+    write_lines(path / "nic_sysctls", (f"{name} {value}" for name, value in profile.nic_sysctls))
+    write_lines(path / "vendor_directories", profile.vendor_directories)
+    write_lines(path / "proc_options", ["hidepid=2" if profile.hides_processes else "rw"])
     clusterware.install(path, shape)
     stack.install(path, shape)
     databases.install(path, shape)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from racwire_lab.cluster.faults import ActiveFault
+from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.profiles import ClusterProfile, profile_named
 from racwire_lab.cluster.topology import PortId, Shape

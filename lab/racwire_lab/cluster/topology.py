@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from racwire_lab.cluster.profiles import DEFAULT_PROFILE
+from racwire_lab.cluster.database_kinds import DEFAULT_KIND, DatabaseKind, kind_named
+from racwire_lab.cluster.networks import PUBLIC, Network, private_of
+from racwire_lab.cluster.profiles import DEFAULT_PROFILE, profile_named
 from racwire_lab.lab_errors import LabUsageError
 
 CLUSTER_NAME = "practice"
@@ -15,57 +17,21 @@ MIN_NODES, MAX_NODES = 2, 16
 MIN_MTU, MAX_MTU = 1280, 9216
 STANDARD_MTU = 1500
 DATABASE, SERVICE_PORT = "prac", 1521
+PLUGGABLE, SECOND_DATABASE = "pracpdb1", "crm"
+"""The pluggable database of the practice database, and the second, single-instance database of `lab up`."""
 DATABASE_VERSIONS = {"12.1": "12.1.0.2.0", "19c": "19.22.0.0.0", "23ai": "23.7.0.25.1"}
 DEFAULT_DATABASE = DATABASE_VERSIONS["19c"]
 NETWORK_SERVICES = ("keyfile", "ifcfg", "networkd")
 """The network services: NetworkManager with keyfiles, `network` with ifcfg files, systemd-networkd."""
 DEFAULT_NETWORK_SERVICE, MIXED = NETWORK_SERVICES[0], "mixed"
+LLDP = ("none", "closed", "open")
+"""No lldpd; an lldpd that only root may query; an lldpd that all users may query."""
+NO_LLDP, CLOSED_LLDP = LLDP[:2]
 ALL_PORTS = "all"
 SWITCH_MTU = 9216
 """MTU of every healthy switch port: a Linux bridge drops what exceeds the MTU of the port it leaves by."""
 
 
-@dataclass(frozen=True)
-class Network:
-    """One network of the cluster: number 0 is public, 1 and 2 are private."""
-
-    number: int
-    bridge: str
-    subnet: str
-    haip_subnet: str | None
-
-    @property
-    def nic(self) -> str:
-        """The name of each node's NIC on this network in the healthy cluster."""
-        return f"eth{self.number}"
-
-    @property
-    def private(self) -> bool:
-        """Whether this network is an interconnect."""
-        return self.number > 0
-
-    def address(self, index: int) -> str:
-        """Return the address of the node with this number (from 1), without the prefix length of 24."""
-        return f"{self.subnet.rpartition('.')[0]}.{index}"
-
-    def haip(self, index: int) -> str | None:
-        """Return the node's HAIP with its prefix length; None on a network without HAIP.
-
-        It looks random, as a real HAIP, but is the same for each run.
-        """
-        if self.haip_subnet is None:
-            return None
-        half = int(self.haip_subnet.split(".")[2])
-        # 37 has an inverse modulo 128, so no two nodes get the same address; the last octet is never 0, 254 or 255.
-        return f"169.254.{half + (37 * index + 10) % 128}.{(91 * index + 7) % 250 + 1}/17"
-
-
-PUBLIC = Network(0, "pub", "10.20.0.0", None)
-PRIVATE = (
-    Network(1, "priv1", "192.168.10.0", "169.254.0.0"),
-    Network(2, "priv2", "192.168.11.0", "169.254.128.0"),
-)
-NETWORKS = (PUBLIC, *PRIVATE)
 SCAN_NAME, SCAN_ADDRESS = "practice-scan", PUBLIC.address(100)
 """The host name and address of the SCAN: clients connect to it for all instances."""
 
@@ -81,10 +47,10 @@ class PortId(NamedTuple):
         """The name of this port in the switch: at most 10 characters, so that a name with a suffix fits into 15."""
         return f"{self.node}-eth{self.network}"
 
-    @property
-    def is_private(self) -> bool:
-        """Whether the port belongs to an interconnect."""
-        return NETWORKS[self.network].private
+
+PING_EVERY_S = 12.0
+"""Seconds in which an instance pings each other one once with each size. AWR reports of real databases have about 300
+pings an hour."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +70,38 @@ class Shape:
     """DB_DOMAIN of the database; empty for none."""
     like: str = DEFAULT_PROFILE
     """The name of the cluster's profile."""
+    lldp: str = NO_LLDP
+    """Whether lldpd runs on the nodes, and for whom: one of LLDP."""
+    db_kind: str = DEFAULT_KIND
+    """The kind of the database: one of KINDS."""
+    has_second: bool = False
+    """Whether the first node also has the single-instance database SECOND_DATABASE."""
+    ping_every_s: float = PING_EVERY_S
+    """Seconds in which an instance pings each other one once with each size."""
+
+    @property
+    def kind(self) -> DatabaseKind:
+        """The kind of the database."""
+        return kind_named(self.db_kind)
+
+    def instance_of(self, node: str) -> str:
+        """Return the name of the instance on a node."""
+        return self.kind.instance_name(DATABASE, index_of(node))
+
+    def has_instance(self, node: str) -> bool:
+        """Whether the database has an instance on a node."""
+        return not self.kind.runs_once or index_of(node) == 1
+
+    def others_on(self, node: str) -> tuple[str, ...]:
+        """Return the instances of other databases on a node."""
+        return (SECOND_DATABASE,) if self.has_second and index_of(node) == 1 else ()
+
+    def default_services(self, node: str) -> tuple[tuple[str, str], ...]:
+        """Return the services by which clients reach the databases of a node, each with its instance, while all run."""
+        found = [(self.service, self.instance_of(node))] if self.has_instance(node) else []
+        if found and self.kind.is_open and self.database:
+            found.append((default_service(PLUGGABLE, self.db_domain), self.instance_of(node)))
+        return (*found, *((default_service(other, self.db_domain), other) for other in self.others_on(node)))
 
     @property
     def service(self) -> str:
@@ -119,14 +117,29 @@ class Shape:
         """The names of all nodes, in the order of their numbers."""
         return tuple(f"rac{i}" for i in range(1, self.size + 1))
 
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The networks by their number."""
+        return profile_named(self.like).networks
+
+    @property
+    def private_networks(self) -> tuple[Network, ...]:
+        """The interconnects."""
+        return private_of(self.networks)
+
     def port_mtu(self, port: PortId) -> int:
         """Return the initial MTU of a switch port, in bytes."""
-        return self.switch_mtu if port.is_private else SWITCH_MTU
+        return self.switch_mtu if self.networks[port.network].private else SWITCH_MTU
 
     @property
     def ports(self) -> tuple[PortId, ...]:
         """Every NIC of every node."""
-        return tuple(PortId(node, net.number) for node in self.nodes for net in NETWORKS)
+        return tuple(PortId(node, net.number) for node in self.nodes for net in self.networks)
+
+    @property
+    def private_ports(self) -> tuple[PortId, ...]:
+        """Every NIC of every node on an interconnect."""
+        return tuple(PortId(node, net.number) for node in self.nodes for net in self.private_networks)
 
 
 def default_service(unique_name: str, domain: str) -> str:
@@ -162,9 +175,9 @@ class SwitchPort:
 
 def switch_ports(shape: Shape, port_mtus: Mapping[PortId, int]) -> tuple[SwitchPort, ...]:
     """Return all ports of the private networks, in the order of the networks."""
-    private = sorted((port for port in shape.ports if port.is_private), key=lambda port: port.network)
+    private = sorted(shape.private_ports, key=lambda port: port.network)
     return tuple(
-        SwitchPort(port.name, port.node, NETWORKS[port.network].nic, port_mtus.get(port, shape.port_mtu(port)))
+        SwitchPort(port.name, port.node, shape.networks[port.network].nic, port_mtus.get(port, shape.port_mtu(port)))
         for port in private
     )
 
@@ -174,7 +187,7 @@ def ports_named(text: str, shape: Shape) -> tuple[PortId, ...]:
 
     Raises LabUsageError when there is no such port.
     """
-    private = tuple(port for port in shape.ports if port.is_private)
+    private = shape.private_ports
     found = tuple(port for port in private if text in (ALL_PORTS, port.name))
     if not found:
         raise LabUsageError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from racwire_lab.cluster.desired import Cable, Router
+from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
-from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, SWITCH_MTU, Network, PortId
+from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, PortId
 
 _FORGET = ("neigh flush all", "route flush cache")
 """Entries learnt before a change, neighbours and path MTUs, would stay for seconds to minutes after it."""
@@ -21,19 +22,21 @@ _HOOKS = {
 }
 
 
-def bridges() -> list[str]:
+def bridges(networks: Iterable[Network]) -> list[str]:
     """Return the commands that make the switches of all networks, in the switch's namespace."""
-    return [line for network in NETWORKS for line in _bridge(network.bridge)]
+    names = dict.fromkeys(network.bridge for network in networks if network.bridge)
+    return [line for name in names for line in _bridge(name)]
 
 
-def new_port(port: PortId, nic: Nic, node_pid: int) -> list[str]:
+def new_port(port: PortId, bridge: str, nic: Nic, node_pid: int) -> list[str]:
     """Return the commands that make a healthy NIC and its switch port, in the switch's namespace.
 
     The NIC appears in the node.
     """
+    master = f"master {bridge} " if bridge else ""
     return [
         f"link add {port.name} mtu {SWITCH_MTU} type veth peer name {nic.name} mtu {nic.mtu} netns {node_pid}",
-        f"link set {port.name} master {NETWORKS[port.network].bridge} up",
+        f"link set {port.name} {master}up",
     ]
 
 
@@ -43,7 +46,7 @@ def new_nic(network: Network, nic: Nic) -> list[str]:
     if network.private:
         # One segment at a time: otherwise veth passes TCP packets of 64 KB, whatever the MTU of the path.
         lines.append(f"link set {nic.name} gso_max_segs 1")
-    else:
+    elif network.bridge:
         lines += quick_answers(network, nic)
     return lines
 
@@ -54,7 +57,7 @@ def quick_answers(network: Network, nic: Nic) -> list[str]:
     An ssh login waits for two delayed acknowledgements of 40 ms each; without them it takes 50 ms instead of 130 ms.
     """
     source = nic.address.partition("/")[0]
-    return [f"route replace {network.subnet}/24 dev {nic.name} scope link src {source} quickack 1"]
+    return [f"route replace {network.cidr} dev {nic.name} scope link src {source} quickack 1"]
 
 
 def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
@@ -102,7 +105,7 @@ def unwire(port: PortId, cable: Cable) -> list[str]:
 def wire(port: PortId, cable: Cable, router_pid: int | None) -> list[str]:
     """Return the commands that insert the cable between a port and its network's switch, in the switch's namespace."""
     lines = []
-    toward = NETWORKS[port.network].bridge
+    toward = cable.bridge
     if cable.uplink_mtu:
         # The small MTU is on a link between two switches. On the port itself, the node's own sender would notice it: a
         # veth pair with two MTUs refuses a large packet instead of losing it.

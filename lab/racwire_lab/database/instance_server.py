@@ -6,22 +6,27 @@ import asyncio
 import contextlib
 import socket
 import subprocess
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from racwire_lab.cluster import stack
-from racwire_lab.cluster.databases import INSTANCE_FILE, USER
+from racwire_lab.cluster.databases import ADMINISTRATOR, INSTANCE_FILE
 from racwire_lab.cluster.instances import DesiredInstance
-from racwire_lab.cluster.topology import DATABASE, PUBLIC, SCAN_ADDRESS, SERVICE_PORT, default_service, index_of
-from racwire_lab.database.backend import Backend, Caller, Cancellation, OracleError, Result
-from racwire_lab.database.live import Daemons, LiveSource
+from racwire_lab.cluster.profiles import profile_named
+from racwire_lab.cluster.topology import SCAN_ADDRESS, SECOND_DATABASE, SERVICE_PORT
+from racwire_lab.database.backend import Cancellation, OracleError
+from racwire_lab.database.listener_process import (
+    LISTENER,
+    SCAN_LISTENER,
+    ListenerProcess,
+    asm_services,
+    registrations,
+)
+from racwire_lab.database.live import Daemons
+from racwire_lab.database.served_databases import InstanceBackend
 from racwire_lab.oracle_net.releases import release_of
 from racwire_lab.oracle_net.scan import ScanListener
 from racwire_lab.oracle_net.server import OracleServer
@@ -29,75 +34,6 @@ from racwire_lab.oracle_net.verifier import Verifier
 from racwire_lab.programs.cache_fusion.addresses import addresses
 from racwire_lab.programs.cache_fusion.settings import confirm, mark_of
 from racwire_lab.programs.cache_fusion.stack_locks import Lock
-
-_DBID = 1973061500
-
-
-class InstanceBackend:
-    """A Backend that loads duckdb and sqlglot at the first statement, so that a cluster starts quickly."""
-
-    def __init__(self, source: LiveSource, nodes: tuple[str, ...], history_ends: datetime) -> None:
-        self._source = source
-        self._nodes = nodes
-        self._history_ends = history_ends
-        self._lock = threading.Lock()
-        self._instance: DesiredInstance | None = None
-        self._backend: Backend | None = None
-
-    def follow(self, instance: DesiredInstance) -> None:
-        """Adopt the desired state of the instance."""
-        with self._lock:
-            before, self._instance = self._instance, instance
-            if before and (before.version, before.has_grants) != (instance.version, instance.has_grants):
-                self._backend = None  # a backend that still runs a statement ends after it
-
-    def execute(self, caller: Caller, sql: str, binds: Mapping[str, Any], cancellation: Cancellation) -> Result | None:
-        """Run one statement. Raises OracleError, with 1034 when the instance is not open."""
-        with self._lock:
-            if self._instance is None:
-                raise OracleError(1034, "ORACLE not available")
-            if self._backend is None:
-                self._backend = _engine(self._source, self._instance, self._nodes, self._history_ends)
-            backend = self._backend
-        return backend.execute(caller, sql, binds, cancellation)
-
-    def closed(self, caller: Caller) -> None:
-        """Release the session's data."""
-        with self._lock:
-            backend = self._backend
-        if backend is not None:
-            backend.closed(caller)
-
-
-def granted_objects() -> frozenset[str]:
-    """Return the objects that the practice user can read: the grants of the practice database."""
-    lines = files(__package__).joinpath("grants.txt").read_text(encoding="ascii").splitlines()
-    return frozenset(line for line in lines if not line.startswith("#"))
-
-
-def _engine(source: LiveSource, instance: DesiredInstance, nodes: tuple[str, ...], history_ends: datetime) -> Backend:
-    # Import here and not above: these modules load duckdb and sqlglot.
-    from racwire_lab.history.history_plan import healthy_week
-    from racwire_lab.history.source import GeneratedHistory
-    from racwire_lab.oracle_sql.engine import SqlEngine
-    from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
-
-    named = tuple((index_of(node), f"{DATABASE}{index_of(node)}", node) for node in nodes)
-    plan = replace(healthy_week(history_ends, named), dbid=_DBID, db_name=DATABASE.upper(), mtu=instance.usual_mtu)
-    return SqlEngine(
-        source=source,
-        identity=DatabaseIdentity(
-            DATABASE.upper(),
-            instance.parameters["db_unique_name"],
-            _DBID,
-            instance.version,
-            domain=instance.parameters["db_domain"],
-        ),
-        instance=instance.number,
-        access=Access({USER: granted_objects() if instance.has_grants else frozenset()}),
-        history=GeneratedHistory(plan),
-    )
-
 
 _ARP = 0x0806
 _BROADCAST = b"\xff" * 6
@@ -109,29 +45,28 @@ def has_scan_address() -> bool:
     return SCAN_ADDRESS in addresses()
 
 
-def take_scan_address() -> None:
-    """Add the SCAN's address to this node, and announce it, so that no host continues to send to its previous owner."""
-    _change_scan_address("replace")
+def take_scan_address(nic: str) -> None:
+    """Add the SCAN's address to a NIC, and announce it, so that no host continues to send to its previous owner."""
+    _change_scan_address("replace", nic)
     with contextlib.suppress(OSError):
-        _announce_scan_address()
+        _announce_scan_address(nic)
 
 
-def release_scan_address() -> None:
-    """Remove the SCAN's address from this node."""
-    _change_scan_address("delete")
+def release_scan_address(nic: str) -> None:
+    """Remove the SCAN's address from a NIC."""
+    _change_scan_address("delete", nic)
 
 
-def _change_scan_address(verb: str) -> None:
-    nic = PUBLIC.nic
+def _change_scan_address(verb: str, nic: str) -> None:
     command = ["ip", "address", verb, f"{SCAN_ADDRESS}/24", "brd", "+", "dev", nic, "label", f"{nic}:1"]
     # The command fails while the NIC is down, or when the address is there already: callers check the address itself.
     subprocess.run(command, capture_output=True, check=False)
 
 
-def _announce_scan_address() -> None:
+def _announce_scan_address(nic: str) -> None:
     """Send a gratuitous ARP reply (RFC 5227, section 3): hosts that know the address learn its new owner."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as link:
-        link.bind((PUBLIC.nic, 0))
+        link.bind((nic, 0))
         own: bytes = link.getsockname()[4]
         ip = socket.inet_aton(SCAN_ADDRESS)
         link.send(_BROADCAST + own + _ARP.to_bytes(2, "big") + _ETHERNET_IPV4_REPLY + own + ip + _BROADCAST + ip)
@@ -166,16 +101,17 @@ class InstanceServer:
         self._engine = InstanceBackend(self._daemons, tuple(other.name for other in homes), history_ends)
         self._server = OracleServer(
             self._engine,
-            users=users,
+            users=self._user,
             services=(),
-            sysdba=(),
+            sysdba=(ADMINISTRATOR,),
             instance_name=self._instance.name,
             instance_number=self._instance.number,
             db_unique_name=self._instance.parameters["db_unique_name"],
             db_domain=self._instance.parameters["db_domain"],
         )
-        self._service = default_service(self._server.db_unique_name, self._server.db_domain)
+        self._users = users
         self._scan: ScanListener | None = None
+        self._listeners = {name: ListenerProcess(home, name) for name in (LISTENER, SCAN_LISTENER)}
 
     async def run(self, ready: Callable[[], object]) -> None:
         """Serve until the program ends; call `ready` when the first client can be served.
@@ -225,29 +161,59 @@ class InstanceServer:
                 self._server.listen()
         else:
             self._server.stop_listening()
+        services = tuple(service for service, _ in self._services(now.host))
         if now.version != before.version or (self._server.services and not is_open):
             self._server.drop_sessions()
-        self._server.services = (self._service,) if is_open else ()
+        self._server.services = services
+        if now.listens and runs:
+            registered = [*asm_services(now.number), *registrations(self._services(now.host))]
+            self._listeners[LISTENER].show([(now.address, SERVICE_PORT)], registered)
+        else:
+            self._listeners[LISTENER].end()
         await self._follow_scan()
 
     async def _follow_scan(self) -> None:
         now = self._instance
         is_ours = next((node for node in now.scan_nodes if self._runs(node, "crsd")), None) == now.host
         if is_ours != has_scan_address():
-            await asyncio.to_thread(take_scan_address if is_ours else release_scan_address)
+            nic = profile_named(self._instance.like).networks[0].nic
+            await asyncio.to_thread(take_scan_address if is_ours else release_scan_address, nic)
         if is_ours and now.scan_listens:
             if self._scan is None:
-                scan = ScanListener(self._scan_targets, services=(self._service,))
+                scan = ScanListener(self._scan_targets)
                 with contextlib.suppress(OSError):  # as above
                     await scan.start(SCAN_ADDRESS, SERVICE_PORT)
                     self._scan = scan
         elif self._scan:
             await self._scan.close()
             self._scan = None
+        if self._scan:
+            registered = [one for node in now.scan_targets for one in registrations(self._services(node))]
+            self._listeners[SCAN_LISTENER].show([(SCAN_ADDRESS, SERVICE_PORT)], registered)
+        else:
+            self._listeners[SCAN_LISTENER].end()
 
-    def _scan_targets(self) -> list[tuple[str, int]]:
-        targets = self._instance.scan_targets.items()
-        return [(address, SERVICE_PORT) for node, address in targets if self._runs(node, "instance")]
+    def _scan_targets(self, service: str) -> list[tuple[str, int]]:
+        """The addresses of the listeners that serve a service; without a name, of all that serve any."""
+        return [
+            (address, SERVICE_PORT)
+            for node, address in self._instance.scan_targets.items()
+            if any(service.casefold() in ("", name.casefold()) for name, _ in self._services(node))
+        ]
+
+    def _services(self, node: str) -> list[tuple[str, str]]:
+        """The services that clients can reach on a node at this moment, with their instances."""
+        if not self._runs(node, "crsd"):
+            return []
+        is_open = self._runs(node, "instance")
+        # The second database runs while Clusterware does.
+        return [found for found in self._instance.services[node] if is_open or found[1] == SECOND_DATABASE]
+
+    def _user(self, name: str) -> Verifier | None:
+        """The verifier of a user. Raises OracleError while the database is not open: then only SYSDBA can log in."""
+        if name != ADMINISTRATOR and self._instance.open_mode == "MOUNTED":
+            raise OracleError(1033, "ORACLE initialization or shutdown in progress")
+        return self._users.get(name)
 
     def _runs(self, node: str, service: stack.Service) -> bool:
         place = node, service

@@ -9,7 +9,7 @@ import contextlib
 import os
 import select
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -117,6 +117,10 @@ class InstanceState(msgspec.Struct):
     devices: list[LiveDevice] = msgspec.field(default_factory=list)
     clients: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     """Bytes sent and received, by `cache`, `dlm`, `ipq`."""
+    px_statements: int = 0
+    """The GV$ statements that this instance coordinated."""
+    px_slaves: int = 0
+    """The parallel query slaves that this instance ran for GV$ statements, its own ones included."""
     parameters: dict[str, str] = msgspec.field(default_factory=dict)
     cr_flushes: int = 0
     current_flushes: int = 0
@@ -130,6 +134,18 @@ class LiveSource(Protocol):
 
         The call hangs while an instance hangs, until it is cancelled. Raises OracleError(1013) when it was cancelled.
         """
+        ...
+
+
+class Slaves(Protocol):
+    """The parallel query slaves of GV$ statements. Both methods raise OracleError(1013) when the call was cancelled."""
+
+    def occupy(self, slaves: int, cancellation: Cancellation) -> None:
+        """Occupy so many slaves on each instance."""
+        ...
+
+    def carry(self, rows_bytes: Mapping[int, int], cancellation: Cancellation) -> None:
+        """Wait until so many bytes by instance have crossed the private networks."""
         ...
 
 
@@ -151,14 +167,14 @@ class HistorySource(Protocol):
         ...
 
 
-_SOCKET = "cache_fusion.sock"
+_SOCKET, _STATEMENTS = "cache_fusion.sock", "parallel.sock"
 _POLL_S = 0.1
 """Seconds between two checks whether the call was cancelled."""
 _STATE = msgspec.json.Decoder(InstanceState | None)
 
 
 class Daemons:
-    """The LiveSource that reads the states from the Cache Fusion daemons."""
+    """The LiveSource that reads the states from the Cache Fusion daemons, and the Slaves that these daemons run."""
 
     def __init__(self, here: Path, everywhere: Sequence[Path]) -> None:
         self._here = here
@@ -179,14 +195,32 @@ class Daemons:
             raise OracleError(1034, "ORACLE not available")
         return states
 
+    def occupy(self, slaves: int, cancellation: Cancellation) -> None:
+        """Have the daemon of this instance occupy slaves: see `Slaves`."""
+        self._run_slaves({"slaves": slaves, "rows": {}}, cancellation)
 
-def _connect(home: Path) -> Iterator[socket.socket]:
+    def carry(self, rows_bytes: Mapping[int, int], cancellation: Cancellation) -> None:
+        """Have the daemon of this instance request the rows: see `Slaves`."""
+        if rows_bytes:
+            rows = {str(instance): size for instance, size in rows_bytes.items()}
+            self._run_slaves({"slaves": 0, "rows": rows}, cancellation)
+
+    def _run_slaves(self, request: Mapping[str, object], cancellation: Cancellation) -> None:
+        with contextlib.ExitStack() as stack:
+            for connection in _connect(self._here, _STATEMENTS):
+                stack.enter_context(connection)
+                with contextlib.suppress(OSError):  # the daemon has ended
+                    connection.sendall(msgspec.json.encode(request) + b"\n")
+                _read(connection, cancellation)
+
+
+def _connect(home: Path, name: str = _SOCKET) -> Iterator[socket.socket]:
     """The connection to a node's daemon; no connection when it does not run."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # The path of a socket may have at most 107 characters; this one is short.
     handle = os.open(home, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        connection.connect(f"/proc/self/fd/{handle}/{_SOCKET}")
+        connection.connect(f"/proc/self/fd/{handle}/{name}")
     except (FileNotFoundError, ConnectionRefusedError):
         connection.close()
         return

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from racwire_lab.cluster.databases import USER, password_file
+from racwire_lab.cluster.databases import ADMINISTRATOR, USER, password_file
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.database.instance_server import InstanceServer
@@ -100,7 +100,8 @@ def _enter_and_serve(
         os.setsid()
         _detach_from_caller(node_home(directory, node) / "server.log")
         homes = [node_home(directory, other) for other in nodes]
-        server = InstanceServer(node_home(directory, node), homes, {USER: verifier}, history_ends)
+        users = dict.fromkeys((USER, ADMINISTRATOR), verifier)
+        server = InstanceServer(node_home(directory, node), homes, users, history_ends)
         asyncio.run(server.run(lambda: _report(report, "")))
     except BaseException as error:
         _report(report, f"{node}: {type(error).__name__}: {error}".replace("\n", " "))

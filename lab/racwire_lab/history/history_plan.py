@@ -72,6 +72,18 @@ class MtuChange:
 
 
 @dataclass(frozen=True)
+class HistoryDevice:
+    """An interface of the interconnect on every node."""
+
+    name: str
+    first: str
+    """The address of instance 1."""
+    step: int = 1
+    """The distance to the address of the next instance."""
+    netmask: str = "255.255.255.0"
+
+
+@dataclass(frozen=True)
 class HistoryPlan:
     """A whole history. The time between snapshots k - 1 and k is `intervals_s[k]` seconds."""
 
@@ -100,8 +112,7 @@ class HistoryPlan:
     drops: tuple[Drops, ...] = ()
     mtu: int = 9000
     mtu_changes: tuple[MtuChange, ...] = ()
-    devices: tuple[tuple[str, str], ...] = (("eth1", "192.168.10."), ("eth2", "192.168.11."))
-    """Interfaces, and their addresses without the last number."""
+    devices: tuple[HistoryDevice, ...] = (HistoryDevice("eth1", "192.168.10.1"), HistoryDevice("eth2", "192.168.11.1"))
     foreign_dbids: tuple[int, ...] = ()
     """DBIDs of imported snapshots of other databases: same snapshot and instance numbers, other values."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 Recipe = Mapping[str, int]
 
-PING_EVERY_S = 5
+PING_EVERY_S = 12
 
 LOST_WAIT_US = 500_000
 """The wait of an instance for a block that is lost."""

@@ -204,12 +204,13 @@ def _snapshots(tables: HistoryTables, plan: HistoryPlan) -> None:
 def _devices(tables: HistoryTables, plan: HistoryPlan) -> None:
     changes = sorted(plan.mtu_changes, key=lambda change: change.snapshot, reverse=True)
     mtu = "".join(f"WHEN h.instance = {c.instance} AND h.k >= {c.snapshot} THEN {c.mtu} " for c in changes)
-    for place, (name, network) in enumerate(plan.devices):
+    for place, device in enumerate(plan.devices):
+        network, _, first = device.first.rpartition(".")
         columns = {
             **_awr_keys(plan),
-            "if_name": _text(name),
-            "ip_addr": f"{_text(network)} || h.instance",
-            "net_mask": "'255.255.255.0'",
+            "if_name": _text(device.name),
+            "ip_addr": f"{_text(f'{network}.')} || ({first} + {device.step} * (h.instance - 1))",
+            "net_mask": _text(device.netmask),
             "flags": "'UP BROADCAST RUNNING MULTICAST'",
             "mtu": f"CASE {mtu}ELSE {plan.mtu} END" if changes else str(plan.mtu),
             **_expressions(DEVICE),

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from racwire_lab.database.backend import Caller, Cancellation, OracleError, Result
-from racwire_lab.database.live import HistorySource, InstanceState, LiveSource
+from racwire_lab.database.live import HistorySource, InstanceState, LiveSource, Slaves
 from racwire_lab.oracle_sql import catalog, live_views
 from racwire_lab.oracle_sql.dictionary import View, find_view, views
 from racwire_lab.oracle_sql.errors import not_supported, oracle_error
@@ -59,6 +59,8 @@ class SqlEngine:
     instance: int
     access: Access
     history: HistorySource | None = None
+    slaves: Slaves | None = None
+    """The parallel query slaves of GV$ statements; None where these cost nothing."""
     memory_limit: str = "1GB"
     """Memory limit of DuckDB, in DuckDB's notation; larger data goes to temporary files."""
     _history_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -96,6 +98,12 @@ class SqlEngine:
                 f"S_{name}": self._session_value(caller, name, states, now) for name in translation.session_values
             }
             rows = running.rows(translation.sql, values, [converter(kind) for _, kind in translation.columns])
+            if self.slaves is not None and any(map(_is_global, reads)):
+                all_rows = list(rows)
+                names = [name for name, _ in translation.columns]
+                others = [state.instance for state in states if state.instance != self.instance]
+                self.slaves.carry(_bytes_by_instance(names, all_rows, others), cancellation)
+                rows = iter(all_rows)
         except BaseException:
             running.end()
             raise
@@ -137,7 +145,9 @@ class SqlEngine:
     def _states(self, translation: Translation, cancellation: Cancellation) -> tuple[InstanceState, ...]:
         """The instances' states that the statement needs."""
         reads = translation.reads.values()
-        if any(view.name.startswith("GV$") for view in reads):
+        if global_views := sum(map(_is_global, reads)):
+            if self.slaves is not None:
+                self.slaves.occupy(global_views, cancellation)
             return self.source.states("everywhere", cancellation)
         if any(view.is_live for view in reads) or any(name in _OF_THE_INSTANCE for name in translation.session_values):
             return self.source.states("here", cancellation)
@@ -183,7 +193,7 @@ class SqlEngine:
             if view.is_history:
                 continue
             if view.is_live:
-                rows = live_views.rows(view, states if view.name.startswith("GV$") else here, self.identity)
+                rows = live_views.rows(view, states if _is_global(view) else here, self.identity)
             else:
                 rows = catalog.rows(view, caller, self._visible(caller))
             columns = view.of(self.identity.release)
@@ -253,6 +263,23 @@ def _insert(
         values.append([value or None for value in column_values] if kind.family is Family.TEXT else column_values)
     lists = ", ".join(f"unnest(CAST(${number} AS {kind.duck}[]))" for number, kind in enumerate(columns.values(), 1))
     connection.execute(f'INSERT INTO "{view.name.lower()}" SELECT {lists}', values)
+
+
+def _is_global(view: View) -> bool:
+    """Whether the view has the rows of all instances."""
+    return view.name.startswith("GV$")
+
+
+def _bytes_by_instance(names: Sequence[str], rows: Sequence[Sequence[Any]], instances: Sequence[int]) -> dict[int, int]:
+    """The bytes of the rows that each of these instances returns, by the column INST_ID of the result."""
+    sizes = dict.fromkeys(instances, 0)
+    place = names.index("INST_ID") if "INST_ID" in names else None
+    for row in rows:
+        size = sum(len(value.encode()) + 1 if isinstance(value, str) else 8 for value in row if value is not None)
+        for instance in instances if place is None else [row[place]]:
+            if instance in sizes:
+                sizes[instance] += size
+    return sizes
 
 
 def _bound(value: Any) -> Any:

@@ -119,6 +119,8 @@ def _version(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
 
 
 def _active(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    if state.parameters.get("cluster_database") == "FALSE":
+        return
     for number in sorted({state.instance, *state.peers}):
         base = state.name.removesuffix(str(state.instance))
         yield {"INST_NUMBER": number, "INST_NAME": f"{state.host}:{base}{number}"}
@@ -265,8 +267,9 @@ def _pings(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
             "WAIT_TIME_8K": ping.wait_time_8k,
             "WAIT_TIME_SQUARED_8K": _squared(ping.wait_time_8k, ping.count_8k),
         }
-    if str(state.instance) not in state.pings:
-        yield {"INSTANCE": state.instance}
+    for number in (state.instance, *state.peers):  # the view lists all instances, also before their first ping
+        if str(number) not in state.pings:
+            yield {"INSTANCE": number}
 
 
 def _squared(total_us: int, count: int) -> int:

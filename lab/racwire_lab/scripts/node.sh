@@ -10,7 +10,7 @@ read -r pid _ </proc/self/stat
 
 # Without root only the system call is permitted; with root the program may be missing.
 hostname "$node" 2>/dev/null || echo "$node" >/proc/sys/kernel/hostname
-mount -n -t proc proc /proc
+mount -n -t proc -o "$(cat "$lab/proc_options")" proc /proc
 mount -n -t sysfs sysfs /sys
 
 # A /run and a /var/log of the node's own: for sshd, and so that nothing writes to the machine's.
@@ -29,7 +29,9 @@ read -r service <"$home/network_service"
 case $service in
 keyfile) mkdir "$home/run/NetworkManager" ;;
 networkd) mkdir -p "$home/run/systemd/netif/links" ;;
+ifcfg) mkdir -p "$home/run/lock/subsys" && : >"$home/run/lock/subsys/network" ;; # /var/lock is a link to /run/lock
 esac
+[ ! -e "$home/lldpd.socket" ] || ln -s "$home/lldpd.socket" "$home/run/lldpd.socket"
 # The machine's /etc and programs, to which the node's own have links, read-only.
 sbin=$(readlink -f /usr/sbin)
 mount -n --rbind /etc "$home/run/racwire/etc"
@@ -51,6 +53,19 @@ for directory in /usr/local/lib/systemd/network /usr/lib/systemd/network /lib/sy
         mount -n -t tmpfs -o mode=755 tmpfs "$directory"
     fi
 done
+# Directories of vendor software in /opt, next to the machine's own.
+if [ -s "$lab/vendor_directories" ]; then
+    mkdir /run/racwire/opt
+    mount -n --rbind /opt /run/racwire/opt
+    mount -n -t tmpfs -o mode=755 tmpfs /opt
+    for entry in /run/racwire/opt/*; do
+        [ ! -e "$entry" ] || ln -s "$entry" /opt/
+    done
+    while read -r directory; do
+        mkdir -p "$directory"
+    done <"$lab/vendor_directories"
+    mount -n -o remount,ro /opt
+fi
 # Replace the machine's programs that would act on the machine instead of the node.
 while read -r program; do
     for directory in /usr/bin /bin /sbin; do
@@ -59,6 +74,13 @@ while read -r program; do
         fi
     done
 done <"$lab/programs"
+# Directories in which the node lacks programs of the machine, or has an older release of them.
+while read -r number place; do
+    mkdir "/run/racwire/$number"
+    mount -n --rbind "$place" "/run/racwire/$number"
+    mount -n -o remount,bind,ro "/run/racwire/$number"
+    mount -n --bind "$lab/bins/$number" "$place"
+done <"$lab/program_directories"
 # Directories of the machine that its other users may not enter, such as /root: the node's users see only what they need
 # there.
 if [ -e "$lab/opened" ]; then
@@ -94,12 +116,16 @@ mount -n --bind "$home/boot_id" /proc/sys/kernel/random/boot_id
 cd /proc/sys/net/ipv4
 echo 0 >conf/all/rp_filter
 echo 0 >conf/default/rp_filter
+while read -r name value; do
+    echo "$value" >"conf/default/$name"
+done <"$lab/nic_sysctls"
 if [ -e ipfrag_time ]; then
     # Instead of 30 s: the kernel drops and counts an incomplete datagram before the next read of the counters.
     echo 2 >ipfrag_time
 fi
 if [ "$privilege" = root ]; then
-    cat "$lab/ping_groups" >ping_group_range
+    # A container may have no group but 0.
+    cat "$lab/ping_groups" >ping_group_range 2>/dev/null || echo 0 0 >ping_group_range
 else
     # Only one user and one group exist here, with number 0; they may not bind port 22.
     echo 0 0 >ping_group_range

@@ -17,6 +17,7 @@ test [!] VALUE [(=|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef) VALUE]
 cd DIRECTORY
 read [-r] NAME...
 break [NUMBER]
+exit VALUE
 continue [NUMBER]
 wait
 sleep NUMBER

@@ -10,6 +10,7 @@ from textual.message import Message
 
 from checks.model.finding import PROBLEMS
 from checks.model.report import WaiverStanding
+from checks.model.wording import counted, few
 from tui.console.run_state import FindingRow, RowMark
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, fitted, sanitize_line
@@ -55,11 +56,11 @@ class FindingList(Lines):
         """Show these rows; the cursor stays on its finding, and on its line of the screen if possible."""
         before, index = self.chosen, self._index
         self._rows, self._pending, self._ended = rows, pending, ended
-        keys = [row.key for row in rows]
+        same = next((n for n, row in enumerate(rows) if before is not None and row.has(before.key)), None)
         if not self._moved or before is None:
             self._index = 0
-        elif before.key in keys:
-            self._index = keys.index(before.key)
+        elif same is not None:
+            self._index = same
         else:
             self._index = max(min(index, len(rows) - 1), 0)
         self._draw(self.above + self._index - index)
@@ -108,7 +109,7 @@ class FindingList(Lines):
 
     def _drawn(self, width: int) -> tuple[list[Line], list[int]]:
         """Return the lines, and the line number of each row."""
-        own = [min(cell_len(sanitize_line(row.finding.check)), width * 2 // 3) for row in self._rows]
+        own = [min(cell_len(_name(row)), width * 2 // 3) for row in self._rows]
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
         groups = [row.group for row in self._rows]
         headed = bool(len({*groups, *(["pending"] if self._pending else [])}) > 1 or "Waived" in groups or self._ended)
@@ -137,14 +138,35 @@ def _row_line(row: FindingRow, names: int, width: int) -> Line:
     return [
         (sign, "accent"),
         (f"{finding.status.letter} ", "faint" if old else role_of(finding.status)),
-        (fitted(sanitize_line(finding.check), names) + " ", "faint" if old else ""),
+        (fitted(_name(row), names) + " ", "faint" if old else ""),
         (_subject(row, max(width - names - 4, 0)), "faint" if old or finding.status not in PROBLEMS else ""),
     ]
 
 
+def _name(row: FindingRow) -> str:
+    """Return the check of a finding, or the number of checks that are UNKNOWN for one reason."""
+    checks = row.checks
+    return sanitize_line(checks[0]) if len(checks) == 1 else counted(len(checks), "check")
+
+
 def _subject(row: FindingRow, width: int) -> str:
-    """Return the subject of a finding; where room is short its end, which distinguishes findings of one check."""
+    """Return the subject of a finding, or the reason of several; where room is short the end of a subject, which
+    distinguishes findings of one check."""
+    if row.keys:
+        return fitted(sanitize_line(_reason(row)), width)
     subject = sanitize_line(row.finding.subject or row.finding.title)
     if width < _LITTLE_ROOM and cell_len(subject) > width:
         return fitted("…" + subject[-(width - 1) :] if width > 1 else "", width)
     return fitted(subject, width)
+
+
+def _reason(row: FindingRow) -> str:
+    """Return the reason of several findings in few words: their common subject, else what was seen."""
+    finding = row.finding
+    if not row.likewise:  # checks whose facts could not be gathered: their title has the reason
+        return finding.title.partition(": ")[2] or finding.title
+    subjects = {one.subject for one in (finding, *row.likewise)}
+    if len(subjects) == 1 and finding.subject:
+        return finding.subject
+    where = f"{few(finding.nodes)}: " if finding.nodes else ""
+    return where + (" ".join(finding.seen) or finding.title)

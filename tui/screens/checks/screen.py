@@ -18,12 +18,11 @@ from tui.console.run_state import FindingRow, RunState
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.finding_list import FindingList
 from tui.terminal.clipboard import commands_text
-from tui.text.finding_lines import finding_lines
 from tui.text.line import Line, wrapped
 from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
-from tui.widgets.run_text import counts_line, note_on, state_of
+from tui.widgets.run_text import counts_line, note_on, row_lines, state_of
 
 
 class _Filter(Input):
@@ -113,7 +112,7 @@ class ChecksScreen(ConsoleScreen):
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
-        return list(finding_lines(row.finding, row.report, width, note_on(row)))
+        return row_lines(row, width, note_on(row))
 
     def _nothing(self) -> str:
         if self._query or self._problems_only:
@@ -212,8 +211,11 @@ class ChecksScreen(ConsoleScreen):
     def action_rerun_one(self) -> None:
         """Request another run of only the check of the selected finding."""
         if row := self._list.chosen:
+            if len(row.checks) > 1:
+                self.notice(f"{len(row.checks)} checks have this reason: r runs all again, / finds one of them.")
+                return
             self._list.stay()
-            self.post_message(self.RunWanted(row.finding.check))
+            self.post_message(self.RunWanted(row.checks[0]))
 
     def signs(self) -> Sequence[Legend]:
         """Return the legends of statuses, marks, and the path letters in tables of findings."""

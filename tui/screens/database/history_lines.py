@@ -15,7 +15,7 @@ from checks.model.finding import Status
 from checks.model.wording import counted, moment
 from checks.rules import cache_fusion
 from checks.rules.lost_blocks import past_loss_status
-from checks.rules.receive_time import past_time_status
+from checks.rules.receive_time import ReceiveLimits, past_time_status
 from tui.screens.database.figures import NONE, UNKNOWN, Value, count, ms, percent, volume
 from tui.screens.database.table import Head, TableRow, table_lines
 from tui.text.line import Line, fitted, hanging, sanitize_line
@@ -60,7 +60,7 @@ class _Trend:
 
 @made_once
 def history_lines(
-    history: History, database: Database, limits: Thresholds, width: int, style: Style = "blocks"
+    history: History, database: Database, limits: ReceiveLimits, width: int, style: Style = "blocks"
 ) -> Iterator[Line]:
     """Yield the trends, then the range as a whole."""
     names = {i.instance: i.name or database.instance_name(i.instance) for i in history.instances}
@@ -68,7 +68,7 @@ def history_lines(
     names = {number: names[number] for number in sorted(names)}
     slots = _slots(history.periods)
     yield from hanging([(" ", "")], _range(history, len(slots)), width, "faint")
-    lost = [_lost(history, database, names[n], n, slots, limits) for n in names]
+    lost = [_lost(history, database, names[n], n, slots, limits.thresholds) for n in names]
     times = [_times(history, names[n], n, slots, limits) for n in names]
     longest = max((cell_len(t.text) for t in (*lost, *times)), default=0)
     for title, trends in (("blocks lost per interval", lost), ("receive time per interval, ms", times)):
@@ -147,7 +147,7 @@ def _lost(
     )
 
 
-def _times(history: History, name: str, instance: int, slots: Sequence[str], limits: Thresholds) -> _Trend:
+def _times(history: History, name: str, instance: int, slots: Sequence[str], limits: ReceiveLimits) -> _Trend:
     periods = _own(history, instance)
     own = {at: time for at, p in periods.items() if (time := _receive_ms(p)) is not None}
     values = [own.get(at) for at in slots]

@@ -27,6 +27,8 @@ def instances_lines(
     """Yield a row for each instance; where its figures are not known, the reason."""
     if live.trouble:
         yield from hanging([(" ", ""), ("? ", "unknown")], f"No {live.word} figures: {live.trouble}", width)
+    elif live.pace:
+        yield from hanging([(" ", "")], f"Sampled {live.pace}.", width, "faint")
     samples, gaps = figures_of(database, activity, live)
     judged = sampled_activity(list(live.instances.values())) if live.instances else activity
     losses = statuses.losses(judged) if isinstance(judged, Activity) else {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from checks.model.facts import Activity, Cluster, Database, Fact, History, NotAsked, NotGathered, Unknown
+from checks.rules.receive_time import receive_limits
 from tui.screens.database.history_lines import history_lines
 from tui.screens.database.instance_lines import figures_of, instances_lines, names_of, serving_lines, when
 from tui.screens.database.live_source import LiveFigures, by_the_checks
@@ -51,7 +52,7 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     database = known.database
     if not isinstance(database, Database):
         return [DatabaseSection("Database", list(_why_not(database, known, width)))]
-    limits, activity, live = known.cluster.thresholds, known.activity, known.live
+    activity, live = known.activity, known.live
     statuses = RunStatuses(msgspec.structs.replace(known.cluster, database=database, activity=activity))
     first = [*_head(database, width), *instances_lines(database, activity, live, statuses, width)]
     if known.held_by and not known.is_saved:
@@ -75,7 +76,7 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         sections.append(DatabaseSection("Caches and serving", serving, by_the_checks(activity)))
     history = known.history
     past_lines = (
-        history_lines(history, database, limits, width, known.style)
+        history_lines(history, database, receive_limits(known.cluster), width, known.style)
         if isinstance(history, History)
         else list(_why_not(history, known, width))
     )

@@ -37,9 +37,13 @@ class LiveFigures:
     """The adjective for the figures: `live`, or `recorded` for saved ones."""
     zone: tzinfo | None = None
     """The time zone of the times; None for that of this node, which is not displayed."""
+    pace: str = ""
+    """How often the instances are sampled, and why not at the usual interval; empty where they are."""
 
 
-def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone: tzinfo | None = None) -> LiveFigures:
+def live_of(
+    timeline: Timeline, feed_trouble: str = "", word: str = "live", zone: tzinfo | None = None, pace: str = ""
+) -> LiveFigures:
     """Return the newest samples of a timeline."""
     sources = timeline.sources()
     newest = {s: events[-1] for s in sources if s.startswith("instance ") and (events := timeline.window(s, -inf, inf))}
@@ -62,6 +66,7 @@ def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone
         silent.reason if isinstance(silent, Gap) else "",
         word,
         zone,
+        pace,
     )
 
 
@@ -88,6 +93,7 @@ def pairs_of(events: Iterable[Event], seconds: float = PAIRS_S) -> PairsSample |
         seconds=sum(s.seconds for s in taken),
         transfers=tuple(_transfers(t for s in taken for t in s.transfers)),
         pings=tuple(_pings(p for s in taken for p in s.pings)),
+        unread={view: why for s in taken for view, why in s.unread.items()},
     )
 
 

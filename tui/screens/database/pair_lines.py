@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from checks.model.facts import Activity, BlockTransfer, InstancePing, NotAsked, Unknown
 from checks.model.finding import Status
@@ -17,6 +18,9 @@ from tui.text.line import Line, hanging
 from tui.widgets.units import clock
 
 Names = Mapping[int, str]
+P = TypeVar("P", BlockTransfer, InstancePing)
+
+_TRANSFERS, _PINGS = "GV$INSTANCE_CACHE_TRANSFER", "GV$INSTANCE_PING"
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,19 @@ def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> P
     doubts = [] if is_displayed else [f"No {live.word} figures: {live.pairs_trouble}"]
     if live.pairs is not None:
         when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, has_zone=False)}"
-        return Pairs(live.pairs.transfers, live.pairs.pings, when, sampled_pairs(live.pairs), doubts)
+        transfers = _or_unknown(live.pairs.transfers, live.pairs.unread.get(_TRANSFERS))
+        pings = _or_unknown(live.pairs.pings, live.pairs.unread.get(_PINGS))
+        doubts += [why for why in live.pairs.unread.values() if Unknown(why) not in (transfers, pings)]
+        return Pairs(transfers, pings, when, sampled_pairs(live.pairs), doubts)
     if not isinstance(activity, Activity):
         return None
-    doubts += [u.reason for u in activity.unread if u.view in ("GV$INSTANCE_CACHE_TRANSFER", "GV$INSTANCE_PING")]
+    doubts += [u.reason for u in activity.unread if u.view in (_TRANSFERS, _PINGS)]
     return Pairs(activity.transfers, activity.pings, by_the_checks(activity), activity, doubts)
+
+
+def _or_unknown(pairs: Sequence[P], why: str | None) -> Sequence[P] | Unknown:
+    """Return the pairs; Unknown where there is none because their view was not read."""
+    return Unknown(why) if why and not pairs else pairs
 
 
 def lost_lines(

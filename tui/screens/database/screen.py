@@ -17,7 +17,7 @@ from tui.console.run_state import report_with
 from tui.screens.base import ConsoleScreen
 from tui.screens.database.lines import DatabaseFacts as Facts
 from tui.screens.database.lines import page_of, sections_of
-from tui.screens.database.live_source import live_of
+from tui.screens.database.live_source import LiveFigures, live_of
 from tui.text.line import Line, wrapped
 from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.help_text import Legend, LegendEntry
@@ -103,7 +103,8 @@ class DatabaseScreen(ConsoleScreen):
         """Return the newest samples of this screen, without those of nodes."""
         timeline = self.state.timeline
         sources = [s for s in timeline.sources() if s in ("database", "pairs") or s.startswith("instance ")]
-        return self.state.feed.trouble, [timeline.newest(source) for source in sources]
+        feed = self.state.feed
+        return feed.trouble, feed.pace_text, [timeline.newest(source) for source in sources]
 
     def _lines(self, width: int) -> list[Line]:
         facts = self._facts()
@@ -130,12 +131,17 @@ class DatabaseScreen(ConsoleScreen):
             clusters["activity"].activity,
             clusters["history"].history,
             newest.cluster,
-            live_of(self.state.timeline, self.state.feed.trouble, self.state.feed.word, self.state.zone),
+            self._live(),
             board.progress if board.running else "",
             self.state.graphs,
             self.state.feed.held_by,
             self.state.feed.is_saved,
         )
+
+    def _live(self) -> LiveFigures:
+        feed = self.state.feed
+        pace = "" if feed.replayed else feed.pace_text
+        return live_of(self.state.timeline, feed.trouble, feed.word, self.state.zone, pace)
 
     def lower_rule(self, width: int) -> list[Line]:
         """Return the lower rule with the progress of the run, and how many lines lie below."""

@@ -19,7 +19,7 @@ from checks.model.facts import (
 from checks.model.finding import Status
 from checks.rules.instance_pings import judge_ping
 from checks.rules.lost_blocks import loss_statuses
-from checks.rules.receive_time import BlockTimes, judge_time, judge_times, times_of, waits_are_known
+from checks.rules.receive_time import BlockTimes, judge_time, judge_times, receive_limits, times_of, waits_are_known
 from checks.traffic.samples import InstanceSample, PairsSample
 
 _NOT_SAMPLED = (
@@ -54,7 +54,7 @@ class RunStatuses:
         """Return the statuses of the average receive times of CR and of current blocks, judged with the waits of the
         run."""
         known = msgspec.structs.replace(own, events=self._events(own.instance))
-        cr, current = judge_times(times_of(known), self._waits_known, self.cluster.thresholds)
+        cr, current = judge_times(times_of(known), self._waits_known, receive_limits(self.cluster))
         return _notable(cr), _notable(current)
 
     def pair_time(self, transfer: BlockTransfer) -> Status | None:
@@ -69,7 +69,8 @@ class RunStatuses:
                 current.waited_ms,
             ),
         )
-        each = (_notable(judge_time(kind, self._waits_known, self.cluster.thresholds)) for kind in kinds)
+        limits = receive_limits(self.cluster)
+        each = (_notable(judge_time(kind, self._waits_known, limits)) for kind in kinds)
         return min((status for status in each if status), key=lambda s: s.gravity, default=None)
 
     def ping(self, ping: InstancePing) -> Status | None:

@@ -26,10 +26,14 @@ class RowMetric(Generic[P]):
     """The role of a value above 0; empty where such a value is normal traffic."""
     least: Callable[[P], float | None] | None = None
     """Upper bound in milliseconds of a time that was counted as 0; None for other figures."""
+    is_rare: bool = False
+    """Whether only some samples have the figure: then the newest known one counts as present."""
 
     def now(self, series: Series[P]) -> str:
         """Return the present value as text."""
         value = series.now(self.read)
+        if value is None and self.is_rare and not series.trouble:
+            value = next((known for known in reversed(series.values(self.read)) if known is not None), None)
         return self._written(value, series.now(self.least) if self.least and value == 0 else None)
 
     def highest(self, series: Series[P], count: int) -> str:
@@ -111,7 +115,7 @@ INSTANCE: Group[InstanceRates] = Group(
         ),
     ),
     second=(RowMetric("lost", lambda r: r.lost_per_s, role="fail"),),
-    further=(RowMetric("messages in", lambda r: r.messages_in_per_s),),
+    further=(RowMetric("messages in", lambda r: r.messages_in_per_s, is_rare=True),),
 )
 KERNEL = {"IP": IP, "UDP": UDP, "CPU": CPU}
 

@@ -84,11 +84,18 @@ class GraphSpan:
     count: int
     interval_s: float
     """Seconds between two samples of a source: without a newer sample, a much older one counts as missing."""
+    instances_interval_s: float = 0.0
+    """The same for instances, where they are sampled less often."""
+
+    def interval_of(self, source: str) -> float:
+        """Return the seconds between two samples of that source."""
+        return max(self.interval_s, self.instances_interval_s if source.startswith("instance ") else 0.0)
 
     @property
     def begin(self) -> float:
         """The start of the span: later events belong to it."""
-        return self.end - max(self.step_s * self.count, LOOK_BACK_S, 4 * self.interval_s)
+        longest_s = max(self.interval_s, self.instances_interval_s)
+        return self.end - max(self.step_s * self.count, LOOK_BACK_S, 4 * longest_s)
 
 
 @dataclass(frozen=True)
@@ -233,7 +240,8 @@ def series(
     """Return the samples of a kind among the events of one source; `following` is its next event, after the span.
 
     A sample stands for all the time that it covers. That may be many slots, and may extend beyond the span, because the
-    sampling interval can change. Where a sample covers several slots, each slot has its mean.
+    sampling interval can change. Where a sample covers several slots, each slot has its mean. The newest sample also
+    stands for the time until the next one is due.
     """
     stretch = window.stretch
     count, step_s = stretch.count, stretch.step_s
@@ -252,7 +260,12 @@ def series(
                 slots[slot] = slots[slot] or (event,)
             if 0 <= place < count:
                 slots[place] += (event,)
-    trouble = _trouble(last, stretch, following)
+    behind_s = end - last.at if last is not None else 0.0
+    if following is None and isinstance(last, kind) and behind_s <= stretch.interval_of(source) + step_s:
+        # The next sample is not due yet: an empty end of the graph would look like an outage.
+        for slot in range(max(count - round(behind_s / step_s), 0), count):
+            slots[slot] = (last,)
+    trouble = _trouble(last, stretch, following, stretch.interval_of(source))
     return Series(slots, last if isinstance(last, kind) and not trouble else None, trouble, source, window.memo)
 
 
@@ -264,14 +277,14 @@ def _first_slot(event: Event, end: float, step_s: float, count: int) -> int:
     return count - round(back) if back > 0 else count
 
 
-def _trouble(last: Event | None, stretch: GraphSpan, following: Event | None) -> str:
+def _trouble(last: Event | None, stretch: GraphSpan, following: Event | None, interval_s: float) -> str:
     """Return why the present value is not known; empty where it is. Time without a sample counts as missing; while a
     sample may still come, only once that sample is late."""
     if last is None:
         return "no sample"
     if isinstance(last, Gap):
         return last.reason
-    length = max(stretch.interval_s, last.seconds) if isinstance(last, Sample) else stretch.interval_s
+    length = max(interval_s, last.seconds) if isinstance(last, Sample) else interval_s
     until, patience = stretch.end, 1 + 2.5 * length
     if following is not None:
         patience = 1.0

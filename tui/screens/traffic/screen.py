@@ -144,10 +144,15 @@ class TrafficScreen(ConsoleScreen):
         return [rule_line(width, about, since + self._cursor.moment)]
 
     def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the recording, and how many lines lie below."""
-        recording = self.state.feed.recording if self._cursor.is_live else None
+        """Return the lower rule with the pace of the instances where it is not the usual one, with the recording, and
+        how many lines lie below."""
+        feed, texts = self.state.feed, []
+        if self._cursor.is_following and feed.pace_text:
+            texts.append(f"instances {feed.pace_text}")
+        if self._cursor.is_live and feed.recording:
+            texts.append(f"recording to {sanitize_line(feed.recording.name)}")
         more = f"↓ {counted(self._body.below, 'more line')}" if self.is_mounted and self._body.below else ""
-        return [rule_line(width, f"recording to {sanitize_line(recording.name)}" if recording else "", more)]
+        return [rule_line(width, "  ".join(texts), more)]
 
     def _every_minute(self) -> None:
         if self._cursor.is_live:

@@ -68,6 +68,7 @@ class TrackCursor:
         step_s: float,
         count: int,
         interval_s: float,
+        instances_interval_s: float = 0.0,
     ) -> TrackView | None:
         """Return the samples of these nodes at the displayed moment, or of all where none is named; None while there is
         no sample. Reads a file where the track is a recording. Raises RecordingError where it cannot be read."""
@@ -76,7 +77,8 @@ class TrackCursor:
         if span is None:
             return None
         end = span[1] if self.moment is None else self.moment
-        window = read(self.track, GraphSpan(end, step_s, count, interval_s), _sources(places, nodes), self._memo)
+        stretch = GraphSpan(end, step_s, count, interval_s, instances_interval_s)
+        window = read(self.track, stretch, _sources(places, nodes), self._memo)
         places.see(window)
         return TrackView(span, window)
 
@@ -146,7 +148,8 @@ class TimeCursor:
     def read(self, places: KnownNodes, nodes: Sequence[str], points: int) -> TrackView | None:
         """Return the samples of these nodes, or of all where none is named. Reads a file where the track is a
         recording. Raises RecordingError where it cannot be read."""
-        return self._track_cursor.read(places, self.cluster, nodes, self.step_s, points, self.interval_s)
+        of_instances = 0.0 if self._header else self._state.feed.instances_interval_s
+        return self._track_cursor.read(places, self.cluster, nodes, self.step_s, points, self.interval_s, of_instances)
 
     # --- keys ---------------------------------------------------------------------------------------------------------
 

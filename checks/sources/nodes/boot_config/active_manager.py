@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from checks.model.facts import KeptMtu, NetworkService, Unknown
+from checks.model.facts import KeptMtu, MissingRight, NetworkService, Unknown
 from checks.sources.nodes.boot_config.device import Device
 from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
 from checks.sources.nodes.boot_config.network_manager import Listed, network_manager_mtus
@@ -59,8 +59,8 @@ def parse_network_services(text: str) -> tuple[NetworkService, ...]:
 
 def mtus_at_boot(
     files: BootFiles, services: Sequence[NetworkService], devices: Sequence[Device]
-) -> tuple[tuple[KeptMtu, ...], tuple[str, ...]]:
-    """The configured MTU of every interface with a file or connection, and the limits of what could be read.
+) -> tuple[tuple[KeptMtu, ...], tuple[Unknown, ...]]:
+    """The configured MTU of every interface with a file or connection, and the parts that could not be read.
 
     Only the files of running network services count; where none is known to run, all files count. Where several
     services configure an interface, one takes precedence: netplan, which generates the files of the others, then
@@ -71,7 +71,7 @@ def mtus_at_boot(
         return not services or service in services
 
     kept: dict[str, KeptMtu] = {}
-    limits: list[str] = []
+    unread: list[Unknown] = []
     if runs(NetworkService.WICKED):
         kept |= wicked_mtus(files.wicked, devices)
     if runs(NetworkService.NETWORKD):
@@ -85,13 +85,14 @@ def mtus_at_boot(
         kept |= ifcfg_mtus(profiles, devices)
     if runs(NetworkService.NETWORK_MANAGER):
         read_by_it = tuple(connections(files.ifcfg, unmanaged=False))
-        by_it, unread = network_manager_mtus(files.keyfiles, files.listed, files.details, read_by_it, devices)
+        by_it, refused = network_manager_mtus(files.keyfiles, files.listed, files.details, read_by_it, devices)
         # An unknown MTU of NetworkManager does not hide the MTU of another service.
         kept = {**{name: of for name, of in by_it.items() if isinstance(of.mtu, Unknown)}, **kept} | {
             name: of for name, of in by_it.items() if not isinstance(of.mtu, Unknown)
         }
-        if unread:
-            limits.append(_limit("NetworkManager", unread))
+        if refused:
+            unread.append(_refused("NetworkManager", refused))
+    kept = {**_of_unread_files(files, runs, devices), **kept}
     if files.netplan and (runs(NetworkService.NETWORKD) or runs(NetworkService.NETWORK_MANAGER)):
         kept |= _by_netplan(files.netplan[0], kept, devices)
     for name, by_link in link_file_mtus(files.networkd, devices).items():
@@ -100,7 +101,30 @@ def mtus_at_boot(
             kept[name] = by_link
         elif of.mtu is None:
             kept[name] = msgspec.structs.replace(of, mtu=by_link.mtu, file=by_link.file)
-    return tuple(kept[name] for name in sorted(kept)), tuple(limits)
+    return tuple(kept[name] for name in sorted(kept)), tuple(unread)
+
+
+def _of_unread_files(
+    files: BootFiles, runs: Callable[[NetworkService], bool], devices: Sequence[Device]
+) -> dict[str, KeptMtu]:
+    """The interfaces that a file or directory may configure that this user may not read."""
+    groups = (
+        (files.ifcfg, (NetworkService.IFCFG, NetworkService.NETWORK_MANAGER)),
+        (files.wicked, (NetworkService.WICKED,)),
+        (files.networkd, (NetworkService.NETWORKD,)),
+    )
+    kept: dict[str, KeptMtu] = {}
+    for found, services in groups:
+        service = next((service for service in services if runs(service)), None)
+        if service is None:
+            continue
+        for file in (f for f in found if not (f.is_readable or f.is_masked)):
+            name = file.name.removeprefix("ifcfg-") if file.name.startswith("ifcfg-") else ""
+            names = [d for d in devices if d.name == name] if name else [d for d in devices if d.is_hardware]
+            reason = Unknown(f"this user may not read {file.path}; root may", MissingRight(f"read {file.path} as root"))
+            for one in names:
+                kept.setdefault(one.name, KeptMtu(one.name, service, file.path if name else "", "", reason, one.kind))
+    return kept
 
 
 def _by_netplan(path: str, kept: Mapping[str, KeptMtu], devices: Sequence[Device]) -> dict[str, KeptMtu]:
@@ -122,6 +146,9 @@ def _by_netplan(path: str, kept: Mapping[str, KeptMtu], devices: Sequence[Device
     }
 
 
-def _limit(service: str, paths: Sequence[str]) -> str:
+def _refused(service: str, paths: Sequence[str]) -> Unknown:
     others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return f"The configuration of {service} in {paths[0]}{others} is not known: only root can read it."
+    return Unknown(
+        f"The configuration of {service} in {paths[0]}{others} is not known: only root can read it.",
+        MissingRight(f"read {paths[0]}{others} as root"),
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from checks.model.facts import KeptMtu, NetworkService, Unknown
+from checks.model.facts import KeptMtu, MissingRight, NetworkService, Unknown
 from checks.sources.node_setup import KEYFILE_DIRECTORIES
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
 from checks.sources.nodes.boot_config.ini import last, parse_ini
@@ -105,7 +105,7 @@ def network_manager_mtus(
     unread = tuple(f.path for f in keyfiles if not (f.is_readable or f.path in known or _is_in_nmcli(f, from_nmcli)))
     kept = profile_mtus(profiles, devices)
     if unread:
-        kept |= {d.name: _unread(d) for d in devices if d.is_hardware and d.name not in kept}
+        kept |= {d.name: _unread(d, unread[0]) for d in devices if d.is_hardware and d.name not in kept}
     return kept, unread
 
 
@@ -114,7 +114,7 @@ def _is_in_nmcli(file: ConfigFile, from_nmcli: Sequence[Profile]) -> bool:
 
     An unreadable directory counts as printed where nmcli printed any connection.
     """
-    if file.path in KEYFILE_DIRECTORIES:
+    if any(f"{directory}/".startswith(f"{file.path}/") for directory in KEYFILE_DIRECTORIES):
         return bool(from_nmcli)
     return file.name.removesuffix(".nmconnection") in {p.name for p in from_nmcli if not p.file}
 
@@ -139,8 +139,11 @@ def _as_listed(profile: Profile, listed: Iterable[Listed]) -> Profile:
     return profile
 
 
-def _unread(device: Device) -> KeptMtu:
-    reason = Unknown("only root can read NetworkManager's files, and nmcli did not print their connections")
+def _unread(device: Device, path: str) -> KeptMtu:
+    reason = Unknown(
+        f"this user may not read {path}, and nmcli printed no connection; root may read it",
+        MissingRight(f"read {path} as root, or query NetworkManager with nmcli"),
+    )
     return KeptMtu(device.name, NetworkService.NETWORK_MANAGER, mtu=reason, kind=device.kind)
 
 

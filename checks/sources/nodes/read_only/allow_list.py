@@ -10,6 +10,7 @@ A line is one form of one command, read by `read_forms`. A word matches itself, 
     WORD                  one word that is no option
     VALUE                 one quoted word, which may be known only when it runs: "$uuid"
     NAME                  a shell variable in small letters
+    LISTENER              the name of a listener: no address, so lsnrctl contacts the listeners of this node only
     FORMAT                one word that starts with +
     DIRECTORY             one absolute path
     FILE...               words that are no options; a pattern such as /etc/ifcfg-* counts as its fixed first part
@@ -34,6 +35,7 @@ SYSTEM_DIRECTORIES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 _PING = "[-n|-q|-4|-6|-s NUMBER|-M (do|dont|want|probe)|-i INTERVAL|-l FEW|-W NUMBER|-w NUMBER|-I WORD]..."
 SYSTEM = f"""
 env [(LC_ALL=C|LANG=C|NLS_LANG=AMERICAN_AMERICA)]... COMMAND
+sudo -n [-u VALUE] COMMAND
 timeout [-s (INT|TERM|KILL)|-k NUMBER]... NUMBER COMMAND
 (ping|ping6) {_PING} -c FEW {_PING} WORD
 """
@@ -51,6 +53,7 @@ oifcfg getif [-global|-node WORD|-if WORD|-type WORD]...
 oifcfg iflist [-p|-n]...
 olsnodes [-<nistlpca>]...
 ocrconfig [-local] -showbackup [auto|manual]
+lsnrctl status LISTENER
 srvctl (config|status) (asm|database|home|instance|listener|network|nodeapps|scan|scan_listener|service|vip|cvu)\
  [-a|-v|-verbose|-S NUMBER|(-d|-db|-database|-i|-instance|-n|-node|-s|-service|-l|-listener) VALUE]...
 """
@@ -183,6 +186,7 @@ _CLASSES: dict[str, Callable[[Word], bool]] = {
     "WORD": lambda word: _is_no_option(word) and not word.many,
     "VALUE": lambda word: not word.many,
     "NAME": partial(_known, r"(?!racwire_)[a-z][a-z0-9_]*"),
+    "LISTENER": partial(_known, r"[A-Za-z]\w{0,63}"),
     "FORMAT": lambda word: word.text.startswith("+") and not word.many,
     "DIRECTORY": lambda word: word.text.startswith("/") and not word.many,
     "FILE": lambda word: _is_no_option(word) and word.text != "",

@@ -22,7 +22,11 @@ status_of() { # [NAME] [-init] [-t], in any order
     elif [ "$table" = 1 ]; then
         upper_table
     elif [ "$name" = ora.cluster_interconnect.haip ] && [ "$init" = 1 ]; then
-        printf 'NAME=%s\nTYPE=ora.haip.type\nTARGET=%s\nSTATE=%s\n\n' "$name" "$(target)" "$(state 'ONLINE on ')"
+        if has_haip; then
+            printf 'NAME=%s\nTYPE=ora.haip.type\nTARGET=%s\nSTATE=%s\n\n' "$name" "$(target)" "$(state 'ONLINE on ')"
+        else
+            printf 'NAME=%s\nTYPE=ora.haip.type\nTARGET=OFFLINE\nSTATE=OFFLINE\n\n' "$name"
+        fi
     else
         failed Status "CRS-2613: Could not find resource '$name'."
     fi
@@ -55,7 +59,9 @@ lower_table() {
         case $resource in
         ora.cssdmonitor | ora.gipcd | ora.gpnpd | ora.mdnsd) row 1 ONLINE ONLINE "$node" STABLE ;;
         *)
-            if running cssd; then
+            if [ "$resource" = ora.cluster_interconnect.haip ] && ! has_haip; then
+                row 1 OFFLINE OFFLINE '' STABLE
+            elif running cssd; then
                 row 1 ONLINE ONLINE "$node" STABLE
             elif [ "$resource" = ora.cssd ] && [ "$(target)" = ONLINE ]; then
                 row 1 ONLINE OFFLINE "$node" STARTING

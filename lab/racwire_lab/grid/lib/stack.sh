@@ -14,6 +14,10 @@ node=${home##*/} cluster=$lab/cluster stack=$home/stack
 # The file itself and not /etc/oracle, where the node sees it: a machine may have an /etc/oracle of its own.
 autostart=$home/oracle/scls_scr/$node/root/ohasdstr
 
+case ${0##*/} in
+crsctl | olsnodes | oifcfg | srvctl) read -r wait <"$home/tools_wait" && sleep "$wait" ;;
+esac 2>/dev/null
+
 running() { # SERVICE [NODE]: whether ohasd, cssd, crsd, evmd or the instance runs, on this node or another one
     [ -e "$lab/nodes/${2:-$node}/stack/$1.lock" ] &&
         ! flock --nonblock --shared 9 9<"$lab/nodes/${2:-$node}/stack/$1.lock"
@@ -47,6 +51,10 @@ end_daemons() { # [upper]: end all daemons of this Grid home, or only those that
         part == "upper" && program !~ /^(ocssd.bin|octssd.bin|evmd.bin|crsd.bin|oraagent.bin|asm_pmon_.*)$/ { next }
         { split($(NF - 2), path, "/"); print path[3] }
     ' | while read -r pid; do kill "$pid" 2>/dev/null; done
+}
+
+has_haip() { # whether the node uses HAIP; engineered systems do not
+    [ -s "$stack/haips" ]
 }
 
 add_haips() { # add to each private NIC the link-local address that Clusterware selected

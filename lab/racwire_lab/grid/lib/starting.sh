@@ -46,7 +46,8 @@ start_cluster() { # [loudly]: join the cluster, and start its services
     exec 8>&-
     if [ -n "${1-}" ]; then
         echo "CRS-2676: Start of 'ora.cssd' on '$node' succeeded"
-        started ora.cluster_interconnect.haip ora.ctssd ora.asm ora.evmd ora.crsd
+        ! has_haip || started ora.cluster_interconnect.haip
+        started ora.ctssd ora.asm ora.evmd ora.crsd
     fi
 }
 
@@ -62,7 +63,9 @@ stop_cluster() {
     remove_haips
     echo "CRS-2792: Shutdown of Cluster Ready Services-managed resources on '$node' has completed"
     echo "CRS-2677: Stop of 'ora.crsd' on '$node' succeeded"
-    stopped ora.evmd ora.ctssd ora.asm ora.cluster_interconnect.haip ora.cssd
+    stopped ora.evmd ora.ctssd ora.asm
+    ! has_haip || stopped ora.cluster_interconnect.haip
+    stopped ora.cssd
 }
 
 start_crs() { # [-wait]

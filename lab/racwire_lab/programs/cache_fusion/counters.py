@@ -100,6 +100,9 @@ class Counters:
         self.gcs_sent = self.gcs_received = self.ges_sent = self.ges_received = 0
         self.processing_us = 0
         self.passed_on = 0
+        self.px_statements = self.px_slaves = 0
+        self.px_messages_sent = self.px_messages_received = 0
+        self.px_bytes_sent = self.px_bytes_received = 0
         self.false_losses = 0
 
     def received(self, sender: int, block: Block, us: int) -> None:
@@ -147,6 +150,8 @@ class Counters:
         found["gc kbytes sent"] = sum(self.served_blocks.values()) * BLOCK_BYTES // 1024
         found["gcs messages sent"] = self.gcs_sent
         found["ges messages sent"] = self.ges_sent
+        found["PX remote messages sent"] = self.px_messages_sent
+        found["PX remote messages recv'd"] = self.px_messages_received
         return found
 
     def messages(self) -> dict[str, int]:
@@ -175,7 +180,10 @@ class Counters:
                 MESSAGE_BYTES * (self.gcs_sent + self.ges_sent),
                 MESSAGE_BYTES * (self.gcs_received + self.ges_received),
             ),
-            "ipq": (0, 0),
+            "ipq": (
+                self.px_bytes_sent + HEADER_BYTES * self.px_messages_sent,
+                self.px_bytes_received + HEADER_BYTES * self.px_messages_received,
+            ),
         }
 
     def as_document(self) -> dict[str, Any]:
@@ -190,6 +198,8 @@ class Counters:
                 for target, both in self.pings.items()
             },
             "clients": self.clients(),
+            "px_statements": self.px_statements,
+            "px_slaves": self.px_slaves,
             "cr_flushes": 0,
             "current_flushes": 0,
         }

@@ -15,11 +15,12 @@ from typing import Any
 
 from .addresses import addresses
 from .instance import CacheFusionInstance
+from .parallel import StatementSocket
 from .settings import InstanceSettings, SettingsFile, confirm
 from .sockets import FusionNetwork
 from .stack_locks import Stack
 
-SOCKET = "cache_fusion.sock"
+SOCKET, STATEMENTS = "cache_fusion.sock", "parallel.sock"
 _TURN_S = 0.05
 """Seconds between two iterations of the daemon when no packet arrives."""
 _ADDRESSES_S = 0.5
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     listener.bind(SOCKET)
     listener.listen(128)
-    daemon = Daemon(listener, SettingsFile("."))
+    daemon = Daemon(listener, StatementSocket(STATEMENTS), SettingsFile("."))
     if os.fork():
         return 0
     os.setsid()
@@ -88,7 +89,7 @@ def run_in_real_time() -> None:
 class Daemon:
     """The node's instance, the networks that it uses, and the clients that request its state."""
 
-    def __init__(self, listener: socket.socket, file: SettingsFile) -> None:
+    def __init__(self, listener: socket.socket, statements: StatementSocket, file: SettingsFile) -> None:
         settings = file.changed_settings()
         if settings is None:
             raise RuntimeError("the first read of a file returns its settings")
@@ -97,8 +98,10 @@ class Daemon:
         self._confirmed = ""
         self._stack = Stack(".")
         self._monitor = ProcessMonitor()
+        self._others = {name: ProcessMonitor() for name in settings.others}
         self.settings = dataclasses.replace(settings, is_open=False, peers={})
         self._listener = listener
+        self._statements = statements
         self._clients: list[socket.socket] = []
         self._instance = CacheFusionInstance(self.settings)
         self._networks: dict[int, FusionNetwork] = {}
@@ -106,6 +109,7 @@ class Daemon:
         self._next_address_check = self._next_turn = time.monotonic()
         self._poller = select.poll()
         self._poller.register(listener, select.POLLIN)
+        self._poller.register(statements.listener, select.POLLIN)
 
     def run(self) -> None:
         """Run until the process ends."""
@@ -120,6 +124,8 @@ class Daemon:
                 if now >= self._next_address_check:
                     self._next_address_check = now + _ADDRESSES_S
                     self._follow_addresses()
+            for client, request in self._statements.requests():
+                self._instance.queries.start(client, request, self._networks, now)
             self._instance.act(self._networks)
             self._send_state()
 
@@ -135,6 +141,11 @@ class Daemon:
     def _follow_settings(self) -> None:
         self._desired = self._file.changed_settings() or self._desired
         settings = self._stack.restrict(self._desired)
+        for name, monitor in self._others.items():
+            if self._stack.runs():
+                monitor.start(name)
+            else:
+                monitor.end()
         if settings != self.settings:
             if settings.is_open and not self._stack.instance.take():
                 return  # another process checks the lock at this moment
@@ -146,7 +157,7 @@ class Daemon:
     def _change_settings(self, settings: InstanceSettings) -> None:
         before, self.settings = self.settings, settings
         if settings.version != before.version or (settings.is_open and not before.is_open):
-            self._instance = CacheFusionInstance(settings)
+            self._restart(settings)
         else:
             self._instance.change(settings)
         for network in self._networks.values():
@@ -161,7 +172,11 @@ class Daemon:
     def _restart_when_due(self) -> None:
         every_s = self.settings.restart_every_s
         if every_s is not None and time.time() - self._instance.startup_time >= every_s:
-            self._instance = CacheFusionInstance(self.settings)
+            self._restart(self.settings)
+
+    def _restart(self, settings: InstanceSettings) -> None:
+        self._instance.queries.end()
+        self._instance = CacheFusionInstance(settings)
 
     def _follow_addresses(self) -> None:
         """Use the instance's addresses that the node has."""

@@ -23,6 +23,7 @@ from .messages import (
     Type,
     encode,
 )
+from .parallel import ParallelQueries
 from .requests import BlockRequest, Requests
 from .settings import InstanceSettings
 from .sockets import FusionNetwork
@@ -39,8 +40,6 @@ _PATTERN = (
 _THREE_WAY = 0.25
 """The share of single blocks that are requested through a third instance, where there is one."""
 _BLOCKS_PER_S, _BLOCKS_OF_ALL_PER_S = 200, 480
-_PING_ROUND_S = 1.25
-"""Seconds in which every other instance is pinged once with each size."""
 _PING_TIMEOUT_S = 2.0
 _REMEMBERED = 4096
 _FALSE_LOSSES_PER_S = 5
@@ -53,6 +52,7 @@ class CacheFusionInstance:
         self.settings = settings
         self.counters = Counters()
         self.requests = Requests(self.counters, int.from_bytes(os.urandom(5), "big") << 20)
+        self.queries = ParallelQueries(settings, self.counters, int.from_bytes(os.urandom(5), "big") << 20)
         self.startup_time = time.time()
         self._pattern = itertools.cycle(_PATTERN)
         self._wanted = next(self._pattern)
@@ -69,10 +69,13 @@ class CacheFusionInstance:
         """Adopt other settings while the instance runs."""
         if settings.peers != self.settings.peers:
             self.requests.silent.clear()
-        self.settings = settings
+        self.settings = self.queries.settings = settings
 
     def received(self, network: FusionNetwork, message: Message, received_ns: int) -> None:
         """Process a message from a network."""
+        if message.type in (Type.ROWS_REQUEST, Type.ROWS):
+            self.queries.received(network, message)
+            return
         if message.type is Type.BLOCK:
             self.requests.answer_from(message.holder, network.number)
             self.requests.arrived(message.number, message.blocks, received_ns, message.waited_ns)
@@ -106,6 +109,7 @@ class CacheFusionInstance:
         if self.settings.counts_false_losses:
             self._false_losses += passed_s * _FALSE_LOSSES_PER_S
             self.counters.false_losses = int(self._false_losses)
+        self.queries.act(networks, now)
         for request in self.requests.queries(now, time.time_ns()):
             self._query_holder(networks, request)
         if self.settings.peers and networks:
@@ -231,9 +235,9 @@ class CacheFusionInstance:
             self.counters.ges_sent += 1
 
     def _ping(self, networks: dict[int, FusionNetwork], now: float) -> None:
-        """Send the next ping: all instances in turn, then over the next network, then with the other size."""
+        """Send the next ping: all instances in turn, then with the other size, then over the next network."""
         peers = sorted(self.settings.peers)
-        self._next_ping = max(now, self._next_ping + _PING_ROUND_S / len(peers) / 2)
+        self._next_ping = max(now, self._next_ping + self.settings.ping_every_s / len(peers) / 2)
         self._pings = {number: ping for number, ping in self._pings.items() if ping[3] > now}
         self._ping_number += 1
         turn, place = divmod(self._ping_number, len(peers))
@@ -241,8 +245,8 @@ class CacheFusionInstance:
         shared = [(networks[n], address) for n in sorted(networks) if (address := self._address(target, networks[n]))]
         if not shared:
             return
-        network, address = shared[turn % len(shared)]
-        large = bool(turn // len(shared) % 2)
+        network, address = shared[turn // 2 % len(shared)]
+        large = bool(turn % 2)
         message = Message(
             Type.PING, self.settings.number, target, self._ping_number, large=large, answer_to=network.packed_ip
         )

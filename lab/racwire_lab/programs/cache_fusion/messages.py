@@ -30,6 +30,10 @@ class Type(IntEnum):
     """The answer to a QUERY: `blocks` has the bits of the sent blocks."""
     PING = 5
     PONG = 6
+    ROWS_REQUEST = 7
+    """A request for the rows of a GV$ view: `blocks` has the number of slaves, `waited_ns` the bytes of the rows."""
+    ROWS = 8
+    """Rows of a GV$ view: `blocks` has the number of the part."""
 
 
 class Block(IntEnum):

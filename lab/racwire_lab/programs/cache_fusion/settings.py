@@ -58,6 +58,10 @@ class InstanceSettings:
     """The size of the receive buffer of the sockets that receive blocks; None for a sufficient default."""
     restart_every_s: float | None = None
     counts_false_losses: bool = False
+    others: tuple[str, ...] = ()
+    """The instances of other databases on this node; they have a process and no Cache Fusion."""
+    ping_every_s: float = 12.0
+    """Seconds in which every other instance is pinged once with each size."""
     hangs: bool = False
     """Whether the instance sends its state to no client."""
 

@@ -86,6 +86,10 @@ class Stack:
         peers = {n: addresses for n, addresses in settings.peers.items() if self._is_open(n, settings.hosts)}
         return replace(settings, peers=peers) if peers != settings.peers else settings
 
+    def runs(self) -> bool:
+        """Whether Clusterware runs on this node."""
+        return self._css.is_held()
+
     def _is_database_wanted(self) -> bool:
         with open(self._database, encoding="ascii") as file:
             state = file.read().strip()

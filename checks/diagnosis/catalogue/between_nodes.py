@@ -1,0 +1,94 @@
+"""Causes between the nodes: MTU, routers, filters, other users of the network."""
+
+from __future__ import annotations
+
+from checks.diagnosis.cause import Cause, look, mos
+
+_MTU_PROVED = ("IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-004", "IC-PATH-010")
+_FLOW = "for the flows of these pings; another member of a link aggregation can differ"
+
+BETWEEN_NODES = (
+    Cause(
+        code="CAUSE-05",
+        name="Mismatched MTU on the path",
+        sources=(mos(5),),
+        proved_by=_MTU_PROVED,
+        excluded_by=("IC-MTU-001", "IC-PATH-001"),
+        covers=_FLOW,
+        look=look("Test full-size packets between all nodes.", "racwire check mtu-consistency df-ping", where=""),
+    ),
+    Cause(
+        code="CAUSE-06",
+        name="The interconnect shares its LAN with other traffic",
+        sources=(mos(6),),
+        proved_by=("IC-IFACE-007",),
+        supported_by=("IC-USE-002",),
+        look=look(
+            "List other users of the private addresses: NFS, iSCSI, backup, monitoring.",
+            "ss -tunap | grep PRIVATE_ADDRESS",
+            "findmnt -t nfs,nfs4",
+        ),
+    ),
+    Cause(
+        code="CAUSE-07",
+        name="A router between the nodes: no adjacency on layer 2",
+        sources=(mos(7),),
+        proved_by=("IC-PATH-009", "IC-PATH-004"),
+        excluded_by=("IC-PATH-001",),
+        covers="by the TTL of the answers",
+        look=look(
+            "Count the hops to each private address.", "traceroute -n PRIVATE_ADDRESS", where="any user on each node"
+        ),
+    ),
+    Cause(
+        code="CAUSE-08",
+        name="A packet filter drops packets of the interconnect",
+        sources=(mos(8),),
+        supported_by=("IC-FILTER-002", "IC-PATH-005"),
+        hinted_by=("IC-PATH-007",),
+        look=look(
+            "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
+            "nothing about UDP.",
+            "systemctl is-active firewalld nftables iptables",
+            "nft list ruleset",
+        ),
+    ),
+    Cause(
+        code="CAUSE-12",
+        name="Jumbo frames misconfigured on a switch",
+        sources=(mos(12),),
+        supported_by=("IC-PATH-003", "IC-PING-005"),
+        excluded_by=("IC-PATH-001",),
+        covers=_FLOW,
+        look=look("Test full-size packets between all nodes.", "racwire check df-ping", where=""),
+    ),
+    Cause(
+        code="CAUSE-32",
+        name="A foreign address or route in the range of HAIP",
+        sources=("MOS 1629814.1",),
+        proved_by=("IC-IFACE-016",),
+        hinted_by=("IC-IFACE-017",),
+        cleared_by=("interfaces",),
+        covers="on the nodes that were read",
+        look=look("Search the addresses and routes of 169.254.0.0/16.", "ip route show table all | grep 169.254"),
+    ),
+    Cause(
+        code="CAUSE-38",
+        name="Multicast does not pass at the start of Clusterware",
+        sources=("MOS 1212703.1",),
+        look=look("Only before 12.1, and for nodes that do not join: run the test of MOS 1212703.1.", "mcasttest.pl"),
+    ),
+    Cause(
+        code="CAUSE-39",
+        name="Duplicate address, or a neighbour entry with a wrong MAC address",
+        sources=("RFC 5227",),
+        proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-005"),
+        supported_by=("IC-NEIGH-002",),
+        hinted_by=("IC-PATH-006", "IC-PATH-007"),
+        look=look(
+            "Compare the MAC address that each node has for a peer with the peer's own.",
+            "ip neigh show",
+            "ip link show ETH",
+        ),
+    ),
+)

@@ -1,0 +1,109 @@
+"""Causes in cables, NICs, bonds and switches."""
+
+from __future__ import annotations
+
+from checks.diagnosis.cause import Cause, look, mos
+
+_COUNTERS = ("ip -s -s link show ETH", "ethtool -S ETH")
+_NETWORK_TEAM = "the network team"
+
+CABLING = (
+    Cause(
+        code="CAUSE-01",
+        name="Faulty cable, transceiver, NIC or switch port",
+        sources=(mos(1),),
+        supported_by=("IC-SPEED-003", "IC-PATH-005"),
+        hinted_by=("IC-DEV-004",),
+        look=look(
+            "Read the error counters of each private NIC and bond member twice; CRC and frame errors grow.", *_COUNTERS
+        ),
+    ),
+    Cause(
+        code="CAUSE-09",
+        name="Old or different NIC drivers and firmware",
+        sources=(mos(9),),
+        look=look("Compare driver, version and firmware of the private NICs between the nodes.", "ethtool -i ETH"),
+    ),
+    Cause(
+        code="CAUSE-11",
+        name="Bond misconfigured, or its members flap",
+        sources=(mos(11),),
+        look=look(
+            "Compare mode, MII status, failure counts and aggregator IDs of the members; each link of the switch's "
+            "aggregation must carry full-size packets.",
+            "cat /proc/net/bonding/*",
+        ),
+    ),
+    Cause(
+        code="CAUSE-13",
+        name="Speed or duplex mismatch",
+        sources=(mos(13),),
+        proved_by=("IC-SPEED-002", "IC-SPEED-003"),
+        excluded_by=("IC-SPEED-001",),
+        covers="as the drivers report speed and duplex",
+        look=look("Display what each private NIC negotiated.", "ethtool ETH"),
+    ),
+    Cause(
+        code="CAUSE-14",
+        name="Flow control differs, or pause frames stop a port",
+        sources=(mos(14),),
+        look=look(
+            "Compare the pause settings, and whether the pause counters grow.", "ethtool -a ETH", "ethtool -S ETH"
+        ),
+    ),
+    Cause(
+        code="CAUSE-16",
+        name="Receive rings of a NIC too small, or wrong interrupt settings",
+        sources=(mos(16),),
+        hinted_by=("IC-DEV-004",),
+        look=look(
+            "Compare the rings with their maximum, and whether missed, fifo or no-buffer counters grow.",
+            "ethtool -g ETH",
+            "ethtool -c ETH",
+            "ethtool -S ETH",
+        ),
+    ),
+    Cause(
+        code="CAUSE-18",
+        name="A private network is saturated",
+        supported_by=("IC-PATH-005",),
+        sources=(mos(18),),
+        look=look(
+            "Compare the traffic of each private NIC with its speed while blocks are lost.", "racwire watch", where=""
+        ),
+    ),
+    Cause(
+        code="CAUSE-20",
+        name="Switch drops packets from full buffers",
+        supported_by=("IC-PATH-005",),
+        sources=(mos(20),),
+        look=look(
+            "Read the drop counters of the switch ports of all nodes, egress queues included.", where=_NETWORK_TEAM
+        ),
+    ),
+    Cause(
+        code="CAUSE-21",
+        name="Quality of service of a shared switch limits the interconnect",
+        supported_by=("IC-PATH-005",),
+        sources=(mos(21),),
+        look=look("Read the QoS policy and its drop counters on the ports of the nodes.", where=_NETWORK_TEAM),
+    ),
+    Cause(
+        code="CAUSE-22",
+        name="Spanning tree blocks a port for seconds",
+        sources=(mos(22),),
+        look=look(
+            "Ask for the topology changes at that time, and whether the ports of the nodes are edge ports.",
+            where=_NETWORK_TEAM,
+        ),
+    ),
+    Cause(
+        code="CAUSE-34",
+        name="Virtual NIC or hypervisor stops or drops packets",
+        look=look(
+            "On a virtual machine, check the driver of the NIC, steal time, ballooning, and migrations at the time.",
+            "ethtool -i ETH",
+            "vmstat 1 5",
+        ),
+    ),
+)

@@ -1,0 +1,87 @@
+"""Causes in the kernel of a node: buffers, reassembly, filters of its own, CPU and memory."""
+
+from __future__ import annotations
+
+from checks.diagnosis.cause import Cause, look, mos
+
+_INTERVAL = "in the interval of this run"
+
+KERNEL = (
+    Cause(
+        code="CAUSE-02",
+        name="UDP receive buffers too small",
+        sources=(mos(2),),
+        proved_by=("IC-UDP-002",),
+        excluded_by=("IC-UDP-001",),
+        covers=_INTERVAL,
+        look=look("Watch whether RcvbufErrors grows.", "nstat -az UdpRcvbufErrors"),
+    ),
+    Cause(
+        code="CAUSE-03",
+        name="Fragments are not reassembled",
+        sources=(mos(3),),
+        proved_by=("IC-REASM-002", "IC-REASM-003", "IC-REASM-005"),
+        excluded_by=("IC-REASM-001",),
+        covers=_INTERVAL,
+        look=look("Watch whether reassembly failures grow.", "nstat -az IpReasmFails IpReasmTimeout"),
+    ),
+    Cause(
+        code="CAUSE-04",
+        name="UDP checksum errors",
+        sources=(mos(4),),
+        proved_by=("IC-UDP-003",),
+        excluded_by=("IC-UDP-001",),
+        covers=_INTERVAL,
+        look=look("Watch whether checksum errors grow.", "nstat -az UdpInCsumErrors"),
+    ),
+    Cause(
+        code="CAUSE-15",
+        name="Packets dropped by the kernel or the NIC, rp_filter included",
+        sources=(mos(15),),
+        proved_by=("IC-RPF-002",),
+        hinted_by=("IC-DEV-004", "IC-RPF-004"),
+        look=look(
+            "Watch the drops of each private NIC, and those of rp_filter.",
+            "ip -s -s link show ETH",
+            "nstat -az TcpExtIPReversePathFilter",
+        ),
+    ),
+    Cause(
+        code="CAUSE-17",
+        name="Transmit or receive queues too short",
+        sources=(mos(17),),
+        proved_by=("IC-UDP-004",),
+        look=look(
+            "Read the drops of the send queue, and the length of the receive queue.",
+            "tc -s qdisc show dev ETH",
+            "sysctl net.core.netdev_max_backlog",
+        ),
+    ),
+    Cause(
+        code="CAUSE-19",
+        name="CPU shortage, or LMS processes without priority",
+        sources=(mos(19),),
+        supported_by=("IC-UDP-004",),
+        hinted_by=("IC-TIME-006",),
+        look=look(
+            "Check the CPUs, and the scheduling class of LMS and LGWR.",
+            "mpstat -P ALL 1 5",
+            "ps -eo cls,rtprio,pcpu,comm | grep -E 'lms|lgwr'",
+        ),
+    ),
+    Cause(
+        code="CAUSE-31",
+        name="MTU of the loopback interface with too little free memory",
+        sources=("MOS 2041723.1",),
+        look=look(
+            "Search the alert logs for ORA-27300 status 105 and ORA-27301.",
+            "ip link show lo",
+            "sysctl vm.min_free_kbytes",
+        ),
+    ),
+    Cause(
+        code="CAUSE-35",
+        name="Memory shortage: swapping, failed allocations",
+        look=look("Watch swapping and failed allocations.", "vmstat 1 5", "grep -E 'pswp|allocstall' /proc/vmstat"),
+    ),
+)

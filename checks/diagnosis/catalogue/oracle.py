@@ -1,0 +1,77 @@
+"""Causes in Oracle's own software and configuration, and causes of other platforms."""
+
+from __future__ import annotations
+
+from checks.diagnosis.cause import Cause, look, mos
+from checks.model.facts import Cluster, Database, release
+
+
+def _is_another_release(cluster: Cluster) -> str:
+    database = cluster.database
+    if not isinstance(database, Database) or release(database.version)[:4] == (12, 1, 0, 2):
+        return ""
+    return f"The database has the release {database.version}, and the bug is in 12.1.0.2."
+
+
+ORACLE = (
+    Cause(
+        code="CAUSE-10",
+        name="Proprietary transport, or instances linked with different transports",
+        sources=(mos(10),),
+        look=look(
+            "Compare the line about the interconnect's IPC version in the alert logs of all instances.",
+            "grep -h 'cluster interconnect IPC version' alert_*.log",
+            where="the owner of the database's home, on each node",
+        ),
+    ),
+    Cause(code="CAUSE-23", name="STREAMS queue of Solaris too short", sources=(mos(23),), other_platform="Solaris"),
+    Cause(code="CAUSE-24", name="AIX: VIPA with dead gateway detection", sources=(mos(24),), other_platform="AIX"),
+    Cause(
+        code="CAUSE-25",
+        name="Solaris with Veritas: LLT misconfigured",
+        sources=(mos(25),),
+        other_platform="Solaris with Veritas",
+    ),
+    Cause(
+        code="CAUSE-26",
+        name="12.1.0.2 counts lost blocks that were not lost (bug 20922010)",
+        sources=(mos(26),),
+        hinted_by=("IC-LOST-006",),
+        excluded_by=("IC-LOST-001",),
+        covers="since no instance counts a lost block",
+        ruled_out=_is_another_release,
+        look=look("List the patches of the home.", "opatch lspatches", where="the owner of the database's home"),
+    ),
+    Cause(
+        code="CAUSE-33",
+        name="Clusterware or an instance reports the interconnect in its alert log",
+        look=look(
+            "Read the last day of the alert logs: CRS-1612, CRS-5018; IPC Send timeout, ORA-29740, ORA-27300.",
+            "tail -n 500 $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",
+            where="the Grid owner, and the owner of the database's home",
+        ),
+    ),
+    Cause(
+        code="CAUSE-36",
+        name="Instances use other networks than those configured",
+        sources=("MOS 1210883.1",),
+        proved_by=("IC-USE-002", "IC-USE-003", "IC-USE-005", "IC-USE-007"),
+        supported_by=("IC-USE-004", "IC-USE-006"),
+        cleared_by=("interconnect-in-use",),
+        covers="as the instances report it",
+        look=look(
+            "Compare the configured networks with those that the instances report.",
+            "racwire check interconnect-in-use",
+            where="",
+        ),
+    ),
+    Cause(
+        code="CAUSE-37",
+        name="A private network is missing, down or wrong on a node",
+        sources=("MOS 1210883.1",),
+        proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
+        cleared_by=("interfaces",),
+        covers="on the nodes that were read",
+        look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
+    ),
+)

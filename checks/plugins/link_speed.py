@@ -1,0 +1,202 @@
+"""Do the private NICs of one network run at the same speed and full duplex on every node?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, PrivateNetwork, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.networks import nics_of
+from checks.model.wording import listed
+from checks.plugins.shared.grouping import briefly, named, some
+from checks.plugins.shared.path_text import short_name
+
+_SLOW_SIDE = (
+    "Packets that arrive faster than the slow side takes them wait in the queue of the switch port, and are dropped "
+    "when it is full. Blocks are lost although every counter of the nodes is quiet."
+)
+SAME = Kind("IC-SPEED-001", "The private NICs of a network have the same speed and full duplex")
+HALF = Kind(
+    "IC-SPEED-002",
+    "A private NIC runs at half duplex",
+    "The NIC and the switch port did not negotiate: both sides send at the same time and drop packets. Large packets "
+    "suffer most.",
+    ("MOS 563566.1, cause 13",),
+)
+SLOWER = Kind(
+    "IC-SPEED-003",
+    "A private NIC is slower than those of the other nodes",
+    _SLOW_SIDE,
+    ("MOS 563566.1, causes 1 and 13",),
+)
+NOT_KNOWN = Kind("IC-SPEED-004", "The speed of a private NIC is not known")
+
+
+@dataclass(frozen=True)
+class _Nic:
+    """A NIC that carries a private network on a node."""
+
+    node: str
+    name: str
+    speed_mbps: int | None
+    duplex: str
+    reason: str
+    """Why the speed is not known; empty where it is known."""
+
+    @property
+    def line(self) -> str:
+        speed = f"{self.speed_mbps:,} Mbit/s" if self.speed_mbps else self.reason
+        return f"{self.node}: {self.name} {speed}{f', {self.duplex} duplex' if self.duplex else ''}"
+
+
+@check(
+    "link-speed",
+    question="Do the private NICs have the same speed and full duplex on every node?",
+    needs=("nodes", "networks"),
+    kinds=(SAME, HALF, SLOWER, NOT_KNOWN),
+)
+def link_speed(cluster: Cluster) -> Iterator[Finding]:
+    """Compares the negotiated speed and duplex of the NICs of each private network.
+
+    Half duplex is a failure, and so is a NIC that is slower than the fastest NIC of the same network on another node.
+    For a bond, a VLAN or a bridge the check judges the NICs below it. NICs that are down have no speed and are left to
+    the check interfaces. Many virtual NICs report no speed: that is INFO.
+    """
+    if isinstance(cluster.networks, Unknown):
+        return
+    judged = False
+    for network in cluster.networks:
+        nics = _nics(cluster, network)
+        half = [nic for nic in nics if nic.duplex == "half"]
+        fastest = max((nic.speed_mbps or 0 for nic in nics), default=0)
+        slower = [nic for nic in nics if nic.speed_mbps and nic.speed_mbps < fastest]
+        silent = [nic for nic in nics if not nic.speed_mbps]
+        if half:
+            yield _half(network, half)
+        if slower:
+            yield _slower(network, slower, [nic for nic in nics if nic.speed_mbps == fastest])
+        if silent:
+            yield _not_known(network, silent)
+        elif nics and not half and not slower:
+            yield _same(network, nics)
+        judged = judged or bool(nics)
+    if not judged:
+        yield NOT_KNOWN.finding(
+            Status.SKIPPED,
+            "No node that could be read has a NIC that is up on a private network, so there is no speed to compare.",
+            subject="no NICs",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
+        )
+
+
+def _nics(cluster: Cluster, network: PrivateNetwork) -> list[_Nic]:
+    found = []
+    for port in network.ports:
+        node = cluster.node(port.node)
+        for name in dict.fromkeys(nics_of(cluster, port)) if node else ():
+            interface = node.interface(name) if node else None
+            if interface is None or not interface.is_up:
+                continue
+            speed = interface.speed_mbps if isinstance(interface.speed_mbps, int) and interface.speed_mbps > 0 else None
+            duplex = interface.duplex if isinstance(interface.duplex, str) else ""
+            reason = interface.speed_mbps.reason if isinstance(interface.speed_mbps, Unknown) else "no speed reported"
+            found.append(_Nic(port.node, name, speed, duplex, "" if speed else reason))
+    return found
+
+
+def _half(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
+    return HALF.finding(
+        Status.FAIL,
+        f"{_where(nics)} {'runs' if len(nics) == 1 else 'run'} at half duplex on {network.name}.",
+        subject=f"{_brief(nics)}: half duplex",
+        data={"interfaces": len(nics)},
+        seen=some([nic.line for nic in nics]),
+        expected=("Full duplex",),
+        next=[_display(nics), _negotiate(nics)],
+        evidence=_evidence(nics),
+        network=network.name,
+        nodes=_nodes(nics),
+        extent=(len(nics), "interfaces"),
+    )
+
+
+def _slower(network: PrivateNetwork, slow: Sequence[_Nic], fast: Sequence[_Nic]) -> Finding:
+    slowest = min(nic.speed_mbps or 0 for nic in slow)
+    fastest = fast[0].speed_mbps or 0
+    return SLOWER.finding(
+        Status.FAIL,
+        f"{_where(slow)} {'runs' if len(slow) == 1 else 'run'} at {slowest:,} Mbit/s on {network.name}, and "
+        f"{_where(fast)} at {fastest:,} Mbit/s.",
+        subject=f"{_brief(slow)}: {slowest:,} Mbit/s",
+        data={"interfaces": len(slow), "speed_mbps": slowest, "fastest_mbps": fastest},
+        seen=some([nic.line for nic in (*slow, *fast)]),
+        expected=(f"{fastest:,} Mbit/s on every node",),
+        next=[_display(slow), _negotiate(slow)],
+        evidence=_evidence([*slow, *fast]),
+        network=network.name,
+        nodes=_nodes(slow),
+        extent=(len(slow), "interfaces"),
+    )
+
+
+def _not_known(network: PrivateNetwork, silent: Sequence[_Nic]) -> Finding:
+    return NOT_KNOWN.finding(
+        Status.INFO,
+        f"The speed of {_where(silent)} on {network.name} is not known.",
+        subject=f"{_brief(silent)}: speed not known",
+        data={"interfaces": len(silent)},
+        seen=some([nic.line for nic in silent]),
+        evidence=_evidence(silent),
+        network=network.name,
+        nodes=_nodes(silent),
+    )
+
+
+def _same(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
+    speed = nics[0].speed_mbps or 0
+    duplex = " at full duplex" if all(nic.duplex == "full" for nic in nics) else ""
+    return SAME.finding(
+        Status.PASS,
+        f"{_where(nics)} {'runs' if len(nics) == 1 else 'run'} at {speed:,} Mbit/s{duplex} on {network.name}.",
+        subject=f"{short_name(network)} {speed:,} Mbit/s",
+        data={"speed_mbps": speed},
+        seen=some([nic.line for nic in nics]),
+        evidence=_evidence(nics),
+        network=network.name,
+    )
+
+
+def _display(nics: Sequence[_Nic]) -> Remedy:
+    commands = tuple(dict.fromkeys(f"ethtool {nic.name}" for nic in nics))
+    return Remedy("Display what the NIC negotiated.", commands, f"root on {listed(_nodes(nics))}")
+
+
+def _negotiate(nics: Sequence[_Nic]) -> Remedy:
+    where = listed(f"{nic.name} of {nic.node}" for nic in nics[:2])
+    return Remedy(
+        f"Ask the network team for the speed, the duplex and the cable of the switch port of {where}: both sides must "
+        "negotiate, or both must have the same fixed values."
+    )
+
+
+def _where(nics: Sequence[_Nic]) -> str:
+    by_node: dict[str, list[str]] = {}
+    for nic in nics:
+        by_node.setdefault(nic.node, []).append(nic.name)
+    if len({tuple(names) for names in by_node.values()}) == 1:
+        return f"{named(next(iter(by_node.values())), 'NIC')} of {named(by_node, 'node')}"
+    return named((f"{nic.name} of {nic.node}" for nic in nics), "NIC")
+
+
+def _brief(nics: Sequence[_Nic]) -> str:
+    return f"{briefly(dict.fromkeys(nic.name for nic in nics), 'NIC')} {briefly(_nodes(nics), 'node')}"
+
+
+def _nodes(nics: Sequence[_Nic]) -> list[str]:
+    return list(dict.fromkeys(nic.node for nic in nics))
+
+
+def _evidence(nics: Sequence[_Nic]) -> list[tuple[str, str]]:
+    return [(node, "interfaces") for node in _nodes(nics)]

@@ -1,0 +1,65 @@
+"""A kind of fault, and a fault at its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scope = Literal["nic", "node", "network", "cluster"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault of the catalogue. Its scope says whether its place is a NIC, a node, a network or the cluster."""
+
+    name: str
+    summary: str
+    effect: str
+    scope: Scope
+    default_node: str | None = "rac2"
+    default_network: int | None = 2
+    needs_nft: bool = False
+    needs_jumbo: bool = False
+    needs_fragments: bool = False
+    needs_database: bool = False
+    needs_sshd: bool = False
+    needs_users: bool = False
+
+    @property
+    def default_place(self) -> str:
+        """Where the fault is unless `lab break` names another place: `rac2 eth2`, or the scope."""
+        network = f"eth{self.default_network}" if self.default_network else ""
+        place = " ".join(part for part in (self.default_node, network) if part)
+        return place or ("every node" if self.scope == "node" else "the whole cluster")
+
+    @property
+    def needs(self) -> str:
+        """Requirements of the fault in addition to the running cluster; empty when there are none."""
+        needs = []
+        if self.needs_nft:
+            needs.append("the nft command")
+        if self.needs_jumbo:
+            needs.append("a cluster with an MTU above 1500")
+        if self.needs_fragments:
+            needs.append("a cluster with an MTU of 1500, where blocks are cut into fragments")
+        if self.needs_database:
+            needs.append("the practice database")
+        if self.needs_sshd:
+            needs.append("sshd")
+        if self.needs_users:
+            needs.append("a cluster with users (`racwire lab up --like hardened`)")
+        return " and ".join(needs)
+
+
+@dataclass(frozen=True)
+class ActiveFault:
+    """An active fault and its place; None for all nodes or all networks."""
+
+    fault: str
+    node: str | None
+    network: int | None
+
+    def __str__(self) -> str:
+        where = [self.node or "", f"eth{self.network}" if self.network else ""]
+        place = " ".join(part for part in where if part)
+        return f"{self.fault} ({place})" if place else self.fault

@@ -1,0 +1,95 @@
+"""The options of `racwire lab up`, and the cluster that they describe."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from racwire_lab.cluster.cluster import Lab, up
+from racwire_lab.cluster.database_kinds import DEFAULT_KIND, KINDS
+from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
+from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, LLDP, MIXED, NETWORK_SERVICES, SWITCH_MTU
+
+UP_EXAMPLES = """\
+racwire lab up
+racwire lab up --nodes 4 --mtu 1500 --switch-mtu 1500
+racwire lab up --like hardened
+racwire lab up --database-kind standby
+racwire lab up --no-database"""
+
+
+def add_up_options(up_: argparse.ArgumentParser) -> None:
+    """Add the options of `racwire lab up`."""
+    up_.add_argument(
+        "--like",
+        choices=PROFILES,
+        default=DEFAULT_PROFILE,
+        help=f"what the nodes are like: see above (default {DEFAULT_PROFILE})",
+    )
+    nodes = up_.add_argument_group("nodes and networks")
+    nodes.add_argument("--nodes", type=int, default=2, metavar="N", help="number of nodes: 2 to 16 (default 2)")
+    nodes.add_argument(
+        "--mtu", type=int, metavar="BYTES", help="MTU of the private networks (default 9000; exadata-like: 2300)"
+    )
+    nodes.add_argument(
+        "--switch-mtu",
+        type=int,
+        default=SWITCH_MTU,
+        metavar="BYTES",
+        help=f"MTU of the switch ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
+    )
+    nodes.add_argument(
+        "--keeper",
+        choices=(*NETWORK_SERVICES, MIXED),
+        help="network service whose files configure the nodes: NetworkManager's keyfiles, ifcfg, systemd-networkd, or "
+        f"each of them in turn (default {NETWORK_SERVICES[0]}; ifcfg on exadata-like, old-ol7 and minimal)",
+    )
+    nodes.add_argument(
+        "--lldp",
+        choices=LLDP,
+        default=LLDP[0],
+        help="lldpd on the nodes: none, closed (only root may query it) or open (default none)",
+    )
+    database = up_.add_argument_group("database")
+    database.add_argument("--no-database", action="store_true", help="start the nodes and their networks only")
+    database.add_argument(
+        "--database-version", choices=DATABASE_VERSIONS, help="version of the database (default 19c; 12.1 on old-ol7)"
+    )
+    database.add_argument(
+        "--database-kind",
+        metavar="KIND",
+        choices=KINDS,
+        default=DEFAULT_KIND,
+        help=f"{'; '.join(f'{kind.name}: {kind.summary}' for kind in KINDS.values())} (default {DEFAULT_KIND})",
+    )
+    database.add_argument(
+        "--second-database", action="store_true", help="add crm, a single-instance database on the first node"
+    )
+    database.add_argument(
+        "--db-unique-name", default=DATABASE, metavar="NAME", help=f"DB_UNIQUE_NAME (default {DATABASE})"
+    )
+    database.add_argument(
+        "--db-domain",
+        default="",
+        metavar="DOMAIN",
+        help="DB_DOMAIN, such as example.com, which is part of the service names (default: none)",
+    )
+
+
+def up_as(args: argparse.Namespace, progress: Callable[[str], None]) -> Lab:
+    """Start the cluster of the parsed options, or find it; see `up`."""
+    return up(
+        args.nodes,
+        args.mtu,
+        progress,
+        database=not args.no_database,
+        database_version=args.database_version,
+        keeper=args.keeper,
+        switch_mtu=args.switch_mtu,
+        db_unique_name=args.db_unique_name,
+        db_domain=args.db_domain,
+        like=args.like,
+        lldp=args.lldp,
+        db_kind=args.database_kind,
+        has_second=args.second_database,
+    )
