@@ -7,7 +7,8 @@ import pytest
 
 from checks.change.gates import documented
 from checks.diagnosis.catalogue import CATALOGUE
-from checks.diagnosis.diagnose import EFFECTS, diagnose
+from checks.diagnosis.diagnose import diagnose
+from checks.diagnosis.effects import EFFECTS
 from checks.model.finding import Finding, Status
 from checks.model.hypothesis import Standing
 from checks.report.causes import cause_entries
@@ -82,7 +83,7 @@ def test_a_proved_cause_makes_a_supported_one_of_the_same_place_only_possible():
     slow = finding("IC-SPEED-003", network=NET1, nodes=("rac2",))
     found = {h.cause: h for h in diagnose(cluster(2), [slow]).hypotheses}
     assert (found["CAUSE-13"].standing, found["CAUSE-01"].standing) == (Standing.PROVED, Standing.POSSIBLE)
-    assert found["CAUSE-01"].because[-1].startswith("CAUSE-13 was proved at the same place")
+    assert found["CAUSE-01"].because[-1].startswith("Speed or duplex mismatch (CAUSE-13) is enough")
     other = finding("IC-PATH-005", network=NET2)
     assert standings(slow, other)["CAUSE-01"] is Standing.SUPPORTED
 

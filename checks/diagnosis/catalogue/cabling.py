@@ -13,6 +13,7 @@ CABLING = (
         name="Faulty cable, transceiver, NIC or switch port",
         sources=(mos(1),),
         supported_by=("IC-SPEED-003", "IC-PATH-005"),
+        leads_to=("IC-PATH-005", "IC-PATH-012", "IC-REASM-002", "IC-UDP-003"),
         hinted_by=("IC-DEV-004",),
         look=look(
             "Read the error counters of each private NIC and bond member twice; CRC and frame errors grow.", *_COUNTERS
@@ -39,6 +40,7 @@ CABLING = (
         name="Speed or duplex mismatch",
         sources=(mos(13),),
         proved_by=("IC-SPEED-002", "IC-SPEED-003"),
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         excluded_by=("IC-SPEED-001",),
         covers="as the drivers report speed and duplex",
         look=look("Display what each private NIC negotiated.", "ethtool ETH"),
@@ -68,6 +70,7 @@ CABLING = (
         name="A private network is saturated",
         supported_by=("IC-PATH-005",),
         sources=(mos(18),),
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         look=look(
             "Compare the traffic of each private NIC with its speed while blocks are lost.", "racwire watch", where=""
         ),
@@ -77,6 +80,7 @@ CABLING = (
         name="Switch drops packets from full buffers",
         supported_by=("IC-PATH-005",),
         sources=(mos(20),),
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         look=look(
             "Read the drop counters of the switch ports of all nodes, egress queues included.", where=_NETWORK_TEAM
         ),
@@ -86,6 +90,7 @@ CABLING = (
         name="Quality of service of a shared switch limits the interconnect",
         supported_by=("IC-PATH-005",),
         sources=(mos(21),),
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         look=look("Read the QoS policy and its drop counters on the ports of the nodes.", where=_NETWORK_TEAM),
     ),
     Cause(

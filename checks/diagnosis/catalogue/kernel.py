@@ -39,6 +39,7 @@ KERNEL = (
         name="Packets dropped by the kernel or the NIC, rp_filter included",
         sources=(mos(15),),
         proved_by=("IC-RPF-002",),
+        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007"),
         hinted_by=("IC-DEV-004", "IC-RPF-004"),
         look=look(
             "Watch the drops of each private NIC, and those of rp_filter.",
