@@ -27,7 +27,7 @@ class _Found:
     standing: Standing
     shown: tuple[Finding, ...]
     explained: tuple[Finding, ...]
-    """The faults that are effects of it."""
+    """The faults that are its effects."""
 
     @property
     def exactness(self) -> int:

@@ -1,4 +1,4 @@
-"""Divide the lost blocks of each receiver among the causes: each block once, and the rest is said to be unexplained."""
+"""Divide the lost blocks of each receiver among the causes: each block once, and the rest counts as unexplained."""
 
 from __future__ import annotations
 
