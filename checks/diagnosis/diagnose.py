@@ -101,6 +101,8 @@ def _is_effect_of(one: _Found, other: _Found) -> bool:
     enough = other.explained
     if _ORDER.index(other.standing) < _ORDER.index(one.standing):
         enough = (*enough, *other.shown)
+    elif len(other.shown) > len(one.shown):
+        enough = (*enough, *other.shown)  # the fewest causes that explain all
     return all(finding in enough for finding in one.shown)
 
 
