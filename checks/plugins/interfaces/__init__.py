@@ -23,7 +23,9 @@ from checks.plugins.interfaces.oifcfg_lines import (
     is_haip_unused,
     roles_of,
 )
+from checks.plugins.interfaces.swapped import SWAPPED, swapped_findings
 from checks.rules.engineered import is_engineered
+from checks.rules.swapped_ports import swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
 
@@ -93,6 +95,7 @@ NODE_NOT_READ = Kind(
         NO_PORT,
         NOT_UP,
         NAMES_DIFFER,
+        SWAPPED,
         SAME_SUBNET,
         ALSO_PUBLIC,
         NODE_SPECIFIC,
@@ -145,6 +148,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
         yield from faults
         if not faults:
             yield _in_place(cluster, network)
+    yield from swapped_findings(cluster)
     yield from _shared_subnets(cluster)
     yield from configuration_findings(cluster)
     yield from haip_findings(cluster)
@@ -321,7 +325,8 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
     if network.named_by != "oifcfg":
         return
     by_name: dict[str, list[str]] = defaultdict(list)
-    for port in network.ports:
+    swapped = {port for swap in swapped_ports(cluster) for port in (swap.first, swap.second)}
+    for port in (p for p in network.ports if p not in swapped):
         by_name[port.interface].append(port.node)
     odd = {n: nodes for n, nodes in by_name.items() if not fnmatchcase(n, network.interface)}
     if network.is_pattern and len(by_name) > 1:
