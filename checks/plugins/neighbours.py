@@ -78,6 +78,8 @@ def neighbours(cluster: Cluster) -> Iterator[Finding]:
     if others := [e for e in wrong if e.whose is Whose.OTHER_NIC and e not in told]:
         found.append(_crossed(others))
     yield from found
+    if told:
+        yield _fits(told, sorted(swapped))
     if not found and not told:
         yield _right(cluster, entries)
 
@@ -149,11 +151,26 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
     )
 
 
+def _fits(entries: Sequence[NeighbourEntry], swapped: Sequence[str]) -> Finding:
+    return OTHER_NIC.finding(
+        Status.INFO,
+        f"The neighbour entries for the NICs of {listed(swapped)} fit its exchanged addresses.",
+        subject=f"{listed(swapped)}: exchanged",
+        data={"address": entries[0].ip, "mac": entries[0].mac, "expected_mac": entries[0].peer_mac},
+        seen=some([e.line for e in entries]),
+        next=[Remedy("Fix the finding of the check interfaces about the exchanged addresses.")],
+        evidence=[(node, "neighbours") for node in dict.fromkeys(e.node for e in entries)],
+        nodes=swapped,
+    )
+
+
 def _crossed(wrong: Sequence[NeighbourEntry]) -> Finding:
     pairs = {(e.node, e.peer) for e in wrong}
     nodes = list(dict.fromkeys(node for e in wrong for node in (e.peer, e.node)))
     culprit = hub(pairs, nodes) if len(nodes) > 2 else ""
-    first = next((e for e in wrong if e.peer == culprit), wrong[0])
+    # The addresses of the plan of the network are easier to recognise than those that Clusterware chose.
+    by_clarity = sorted(wrong, key=lambda e: (e.peer != culprit, e.ip.startswith("169.254.")))
+    first = by_clarity[0]
     networks = list(dict.fromkeys(e.network for e in wrong))
     if culprit:
         own = sorted({n for e in wrong for n in ((e.peer_nic, e.other_nic) if e.peer == culprit else (e.interface,))})

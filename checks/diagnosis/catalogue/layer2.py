@@ -71,7 +71,7 @@ LAYER2 = (
     ),
     Cause(
         code="CAUSE-85",
-        name="A switch port forwards nothing: wrong VLAN, blocked, or switched off for errors",
+        name="A switch port, or the switch behind it, does not forward: wrong VLAN, blocked, or off for errors",
         supported_by=("IC-PATH-006",),
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -23,7 +23,7 @@ from checks.plugins.interfaces.oifcfg_lines import (
     is_haip_unused,
     roles_of,
 )
-from checks.plugins.interfaces.swapped import SWAPPED, swapped_findings
+from checks.plugins.interfaces.port_addresses import NETMASK, SWAPPED, netmask_findings, swapped_findings
 from checks.rules.engineered import is_engineered
 from checks.rules.swapped_ports import swapped_ports
 
@@ -69,13 +69,6 @@ SAME_SUBNET = Kind(
 )
 NONE_CONFIGURED = Kind(
     "IC-IFACE-009", "No private network is configured", "Without a cluster_interconnect the cluster cannot form."
-)
-NETMASK = Kind(
-    "IC-IFACE-015",
-    "A node has a different netmask on a private network than the other nodes",
-    "The node treats some of the other nodes as hosts behind a router, or hosts behind a router as neighbours. "
-    "Clusterware, which stores the subnet, does not find the interface after a restart.",
-    (_RULES,),
 )
 NODE_NOT_READ = Kind(
     "IC-IFACE-010",
@@ -181,40 +174,7 @@ def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         elif (interface := node.interface(port.interface)) and not interface.is_up:
             yield _not_up(cluster, network, port, interface)
     yield from _names(cluster, network)
-    yield from _netmasks(cluster, network)
-
-
-def _netmasks(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
-    prefixes = {
-        port: address.prefix_length
-        for port in network.ports
-        if (interface := cluster.interface(port))
-        for address in interface.addresses
-        if address.ip == port.ip
-    }
-    usual = Counter(prefixes.values()).most_common(1)
-    for port, prefix in prefixes.items():
-        if prefix != usual[0][0]:
-            yield NETMASK.finding(
-                Status.FAIL,
-                f"{port.interface} of {port.node} has the netmask /{prefix} on {network.name}; the others have "
-                f"/{usual[0][0]}.",
-                subject=f"{port.node} {port.interface} /{prefix}",
-                data={"interface": port.interface, "prefix_length": prefix, "expected_prefix_length": usual[0][0]},
-                seen=tuple(f"{p.node}: {p.interface} {p.ip}/{length}" for p, length in prefixes.items()),
-                expected=(f"/{usual[0][0]} on every node",),
-                next=[
-                    Remedy("Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
-                    Remedy(
-                        "Correct the netmask in the boot configuration of the node, with Clusterware down on the node.",
-                        where=f"root on {port.node}",
-                        is_change=True,
-                    ),
-                ],
-                evidence=[(p.node, "interfaces") for p in network.ports],
-                network=network.name,
-                nodes=[port.node],
-            )
+    yield from netmask_findings(cluster, network)
 
 
 def _in_place(cluster: Cluster, network: PrivateNetwork) -> Finding:

@@ -295,7 +295,7 @@ def _is_silent(work: PathWork) -> bool:
 
 
 def _beside(silent: Sequence[PathWork], works: Sequence[PathWork]) -> list[PathWork]:
-    """The other paths of the nodes between which pings got no answer: whose NIC answered there tells more."""
+    """The other paths of the nodes between which pings got no answer: whose NIC answered there shows more."""
     nodes = {port.node for w in silent for port in (w.path.source, w.path.destination)}
     beside = [w for w in works if w not in silent and nodes.intersection((w.path.source.node, w.path.destination.node))]
     return beside[:MOST_BESIDE]

@@ -117,7 +117,7 @@ LAYER2_FAULTS = (
         "wrong-neighbour",
         "One node has a permanent neighbour entry with a wrong MAC address.",
         "Adds an entry that never expires for the node before it (192.168.11.1 on rac2), with a MAC address that no "
-        "NIC has: the node sends all packets for this address to nobody.",
+        "NIC has: the node sends the packets for this address to no host.",
     ),
     _node(
         "swapped-addresses",

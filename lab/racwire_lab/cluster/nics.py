@@ -22,7 +22,7 @@ class Nic:
     """An address in the range of HAIP that another program added."""
     mac: str = ""
     set_neighbour: tuple[str, str] | None = None
-    """An address with the MAC address that somebody entered for it by hand (`ip neigh ... nud permanent`)."""
+    """An address with the MAC address that was entered for it by hand (`ip neigh ... nud permanent`)."""
 
 
 def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:

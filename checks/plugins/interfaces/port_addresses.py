@@ -1,15 +1,25 @@
-"""Findings about nodes on which two private networks are on each other's interface."""
+"""Findings about the addresses of single nodes: a netmask of its own, two interfaces with each other's address."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Unknown, Verdict
+from checks.model.facts import Cluster, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.swapped_ports import SwappedPorts, swapped_ports
 
+_RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
+
+NETMASK = Kind(
+    "IC-IFACE-015",
+    "A node has a different netmask on a private network than the other nodes",
+    "The node treats some of the other nodes as hosts behind a router, or hosts behind a router as neighbours. "
+    "Clusterware, which stores the subnet, does not find the interface after a restart.",
+    (_RULES,),
+)
 SWAPPED = Kind(
     "IC-IFACE-031",
     "The addresses of two private interfaces of a node are exchanged",
@@ -17,6 +27,40 @@ SWAPPED = Kind(
     "network: packets leave on the wrong one, and Clusterware does not find its networks after a restart.",
     ("Clusterware Administration Guide, private networks and network interfaces",),
 )
+
+
+def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    """Yield a finding for each port with another netmask than most ports of the network."""
+    prefixes = {
+        port: address.prefix_length
+        for port in network.ports
+        if (interface := cluster.interface(port))
+        for address in interface.addresses
+        if address.ip == port.ip
+    }
+    usual = Counter(prefixes.values()).most_common(1)
+    for port, prefix in prefixes.items():
+        if prefix != usual[0][0]:
+            yield NETMASK.finding(
+                Status.FAIL,
+                f"{port.interface} of {port.node} has the netmask /{prefix} on {network.name}; the others have "
+                f"/{usual[0][0]}.",
+                subject=f"{port.node} {port.interface} /{prefix}",
+                data={"interface": port.interface, "prefix_length": prefix, "expected_prefix_length": usual[0][0]},
+                seen=tuple(f"{p.node}: {p.interface} {p.ip}/{length}" for p, length in prefixes.items()),
+                expected=(f"/{usual[0][0]} on every node",),
+                next=[
+                    Remedy("Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
+                    Remedy(
+                        "Correct the netmask in the boot configuration of the node, with Clusterware down on the node.",
+                        where=f"root on {port.node}",
+                        is_change=True,
+                    ),
+                ],
+                evidence=[(p.node, "interfaces") for p in network.ports],
+                network=network.name,
+                nodes=[port.node],
+            )
 
 
 def swapped_findings(cluster: Cluster) -> Iterator[Finding]:
