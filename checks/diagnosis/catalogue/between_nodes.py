@@ -88,18 +88,4 @@ BETWEEN_NODES = (
         sources=("MOS 1212703.1",),
         look=look("Only before 12.1, and for nodes that do not join: run the test of MOS 1212703.1.", "mcasttest.pl"),
     ),
-    Cause(
-        code="CAUSE-39",
-        name="Duplicate address, or a neighbour entry with a wrong MAC address",
-        sources=("RFC 5227",),
-        proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-005"),
-        supported_by=("IC-NEIGH-002",),
-        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002"),
-        hinted_by=("IC-PATH-006", "IC-PATH-007"),
-        look=look(
-            "Compare the MAC address that each node has for a peer with the peer's own.",
-            "ip neigh show",
-            "ip link show ETH",
-        ),
-    ),
 )

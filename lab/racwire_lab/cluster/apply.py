@@ -85,8 +85,15 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     """
     # The kernel may lack packet filters. Their rules come first: if they fail, nothing has been changed yet.
     _change_rules(running, before, after)
-    recabled = [port for port in after.cables if before.cables[port] != after.cables[port]]
+    halves = {trunk.second for trunk in {*before.trunks} ^ {*after.trunks}}
+    recabled = [
+        port
+        for port, cable in after.cables.items()
+        if before.cables[port] != cable or halves.intersection((cable.bridge, before.cables[port].bridge))
+    ]
     removed = [line for port in recabled for line in wiring.unwire(port, before.cables[port])]
+    if before.trunks != after.trunks:
+        removed += [*wiring.join(before.trunks), *wiring.split(after.trunks)]
     if removed:
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)

@@ -11,8 +11,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from racwire_lab.cluster import layer2
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.instances import DesiredInstance, instances
+from racwire_lab.cluster.layer2 import Trunk
 from racwire_lab.cluster.login_faults import SshLogin, login_of
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic, nic
@@ -58,6 +60,8 @@ class Desired:
     networks: tuple[Network, ...]
     nics: dict[PortId, Nic]
     cables: dict[PortId, Cable]
+    trunks: tuple[Trunk, ...]
+    """The switches in two halves."""
     switch_rules: tuple[str, ...]
     node_rules: dict[str, tuple[str, ...]]
     reassembly_bytes: dict[str, int]
@@ -87,10 +91,16 @@ def desired(
         nics=nics,
         cables={
             port: _cable(
-                port, shape.networks[port.network], nics[port], port_mtus.get(port, shape.port_mtu(port)), broken
+                port,
+                shape.networks[port.network],
+                nics[port],
+                port_mtus.get(port, shape.port_mtu(port)),
+                layer2.bridge(shape, port, broken),
+                broken,
             )
             for port in shape.ports
         },
+        trunks=layer2.trunks(shape, broken),
         switch_rules=tuple(_switch_rules(shape, broken)),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
@@ -105,12 +115,14 @@ def desired(
     )
 
 
-def _cable(port: PortId, network: Network, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) -> Cable:
+def _cable(
+    port: PortId, network: Network, nic: Nic, port_mtu: int, bridge: str, broken: frozenset[ActiveFault]
+) -> Cable:
     if ActiveFault("switch-mtu", *port) in broken:
         port_mtu = min(port_mtu, STANDARD_MTU)
     unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
     return Cable(
-        bridge=network.bridge,
+        bridge=bridge,
         plugged=broken.isdisjoint(unplugged),
         uplink_mtu=port_mtu if port_mtu < SWITCH_MTU else None,
         router=_router(port, network, nic) if ActiveFault("routed", *port) in broken else None,
