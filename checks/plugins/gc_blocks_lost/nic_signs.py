@@ -14,7 +14,7 @@ from checks.plugins.shared.grouping import named
 from checks.rules.nic_counts import FaultyNic, NicFault, discarding, faults_of, loss_ends, private_nics_counted
 
 _AT_RECEIVER = {
-    NicFault.CORRUPT: ("corrupt frames", "arrived damaged and was discarded by the NIC", 1),
+    NicFault.CORRUPT: ("arrived corrupt", "arrived damaged and was discarded by the NIC", 1),
     NicFault.OVERRUN: ("without a receive buffer", "found no buffer in the NIC", 16),
     NicFault.DROPPED: ("dropped after receipt", "was dropped by the kernel after the NIC had received it", 15),
 }
@@ -65,7 +65,7 @@ def _receiver_signs(faults: Sequence[FaultyNic], receivers: Collection[str]) -> 
         found = [f for f in faults if f.fault is fault and f.nic.node in receivers]
         if found:
             places = named((f.nic.place for f in found), "private NIC")
-            packets = counted(sum(f.number for f in found), "packet")
+            packets = counted(sum(f.number for f in found), "frame" if fault is NicFault.CORRUPT else "packet")
             yield LossSign(
                 fault.name,
                 f"{places}: {packets} {what} in {span(max(f.nic.seconds for f in found))}",

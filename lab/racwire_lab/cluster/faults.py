@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
@@ -65,6 +66,7 @@ _CATALOGUE = (
         "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
     ),
     *LOGIN_FAULTS,
+    *COUNTED_FAULTS,
     _node(
         "slow-clusterware",
         "The tools of Clusterware on one node answer after seconds.",
