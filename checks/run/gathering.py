@@ -27,7 +27,7 @@ from checks.model.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.model.networks import private_networks
+from checks.model.networks import private_layers, private_networks
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.managed import read_managed
@@ -212,7 +212,10 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
 async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
-    return await read_counter_changes(session, cluster.read_nodes(), counters_interval_s(session.settings))
+    nodes = cluster.read_nodes()
+    networks = private_networks(cluster.clusterware, session.settings.cluster.networks, nodes)
+    nics = {} if isinstance(networks, Unknown) else private_layers(networks, nodes)
+    return await read_counter_changes(session, nodes, counters_interval_s(session.settings), nics)
 
 
 def counters_interval_s(settings: Settings) -> float:

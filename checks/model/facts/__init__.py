@@ -73,6 +73,7 @@ from checks.model.facts.node import (
     UnreadNode,
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+from checks.model.facts.system_counters import CounterGroup, SystemCounters
 from checks.model.facts.thresholds import Thresholds
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "ConfiguredInterface",
     "CounterChange",
     "CounterChanges",
+    "CounterGroup",
     "Database",
     "DeviceHistory",
     "Fact",
@@ -136,6 +138,7 @@ __all__ = [
     "Route",
     "SeenRecording",
     "StaleHome",
+    "SystemCounters",
     "Thresholds",
     "ToolMessage",
     "UnaskedInstance",

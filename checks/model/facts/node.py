@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from checks.model.facts.base import Fact, MissingRight, Unknown
+from checks.model.facts.system_counters import SystemCounters
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -146,6 +147,8 @@ class CounterChange(Fact, frozen=True):
     """Counters without a difference, because they decreased between the readings: `Ip.ReasmFails`."""
     fragment_memory_bytes: int | None = None
     """The larger of the amounts of memory that packets in reassembly used at the two readings; None where not known."""
+    system: SystemCounters = SystemCounters()
+    """The counters of private NICs, CPUs and memory."""
 
 
 class CounterChanges(Fact, frozen=True):

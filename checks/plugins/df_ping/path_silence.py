@@ -65,8 +65,12 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
         expected=("None lost",),
         next=[
             Remedy(
-                "Look for errors and drops on the NICs.",
-                tuple(f"ip -s -s link show {i}" for i in sorted({p.interface for p in network.ports})),
+                "Look for errors and drops on the NICs, and for drops in their send queues.",
+                tuple(
+                    command
+                    for i in sorted({p.interface for p in network.ports})
+                    for command in (f"ip -s -s link show {i}", f"tc -s qdisc show dev {i}")
+                ),
                 "root on each node",
             ),
             Remedy(
