@@ -179,3 +179,10 @@ def nics_of(cluster: Cluster, port: Port) -> Iterator[str]:
     known = {interface.name for interface in below}
     lowest = [i.name for i in below if not known.intersection((*i.members, i.parent))]
     yield from lowest or [port.interface]
+
+
+def private_nics_of(cluster: Cluster, node: str) -> tuple[str, ...]:
+    """Return the NICs of a node that carry its private networks, each once: the members of bonds, not the bonds."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    ports = [port for network in networks for port in network.ports if port.node == node]
+    return tuple(dict.fromkeys(nic for port in ports for nic in nics_of(cluster, port)))
