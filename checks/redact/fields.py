@@ -101,6 +101,7 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.BondMember: ("name",),
     facts.NicDriver: ("interface",),
     facts.FirewalldZone: ("interface",),
+    facts.HostSetup: ("drivers_in_use",),
     facts.NodeSetup: ("infiniband_modes",),
     samples.NodeSample: ("interfaces",),
     samples.Link: ("name", "master"),

@@ -62,3 +62,7 @@ def slow_processes(
     wrong = tuple(p for p in below if p.name == "VKTM" or (is_old and p.name.startswith("LMS")))
     open_ = tuple(p for p in below if p not in wrong and p.name.startswith("LMS"))
     return wrong, open_
+
+
+EMULATED = ("e1000", "e1000e", "pcnet32", "8139cp", "8139too", "ne2k-pci", "rtl8139")
+"""Drivers of NICs that hypervisors emulate; on a physical machine e1000e is a NIC like others."""

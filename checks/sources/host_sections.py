@@ -31,14 +31,13 @@ SERVICES = {
     445: "SMB",
     873: "rsync",
     1556: "NetBackup",
-    13724: "NetBackup",
-    13782: "NetBackup",
-    10000: "NDMP",
     8400: "Commvault",
     1500: "Spectrum Protect",
     5201: "iperf3",
 }
-"""The TCP ports of storage, backup and copies, whose traffic is large (IANA; vendors' manuals)."""
+"""The TCP ports of storage, backup and copies, whose traffic is large (IANA; vendors' manuals).
+
+No port from 9000 on: Oracle's own processes take theirs from that range."""
 _MOST_CONNECTIONS, _MOST_MOUNTS, _MOST_BOND_LINES = 400, 100, 3000
 _PORTS = "|".join(f"{port:04X}" for port in SERVICES)
 
@@ -47,13 +46,13 @@ _PROCESSES = "lms[0-9a-z]*|lmd[0-9]*|lgwr|vktm"
 
 HOST_COMMANDS = {
     "memory": (
-        "grep -H -E '^(MemTotal:|[0-9,-]+$)' /proc/meminfo /proc/sys/vm/min_free_kbytes /sys/devices/system/node/online "
-        "/sys/devices/system/cpu/online; grep -m 1 '^flags' /proc/cpuinfo"
+        "grep -H -E '^(MemTotal:|[0-9,-]+$)' /proc/meminfo /proc/sys/vm/min_free_kbytes "
+        "/sys/devices/system/node/online /sys/devices/system/cpu/online; grep -m 1 '^flags' /proc/cpuinfo"
     ),
     "bonds": f"cd /proc/net/bonding && grep -H -m {_MOST_BOND_LINES} . -- *",
     # Where the driver does not answer the first query, it would not answer the others.
     "drivers": (
-        "if command -v ethtool; then "
+        "grep -H '^DRIVER=' /sys/class/net/*/device/uevent; if command -v ethtool; then "
         f'for nic in "$@"; do if [ -e "/sys/class/net/$nic" ]; then printf \'{NIC_MARK}%s\\n\' "$nic"; '
         f'timeout {_NIC_LIMIT_S} ethtool -i "$nic" || break; '
         f'timeout {_NIC_LIMIT_S} ethtool -g "$nic"; timeout {_NIC_LIMIT_S} ethtool -a "$nic"; fi; done; '
@@ -82,7 +81,8 @@ HOST_READS = (
     Read(
         "host",
         "NIC drivers",
-        f"ethtool -i NIC; ethtool -g NIC; ethtool -a NIC; only private NICs, {MOST_NICS} at most",
+        f"/sys/class/net/*/device/uevent; ethtool -i NIC; ethtool -g NIC; ethtool -a NIC; private NICs, {MOST_NICS} at "
+        "most",
     ),
     Read("host", "scheduling", "LMS, LMD, LGWR and VKTM in /proc/*/stat; stat bin/oradism of the homes in /etc/oratab"),
     Read("host", "storage traffic", "connections of NFS, iSCSI and backup in /proc/net/tcp and tcp6; /proc/mounts"),

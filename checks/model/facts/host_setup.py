@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from checks.model.facts.base import Fact, Unknown
 
 NOT_READ = Unknown("not read")
@@ -45,9 +47,16 @@ class Bond(Fact, frozen=True):
     """The member in use; only for modes with one."""
     polling_ms: int | None = None
     """The MII polling interval; 0 where the driver does not watch the links of the members."""
+    arp_polling_ms: int | None = None
+    """The interval of ARP monitoring, where it is in use."""
     partner_mac: str = ""
     """The MAC address of the switch's end of the aggregation; only with 802.3ad."""
     members: tuple[BondMember, ...] = ()
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the driver watches the links of the members; true where it is not known."""
+        return self.polling_ms != 0 or bool(self.arp_polling_ms)
 
     @property
     def is_lacp(self) -> bool:
@@ -128,6 +137,11 @@ class PacketFilters(Fact, frozen=True):
     default_zone: str = ""
     """The zone of all other interfaces; empty where firewalld does not show it."""
 
+    @property
+    def active_without_zones(self) -> tuple[str, ...]:
+        """The active units whose rules racwire does not know."""
+        return tuple(unit for unit in self.active if unit != "firewalld")
+
 
 class PrivateUse(Fact, frozen=True):
     """Connections of one service between a local and a remote address, or a mounted file system."""
@@ -150,6 +164,8 @@ class HostSetup(Fact, frozen=True):
     """Empty where the node has no bond."""
     drivers: tuple[NicDriver, ...] | Unknown = NOT_READ
     """Those of the private NICs and the members of their bonds."""
+    drivers_in_use: dict[str, str] = msgspec.field(default_factory=dict)
+    """The driver of each NIC that has a device, from /sys, by interface: `vmxnet3`, `ixgbe`."""
     processes: tuple[ScheduledProcess, ...] | Unknown = NOT_READ
     """LMS, LMD, LGWR and VKTM of all instances on the node; empty where none runs."""
     oradism: tuple[RightsOfOradism, ...] = ()

@@ -48,6 +48,7 @@ def _bond(name: str, pairs: list[tuple[str, str]]) -> Bond:
         mii_status=own.get("MII Status", ""),
         active_member="" if active == "None" else active,
         polling_ms=_small(own.get("MII Polling Interval (ms)", "")),
+        arp_polling_ms=_small(own.get("ARP Polling Interval (ms)", "")),
         partner_mac=own.get("Partner Mac Address", "").lower(),
         members=tuple(_member(values) for values in members if values["name"]),
     )
@@ -72,6 +73,14 @@ def parse_drivers(text: str) -> tuple[NicDriver, ...] | Unknown:
     if NO_ETHTOOL in lines:
         return Unknown("ethtool is not installed there")
     return tuple(_drivers(lines))
+
+
+_DEVICE = re.compile(r"/sys/class/net/([^/:\s]+)/device/uevent:DRIVER=(\S+)", re.ASCII)
+
+
+def parse_drivers_in_use(text: str) -> dict[str, str]:
+    """The driver of each NIC with a device, by interface."""
+    return {found[1]: found[2] for line in text.split("\n") if (found := _DEVICE.fullmatch(line.strip()))}
 
 
 def _drivers(lines: list[str]) -> Iterator[NicDriver]:
