@@ -16,7 +16,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import database_of
-from checks.model.wording import counted, listed
+from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, hosts_of, not_known_findings, parts_of, skipped
 from checks.rules.host_limits import slow_processes
@@ -63,6 +63,7 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
     processes, unknown = parts_of(cluster, lambda host: host.processes)
     hosts = hosts_of(cluster)
     warned: set[str] = set()
+    informed = False
     for node, found in processes.items():
         for instance in dict.fromkeys(p.instance for p in found):
             own = [p for p in found if p.instance == instance]
@@ -71,30 +72,28 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
                 warned.add(node)
                 yield _slow(node, instance, wrong, own, hosts[node])
             elif open_:
+                informed = True
                 yield _by_release(node, instance, open_, own)
     for node, host in hosts.items():
         bad = [home for home in host.oradism if not home.can_raise]
         if bad and node not in warned:
             yield _oradism(node, host)
             warned.add(node)
-    fine = [node for node, found in processes.items() if found and node not in warned]
+    fine = [node for node, found in processes.items() if node not in warned and any(p.is_real_time for p in found)]
     if fine:
-        instances = sorted({p.instance for node in fine for p in processes[node]})
         fast = [p for node in fine for p in processes[node] if p.is_real_time]
+        instances = sorted({p.instance for p in fast})
         yield RIGHT.finding(
             Status.PASS,
-            f"{counted(len(fast), 'process')[:-1] + 'es' if len(fast) != 1 else '1 process'} of "
-            f"{named(instances, 'instance')} on {named(fine, 'node')} have real-time priority, and VKTM is among them "
-            "where it was seen.",
+            f"{listed(_families(fast))} of {named(instances, 'instance')} on {named(fine, 'node')} "
+            f"{'has' if len(fast) == 1 else 'have'} real-time priority.",
             subject=f"{briefly(fine, 'node')}: priority",
             seen=some([_line(node, processes[node]) for node in fine]),
             evidence=[(node, HOST_TOPIC) for node in fine],
         )
     yield from not_known_findings(NOT_KNOWN, "The priority of Oracle's processes on {} is", unknown, "oracle-processes")
-    if not unknown and not any(processes.values()) and not warned:
-        reason = (
-            "No LMS and no VKTM was seen by its name on the nodes that were read, so there is no priority to judge."
-        )
+    if not unknown and not warned and not fine and not informed:
+        reason = "The nodes that were read show no LMS and no VKTM by name, so there is no priority to judge."
         yield skipped(RIGHT, reason if hosts else NOT_IN_FILE)
 
 

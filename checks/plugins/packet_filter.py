@@ -34,8 +34,8 @@ NOT_TRUSTED = Kind(
 RULES_NOT_READ = Kind(
     "IC-FILTER-005",
     "A packet filter is active on a node",
-    "racwire reads no rules, since listing them can load kernel modules. Rules for the private interfaces should accept "
-    "everything.",
+    "racwire reads no rules, since listing them can load kernel modules. Rules for the private interfaces should "
+    "accept everything.",
     ("MOS 563566.1, cause 8",),
 )
 ZONES_NOT_KNOWN = Kind("IC-FILTER-006", "firewalld is active, and the zones of the private interfaces are not known")

@@ -68,7 +68,7 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
     if fine:
         yield PRIVATE.finding(
             Status.PASS,
-            f"No default route of {named(fine, 'node')} leads over a private NIC, and no route of HAIP has a smaller "
+            f"No default route of {named(fine, 'node')} leads over a private NIC, and no route for HAIP has a smaller "
             "MTU than its NIC.",
             subject=f"{briefly(fine, 'node')}: routes private",
             evidence=[(node, "routes") for node in fine],

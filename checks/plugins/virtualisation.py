@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, HostSetup, NicDriver
+from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import private_nics_of
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -19,8 +19,8 @@ SUITED = Kind("IC-VIRT-001", "The private NICs of virtual machines are made for 
 EMULATES = Kind(
     "IC-VIRT-002",
     "A virtual machine has an emulated NIC on a private network",
-    "The hypervisor imitates an old NIC register by register. That costs CPU for each packet, and the NIC drops packets "
-    "at rates at which vmxnet3 or virtio does not.",
+    "The hypervisor imitates an old NIC register by register. That costs CPU for each packet, and the NIC drops "
+    "packets at rates at which vmxnet3 or virtio does not.",
     _SOURCES,
 )
 NOT_KNOWN = Kind("IC-VIRT-003", "The driver of a private NIC of a virtual machine is not known")
@@ -79,15 +79,11 @@ def _why_not(hosts: dict[str, HostSetup], virtual: Sequence[str]) -> str:
 
 
 def _drivers(cluster: Cluster, node: str, host: HostSetup) -> Iterator[tuple[str, str]]:
-    by_tool = {d.interface: d for d in host.drivers if isinstance(d, NicDriver)} if _is_known(host) else {}
+    by_tool = {} if isinstance(host.drivers, Unknown) else {driver.interface: driver for driver in host.drivers}
     for nic in private_nics_of(cluster, node):
         driver = host.drivers_in_use.get(nic, "") or (by_tool[nic].driver if nic in by_tool else "")
         if driver and driver != "veth":
             yield nic, driver
-
-
-def _is_known(host: HostSetup) -> bool:
-    return isinstance(host.drivers, tuple)
 
 
 def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], *, loses: bool) -> Finding:
@@ -109,8 +105,8 @@ def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], *, loses: bool)
                 f"root on {named(nodes, 'node')}",
             ),
             Remedy(
-                "Plan a NIC of the other type with the virtualisation team: a new NIC has another name and MAC address, "
-                "so the node leaves the cluster for it, one node after the other.",
+                "Plan a NIC of the other type with the virtualisation team: a new NIC has another name and MAC "
+                "address, so the node leaves the cluster for it, one node after the other.",
                 is_change=True,
             ),
         ],

@@ -52,10 +52,10 @@ def fragment_memory_wanted(cpus: int) -> int:
 def slow_processes(
     processes: Sequence[ScheduledProcess], version: tuple[int, ...]
 ) -> tuple[tuple[ScheduledProcess, ...], tuple[ScheduledProcess, ...]]:
-    """Return the processes that should be in a real-time class and are not, and those that may be out of it.
+    """Return the processes that lack the real-time priority of their release, and those that may intend to.
 
-    VKTM runs in SCHED_RR in all releases; LMS does up to 18c. From 19c on, and where the release is not known, LMS
-    outside of it is no fault by itself (`_high_priority_processes`, `_highest_priority_processes`).
+    VKTM runs in SCHED_RR in all releases; LMS does up to 18c. From 19c on, and where the release is not known, LMS with
+    another policy is no fault by itself (`_high_priority_processes`, `_highest_priority_processes`).
     """
     below = [p for p in processes if not p.is_real_time]
     is_old = bool(version) and version[0] <= FAST_POLICY_UP_TO
