@@ -190,3 +190,10 @@ def private_layers(networks: Iterable[PrivateNetwork], nodes: Sequence[Node]) ->
         below = layers_below(read[port.node], top) if top else ()
         by_node[port.node] |= dict.fromkeys([port.interface, *(lower.name for _, lower, _ in below)])
     return {name: tuple(names) for name, names in by_node.items()}
+
+
+def private_nics_of(cluster: Cluster, node: str) -> tuple[str, ...]:
+    """Return the NICs of a node that carry its private networks, each once: the members of bonds, not the bonds."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    ports = [port for network in networks for port in network.ports if port.node == node]
+    return tuple(dict.fromkeys(nic for port in ports for nic in nics_of(cluster, port)))

@@ -27,7 +27,7 @@ from checks.model.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.model.networks import private_layers, private_networks
+from checks.model.networks import private_layers, private_networks, private_nics_of
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.managed import read_managed
@@ -182,7 +182,8 @@ async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | Unrea
         sudo = session.settings.cluster.sudo
         owner = cluster.clusterware.grid_home.owner if isinstance(cluster.clusterware, Clusterware) else ""
         shell = await session.shell(name)
-        return await read_setup(shell, session.journal, limit_s, sudo=sudo, grid_owner=owner)
+        nics = private_nics_of(cluster, name)
+        return await read_setup(shell, session.journal, limit_s, sudo=sudo, grid_owner=owner, nics=nics)
 
     return tuple(await _of_every_node(session, cluster, "setups", "the setup of ", read))
 

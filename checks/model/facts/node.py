@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from checks.model.facts.base import Fact, MissingRight, Unknown
+from checks.model.facts.host_setup import NOT_READ, HostSetup
 from checks.model.facts.system_counters import SystemCounters
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -254,6 +255,8 @@ class NodeSetup(Fact, frozen=True):
     """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
     unread: tuple[Unknown, ...] = ()
     """The parts of the setup that could not be read."""
+    host: HostSetup | Unknown = NOT_READ
+    """The setup outside Clusterware; Unknown in files of versions that did not read it."""
 
     @property
     def all_unread(self) -> tuple[Unknown, ...]:
