@@ -54,6 +54,7 @@ from checks.model.facts.grid import (
     StaleHome,
     ToolMessage,
 )
+from checks.model.facts.log_lines import AlertLog, LogKind, LogLine, NodeLogs
 from checks.model.facts.node import (
     Address,
     CounterChange,
@@ -81,6 +82,7 @@ __all__ = [
     "Activity",
     "ActivityGap",
     "Address",
+    "AlertLog",
     "BeforeAfter",
     "BlockTransfer",
     "Changing",
@@ -115,6 +117,8 @@ __all__ = [
     "Leg",
     "ListedInterface",
     "LldpNeighbour",
+    "LogKind",
+    "LogLine",
     "LossHistory",
     "Managed",
     "ManagedDatabase",
@@ -123,6 +127,7 @@ __all__ = [
     "NetworkService",
     "NoRecording",
     "Node",
+    "NodeLogs",
     "NodeSetup",
     "NotAsked",
     "NotGathered",

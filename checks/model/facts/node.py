@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from checks.model.facts.base import Fact, MissingRight, Unknown
+from checks.model.facts.log_lines import NodeLogs
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -251,6 +252,8 @@ class NodeSetup(Fact, frozen=True):
     """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
     unread: tuple[Unknown, ...] = ()
     """The parts of the setup that could not be read."""
+    logs: NodeLogs | Unknown | None = None
+    """The alert logs of the node; None in files of versions that read none."""
 
     @property
     def all_unread(self) -> tuple[Unknown, ...]:
