@@ -65,7 +65,7 @@ KERNEL = (
         name="CPU shortage, or LMS processes without priority",
         sources=(mos(19),),
         supported_by=("IC-UDP-004",),
-        hinted_by=("IC-TIME-006", "IC-CPU-004"),
+        hinted_by=("IC-TIME-006", "IC-CPU-004", "IC-LOG-012"),
         look=look(
             "Check the CPUs, and the scheduling class of LMS and LGWR.",
             "mpstat -P ALL 1 5",
@@ -76,6 +76,7 @@ KERNEL = (
         code="CAUSE-31",
         name="MTU of the loopback interface with too little free memory",
         sources=("MOS 2041723.1",),
+        proved_by=("IC-LOG-010",),
         look=look(
             "Search the alert logs for ORA-27300 status 105 and ORA-27301.",
             "ip link show lo",

@@ -18,6 +18,9 @@ ORACLE = (
         code="CAUSE-10",
         name="Proprietary transport, or instances linked with different transports",
         sources=(mos(10),),
+        proved_by=("IC-LOG-014",),
+        excluded_by=("IC-LOG-015",),
+        covers="as the instances logged it at their start",
         look=look(
             "Compare the line about the interconnect's IPC version in the alert logs of all instances.",
             "grep -h 'cluster interconnect IPC version' alert_*.log",
@@ -45,6 +48,9 @@ ORACLE = (
     Cause(
         code="CAUSE-33",
         name="Clusterware or an instance reports the interconnect in its alert log",
+        hinted_by=("IC-LOG-003", "IC-LOG-004", "IC-LOG-006", "IC-LOG-007", "IC-LOG-008", "IC-LOG-011", "IC-LOG-013"),
+        cleared_by=("log-lines",),
+        covers="in the logs that were read, for the last 24 h",
         look=look(
             "Read the last day of the alert logs: CRS-1612, CRS-5018; IPC Send timeout, ORA-29740, ORA-27300.",
             "tail -n 500 $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",
@@ -83,5 +89,34 @@ ORACLE = (
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
+    ),
+    Cause(
+        code="CAUSE-60",
+        name="CSS evicted a node, and the node has not come back",
+        sources=("MOS 1050693.1",),
+        proved_by=("IC-LOG-005",),
+        hinted_by=("IC-LOG-004",),
+        cleared_by=("log-lines",),
+        covers="by the logs that were read, for the last 24 h",
+        look=look(
+            "Read the Clusterware alert logs of all nodes at the time of the eviction, and the state of the stack.",
+            "olsnodes -s -t",
+            "grep -n -E 'CRS-16(0[789]|1[012]|32|56)' ALERT_LOG",
+            where="the Grid owner on each node",
+        ),
+    ),
+    Cause(
+        code="CAUSE-61",
+        name="The network heartbeat between nodes is interrupted",
+        sources=("MOS 294430.1",),
+        supported_by=("IC-LOG-002",),
+        hinted_by=("IC-LOG-003", "IC-LOG-004"),
+        cleared_by=("log-lines",),
+        covers="by the logs that were read, for the last 24 h",
+        look=look(
+            "Search the Clusterware alert logs for missing heartbeats.",
+            "grep -n -E 'CRS-161[012]' ALERT_LOG",
+            where="the Grid owner on each node",
+        ),
     ),
 )

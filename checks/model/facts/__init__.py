@@ -66,6 +66,7 @@ from checks.model.facts.host_setup import (
     RightsOfOradism,
     ScheduledProcess,
 )
+from checks.model.facts.log_lines import AlertLog, LogKind, LogLine, NodeLogs
 from checks.model.facts.node import (
     Address,
     CounterChange,
@@ -94,6 +95,7 @@ __all__ = [
     "Activity",
     "ActivityGap",
     "Address",
+    "AlertLog",
     "BeforeAfter",
     "BlockTransfer",
     "Bond",
@@ -133,6 +135,8 @@ __all__ = [
     "Leg",
     "ListedInterface",
     "LldpNeighbour",
+    "LogKind",
+    "LogLine",
     "LossHistory",
     "Managed",
     "ManagedDatabase",
@@ -142,6 +146,7 @@ __all__ = [
     "NicDriver",
     "NoRecording",
     "Node",
+    "NodeLogs",
     "NodeMemory",
     "NodeSetup",
     "NotAsked",

@@ -113,6 +113,15 @@ class Thresholds(Fact, frozen=True, kw_only=True):
             "once. Ours.",
         ),
     ] = 24.0
+    log_recent_min: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=1440,
+            description="Minutes before the reading of an alert log within which a line can belong to the state of "
+            "now; an older line is about the past. Twenty times the misscount of 30 s. Ours.",
+        ),
+    ] = 10.0
     ping_warn_ms: Annotated[
         float,
         Meta(
