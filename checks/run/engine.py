@@ -174,7 +174,7 @@ class Engine:
             await gathered[need].wait()
         findings = self._missing_facts(check)
         if not findings:
-            for use in check.uses:
+            for use in (group for group in check.uses if group in gathered):
                 await gathered[use].wait()
             findings = self._findings(check)
         self._concluded[check.id] = findings

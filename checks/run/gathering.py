@@ -16,6 +16,7 @@ from checks.model.facts import (
     Clusterware,
     CounterChanges,
     Database,
+    Flows,
     History,
     Managed,
     Node,
@@ -44,6 +45,7 @@ from checks.sources.nodes.setup import read_setup
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.paths import probe_paths
 from checks.sources.probes.safety import UnsafePathError, public_subnets
+from checks.sources.probes.udp_flows import send_flows
 
 T = TypeVar("T")
 
@@ -210,6 +212,21 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
         return Unknown(f"No packet was sent: {error}")
 
 
+async def _flows(session: Session, cluster: Cluster) -> Flows | Unknown:
+    if isinstance(cluster.networks, Unknown):
+        return cluster.networks
+    if isinstance(cluster.nodes, Unknown):
+        return cluster.nodes
+    pings = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    subnets, interval_s = public_subnets(cluster), counters_interval_s(session.settings)
+    try:
+        return await send_flows(
+            cluster.networks, cluster.nodes, pings, session, interval_s=interval_s, public_subnets=subnets
+        )
+    except UnsafePathError as error:
+        return Unknown(f"No datagram was sent: {error}")
+
+
 async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
@@ -280,6 +297,8 @@ GATHERERS = (
     Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
     Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
     Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
+    # After the pings, whose results it uses; while the kernels count and the instances are sampled.
+    Gatherer("flows", ("nodes", "networks", "paths"), _flows, limit_s=200),
     # With the instances' samples: the packets that the kernels dropped in that time may be the lost blocks.
     Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),
     Gatherer("database", (), _database, limit_s=300),

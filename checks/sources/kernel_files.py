@@ -258,6 +258,31 @@ ARRIVALS = Program(
     limit_s=5.0,
 )
 
+CLOSED_PORTS = (8737, 7697, 6947, 5869, 4793, 3967, 2857, 1951)
+"""Candidates for the closed port that datagrams are sent to: below 9000, where Oracle has ip_local_port_range begin."""
+_UDP_ENDS = f"""\
+command -v python3 || command -v /usr/libexec/platform-python || command -v python2 || command -v python
+sed 's/^/range: /' /proc/sys/net/ipv4/ip_local_port_range 2>/dev/null
+sed 's/^/reserved: /' /proc/sys/net/ipv4/ip_local_reserved_ports 2>/dev/null
+grep -E '[[:space:]]({"|".join(map(str, CLOSED_PORTS))})/udp' /etc/services 2>/dev/null | sed 's/^/service: /'
+head -n 1 /proc/net/udp 2>/dev/null | sed 's/^/table: /'
+cd /proc/net
+sed -n 's/^ *[0-9]*: [0-9A-F]*:\\([0-9A-F]*\\) .*/socket: \\1/p' udp udp6 udplite udplite6 2>/dev/null
+cd /
+grep -h '^Udp:' /proc/net/snmp 2>/dev/null
+grep -h '^Udp6NoPorts' /proc/net/snmp6 2>/dev/null
+true
+"""
+UDP_ENDS = Program(
+    name="udp ends",
+    groups=("flows",),
+    where=RunsOn.NODES,
+    purpose="the node's Python, a closed UDP port and Udp.NoPorts, just before and after datagrams are sent",
+    text=_UDP_ENDS,
+    reads=(Read("udp ends", "UDP ports", _UDP_ENDS),),
+    limit_s=10.0,
+)
+
 KERNEL_SOURCES = (
     THIS_NODE,
     COUNTERS_OF_THIS_NODE,
@@ -271,4 +296,5 @@ KERNEL_SOURCES = (
     LINK,
     NEIGHBOUR,
     ARRIVALS,
+    UDP_ENDS,
 )

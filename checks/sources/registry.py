@@ -20,7 +20,7 @@ from checks.sources.nodes.account import ACCOUNT
 
 SSH = RegistryEntry(
     name="ssh",
-    groups=("nodes", "setups", "counters", "paths", "changing", "samples"),
+    groups=("nodes", "setups", "counters", "paths", "flows", "changing", "samples"),
     where=RunsOn.PEERS,
     purpose="one connection for the whole run, through which all programs run",
     reads=(Read("ssh", "connection", "ssh NODE sh", "a login without a password (user equivalence) on each peer"),),
@@ -39,6 +39,19 @@ PATH_PINGS = RegistryEntry(
             "packets",
             "DF pings of three sizes, and follow-up pings that depend on the answers",
             PING_RIGHT,
+        ),
+    ),
+)
+UDP_DATAGRAMS = RegistryEntry(
+    name="udp datagrams",
+    groups=("flows",),
+    where=RunsOn.NODES,
+    purpose="datagrams between each ordered pair of nodes on each private network, never on a public one",
+    reads=(
+        Read(
+            "udp datagrams",
+            "packets",
+            "UDP datagrams from several source ports to a closed port, each answered by 'port unreachable'",
         ),
     ),
 )
@@ -150,6 +163,7 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     *KERNEL_SOURCES,
     *SETUP_SOURCES,
     PATH_PINGS,
+    UDP_DATAGRAMS,
     LATENCY_PINGS,
     DATABASE_LOGIN,
     ACCOUNT,

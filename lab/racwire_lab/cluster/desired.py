@@ -26,6 +26,18 @@ _LOSS_PERCENT = 5
 _ONE_IN_FRAGMENTS = 50
 _FRAGMENT = "ip frag-off & 0x3fff != 0"
 """Match every fragment of a packet: more fragments follow, or the offset is not 0."""
+_FLOW = "jhash ip saddr . ip daddr . udp sport . udp dport"
+"""The hash of a link aggregation by layer 3 and 4, of UDP packets: its remainder is the member that carries a flow."""
+_FILTERS = {
+    "fragments-filtered": f"{_FRAGMENT} drop",
+    "lag-member-mtu": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 2 seed 0x5ac 0 drop",
+    "lag-member-mtu-of-4": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 4 seed 0x5ac 0 drop",
+    "lag-member-loss": f"ip protocol udp {_FLOW} mod 2 seed 0x5ac 0 drop",
+    "udp-policed": "ip protocol udp limit rate over 30 kbytes/second burst 20 kbytes drop",
+    "icmp-policed": "ip protocol icmp limit rate over 20/second burst 5 packets drop",
+    "icmp-size-filtered": f"ip protocol icmp ip length > {STANDARD_MTU} drop",
+}
+"""Faults of the switch of a network: the rule for packets that enter from a node."""
 _REASSEMBLY_BYTES, _SMALL_REASSEMBLY_BYTES = 4_194_304, 4096
 """The kernel's own default; and less than two fragments."""
 _SLOW_TOOLS_S = 3
@@ -157,6 +169,9 @@ def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
             rules.append(f"{entering} numgen random mod 100 < {_LOSS_PERCENT} drop")
         if ActiveFault("drop-fragments", None, network.number) in broken:
             rules.append(f"{entering} {_FRAGMENT} numgen random mod {_ONE_IN_FRAGMENTS} 0 drop")
+        rules += [
+            f"{entering} {rule}" for name, rule in _FILTERS.items() if ActiveFault(name, None, network.number) in broken
+        ]
     for fault in sorted(broken, key=str):
         if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
             port = PortId(fault.node, fault.network)
