@@ -16,7 +16,8 @@ from checks.model.wording import counted
 from checks.report.folding import grouped_by_reason, is_rerun
 
 FOUND = (Standing.PROVED, Standing.SUPPORTED)
-_REASONS = 3
+_REASONS, _SEEN = 3, 2
+"""The most reasons of an entry, and the most of these that are observations of its strongest finding."""
 _MOST_CODES = 24
 """The most codes in a line; a run of a few checks leaves more causes unexamined."""
 _SHORTEST = 24
@@ -207,7 +208,7 @@ def _entry(
     reasons = [text for text in first.because if text != headline]
     reasons = sorted(reasons, key=lambda text: text in titles)  # an observation of its own says more than a title
     accounts = _accounts(report.diagnosis, {cause.cause for cause in alike})
-    because = dict.fromkeys((*reasons[:_REASONS], *accounts, *strongest.seen))
+    because = dict.fromkeys((*reasons[:_REASONS], *accounts, *strongest.seen[:_SEEN]))
     steps = next((f.next for f in shown if f.next), ()) or tuple(step for cause in alike for step in cause.next)
     open_ = [f for f in (*shown, *effects) if not f.waived]
     return ReportEntry(

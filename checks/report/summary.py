@@ -68,8 +68,8 @@ def sentences(report: Report, now: datetime | None = None, *, for_file: bool = T
 
 
 def first_steps(report: Report) -> tuple[Remedy, ...]:
-    """Return the steps to take first: those of the first cause or the worst problem that has any step which changes nothing. Steps that
-    run racwire are left out, since the reader of a report may not have racwire."""
+    """Return the steps to take first: those of the first cause, else of the worst problem, that has any step which
+    changes nothing. Steps that run racwire are left out, since the reader of a report may not have racwire."""
     for finding in (*cause_entries(report), *problems(report)):
         steps = tuple(step for step in finding.next if not _is_of_racwire(step))[:FIRST_STEPS]
         if any(not step.is_change for step in steps):

@@ -34,7 +34,8 @@ _UNPARTED = "\N{NO-BREAK SPACE}"
 def text_report(report: Report, stream: TextIO, now: datetime | None = None, *, full: bool = False) -> str:
     """The report for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file.
 
-    `full`: with every finding, whole. `now`, a time with its zone, is the time from which the age of a saved state counts (default: the current time).
+    `full`: with every finding, whole. `now`, a time with its zone, is the time from which the age of a saved state
+    counts (default: the current time).
     """
     state = saved_state(report, now, for_file=not stream.isatty())
     return render(_lines(report, columns_of(stream, narrowest=_NARROWEST), state, full=full), stream)
@@ -113,7 +114,8 @@ def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Li
 def _entries(entries: Sequence[ReportEntry], width: int, room: int) -> Iterator[Line]:
     for number, entry in enumerate(entries):
         yield []
-        yield from brief_entry_lines(entry, width, room - 1 if number == 0 else 0)
+        is_above = any(entry.next == other.next for other in entries[:number] if entry.next)
+        yield from brief_entry_lines(entry, width, room - 1 if number == 0 else 0, has_next_above=is_above)
 
 
 def _in_full(report: Report, width: int) -> Iterator[Line]:
@@ -139,7 +141,7 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
         yield from remedy_lines("", finding.next, width, STREAM)
     if passed := passed_checks(report):
         text = f"{counted(len(passed), 'check')} passed: {', '.join(passed)}."
-        yield from hanging([(f"{'Passed':<{_LABEL}}", "label")], text, width)
+        yield from hanging([], text, width, indent=_LABEL)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("racwire check --full", "command")]
 
 

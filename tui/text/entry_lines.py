@@ -33,9 +33,9 @@ def entry_head(entry: ReportEntry, width: int) -> Iterator[Line]:
     yield from hanging([status_word(entry.status)], entry.headline, width, "title")
 
 
-def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0) -> Iterator[Line]:
+def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0, *, has_next_above: bool = False) -> Iterator[Line]:
     """Yield an entry of a text for a stream in at most `room` lines where that is possible; the rest is in the full
-    report."""
+    report. `has_next_above`: an entry before it has the same next steps."""
     lines = [*entry_head(entry, width), *_causes(entry, width, STREAM)]
     if entry.causes:
         lines += _because(entry, width)
@@ -43,6 +43,9 @@ def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0) -> Iterator
     else:
         lines += part_lines("Because", entry.because, width, STREAM)
     yield from lines
+    if has_next_above:
+        yield from part_lines("Next", ("the same steps as above",), width, STREAM)
+        return
     yield from _brief_steps(entry.next, width, max(room - len(lines), _LEAST_ROOM))
 
 
