@@ -84,8 +84,8 @@ def _code(word: str) -> str:
 
 
 _FULL = 18_000
-"""Most characters for causes and problems in full. With the rest the report stays below 32,767, the size of a field in Jira, which
-is the smallest limit of these ticket systems."""
+"""Most characters for causes and problems in full. With the rest the report stays below 32,767, the size of a field in
+Jira, which is the smallest limit of these ticket systems."""
 _LINES = 4_000
 """Most characters for entries of one line: once for problems, once for everything else."""
 _TITLE, _VALUE, _TEXT, _CELL, _COMMANDS = 300, 200, 800, 60, 3_000

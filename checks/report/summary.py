@@ -39,8 +39,8 @@ def counts(report: Report) -> tuple[tuple[Status, int], ...]:
 
 
 def headline(report: Report) -> str:
-    """Return the main sentence of a report: the first cause, else the worst problem, or that no problem was found, or that racwire does not
-    know."""
+    """Return the main sentence of a report: the first cause, else the worst problem, or that no problem was found, or
+    that racwire does not know."""
     if causes := cause_entries(report):
         return causes[0].headline
     worst = problems(report)
@@ -70,8 +70,8 @@ def sentences(report: Report, now: datetime | None = None, *, for_file: bool = T
 def first_steps(report: Report) -> tuple[Remedy, ...]:
     """Return the steps to take first: those of the first cause, else of the worst problem, that has any step which
     changes nothing. Steps that run racwire are left out, since the reader of a report may not have racwire."""
-    for finding in (*cause_entries(report), *problems(report)):
-        steps = tuple(step for step in finding.next if not _is_of_racwire(step))[:FIRST_STEPS]
+    for known in (*(entry.next for entry in cause_entries(report)), *(f.next for f in problems(report))):
+        steps = tuple(step for step in known if not _is_of_racwire(step))[:FIRST_STEPS]
         if any(not step.is_change for step in steps):
             return steps
     return ()
