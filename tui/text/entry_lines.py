@@ -64,8 +64,9 @@ def pane_entry_lines(
     yield from part_lines("Against", entry.against, width, PANE)
     yield from _effects(entry, width, PANE, len(entry.explained))
     yield from _causes(entry, width, PANE)
-    for label, text in others:
+    if others:
         yield []
+    for label, text in others:
         yield from hanging([(f"{label}  ", "label")], text, width, indent=PANE.label)
 
 
