@@ -152,7 +152,7 @@ def shortened(sentence: str, most: int) -> str:
     ends = [at for at in range(_SHORTEST, most) if text[at] in ",;:" and text[at + 1] == " "]
     if ends:
         return text[: ends[-1]]
-    return f"{text[: most - 2].rpartition(' ')[0] or text[: most - 2]} …"
+    return f"{text[: most - 1].rpartition(' ')[0] or text[: most - 2]} …"
 
 
 def _alike(report: Report) -> Iterator[list[Hypothesis]]:

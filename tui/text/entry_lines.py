@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.finding import Remedy
+from checks.model.report import Report
 from checks.model.wording import counted, few
-from checks.report.causes import ReportEntry, shortened
+from checks.report.causes import ReportEntry, other_causes, shortened
+from checks.rules.waivers import ended_text, lifted_for
 from tui.text.finding_lines import (
     PANE,
     STREAM,
@@ -49,9 +51,7 @@ def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0, *, has_next
     yield from _brief_steps(entry.next, width, max(room - len(lines), _LEAST_ROOM))
 
 
-def pane_entry_lines(
-    entry: ReportEntry, others: Sequence[tuple[str, str]], width: int, note: str = ""
-) -> Iterator[Line]:
+def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str = "") -> Iterator[Line]:
     """Yield an entry for a pane: the sentence, the next steps, the reasons, what it explains, and the other causes."""
     codes = ", ".join(cause.cause for cause in entry.causes)
     standing = entry.causes[0].standing.value if entry.causes else ""
@@ -59,12 +59,14 @@ def pane_entry_lines(
     if note:
         yield from hanging([], note, width, "accent")
     yield from hanging([], entry.headline, width, "title")
+    lifted = filter(None, (lifted_for(finding, report.waivers) for finding in entry.all_findings))
+    yield from part_lines("Waiver", map(ended_text, lifted), width, PANE, "warn")
     yield from remedy_lines("Next", entry.next, width, PANE)
     yield from part_lines("Because", entry.because, width, PANE)
     yield from part_lines("Against", entry.against, width, PANE)
     yield from _effects(entry, width, PANE, len(entry.explained))
     yield from _causes(entry, width, PANE)
-    if others:
+    if others := tuple(other_causes(report)):
         yield []
     for label, text in others:
         yield from hanging([(f"{label}  ", "label")], text, width, indent=PANE.label)

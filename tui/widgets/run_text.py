@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.wording import counted
-from checks.report.causes import other_causes
 from tui.console.run_state import FindingRow, RowMark, RunState
 from tui.text.entry_lines import pane_entry_lines
 from tui.text.finding_lines import PANE, finding_lines, part_lines, role_of
@@ -43,7 +42,7 @@ def state_of(board: RunState) -> str:
 def row_lines(row: FindingRow, width: int, note: str = "") -> list[Line]:
     """Return the cause of a row, or its finding with the checks of all findings that the row stands for."""
     if row.entry:
-        return list(pane_entry_lines(row.entry, tuple(other_causes(row.report)), width, note))
+        return list(pane_entry_lines(row.entry, row.report, width, note))
     lines = list(finding_lines(row.finding, row.report, width, note, likewise=row.likewise))
     if len(row.checks) > 1 and not row.likewise:
         lines += part_lines("Checks", (", ".join(row.checks),), width, PANE)
