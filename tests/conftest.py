@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import signal
 from collections.abc import Iterator
 
@@ -24,6 +25,7 @@ def pytest_configure() -> None:
     The `nohup make test &` of a script starts pytest with SIGINT and SIGHUP ignored. Every child process would inherit
     that: a command that a test interrupts would never end, and the tests could not be interrupted either.
     """
+    os.environ.pop("COLUMNS", None)  # pytest's own output sets it, and texts in a pipe obey it
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A Python handler: exec resets it to the default in the workers and in all programs that they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -17,7 +17,6 @@ from checks.plugins.df_ping import df_ping
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
-from checks.report.causes import cause_entries
 from checks.run.check_discovery import Checks, discover
 from tests.fixtures.clusters import cluster, path, with_paths
 from tests.fixtures.databases import asked, change, counters, database, losing
@@ -100,13 +99,6 @@ def test_counts_of_the_past_make_a_cause_possible_and_never_more():
     assert {found[code] for code in ("CAUSE-01", "CAUSE-15", "CAUSE-16")} == {Standing.POSSIBLE}
 
 
-def test_causes_that_one_finding_supports_equally_share_a_line():
-    lines = list(cause_entries(diagnose(cluster(2), [finding("IC-PATH-005", network=NET2)])))
-    (found,) = (text for label, text in lines if label == "Cause")
-    assert found.startswith("one of CAUSE-01 Faulty cable")
-    assert all(code in found for code in ("CAUSE-08", "CAUSE-18", "CAUSE-20", "CAUSE-21"))
-
-
 def test_a_check_that_shows_nothing_clears_a_cause_unless_it_was_in_doubt():
     names = finding("IC-IFACE-008", Status.WARN)
     assert standings(names)["CAUSE-32"] is Standing.EXCLUDED
@@ -118,12 +110,6 @@ def test_losses_that_no_cause_explains_are_named():
     lost = finding("IC-LOST-002", nodes=("rac2",))
     diagnosis = diagnose(cluster(2), [lost])
     assert diagnosis.unexplained == (lost.title,)
-    labels = [label for label, _ in cause_entries(diagnosis)]
-    assert labels == ["Unexplained", "Excluded", "Not examined"]
-
-
-def test_a_healthy_run_has_no_lines_of_causes():
-    assert list(cause_entries(diagnose(cluster(2), [finding("IC-MTU-001", Status.PASS)]))) == []
 
 
 def test_the_order_of_the_findings_has_no_influence():
