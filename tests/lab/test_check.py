@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from checks.model.exit_codes import ExitCode
@@ -15,6 +16,7 @@ from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.sources.clusterware.grid_home import css_daemons
 from tests.cases.loading import parameters
+from tests.cases.outcomes import PROPERTY, outcome_of
 from tests.lab.lab_support import run
 from tests.lab.practice_command import OnTerminal, Practice
 from tui.cli.interrupts import STOPPING
@@ -74,10 +76,11 @@ def test_a_healthy_cluster_passes_all_checks(cluster):
 
 @pytest.mark.case
 @pytest.mark.parametrize(("cluster", "case"), parameters(database=False), indirect=["cluster"])
-def test_a_case_has_exactly_its_expected_findings(cluster, case):
+def test_a_case_has_exactly_its_expected_findings(cluster, case, record_property):
     for fault in case.make.lab:
         cluster.lab("break", *fault.split())
     report = cluster.check(*case.make.checks)
+    record_property(PROPERTY, msgspec.to_builtins(outcome_of(case, report)))
     assert case.faults_of(report, noise=["IC-PATH-012"]) == [], [(f.code, f.title) for f in report.findings]
 
 
