@@ -35,6 +35,7 @@ from checks.model.facts import (
     PingSeries,
     PrivateNetwork,
     Route,
+    Unknown,
     UnreadNode,
     Verdict,
 )
@@ -67,6 +68,9 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
     parent: str | None = None
     members: tuple[str, ...] | None = None
     addresses: tuple[str, ...] | None = None
+    speed: int | str | None = None
+    """In Mbit/s; a text is the reason why it is not known."""
+    duplex: str | None = None
     link: str | None = None
     """The link state of the kernel: `down`, `lowerlayerdown`."""
     off: bool = False
@@ -84,6 +88,8 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
             "members": self.members,
             "operational_state": self.link,
             "administratively_up": False if self.off else None,
+            "speed_mbps": Unknown(self.speed) if isinstance(self.speed, str) else self.speed,
+            "duplex": Unknown(self.speed) if isinstance(self.speed, str) else self.duplex,
         }
         if self.addresses is not None:
             fields["addresses"] = tuple(_address(text) for text in self.addresses)
@@ -221,6 +227,8 @@ class Make(_Table, frozen=True, kw_only=True):
     lost: tuple[LostBlocks, ...] = ()
     ping: tuple[PingOf, ...] = ()
     past_loss: tuple[PastLoss, ...] = ()
+    fragment_memory: dict[str, int] = {}
+    """The bytes that packets in reassembly used, by node."""
     thresholds: dict[str, float] = {}
 
     lab: tuple[str, ...] | None = None
@@ -298,7 +306,7 @@ class Make(_Table, frozen=True, kw_only=True):
 
     def _counted(self, name: str) -> CounterChange:
         flat = {f"{group}_{n}": value for group, values in self.counted[name].items() for n, value in values.items()}
-        return change(name, **flat)
+        return msgspec.structs.replace(change(name, **flat), fragment_memory_bytes=self.fragment_memory.get(name))
 
     def _activity(self) -> Activity:
         own: dict[int, dict[str, int]] = {}
