@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, PacketFilters, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import counted, span
+from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
-from checks.plugins.shared.grouping import briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.host_facts import parts_of
 from checks.plugins.shared.instance_text import percent
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, vanish, without_counts
 
@@ -23,6 +24,22 @@ VANISHED = Kind(
     ("MOS 563566.1, cause 8", "Linux net/ipv4/ip_input.c"),
 )
 NOT_KNOWN = Kind("IC-FILTER-003", "Whether packets vanish at a node is not known")
+NOT_TRUSTED = Kind(
+    "IC-FILTER-004",
+    "firewalld filters a private interface",
+    "Zones other than `trusted` accept the services they list and reject the rest: ping passes, and the UDP of "
+    "instances and Clusterware does not. Blocks are lost, IPC times out, nodes are evicted.",
+    ("MOS 563566.1, cause 8", "firewalld.zones(5)"),
+)
+RULES_NOT_READ = Kind(
+    "IC-FILTER-005",
+    "A packet filter is active on a node",
+    "racwire reads no rules, since listing them can load kernel modules. Rules for the private interfaces should "
+    "accept everything.",
+    ("MOS 563566.1, cause 8",),
+)
+ZONES_NOT_KNOWN = Kind("IC-FILTER-006", "firewalld is active, and the zones of the private interfaces are not known")
+_TRUSTED = "trusted"
 _WANTED = ("Ip.InReceives", "Ip.InDelivers")
 
 
@@ -30,8 +47,8 @@ _WANTED = ("Ip.InReceives", "Ip.InDelivers")
     "packet-filter",
     question="Does every packet that arrives at a node reach a protocol there?",
     needs=("counters",),
-    uses=("nodes",),
-    kinds=(DELIVERED, VANISHED, NOT_KNOWN),
+    uses=("nodes", "networks", "setups"),
+    kinds=(DELIVERED, VANISHED, NOT_KNOWN, NOT_TRUSTED, RULES_NOT_READ, ZONES_NOT_KNOWN),
 )
 def packet_filter(cluster: Cluster) -> Iterator[Finding]:
     """Compares the packets that each kernel received between two readings with those that it delivered or dropped.
@@ -40,7 +57,11 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
     forwarding; multicast and broadcast packets too, which a node may rightly ignore. What remains vanished in the
     kernel, most often in a packet filter, and is a warning. The counters are those of the whole node, with its public
     network. A filter on the sender or in the network does not show here.
+
+    The check also judges which services filter: a private interface in another zone of firewalld than `trusted` is a
+    warning; an active nftables, iptables or ufw is reported for information, since its rules are not read.
     """
+    yield from _filters(cluster)
     changes = cluster.counters
     if isinstance(changes, Unknown):
         return
@@ -63,6 +84,93 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
         yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether packets vanish at {}", unknown, "packet-filter")
     if not counts and not unknown:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+
+
+def _filters(cluster: Cluster) -> Iterator[Finding]:
+    filters, _ = parts_of(cluster, lambda host: host.filters)
+    exposed = {
+        node: found for node, read in filters.items() if (found := tuple(_exposed(_private(cluster, node), read)))
+    }
+    for same in alike(exposed, lambda node: exposed[node]):
+        yield _not_trusted(same, exposed[same[0]])
+    hidden = [node for node, read in filters.items() if isinstance(read.zones, Unknown)]
+    for same in alike(hidden, lambda node: filters[node].zones):
+        zones = filters[same[0]].zones
+        lacks = [zones] if isinstance(zones, Unknown) else []
+        yield ZONES_NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            f"firewalld is active on {named(same, 'node')}, and the zones of the private interfaces are not known.",
+            subject=f"{briefly(same, 'node')}: zones not known",
+            seen=[fact.reason for fact in lacks],
+            evidence=[(node, "boot files") for node in same],
+            nodes=same,
+            lacks=lacks,
+        )
+    others = {node: units for node, read in filters.items() if (units := read.active_without_zones)}
+    for same in alike(others, lambda node: others[node]):
+        yield RULES_NOT_READ.finding(
+            Status.INFO,
+            f"{listed(others[same[0]])} {'is' if len(others[same[0]]) == 1 else 'are'} active on "
+            f"{named(same, 'node')}; racwire did not read the rules.",
+            subject=f"{briefly(same, 'node')}: {', '.join(others[same[0]])} active",
+            next=[_rules_by_hand(f"root on {named(same, 'node')}")],
+            evidence=[(node, "boot files") for node in same],
+            nodes=same,
+        )
+
+
+def _rules_by_hand(where: str) -> Remedy:
+    return Remedy("Read the rules for the private interfaces.", ("nft list ruleset", "iptables -S"), where)
+
+
+def _private(cluster: Cluster, node: str) -> list[str]:
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    return list(dict.fromkeys(port.interface for network in networks if (port := network.port(node))))
+
+
+def _exposed(interfaces: Sequence[str], filters: PacketFilters) -> Iterator[tuple[str, str]]:
+    """Yield the private interfaces that are not in the zone `trusted`, each with its zone."""
+    if isinstance(filters.zones, Unknown) or not filters.zones:
+        return
+    zones = {found.interface: found.zone for found in filters.zones}
+    for interface in interfaces:
+        zone = zones.get(interface, filters.default_zone)
+        if zone and zone != _TRUSTED:
+            yield interface, zone
+
+
+def _not_trusted(nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Finding:
+    where = f"root on {named(nodes, 'node')}"
+    zones = list(dict.fromkeys(zone for _, zone in exposed))
+    return NOT_TRUSTED.finding(
+        Status.WARN,
+        f"firewalld has {listed(name for name, _ in exposed)} of {named(nodes, 'node')} in the "
+        f"{'zone' if len(zones) == 1 else 'zones'} {listed(zones)}, not in {_TRUSTED}.",
+        subject=f"{briefly(nodes, 'node')}: zone {', '.join(zones)}",
+        data={"interfaces": len(exposed)},
+        seen=some([f"{node}: {name} is in the zone {zone}" for node in nodes for name, zone in exposed]),
+        expected=(f"Every private interface in the zone {_TRUSTED}, or another zone whose target is ACCEPT",),
+        next=[
+            Remedy(
+                "Display what the zone accepts; a target of ACCEPT is as good as trusted.",
+                tuple(f"firewall-cmd --zone={zone} --list-all" for zone in zones),
+                where,
+            ),
+            Remedy(
+                f"Put the private interfaces into the zone {_TRUSTED}, now and for the next start.",
+                tuple(
+                    f"firewall-cmd {option}--zone={_TRUSTED} --change-interface={name}"
+                    for name, _ in exposed
+                    for option in ("", "--permanent ")
+                ),
+                where,
+                is_change=True,
+            ),
+        ],
+        evidence=[(node, "boot files") for node in nodes],
+        nodes=nodes,
+        extent=(len(exposed) * len(nodes), "interfaces"),
+    )
 
 
 def _vanished(counts: Sequence[NodeCounts]) -> Finding:

@@ -12,6 +12,7 @@ from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_node
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
+from checks.rules.host_limits import BUFFER_MINIMUM
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 
 NONE_DROPPED = Kind("IC-UDP-001", "No datagram is dropped after its arrival")
@@ -42,11 +43,7 @@ OTHER = Kind(
 )
 NOT_KNOWN = Kind("IC-UDP-006", "Whether a node drops datagrams is not known")
 
-MINIMUM = {
-    "net.core.rmem_default": 262_144,
-    "net.core.rmem_max": 4_194_304,
-}
-"""Bytes, the same from 11.2 to 26ai: Database Installation Guide, minimum parameter settings for installation."""
+MINIMUM = {key: size for key, size in BUFFER_MINIMUM.items() if ".rmem_" in key}
 _LARGER = {"net.core.rmem_max": 16_777_216, "net.core.rmem_default": 4_194_304}
 """Bytes: the least that racwire proposes where datagrams are dropped although the minimum is met. Ours."""
 _WANTED = ("Udp.RcvbufErrors", "Udp.InErrors")

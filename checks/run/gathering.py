@@ -27,7 +27,7 @@ from checks.model.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.model.networks import private_networks
+from checks.model.networks import private_layers, private_networks, private_nics_of
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.managed import read_managed
@@ -182,7 +182,8 @@ async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | Unrea
         sudo = session.settings.cluster.sudo
         owner = cluster.clusterware.grid_home.owner if isinstance(cluster.clusterware, Clusterware) else ""
         shell = await session.shell(name)
-        return await read_setup(shell, session.journal, limit_s, sudo=sudo, grid_owner=owner)
+        nics = private_nics_of(cluster, name)
+        return await read_setup(shell, session.journal, limit_s, sudo=sudo, grid_owner=owner, nics=nics)
 
     return tuple(await _of_every_node(session, cluster, "setups", "the setup of ", read))
 
@@ -212,7 +213,10 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
 async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
-    return await read_counter_changes(session, cluster.read_nodes(), counters_interval_s(session.settings))
+    nodes = cluster.read_nodes()
+    networks = private_networks(cluster.clusterware, session.settings.cluster.networks, nodes)
+    nics = {} if isinstance(networks, Unknown) else private_layers(networks, nodes)
+    return await read_counter_changes(session, nodes, counters_interval_s(session.settings), nics)
 
 
 def counters_interval_s(settings: Settings) -> float:

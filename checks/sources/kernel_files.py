@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checks.sources.entries import ADDRESS, INTERFACE, KernelFileList, Program, Read, RegistryEntry, RunsOn
 from checks.sources.sh_text import MARK, program
 
@@ -73,13 +75,25 @@ THIS_NODE = RegistryEntry(
 """Reads netlink, /proc and /sys: starts no process and needs no privilege."""
 
 _CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat", "/proc/net/sockstat")
+SYSTEM_FILES = ("/proc/stat", "/proc/vmstat", "/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io")
+"""Files of which a few lines are read twice. Kernels before 4.20 have no /proc/pressure, and some hide it."""
+SYSTEM_LINES = r"^(cpu|pswpin |pswpout |allocstall|oom_kill |compact_stall |compact_fail |some |full )"
+NIC_FILES = ("carrier_changes", "statistics")
+"""Of each private NIC, its bond members and parents: a file, and the directory of its counters, all of them numbers."""
 COUNTERS_OF_THIS_NODE = KernelFileList(
     name="counters of this node",
     groups=("counters",),
     where=RunsOn.HERE,
-    purpose="the kernel's counters at the start and the end of an interval",
+    purpose="the kernel's counters at the start and the end of an interval, with those of the private NICs",
     files=_CHANGE_FILES,
-    reads=(Read("counters over time", "this node", ", ".join(_CHANGE_FILES)),),
+    reads=(
+        Read(
+            "counters over time",
+            "this node",
+            f"{', '.join((*_CHANGE_FILES, *SYSTEM_FILES))}; "
+            f"{SYS_CLASS_NET}/PRIVATE_NIC/{{{NIC_FILES[0]},{NIC_FILES[1]}/*}}; netlink RTM_GETQDISC",
+        ),
+    ),
 )
 
 _SAMPLE_FILES = ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg")
@@ -140,14 +154,27 @@ PEER = Program(
 """Reads a peer and changes nothing there, with about ten short-lived processes. During live samples it runs when an
 interface changed, and every `every_s` seconds."""
 
-_COUNTERS = f"cat {' '.join(_CHANGE_FILES)}"
+# tc loads nothing into the kernel: it dumps the queue disciplines over netlink. Many nodes lack tc.
+_COUNTERS = f"""\
+cat {" ".join(_CHANGE_FILES)}
+echo '{MARK} system'
+grep -HE '{SYSTEM_LINES}' {" ".join(SYSTEM_FILES)} 2>/dev/null
+echo '{MARK} nics'
+cd {SYS_CLASS_NET}
+for nic in "$@"; do grep -H . -- "$nic/{NIC_FILES[0]}" "$nic/{NIC_FILES[1]}/"* 2>/dev/null; done
+cd /
+echo '{MARK} queues'
+tc -s qdisc show 2>/dev/null | grep -A 1 -E ' root( |$)'
+true"""
 COUNTERS = Program(
     name="counters",
     groups=("counters",),
     where=RunsOn.PEERS,
-    purpose="the kernel's counters at the start and the end of an interval",
+    purpose="the kernel's counters at the start and the end of an interval, with those of the private NICs",
     text=_COUNTERS,
-    reads=(Read("counters over time", "each peer", _COUNTERS),),
+    reads=(Read("counters over time", "each peer", _COUNTERS.replace('"$@"', INTERFACE.name)),),
+    arguments=(replace(INTERFACE, is_many=True),),
+    example=("eth1",),
 )
 
 _SAMPLE = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from checks.sources.entries import BY_SUDO, CLUSTER, DIRECTORY, FILES, SUDO, Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_RIGHT, OLR_FILES
+from checks.sources.host_sections import ALL_UNITS, HOST_COMMANDS, HOST_READS, HOST_SECTIONS, NICS, ZONE_LINE
 from checks.sources.sh_text import MARK, files_program, program
 
 AUTOSTART_ARGUMENTS = ("config", "crs")
@@ -161,8 +162,12 @@ _SETUP = {
         "cd /sys/class/net && grep -H . -- */address */bonding_slave/perm_hwaddr */type */mode; "
         "grep -H ^DEVTYPE= -- */uevent"
     ),
+    # firewall-cmd would start a firewalld that does not run, so its state, the fifth line, decides.
     "units": (
-        f"timeout {TOOL_LIMIT_S} systemctl is-active {' '.join(f'{unit}.service' for unit in UNITS)}; "
+        f"states=$(timeout {TOOL_LIMIT_S} systemctl is-active "
+        f"{' '.join(f'{unit}.service' for unit in (*UNITS, *ALL_UNITS))}); printf '%s\\n' \"$states\"; "
+        f'if [ "$(printf \'%s\\n\' "$states" | sed -n {len(UNITS) + 1}p)" = active ]; then '
+        f"timeout {TOOL_LIMIT_S} firewall-cmd --get-active-zones 2>&1 | sed 's/^/{ZONE_LINE}/'; fi; "
         "for sign in /run/NetworkManager /var/run/NetworkManager /run/systemd/netif /run/wicked "
         '/var/lock/subsys/network; do if [ -e "$sign" ]; then printf \'there %s\\n\' "$sign"; fi; done'
     ),
@@ -191,6 +196,7 @@ _SETUP = {
     "netplan": f"ls -d -- {'/*.yaml '.join(NETPLAN_DIRECTORIES)}/*.yaml",
     "scripts": files_program(SCRIPTS, MTU_LINES, executable=True),
     "rules": f"grep -H -E '{MTU_LINES}' {RULES}",
+    **HOST_COMMANDS,
     "lldp": _by_sudo(f"lldpctl {' '.join(LLDP_ARGUMENTS)}", TOOL_LIMIT_S),
 }
 """The command of each section. It prints what exists and leaves out the rest."""
@@ -203,6 +209,7 @@ _SETUP_SECTIONS = {
         "devices", "units", "connections", "connection details", "keyfiles", "ifcfg", "wicked", "networkd", "netplan",
         "scripts", "rules",
     ),
+    **HOST_SECTIONS,
     "lldp": ("lldp",),
 }  # fmt: skip
 """The sections by their topic in the journal."""
@@ -232,7 +239,8 @@ SETUP = Program(
         ),
         Read("setup", "logins by ssh", "/proc/net/tcp /proc/net/tcp6"),
         Read("boot files", "interfaces", "/sys/class/net/*/address, type and uevent"),
-        Read("boot files", "network services", f"systemctl is-active {_below(UNITS)}"),
+        Read("boot files", "network services", f"systemctl is-active {_below((*UNITS, *ALL_UNITS))}"),
+        Read("boot files", "zones", "firewall-cmd --get-active-zones, only where firewalld is active"),
         Read(
             "boot files",
             "NetworkManager",
@@ -244,6 +252,7 @@ SETUP = Program(
         Read("boot files", "systemd-networkd", _below(f"{place}/*" for place in NETWORKD_DIRECTORIES)),
         Read("boot files", "netplan", f"ls {_below(f'{place}/*.yaml' for place in NETPLAN_DIRECTORIES)}"),
         Read("boot files", "lines with mtu", f"{SCRIPTS} {RULES}"),
+        *HOST_READS,
         Read("lldp", "switch ports", f"lldpctl {' '.join(LLDP_ARGUMENTS)}", "root or the group of lldpd's socket"),
         Read(
             "",
@@ -251,12 +260,12 @@ SETUP = Program(
             "crsctl and lldpctl again by `sudo -n`, where they refuse this user and SUDO is sudo (--sudo)",
         ),
     ),
-    arguments=(SUDO,),
-    example=("no",),
+    arguments=(SUDO, NICS),
+    example=("no", "eth1", "eth2"),
     sections=_SETUP_SECTIONS,
     limit_s=25.0,
 )
-"""About sixty short-lived processes on a node with a dozen interfaces. `limit_s` is short even for a node where every
+"""About seventy short-lived processes on a node with a dozen interfaces. `limit_s` is short even for a node where every
 tool hangs, because other readers wait for the same shell."""
 
 # --- what a change leaves on a node -----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.diagnosis.cause import Cause, look, mos
 
-_MTU_PROVED = ("IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-004", "IC-PATH-010")
+_MTU_PROVED = ("IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-010")
 _FLOW = "for the flows of these pings; another member of a link aggregation can differ"
 
 BETWEEN_NODES = (
@@ -13,6 +13,8 @@ BETWEEN_NODES = (
         name="Mismatched MTU on the path",
         sources=(mos(5),),
         proved_by=_MTU_PROVED,
+        leads_to=("IC-PATH-002", "IC-PATH-003", "IC-PATH-004", "IC-PATH-010", "IC-REASM-002"),
+        hinted_by=("IC-PATH-004",),
         excluded_by=("IC-MTU-001", "IC-PATH-001"),
         covers=_FLOW,
         look=look("Test full-size packets between all nodes.", "racwire check mtu-consistency df-ping", where=""),
@@ -34,6 +36,12 @@ BETWEEN_NODES = (
         name="A router between the nodes: no adjacency on layer 2",
         sources=(mos(7),),
         proved_by=("IC-PATH-009", "IC-PATH-004"),
+        leads_to=(
+            "IC-PATH-003",
+            "IC-PATH-004",
+            "IC-PATH-005",
+            "IC-NEIGH-003",
+        ),  # a router that answers ARP for the peer
         excluded_by=("IC-PATH-001",),
         covers="by the TTL of the answers",
         look=look(
@@ -45,6 +53,7 @@ BETWEEN_NODES = (
         name="A packet filter drops packets of the interconnect",
         sources=(mos(8),),
         supported_by=("IC-FILTER-002", "IC-PATH-005"),
+        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-REASM-002"),
         hinted_by=("IC-PATH-007",),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
@@ -58,6 +67,7 @@ BETWEEN_NODES = (
         name="Jumbo frames misconfigured on a switch",
         sources=(mos(12),),
         supported_by=("IC-PATH-003", "IC-PING-005"),
+        leads_to=("IC-REASM-002",),
         excluded_by=("IC-PATH-001",),
         covers=_FLOW,
         look=look("Test full-size packets between all nodes.", "racwire check df-ping", where=""),

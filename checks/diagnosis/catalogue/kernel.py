@@ -38,7 +38,8 @@ KERNEL = (
         code="CAUSE-15",
         name="Packets dropped by the kernel or the NIC, rp_filter included",
         sources=(mos(15),),
-        proved_by=("IC-RPF-002",),
+        proved_by=("IC-RPF-002", "IC-NIC-004"),
+        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007"),
         hinted_by=("IC-DEV-004", "IC-RPF-004"),
         look=look(
             "Watch the drops of each private NIC, and those of rp_filter.",
@@ -50,7 +51,9 @@ KERNEL = (
         code="CAUSE-17",
         name="Transmit or receive queues too short",
         sources=(mos(17),),
-        proved_by=("IC-UDP-004",),
+        proved_by=("IC-UDP-004", "IC-NIC-005"),
+        excluded_by=("IC-UDP-001", "IC-NIC-001"),
+        covers=_INTERVAL,
         look=look(
             "Read the drops of the send queue, and the length of the receive queue.",
             "tc -s qdisc show dev ETH",
@@ -62,7 +65,7 @@ KERNEL = (
         name="CPU shortage, or LMS processes without priority",
         sources=(mos(19),),
         supported_by=("IC-UDP-004",),
-        hinted_by=("IC-TIME-006",),
+        hinted_by=("IC-TIME-006", "IC-CPU-004"),
         look=look(
             "Check the CPUs, and the scheduling class of LMS and LGWR.",
             "mpstat -P ALL 1 5",
@@ -82,6 +85,31 @@ KERNEL = (
     Cause(
         code="CAUSE-35",
         name="Memory shortage: swapping, failed allocations",
+        proved_by=("IC-MEM-002", "IC-MEM-003"),
+        excluded_by=("IC-MEM-001",),
+        covers=_INTERVAL,
         look=look("Watch swapping and failed allocations.", "vmstat 1 5", "grep -E 'pswp|allocstall' /proc/vmstat"),
+    ),
+    Cause(
+        code="CAUSE-41",
+        name="The hypervisor withholds CPU time (steal)",
+        sources=(mos(19),),
+        proved_by=("IC-CPU-002",),
+        excluded_by=("IC-CPU-001",),
+        covers=_INTERVAL,
+        look=look("Watch the column st.", "vmstat 1 10", where="any user on each node"),
+    ),
+    Cause(
+        code="CAUSE-42",
+        name="One CPU processes all packets and is at its limit",
+        sources=(mos(16), mos(19)),
+        proved_by=("IC-CPU-003",),
+        excluded_by=("IC-CPU-001",),
+        covers=_INTERVAL,
+        look=look(
+            "Check the soft interrupts of each CPU, and which CPUs serve the private NICs.",
+            "mpstat -P ALL 1 5",
+            "grep ETH /proc/interrupts",
+        ),
     ),
 )

@@ -8,6 +8,8 @@ from enum import StrEnum
 import msgspec
 
 from checks.model.facts.base import Fact, MissingRight, Unknown
+from checks.model.facts.host_setup import NOT_READ, HostSetup
+from checks.model.facts.system_counters import SystemCounters
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -146,6 +148,8 @@ class CounterChange(Fact, frozen=True):
     """Counters without a difference, because they decreased between the readings: `Ip.ReasmFails`."""
     fragment_memory_bytes: int | None = None
     """The larger of the amounts of memory that packets in reassembly used at the two readings; None where not known."""
+    system: SystemCounters = SystemCounters()
+    """The counters of private NICs, CPUs and memory."""
 
 
 class CounterChanges(Fact, frozen=True):
@@ -251,6 +255,8 @@ class NodeSetup(Fact, frozen=True):
     """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
     unread: tuple[Unknown, ...] = ()
     """The parts of the setup that could not be read."""
+    host: HostSetup | Unknown = NOT_READ
+    """The setup outside Clusterware; Unknown in files of versions that did not read it."""
 
     @property
     def all_unread(self) -> tuple[Unknown, ...]:

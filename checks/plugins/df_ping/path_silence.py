@@ -24,6 +24,7 @@ from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 from checks.rules.path_status import loss_status, packet_loss
+from checks.rules.silence import ladder_line
 
 
 def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
@@ -64,8 +65,12 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
         expected=("None lost",),
         next=[
             Remedy(
-                "Look for errors and drops on the NICs.",
-                tuple(f"ip -s -s link show {i}" for i in sorted({p.interface for p in network.ports})),
+                "Look for errors and drops on the NICs, and for drops in their send queues.",
+                tuple(
+                    command
+                    for i in sorted({p.interface for p in network.ports})
+                    for command in (f"ip -s -s link show {i}", f"tc -s qdisc show dev {i}")
+                ),
                 "root on each node",
             ),
             Remedy(
@@ -92,7 +97,7 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         f"No packet passes on {network.name} {where(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: unreachable",
         data=path_data(paths),
-        seen=(*reasons_of(paths), *result_lines(paths)),
+        seen=(*reasons_of(paths), *_ladders(cluster, network, paths), *result_lines(paths)),
         expected=("Answers to small and full-size pings",),
         next=[
             Remedy("Check the link at both ends.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
@@ -139,6 +144,16 @@ def _divided(
     )
 
 
+_MOST_LADDERS = 2
+
+
+def _ladders(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> list[str]:
+    """Return what was examined for the silence of a path, for a path of each direction of the first pair."""
+    first = {paths[0].from_node, paths[0].to_node}
+    chosen = [p for p in paths if {p.from_node, p.to_node} == first][:_MOST_LADDERS]
+    return [ladder_line(cluster, network, path) for path in chosen]
+
+
 def _not_the_peers(cluster: Cluster, network: PrivateNetwork, paths: Iterable[PathProbe]) -> list[str]:
     """Return the neighbour entries that explain the silence: the pings went to another NIC than the peer's."""
     pairs = {(p.from_node, p.to_node) for p in paths} | {(p.to_node, p.from_node) for p in paths}
@@ -163,7 +178,13 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         "whether full-size packets pass is not known.",
         subject=f"{short_name(network, one)}: no answer to pings",
         data=path_data(paths),
-        seen=(*reasons_of(paths), *_ignoring(cluster, suspects), *wrong, *result_lines(paths)),
+        seen=(
+            *reasons_of(paths),
+            *_ignoring(cluster, suspects),
+            *_ladders(cluster, network, paths),
+            *wrong,
+            *result_lines(paths),
+        ),
         expected=("Answers to pings; no packet filter on a private network",),
         next=[
             *([Remedy("Fix the finding of neighbours first: the pings went to another NIC.")] if wrong else []),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
 from checks.model.facts import NodeSetup
 from checks.model.journal import Journal
 from checks.sources.entries import BY_SUDO
+from checks.sources.host_sections import MOST_NICS, NICS, NO_NIC
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.sections import sections
 from checks.sources.nodes.setup_text import parse_setup
@@ -14,21 +17,28 @@ from checks.sources.nodes.shell import Shell
 
 
 async def read_setup(
-    shell: Shell, journal: Journal, timeout_s: float, *, sudo: bool = False, grid_owner: str = ""
+    shell: Shell,
+    journal: Journal,
+    timeout_s: float,
+    *,
+    sudo: bool = False,
+    grid_owner: str = "",
+    nics: Sequence[str] = (),
 ) -> NodeSetup:
     """Read a node's setup; `sudo` permits `sudo -n` for tools that refuse this user.
 
     `grid_owner` is the owner of the Grid home, who is the same user on all nodes; empty where it is not known.
+    `nics` are the private NICs, whose drivers are queried.
 
     Raises ShellError where the node does not answer in time.
-    The journal has it under the topics `setup`, `boot files` and `lldp`.
+    The journal has it under the topics `setup`, `boot files`, `host` and `lldp`.
     """
     with ExitStack() as journalled:
         entries = {
             topic: journalled.enter_context(journal.entry(shell.node, topic, SETUP.action(topic)))
             for topic in SETUP.topics
         }
-        answer = await shell.run(SETUP, BY_SUDO if sudo else "no", timeout_s=timeout_s)
+        answer = await shell.run(SETUP, BY_SUDO if sudo else "no", *(_safe(nics) or (NO_NIC,)), timeout_s=timeout_s)
         parts = sections(answer.text)
         for topic, entry in entries.items():
             texts = {name: parts[name].text for name in SETUP.sections[topic] if name in parts}
@@ -36,3 +46,8 @@ async def read_setup(
             if len(texts) < len(SETUP.sections[topic]):
                 entry.outcome = "the answer is incomplete"
         return parse_setup(shell.node, parts, grid_owner)
+
+
+def _safe(nics: Iterable[str]) -> tuple[str, ...]:
+    """The names that can be arguments of the program, as many as its time limit permits."""
+    return tuple(nic for nic in nics if re.fullmatch(NICS.pattern, nic))[:MOST_NICS]

@@ -24,6 +24,7 @@ from checks.sources.nodes.boot_config.fragile import parse_fragile
 from checks.sources.nodes.boot_config.network_manager import parse_details, parse_listed
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section, config_files, grepped_files
+from checks.sources.nodes.setup_host import parse_host
 
 # The interface's own name can hold dots (bond1.200), so it ends before a known word.
 _LINE = re.compile(r"lldp\.(.+?)\.((?:via|rid|age|chassis|port|vlan|ppvid|pi|lldp-med|unknown-tlvs)(?:\..+?)?)=(.*)")
@@ -117,11 +118,19 @@ def parse_logins(text: str, machine: str) -> tuple[str, ...]:
 def _addresses(text: str, is_big_endian: bool) -> Iterator[str]:
     for line in text.split("\n"):
         if found := _LOCAL.match(line):
-            words = re.findall(f".{{{_WORD_DIGITS}}}", found[1])
-            octets = b"".join(bytes.fromhex(w) if is_big_endian else bytes.fromhex(w)[::-1] for w in words)
-            address = ipaddress.ip_address(octets)
-            mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-            yield str(mapped or address)
+            yield _address(found[1], is_big_endian)
+
+
+def _address(digits: str, is_big_endian: bool) -> str:
+    words = re.findall(f".{{{_WORD_DIGITS}}}", digits)
+    octets = b"".join(bytes.fromhex(w) if is_big_endian else bytes.fromhex(w)[::-1] for w in words)
+    address = ipaddress.ip_address(octets)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
+
+
+def _address_or_none(digits: str, is_big_endian: bool) -> str | None:
+    return _address(digits, is_big_endian) if len(digits) in (_WORD_DIGITS, 4 * _WORD_DIGITS) else None
 
 
 _PMON = re.compile(r"[a-z]{2,4}_pmon_([+-]?[A-Za-z0-9_$#]{1,30})")
@@ -167,6 +176,8 @@ def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -
     services = parse_network_services(text("units"))
     kept, unread = mtus_at_boot(files, services, devices)
     is_cut = "rules" not in parts
+    instances = programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs))))
+    is_big_endian = boot.get("machine", "") in _BIG_ENDIAN
     return NodeSetup(
         name,
         boot_id=boot.get("boot_id") or Unknown("the kernel did not report its boot id"),
@@ -174,7 +185,7 @@ def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -
         taken_at_s=float(number(boot.get("now", "")) or 0),
         grid_home=_home(seen, text("homes")),
         daemons=programs if isinstance(programs, Unknown) else tuple(sorted(set(_daemons(programs)))),
-        instances=programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs)))),
+        instances=instances,
         autostart=_autostart(parts.get("autostart", Section()), text("ohasdstr"), boot.get("name", name), grid_owner),
         services=_services(parts.get("services", Section()), grid_owner),
         keepers=(NetworkService.NETPLAN, *services) if services and files.netplan else services,
@@ -185,6 +196,9 @@ def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -
         lldp=parse_lldp(parts.get("lldp", Section(exit_status=255))),
         clients_by=parse_logins(text("logins"), boot.get("machine", "")),
         unread=unread,
+        host=parse_host(
+            parts, instances, _contained(text("processes")), lambda digits: _address_or_none(digits, is_big_endian)
+        ),
     )
 
 
@@ -198,9 +212,14 @@ def _programs(text: str) -> tuple[str, ...] | Unknown:
             "this user may not see the processes of other users there (hidepid of /proc)",
             MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
         )
-    contained = {found[1] for line in lines if (found := _CONTAINED.match(line))}
+    contained = _contained(text)
     found_at = (found for line in lines if (found := _PROGRAM.fullmatch(line)))
     return tuple(found[2].strip() for found in found_at if found[1] not in contained)
+
+
+def _contained(text: str) -> frozenset[str]:
+    """The processes of containers on the node."""
+    return frozenset(found[1] for line in text.split("\n") if (found := _CONTAINED.match(line)))
 
 
 def _daemons(programs: tuple[str, ...]) -> Iterator[str]:

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from racwire_lab.cluster import clusterware, databases, holders, node_programs, ssh_logins, stack, wiring
+from racwire_lab.cluster import (
+    clusterware,
+    counted_faults,
+    databases,
+    holders,
+    node_programs,
+    ssh_logins,
+    stack,
+    wiring,
+)
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import PortId
@@ -99,6 +108,9 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     routers = _change_routers(running, before, after)
     running = RunningCluster(running.directory, running.rootless, running.init, running.nodes, routers)
     _change_nics(running, before, after)
+    counted_faults.change(
+        running.directory, running.init, running.nodes, before.counted, after.counted, rootless=running.rootless
+    )
     run_all(
         running.reassembly(node, size_bytes)
         for node, size_bytes in after.reassembly_bytes.items()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from racwire_lab.cluster import layer2
+from racwire_lab.cluster.counted_faults import CountedFaults, damage_rules, grown_files, short_queues
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.instances import DesiredInstance, instances
 from racwire_lab.cluster.layer2 import Trunk
@@ -75,6 +76,8 @@ class Desired:
     """One line a node for the ping of Clusterware: the node, `answers` or `silent`, its private addresses."""
     instances: dict[str, DesiredInstance]
     """The database instance of each node; empty when the cluster has no database."""
+    counted: CountedFaults
+    """The short queues, and the files of the nodes' kernels with grown counters."""
 
 
 def desired(
@@ -112,6 +115,7 @@ def desired(
         members=tuple(_member(shape, node, broken) for node in shape.nodes),
         private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
         instances=instances(shape, nics, broken),
+        counted=CountedFaults(short_queues(nics, broken), grown_files(nics, broken)),
     )
 
 
@@ -144,7 +148,7 @@ def _router(port: PortId, network: Network, nic: Nic) -> Router:
 
 def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
     """Rules of the bridge family in the switch; each rule is in a chain named after its hook."""
-    rules = []
+    rules = damage_rules(shape.ports, broken)
     for network in shape.private_networks:
         # Match the nodes' own ports: each packet enters one of them once, however many switches and routers follow.
         ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)

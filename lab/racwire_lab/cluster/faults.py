@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
@@ -67,6 +68,7 @@ _CATALOGUE = (
     ),
     *LAYER2_FAULTS,
     *LOGIN_FAULTS,
+    *COUNTED_FAULTS,
     _node(
         "slow-clusterware",
         "The tools of Clusterware on one node answer after seconds.",

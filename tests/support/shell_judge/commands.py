@@ -51,7 +51,9 @@ uname ANY
 ip [-<46dso>|-br]... (addr|address|link|route|neigh|neighbour|rule|maddr) [(show|list) ANY]
 ip [-<46dso>]... route get WORD [(from|oif|iif) WORD]...
 ss [-<46Haelnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD]
+tc -s qdisc show
 ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
+ethtool (-i|-g|-a) VALUE
 ping -V
 
 nmcli {_NMCLI} (connection|con|c) [show [--active|WORD|(id|uuid|path) VALUE]]
@@ -60,6 +62,7 @@ nmcli {_NMCLI} general [status]
 networkctl [--no-pager|--no-legend|--all]... (list|status) [WORD]...
 systemctl [--no-pager|--quiet|-q|--value|-p WORD]... (is-active|is-enabled|show) [--value|-p WORD|WORD]...
 wicked (show|ifstatus) WORD
+firewall-cmd --get-active-zones
 lldpctl [-f (plain|keyvalue|json|xml)] [WORD...]
 lldpcli [-f (plain|keyvalue|json|xml)] show (neighbors|interfaces|chassis|configuration|statistics)\
  [details|summary|ports WORD]...

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from checks.model.facts import KeptMtu, MissingRight, NetworkService, Unknown
+from checks.sources.host_sections import ZONE_LINE
 from checks.sources.nodes.boot_config.device import Device
 from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
 from checks.sources.nodes.boot_config.network_manager import Listed, network_manager_mtus
@@ -44,16 +45,16 @@ class BootFiles:
 
 
 def parse_network_services(text: str) -> tuple[NetworkService, ...]:
-    """The running network services: a line of `systemctl is-active` for each unit, else lines `there <path>`.
+    """The running network services: the first lines of `systemctl is-active`, else lines `there <path>`.
 
     The paths are files of running services. They count only where systemctl printed nothing: before systemd, and in
     containers.
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     signs = {line.removeprefix("there ") for line in lines if line.startswith("there ")}
-    states = [line for line in lines if not line.startswith("there ")]
-    if len(states) == len(_UNITS) and _STATES & set(states):
-        return tuple(service for service, state in zip(_UNITS, states, strict=True) if state in _RUNS)
+    states = [line for line in lines if not line.startswith(("there ", ZONE_LINE))]
+    if len(states) >= len(_UNITS) and _STATES & set(states[: len(_UNITS)]):
+        return tuple(service for service, state in zip(_UNITS, states, strict=False) if state in _RUNS)
     return tuple(service for service, paths in _SIGNS.items() if signs & set(paths))
 
 

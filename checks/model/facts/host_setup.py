@@ -1,0 +1,179 @@
+"""Facts about the setup of a node outside Clusterware: memory, bonds, NIC drivers, processes, filters, other users."""
+
+from __future__ import annotations
+
+import msgspec
+
+from checks.model.facts.base import Fact, Unknown
+
+NOT_READ = Unknown("not read")
+"""The value in files of versions that did not read it."""
+
+
+class NodeMemory(Fact, frozen=True):
+    """The memory and the CPUs of a node, and the reserve that its kernel keeps for allocations that cannot wait."""
+
+    total_kb: int
+    min_free_kb: int
+    """vm.min_free_kbytes."""
+    numa_nodes: int = 1
+    cpus: int | None = None
+    """The CPUs that are online."""
+
+
+class BondMember(Fact, frozen=True):
+    """A NIC in a bond, as the bonding driver reports it."""
+
+    name: str
+    mii_status: str
+    """The driver's term: `up`, `down`, `going down`, `going back`."""
+    speed_mbps: int | None = None
+    duplex: str = ""
+    link_failures: int | None = None
+    """Since the bond was made; not a fault by itself."""
+    aggregator_id: int | None = None
+    """Only with 802.3ad."""
+
+
+class Bond(Fact, frozen=True):
+    """A bond, from /proc/net/bonding."""
+
+    name: str
+    mode: str
+    """The driver's words: `fault-tolerance (active-backup)`, `load balancing (round-robin)`, `IEEE 802.3ad Dynamic
+    link aggregation`."""
+    mii_status: str = ""
+    active_member: str = ""
+    """The member in use; only for modes with one."""
+    polling_ms: int | None = None
+    """The MII polling interval; 0 where the driver does not watch the links of the members."""
+    arp_polling_ms: int | None = None
+    """The interval of ARP monitoring, where it is in use."""
+    partner_mac: str = ""
+    """The MAC address of the switch's end of the aggregation; only with 802.3ad."""
+    members: tuple[BondMember, ...] = ()
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the driver watches the links of the members; true where it is not known."""
+        return self.polling_ms != 0 or bool(self.arp_polling_ms)
+
+    @property
+    def is_lacp(self) -> bool:
+        """Whether the bond negotiates its aggregation with the switch."""
+        return "802.3ad" in self.mode
+
+    @property
+    def is_round_robin(self) -> bool:
+        """Whether the bond spreads the packets of one flow over its members."""
+        return "round-robin" in self.mode
+
+
+class NicDriver(Fact, frozen=True):
+    """The driver of a NIC, its receive ring and its flow control, from `ethtool -i`, `-g` and `-a`."""
+
+    interface: str
+    driver: str = ""
+    version: str = ""
+    firmware: str = ""
+    rx_ring: int | None = None
+    """The entries of the receive ring; None where the driver reports none."""
+    rx_ring_most: int | None = None
+    rx_jumbo_ring: int | None = None
+    """The entries of the second receive ring of vmxnet3, for large packets."""
+    rx_jumbo_ring_most: int | None = None
+    pause_negotiated: bool | None = None
+    pause_rx: bool | None = None
+    pause_tx: bool | None = None
+    """Whether the NIC sends pause frames; None where the driver does not report it."""
+
+
+class ScheduledProcess(Fact, frozen=True):
+    """The scheduling of a background process of an instance, from fields 40 and 41 of /proc/PID/stat."""
+
+    name: str
+    """`LMS0`, `LGWR`, `VKTM`, ..."""
+    instance: str
+    """`prod1`, `+ASM1`."""
+    policy: int
+    """0 for time sharing, 1 for SCHED_FIFO, 2 for SCHED_RR (sched(7))."""
+    priority: int
+    """The real-time priority; 0 without one."""
+
+    @property
+    def is_real_time(self) -> bool:
+        """Whether the process runs in a real-time class."""
+        return self.policy in (1, 2)
+
+
+class RightsOfOradism(Fact, frozen=True):
+    """Owner and mode of oradism, which gives processes their priority, in one home."""
+
+    path: str
+    owner: str
+    mode: str
+    """Octal: `4750`."""
+
+    @property
+    def can_raise(self) -> bool:
+        """Whether the program runs as root."""
+        return self.owner == "root" and self.mode.isdigit() and len(self.mode) == 4 and bool(int(self.mode[0]) & 4)
+
+
+class FirewalldZone(Fact, frozen=True):
+    """The zone of firewalld for an interface."""
+
+    interface: str
+    zone: str
+
+
+class PacketFilters(Fact, frozen=True):
+    """The services of a node that can filter packets. racwire reads no rules: listing them can load modules."""
+
+    active: tuple[str, ...]
+    """The active units: `firewalld`, `nftables`, `iptables`, `ufw`."""
+    zones: tuple[FirewalldZone, ...] | Unknown = NOT_READ
+    """The interfaces that have a zone of their own; empty where firewalld is not active."""
+    default_zone: str = ""
+    """The zone of all other interfaces; empty where firewalld does not show it."""
+
+    @property
+    def active_without_zones(self) -> tuple[str, ...]:
+        """The active units whose rules racwire does not know."""
+        return tuple(unit for unit in self.active if unit != "firewalld")
+
+
+class PrivateUse(Fact, frozen=True):
+    """Connections of one service between a local and a remote address, or a mounted file system."""
+
+    service: str
+    """`NFS`, `iSCSI`, `rsync` ..."""
+    local_ip: str
+    """Empty for a mount that does not show it."""
+    remote_ip: str
+    connections: int = 1
+    mount: str = ""
+    """The directory, for a file system."""
+
+
+class HostSetup(Fact, frozen=True):
+    """The setup of one node outside Clusterware."""
+
+    memory: NodeMemory | Unknown = NOT_READ
+    bonds: tuple[Bond, ...] | Unknown = NOT_READ
+    """Empty where the node has no bond."""
+    drivers: tuple[NicDriver, ...] | Unknown = NOT_READ
+    """Those of the private NICs and the members of their bonds."""
+    drivers_in_use: dict[str, str] = msgspec.field(default_factory=dict)
+    """The driver of each NIC that has a device, from /sys, by interface: `vmxnet3`, `ixgbe`."""
+    processes: tuple[ScheduledProcess, ...] | Unknown = NOT_READ
+    """LMS, LMD, LGWR and VKTM of all instances on the node; empty where none runs."""
+    oradism: tuple[RightsOfOradism, ...] = ()
+    filters: PacketFilters | Unknown = NOT_READ
+    others: tuple[PrivateUse, ...] | Unknown = NOT_READ
+    """The users of any address of the node: storage, backup, copies."""
+    is_virtual: bool | None = None
+    """Whether the CPU reports a hypervisor; None where it is not known."""
+    product: str = ""
+    """Manufacturer and product of the machine, from DMI: `VMware, Inc. VMware Virtual Platform`."""
+    is_avahi_active: bool | None = None

@@ -1,0 +1,285 @@
+"""Do the bonds of the private networks have all members, in one aggregation, in a mode that keeps packets in order?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.model.check import Kind, check
+from checks.model.facts import Bond, BondMember, Cluster, Unknown, Unread
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.networks import layers_below
+from checks.model.wording import counted, listed
+from checks.plugins.shared.grouping import briefly, named, some
+from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, hosts_of, not_known_findings, parts_of, skipped
+
+_CAUSE_11 = "MOS 563566.1, cause 11"
+_DRIVER = "Linux kernel documentation, bonding"
+_NO_PARTNER = ("", "00:00:00:00:00:00")
+
+SOUND = Kind("IC-BOND-001", "The bonds of the private networks have all members up, in one aggregation")
+MEMBER_DOWN = Kind(
+    "IC-BOND-002",
+    "A member of a bond is down",
+    "The bond works with the other members. When the last one fails, the private network of the node is gone. A member "
+    "that goes up and down loses the packets of each moment.",
+    (_CAUSE_11, _DRIVER),
+)
+AGGREGATORS = Kind(
+    "IC-BOND-003",
+    "The members of a bond are in different aggregations",
+    "The bond uses the members of one aggregation. The switch did not put the ports into one aggregation: LACP is off "
+    "there, or the cables end in two switches that are no pair. Packets that the switch sends to the other ports are "
+    "lost.",
+    (_CAUSE_11, f"{_DRIVER}, 802.3ad"),
+)
+ROUND_ROBIN = Kind(
+    "IC-BOND-004",
+    "A bond spreads the packets of one connection over its members",
+    "Packets and fragments of one block arrive out of order (mode balance-rr). The kernel drops fragments that are too "
+    "far out of order, and blocks are lost.",
+    (_CAUSE_11, f"{_DRIVER}, balance-rr", "Linux net/ipv4/ip_fragment.c"),
+)
+SPEEDS = Kind(
+    "IC-BOND-005",
+    "The members of a bond have different speeds",
+    "The slower member delays or drops what the faster one would carry, and with 802.3ad the switch leaves it out of "
+    "the aggregation.",
+    (_CAUSE_11, f"{_DRIVER}, 802.3ad"),
+)
+ALONE = Kind("IC-BOND-006", "A bond has a single member", "The failure of this NIC or its cable ends the bond.")
+UNWATCHED = Kind(
+    "IC-BOND-007",
+    "A bond does not watch the links of its members",
+    "miimon is 0 and ARP monitoring is off: after the failure of a cable the bond continues to use the dead member.",
+    (f"{_DRIVER}, miimon",),
+)
+NOT_KNOWN = Kind("IC-BOND-008", "The state of a bond is not known")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A bond that carries a private network on a node."""
+
+    node: str
+    network: str
+    bond: Bond
+
+    @property
+    def name(self) -> str:
+        return f"{self.bond.name} of {self.node}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (f"{self.node}: {self.bond.name} {self.bond.mode}", *(_line(self.node, m) for m in self.bond.members))
+
+
+@check(
+    "bonding",
+    question="Do the bonds of the private networks have all members, in one aggregation?",
+    needs=("nodes", "networks", "setups"),
+    kinds=(SOUND, MEMBER_DOWN, AGGREGATORS, ROUND_ROBIN, SPEEDS, ALONE, UNWATCHED, NOT_KNOWN),
+)
+def bonding(cluster: Cluster) -> Iterator[Finding]:
+    """Judges the bonds below the private networks as the bonding driver reports them in /proc/net/bonding.
+
+    Members in different aggregations of 802.3ad are a failure. A member that is down, a single member, members of
+    different speed, the mode balance-rr, and links that the driver does not watch are warnings. Failure counts are
+    since the bond was made and are shown, not judged.
+    """
+    _, unknown = parts_of(cluster, lambda host: host.bonds)
+    places, missing = _places(cluster)
+    for place in places:
+        yield from _judged(place)
+    sound = [place for place in places if not any(_judged(place))]
+    if sound:
+        yield SOUND.finding(
+            Status.PASS,
+            f"{named((p.name for p in sound), 'bond')} {'has' if len(sound) == 1 else 'have'} all members up.",
+            subject=f"{counted(len(sound), 'bond')}, all members up",
+            seen=some([line for place in sound for line in place.lines]),
+            evidence=_evidence(sound),
+        )
+    yield from not_known_findings(NOT_KNOWN, "The state of the bonds of {} is", {**unknown, **missing}, "bonding")
+    if not places and not unknown and not missing:
+        reason = "No private network of the nodes that were read is on a bond."
+        yield skipped(SOUND, reason if hosts_of(cluster) else NOT_IN_FILE)
+
+
+def _places(cluster: Cluster) -> tuple[list[_Place], dict[str, Unread]]:
+    known, _ = parts_of(cluster, lambda host: host.bonds)
+    found: dict[tuple[str, str], _Place] = {}
+    missing: dict[str, Unread] = {}
+    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+        for port in network.ports:
+            node, top = cluster.node(port.node), cluster.interface(port)
+            if node is None or top is None or port.node not in known:
+                continue
+            bonds = {bond.name: bond for bond in known[port.node]}
+            for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
+                if bond := bonds.get(interface.name):
+                    found.setdefault((port.node, bond.name), _Place(port.node, network.name, bond))
+                elif interface.kind == "bond":
+                    missing[port.node] = Unknown(f"/proc/net/bonding does not show {interface.name}")
+    return list(found.values()), missing
+
+
+def _judged(place: _Place) -> Iterator[Finding]:
+    bond = place.bond
+    down = [m for m in bond.members if m.mii_status and m.mii_status != "up"]
+    up = [m for m in bond.members if m not in down]
+    if down:
+        yield _down(place, down, up)
+    elif len(bond.members) == 1:
+        yield _of(
+            ALONE, place, Status.WARN, f"{place.name} has a single member, {bond.members[0].name}.", "single member", ()
+        )
+    ids = {m.aggregator_id for m in up if m.aggregator_id is not None}
+    if bond.is_lacp and len(ids) > 1:
+        yield _aggregators(place, up)
+    speeds = {m.speed_mbps for m in up if m.speed_mbps}
+    if len(speeds) > 1:
+        yield _of(
+            SPEEDS,
+            place,
+            Status.WARN,
+            f"The members of {place.name} have different speeds: {listed(_speed(m) for m in up)}.",
+            "speeds differ",
+            (
+                Remedy(
+                    "Display what each member negotiated.",
+                    tuple(f"ethtool {m.name}" for m in up),
+                    f"root on {place.node}",
+                ),
+            ),
+        )
+    if bond.is_round_robin and len(bond.members) > 1:
+        yield _round_robin(place)
+    if not bond.is_watched:
+        yield _of(
+            UNWATCHED,
+            place,
+            Status.WARN,
+            f"{place.name} does not watch the links of its members: its MII polling interval is 0.",
+            "links not watched",
+            (
+                Remedy(
+                    "Plan miimon=100 in the options of the bond, in a maintenance window.",
+                    (f"cat /sys/class/net/{bond.name}/bonding/miimon",),
+                    f"root on {place.node}",
+                ),
+            ),
+        )
+
+
+def _down(place: _Place, down: Sequence[BondMember], up: Sequence[BondMember]) -> Finding:
+    verb = "is" if len(down) == 1 else "are"
+    rest = f"; {up[0].name} is the last member that is up" if len(up) == 1 else "" if up else "; no member is up"
+    return _of(
+        MEMBER_DOWN,
+        place,
+        Status.WARN if up else Status.FAIL,
+        f"{listed(m.name for m in down)} of {place.name} {verb} down{rest}.",
+        f"{briefly((m.name for m in down), 'member')} down",
+        (
+            Remedy(
+                "Check the cable, the transceiver and the switch port of the member.",
+                (*(f"ethtool {m.name}" for m in down), f"cat /proc/net/bonding/{place.bond.name}"),
+                f"root on {place.node}",
+            ),
+        ),
+        expected="All members up",
+        amount=len(down),
+    )
+
+
+def _aggregators(place: _Place, up: Sequence[BondMember]) -> Finding:
+    ids = ", ".join(f"{m.name} {m.aggregator_id}" for m in up)
+    silent = " The switch sends no LACP." if place.bond.partner_mac in _NO_PARTNER[1:] else ""
+    return _of(
+        AGGREGATORS,
+        place,
+        Status.FAIL,
+        f"The members of {place.name} are in different aggregations: {ids}.{silent}",
+        "aggregations differ",
+        (
+            Remedy(
+                "Compare the partner of each member: the system MAC address and the key must be equal.",
+                (f"cat /proc/net/bonding/{place.bond.name}",),
+                f"root on {place.node}",
+            ),
+            Remedy(
+                f"Ask the network team to put the switch ports of {listed(m.name for m in up)} of {place.node} into "
+                "one LACP port channel; on two switches these must be a vPC, MLAG or stack."
+            ),
+        ),
+        expected="One Aggregator ID for all members",
+    )
+
+
+def _round_robin(place: _Place) -> Finding:
+    return _of(
+        ROUND_ROBIN,
+        place,
+        Status.WARN,
+        f"{place.name} has the mode balance-rr, which delivers packets out of order.",
+        "balance-rr",
+        (
+            Remedy(
+                "Compare failed reassemblies with the mode.",
+                ("nstat -az IpReasmFails IpReasmTimeout",),
+                f"root on {place.node}",
+            ),
+            Remedy(
+                "Plan active-backup, or 802.3ad with an aggregation on the switch, in a maintenance window with the "
+                "node out of the cluster.",
+                where=f"root on {place.node}",
+                is_change=True,
+            ),
+        ),
+        expected="active-backup or 802.3ad",
+    )
+
+
+def _of(
+    kind: Kind,
+    place: _Place,
+    status: Status,
+    title: str,
+    subject: str,
+    steps: Sequence[Remedy],
+    *,
+    expected: str = "",
+    amount: int = 1,
+) -> Finding:
+    return kind.finding(
+        status,
+        title,
+        subject=f"{place.node} {place.bond.name}: {subject}",
+        data={"bond": place.bond.name, "members": len(place.bond.members)},
+        seen=place.lines,
+        expected=(expected,) if expected else (),
+        next=steps,
+        evidence=_evidence([place]),
+        network=place.network,
+        nodes=[place.node],
+        extent=(amount, "members"),
+    )
+
+
+def _line(node: str, member: BondMember) -> str:
+    parts = [
+        f"link {member.mii_status or 'not known'}",
+        *([_speed(member)] if member.speed_mbps else []),
+        *([f"aggregator {member.aggregator_id}"] if member.aggregator_id is not None else []),
+        *([counted(member.link_failures, "failure") + " since it joined"] if member.link_failures else []),
+    ]
+    return f"{node}: {member.name} {', '.join(parts)}"
+
+
+def _speed(member: BondMember) -> str:
+    return f"{member.speed_mbps:,} Mbit/s" if member.speed_mbps else "no speed"
+
+
+def _evidence(places: Sequence[_Place]) -> list[tuple[str, str]]:
+    return [(node, HOST_TOPIC) for node in dict.fromkeys(place.node for place in places)]

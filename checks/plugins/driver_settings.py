@@ -1,0 +1,314 @@
+"""Do the nodes have the same NIC drivers, firmware, flow control and kernel, and receive rings of full size?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, NicDriver, PrivateNetwork, Unknown, Unread, UnreadNode
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.networks import nics_of
+from checks.model.wording import listed
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings, parts_of, skipped
+from checks.plugins.shared.losing_nodes import losing_nodes
+
+_CAUSE_9, _CAUSE_14, _CAUSE_16 = (f"MOS 563566.1, cause {number}" for number in (9, 14, 16))
+
+SAME = Kind("IC-DRIVER-001", "The private NICs of a network have the same driver, firmware and flow control")
+DRIVERS = Kind(
+    "IC-DRIVER-002",
+    "The private NICs of a network have different drivers or versions",
+    "A fault of one version shows on some nodes and not on others. Compare it with the list of certified versions.",
+    (_CAUSE_9,),
+)
+KERNELS = Kind(
+    "IC-DRIVER-003",
+    "The nodes run different kernels",
+    "Drivers and network code come with the kernel. During a rolling update that is intended.",
+    (_CAUSE_9,),
+)
+RING = Kind(
+    "IC-DRIVER-004",
+    "The receive ring of a private NIC is smaller than it can be",
+    "When packets arrive faster than the CPU takes them, the NIC drops those that do not fit into the ring.",
+    (_CAUSE_16, "ethtool(8)"),
+)
+PAUSE = Kind(
+    "IC-DRIVER-005",
+    "Flow control differs between the private NICs of a network",
+    "A NIC that sends pause frames stops its switch port, and one that ignores them is overrun.",
+    (_CAUSE_14, "ethtool(8)"),
+)
+NOT_KNOWN = Kind("IC-DRIVER-006", "The drivers of the private NICs are not known")
+SAME_KERNEL = Kind("IC-DRIVER-007", "The nodes run the same kernel")
+
+
+@dataclass(frozen=True)
+class _Nic:
+    """The driver of a NIC that carries a private network."""
+
+    node: str
+    driver: NicDriver
+    kernel: str
+
+    @property
+    def version(self) -> tuple[str, str, str]:
+        """Driver, version and firmware; the version that a driver takes over from its kernel is none of its own."""
+        own = self.driver.version
+        return self.driver.driver, "" if own == self.kernel else own, self.driver.firmware
+
+    @property
+    def pause(self) -> tuple[bool | None, bool | None]:
+        return self.driver.pause_rx, self.driver.pause_tx
+
+    @property
+    def label(self) -> str:
+        return f"{self.driver.interface} of {self.node}"
+
+
+@check(
+    "driver-settings",
+    question="Do the nodes have the same NIC drivers, rings and flow control?",
+    needs=("nodes", "networks", "setups"),
+    uses=("database", "activity"),
+    kinds=(SAME, DRIVERS, KERNELS, RING, PAUSE, NOT_KNOWN, SAME_KERNEL),
+)
+def driver_settings(cluster: Cluster) -> Iterator[Finding]:
+    """Compares the answers of `ethtool -i`, `-g` and `-a` for the private NICs and the members of their bonds.
+
+    Different drivers, versions, firmware or flow control on one network are warnings; different kernels are reported
+    for information. A receive ring below its maximum is a warning on a node whose instance loses blocks in this run,
+    and information otherwise.
+    """
+    if isinstance(cluster.networks, Unknown):
+        return
+    known, unknown = parts_of(cluster, lambda host: host.drivers)
+    losing = losing_nodes(cluster)
+    judged = False
+    for network in cluster.networks:
+        nics = _nics(cluster, network, known)
+        found = [
+            *_different(network, nics),
+            *_pause(network, nics),
+            *_rings(network, nics, losing),
+        ]
+        yield from found
+        reported = [nic for nic in nics if nic.driver.driver]
+        judged = judged or bool(reported)
+        if reported and not any(f.status is Status.WARN for f in found):
+            yield _same(network, reported)
+    yield from _kernels(cluster)
+    unread: dict[str, Unread] = {n: fact for n, fact in unknown.items() if isinstance(fact, UnreadNode)}
+    yield from not_known_findings(NOT_KNOWN, "The NIC drivers of {} are", unread, "driver-settings")
+    if not judged and not unread:
+        reasons = dict.fromkeys(fact.reason for fact in unknown.values())
+        why = f": {next(iter(reasons))}" if reasons else ""
+        shown = ", ".join(sorted({d for host in hosts_of(cluster).values() for d in host.drivers_in_use.values()}))
+        known_too = f" The kernel shows the drivers {shown}." if shown else ""
+        yield skipped(SAME, f"Rings, flow control and firmware of the private NICs were not compared{why}.{known_too}")
+
+
+def _nics(cluster: Cluster, network: PrivateNetwork, known: dict[str, tuple[NicDriver, ...]]) -> list[_Nic]:
+    found = []
+    for port in network.ports:
+        node = cluster.node(port.node)
+        names = list(dict.fromkeys(nics_of(cluster, port))) if node else []
+        by_name = {driver.interface: driver for driver in known.get(port.node, ())}
+        found += [_Nic(port.node, by_name[n], node.kernel_release) for n in names if node and n in by_name]
+    return found
+
+
+def _different(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Finding]:
+    groups = alike([nic for nic in nics if nic.driver.driver], lambda nic: nic.version)
+    if len(groups) < 2:
+        return
+    drivers = {nic.driver.driver for nic in nics}
+    what = "drivers" if len(drivers) > 1 else "versions of their driver or firmware"
+    yield _finding(
+        DRIVERS,
+        Status.WARN,
+        f"The NICs of {network.name} have different {what}: " + "; ".join(_group(group, _version) for group in groups),
+        network,
+        nics,
+        [f"{nic.node}: {nic.driver.interface} {_version(nic)}" for nic in nics],
+        "One driver, version and firmware on all nodes",
+        [
+            Remedy(
+                "Display driver and firmware.",
+                _commands("ethtool -i", nics),
+                _where(nics),
+            ),
+            Remedy("Plan the same version on all nodes, at the next update of the operating system or the firmware."),
+        ],
+        f"{len(groups)} versions",
+    )
+
+
+def _version(nic: _Nic) -> str:
+    driver, version, firmware = nic.version
+    parts = (driver, version, f"firmware {firmware}" if firmware else "")
+    return " ".join(part for part in parts if part)
+
+
+def _pause(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Finding]:
+    groups = alike([nic for nic in nics if nic.pause != (None, None)], lambda nic: nic.pause)
+    if len(groups) > 1:
+        yield _finding(
+            PAUSE,
+            Status.WARN,
+            f"Flow control differs on {network.name}: " + "; ".join(_group(group, _pause_text) for group in groups),
+            network,
+            nics,
+            [f"{nic.node}: {nic.driver.interface} {_pause_text(nic)}" for nic in nics],
+            "The same flow control on all NICs and switch ports",
+            [
+                Remedy("Display the settings.", _commands("ethtool -a", nics), _where(nics)),
+                Remedy("Ask the network team for the flow control of the switch ports; both sides should agree."),
+            ],
+            "flow control",
+        )
+
+
+def _pause_text(nic: _Nic) -> str:
+    words = {True: "on", False: "off", None: "not known"}
+    return f"pause RX {words[nic.pause[0]]}, TX {words[nic.pause[1]]}"
+
+
+def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Sequence[str]) -> Iterator[Finding]:
+    small = [nic for nic in nics if _ring(nic)]
+    for same in alike(small, lambda nic: (_ring(nic), nic.node in losing)):
+        at, most, which = _ring(same[0]) or (0, 0, "")
+        loses = same[0].node in losing
+        nodes = named(dict.fromkeys(nic.node for nic in same), "node")
+        yield _finding(
+            RING,
+            Status.WARN if loses else Status.INFO,
+            f"The {which} of {_labels(same)} on {network.name} has {at:,} of at most {most:,} entries"
+            + (f", and instances on {nodes} lose blocks." if loses else "."),
+            network,
+            same,
+            [f"{nic.node}: {nic.driver.interface} {nic.driver.driver}, {which} {at:,} of {most:,}" for nic in same],
+            f"{most:,} entries where the NIC drops packets",
+            [
+                Remedy(
+                    "Find out whether the NIC drops packets for want of entries: missed, fifo, no_buffer or OOB grow.",
+                    _commands("ethtool -S", same),
+                    _where(same),
+                ),
+                Remedy(
+                    "Raise the ring with the node out of the cluster, since the link can go down for a moment, and in "
+                    "the configuration of the interface.",
+                    (f"ethtool -G {same[0].driver.interface} {_OPTION[which]} {most}",),
+                    _where(same),
+                    is_change=True,
+                ),
+            ],
+            f"ring {at:,}",
+        )
+
+
+_FIRST, _SECOND = "receive ring", "second receive ring"
+_OPTION = {_FIRST: "rx", _SECOND: "rx-jumbo"}
+
+
+def _ring(nic: _Nic) -> tuple[int, int, str] | None:
+    """Return entries, maximum and name of a ring that is smaller than it can be."""
+    driver = nic.driver
+    for at, most, which in (
+        (driver.rx_ring, driver.rx_ring_most, _FIRST),
+        (driver.rx_jumbo_ring, driver.rx_jumbo_ring_most, _SECOND),
+    ):
+        if at and most and at < most:
+            return at, most, which
+    return None
+
+
+def _same(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
+    return SAME.finding(
+        Status.PASS,
+        f"The NICs of {network.name} have the driver {_version(nics[0])} on {named((n.node for n in nics), 'node')}.",
+        subject=f"{network.interface}: {nics[0].driver.driver}",
+        seen=some([f"{nic.node}: {nic.driver.interface} {_version(nic)}, {_pause_text(nic)}" for nic in nics]),
+        evidence=_evidence(nics),
+        network=network.name,
+    )
+
+
+def _kernels(cluster: Cluster) -> Iterator[Finding]:
+    nodes = [node for node in cluster.read_nodes() if node.kernel_release]
+    groups = alike(nodes, lambda node: node.kernel_release)
+    evidence = [(node.name, "sysctls") for node in nodes]
+    if len(groups) > 1:
+        each = "; ".join(f"{g[0].kernel_release} on {named((n.name for n in g), 'node')}" for g in groups)
+        yield KERNELS.finding(
+            Status.INFO,
+            f"The nodes run different kernels: {each}.",
+            subject=f"{len(groups)} kernels",
+            data={"kernels": len(groups)},
+            seen=some([f"{node.name}: {node.kernel_release}" for node in nodes]),
+            expected=("One kernel on all nodes, except during a rolling update",),
+            evidence=evidence,
+            nodes=[node.name for node in nodes],
+        )
+    elif len(nodes) > 1:
+        yield SAME_KERNEL.finding(
+            Status.PASS,
+            f"{named((n.name for n in nodes), 'node')} run the same kernel, {nodes[0].kernel_release}.",
+            subject="one kernel",
+            evidence=evidence,
+        )
+
+
+def _finding(
+    kind: Kind,
+    status: Status,
+    title: str,
+    network: PrivateNetwork,
+    nics: Sequence[_Nic],
+    seen: Sequence[str],
+    expected: str,
+    steps: Sequence[Remedy],
+    subject: str,
+) -> Finding:
+    nodes = list(dict.fromkeys(nic.node for nic in nics))
+    return kind.finding(
+        status,
+        title if title.endswith(".") else f"{title}.",
+        subject=f"{briefly((nic.driver.interface for nic in nics), 'NIC')} {briefly(nodes, 'node')}: {subject}",
+        data={"interfaces": len(nics)},
+        seen=some(seen),
+        expected=(expected,),
+        next=steps,
+        evidence=_evidence(nics),
+        network=network.name,
+        nodes=nodes,
+        extent=(len(nics), "interfaces") if status is Status.WARN else None,
+    )
+
+
+def _group(group: Sequence[_Nic], text: Callable[[_Nic], str]) -> str:
+    return f"{text(group[0])} for {_labels(group)}"
+
+
+def _labels(nics: Sequence[_Nic]) -> str:
+    by_node: dict[str, tuple[Hashable, ...]] = {}
+    for nic in nics:
+        by_node[nic.node] = (*by_node.get(nic.node, ()), nic.driver.interface)
+    if len(set(by_node.values())) == 1:
+        names = dict.fromkeys(nic.driver.interface for nic in nics)
+        return f"{listed(names)} of {named(by_node, 'node')}"
+    return named((nic.label for nic in nics), "NIC")
+
+
+def _commands(command: str, nics: Sequence[_Nic]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{command} {nic.driver.interface}" for nic in nics))
+
+
+def _where(nics: Sequence[_Nic]) -> str:
+    return f"root on {named((nic.node for nic in nics), 'node')}"
+
+
+def _evidence(nics: Sequence[_Nic]) -> list[tuple[str, str]]:
+    return [(node, HOST_TOPIC) for node in dict.fromkeys(nic.node for nic in nics)]

@@ -1,0 +1,127 @@
+"""Do the loopback interface and the memory reserve of each node suit Oracle's inter-process communication?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, NodeMemory
+from checks.model.finding import Finding, Remedy, Status
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, not_known_findings, parts_of, skipped
+from checks.rules.host_limits import LOOPBACK_MTU, reserve_wanted_kb
+
+_NOTE = "MOS 2041723.1"
+_WHY = (
+    "Packets over the loopback interface may be as large as its MTU, and the kernel needs memory in one piece for "
+    "each. When it finds none, sending fails with ORA-27300 (status 105) and ORA-27301 (No buffer space available): an "
+    "instance hangs or ends."
+)
+SUITABLE = Kind("IC-LOOP-001", "The memory reserve of a node suits its loopback interface")
+LARGE = Kind("IC-LOOP-002", "The loopback interface has a large MTU", _WHY, (_NOTE,))
+SMALL_RESERVE = Kind(
+    "IC-LOOP-003", "A node has a large MTU on the loopback interface and a small memory reserve", _WHY, (_NOTE,)
+)
+NOT_KNOWN = Kind("IC-LOOP-004", "The memory reserve of a node is not known")
+
+
+@check(
+    "loopback-memory",
+    question="Do the loopback interface and the memory reserve of each node suit Oracle?",
+    needs=("nodes", "setups"),
+    kinds=(SUITABLE, LARGE, SMALL_RESERVE, NOT_KNOWN),
+)
+def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
+    """Compares the MTU of lo and vm.min_free_kbytes of each node with MOS 2041723.1.
+
+    An MTU of lo above 16436 together with a reserve below 0.4 % of the memory for each NUMA node is a warning. The
+    large MTU with a sufficient reserve is reported for information, since 65536 is the default of kernels from 3.6 on.
+    """
+    memory, unknown = parts_of(cluster, lambda host: host.memory)
+    mtus = {node: _loopback_mtu(cluster, node) for node in memory}
+    large = [node for node in memory if (mtus[node] or 0) > LOOPBACK_MTU]
+    short = [node for node in large if memory[node].min_free_kb < reserve_wanted_kb(memory[node])]
+    for same in alike(short, lambda n: (memory[n], mtus[n])):
+        yield _short(same, memory[same[0]], mtus[same[0]] or 0)
+    enough = [node for node in large if node not in short]
+    for mtu in sorted({mtus[node] for node in enough if mtus[node]}, key=lambda value: value or 0):
+        nodes = [node for node in enough if mtus[node] == mtu]
+        yield LARGE.finding(
+            Status.INFO,
+            f"lo of {named(nodes, 'node')} has MTU {mtu}; vm.min_free_kbytes has the reserve that Oracle recommends "
+            "for it.",
+            subject=f"{briefly(nodes, 'node')}: lo {mtu}",
+            data={"mtu_bytes": mtu},
+            seen=some([_line(node, memory[node]) for node in nodes]),
+            next=[
+                Remedy(
+                    "If an alert log has ORA-27300 with status 105, set the MTU of lo to 16436.",
+                    ("grep -h -E 'ORA-2730[01]' $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",),
+                    f"the owner of the database's home on {named(nodes, 'node')}",
+                )
+            ],
+            evidence=_evidence(nodes),
+            nodes=nodes,
+        )
+    if fine := [node for node in memory if node not in large and mtus[node] is not None]:
+        yield SUITABLE.finding(
+            Status.PASS,
+            f"lo of {named(fine, 'node')} has MTU {max(mtus[n] or 0 for n in fine)}, which needs no larger reserve of "
+            "memory.",
+            subject=f"{briefly(fine, 'node')}: lo small",
+            seen=some([_line(node, memory[node]) for node in fine]),
+            evidence=_evidence(fine),
+        )
+    yield from not_known_findings(NOT_KNOWN, "The memory reserve of {} is", unknown, "loopback-memory")
+    if not unknown and not any(mtu is not None for mtu in mtus.values()):
+        yield skipped(SUITABLE, NOT_IN_FILE if not memory else "No node that was read shows a loopback interface.")
+
+
+def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:
+    wanted = reserve_wanted_kb(memory)
+    return SMALL_RESERVE.finding(
+        Status.WARN,
+        f"lo of {named(nodes, 'node')} has MTU {mtu}, and vm.min_free_kbytes is {memory.min_free_kb:,}, less than the "
+        f"{wanted:,} that Oracle recommends.",
+        subject=f"{briefly(nodes, 'node')}: reserve {memory.min_free_kb:,} KB",
+        data={"min_free_kb": memory.min_free_kb, "wanted_kb": wanted, "mtu_bytes": mtu},
+        seen=some([_line(node, memory) for node in nodes]),
+        expected=(
+            f"vm.min_free_kbytes of {wanted:,} or more: 0.4 % of the memory for each NUMA node; or an MTU of lo of "
+            f"{LOOPBACK_MTU}",
+        ),
+        next=[
+            Remedy(
+                "Find out whether it has happened.",
+                ("grep -h -E 'ORA-2730[01]' $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",),
+                f"the owner of the database's home on {named(nodes, 'node')}",
+            ),
+            Remedy(
+                "Raise the reserve on one node after the other while memory is free, and in /etc/sysctl.d.",
+                (f"sysctl -w vm.min_free_kbytes={wanted}",),
+                f"root on {named(nodes, 'node')}",
+                is_change=True,
+            ),
+        ],
+        evidence=_evidence(nodes),
+        nodes=nodes,
+        extent=(len(nodes), "nodes"),
+    )
+
+
+def _line(node: str, memory: NodeMemory) -> str:
+    numa = f", {memory.numa_nodes} NUMA nodes" if memory.numa_nodes > 1 else ""
+    return (
+        f"{node}: vm.min_free_kbytes {memory.min_free_kb:,} with {memory.total_kb / 2**20:,.0f} GB of memory{numa} "
+        f"(recommended {reserve_wanted_kb(memory):,})"
+    )
+
+
+def _loopback_mtu(cluster: Cluster, node: str) -> int | None:
+    read = cluster.node(node)
+    loopback = read.interface("lo") if read else None
+    return loopback.mtu if loopback and loopback.administratively_up else None
+
+
+def _evidence(nodes: list[str]) -> list[tuple[str, str]]:
+    return [(node, topic) for node in nodes for topic in ("interfaces", HOST_TOPIC)]

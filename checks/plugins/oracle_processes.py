@@ -1,0 +1,204 @@
+"""Do the processes that serve blocks have the priority that their release gives them?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import Kind, check
+from checks.model.facts import (
+    Cluster,
+    Clusterware,
+    HostSetup,
+    ScheduledProcess,
+    Unknown,
+    release,
+)
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.known_instances import database_of
+from checks.model.wording import listed
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, hosts_of, not_known_findings, parts_of, skipped
+from checks.rules.host_limits import slow_processes
+
+_SOURCES = ("MOS 563566.1, cause 19", "sched(7)", "proc(5), fields 40 and 41 of /proc/PID/stat")
+_WHY = (
+    "On a busy node a process without real-time priority waits for a CPU like all others. While LMS waits, requests "
+    "for blocks wait with it, and its receive buffer overflows."
+)
+RIGHT = Kind("IC-PROC-001", "The processes that serve blocks have the priority of their release")
+SLOW = Kind("IC-PROC-002", "A process that serves blocks runs without real-time priority", _WHY, _SOURCES)
+BY_RELEASE = Kind(
+    "IC-PROC-003",
+    "LMS runs without real-time priority, as its release may intend",
+    "From 19c on, the parameters _high_priority_processes and _highest_priority_processes decide which processes get "
+    "it. Do not raise the priority by hand.",
+    _SOURCES,
+)
+ORADISM = Kind(
+    "IC-PROC-004",
+    "The program oradism does not run as root",
+    "oradism raises the priority of LMS, LGWR and VKTM when an instance starts. root.sh makes it owned by root, with "
+    "the setuid bit; a patch or a copy of the home can lose that.",
+    _SOURCES,
+)
+NOT_KNOWN = Kind("IC-PROC-005", "The priority of the processes that serve blocks is not known")
+_CLASSES = {0: "time sharing", 1: "SCHED_FIFO", 2: "SCHED_RR", 3: "batch", 5: "idle"}
+
+
+@check(
+    "oracle-processes",
+    question="Do the processes that serve blocks have the priority of their release?",
+    needs=("setups",),
+    uses=("clusterware", "nodes", "database"),
+    kinds=(RIGHT, SLOW, BY_RELEASE, ORADISM, NOT_KNOWN),
+)
+def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
+    """Reads the scheduling class of LMS and VKTM of every instance on the nodes, and the rights of oradism.
+
+    VKTM without real-time priority is a warning in every release, LMS up to 18c. From 19c on, and where the release of
+    an instance is not known, LMS is reported for information. An oradism that root does not own, or without the setuid
+    bit, is a warning.
+    """
+    processes, unknown = parts_of(cluster, lambda host: host.processes)
+    hosts = hosts_of(cluster)
+    warned: set[str] = set()
+    informed = False
+    for node, found in processes.items():
+        for instance in dict.fromkeys(p.instance for p in found):
+            own = [p for p in found if p.instance == instance]
+            wrong, open_ = slow_processes(own, _release(cluster, instance))
+            if wrong:
+                warned.add(node)
+                yield _slow(node, instance, wrong, own, hosts[node])
+            elif open_:
+                informed = True
+                yield _by_release(node, instance, open_, own)
+    for node, host in hosts.items():
+        bad = [home for home in host.oradism if not home.can_raise]
+        if bad and node not in warned:
+            yield _oradism(node, host)
+            warned.add(node)
+    fine = [node for node, found in processes.items() if node not in warned and any(p.is_real_time for p in found)]
+    if fine:
+        fast = [p for node in fine for p in processes[node] if p.is_real_time]
+        instances = sorted({p.instance for p in fast})
+        yield RIGHT.finding(
+            Status.PASS,
+            f"{listed(_families(fast))} of {named(instances, 'instance')} on {named(fine, 'node')} "
+            f"{'has' if len(fast) == 1 else 'have'} real-time priority.",
+            subject=f"{briefly(fine, 'node')}: priority",
+            seen=some([_line(node, processes[node]) for node in fine]),
+            evidence=[(node, HOST_TOPIC) for node in fine],
+        )
+    yield from not_known_findings(NOT_KNOWN, "The priority of Oracle's processes on {} is", unknown, "oracle-processes")
+    if not unknown and not warned and not fine and not informed:
+        reason = "The nodes that were read show no LMS and no VKTM by name, so there is no priority to judge."
+        yield skipped(RIGHT, reason if hosts else NOT_IN_FILE)
+
+
+def _release(cluster: Cluster, instance: str) -> tuple[int, ...]:
+    """Return the release of an instance; empty where it is not known."""
+    if instance.startswith("+"):
+        facts = cluster.clusterware
+        version = facts.version if isinstance(facts, Clusterware) else None
+        return () if version is None or isinstance(version, Unknown) else release(version.version)
+    database = database_of(cluster)
+    own = next((i for i in database.instances if i.name == instance), None) if database else None
+    return release(own.version) if own else ()
+
+
+def _slow(
+    node: str, instance: str, wrong: Sequence[ScheduledProcess], own: Sequence[ScheduledProcess], host: HostSetup
+) -> Finding:
+    names = listed(_families(wrong))
+    bad = [home for home in host.oradism if not home.can_raise]
+    return SLOW.finding(
+        Status.WARN,
+        f"{names} of {instance} on {node} {'runs' if len(wrong) == 1 else 'run'} without real-time priority.",
+        subject=f"{node} {instance}: {names}",
+        data={"processes": len(wrong), "instance": instance},
+        seen=(_line(node, own), *(f"{node}: {home.path} has owner {home.owner}, mode {home.mode}" for home in bad)),
+        expected=("SCHED_RR for VKTM, and up to 18c for LMS",),
+        next=[
+            Remedy(
+                "Check the rights of oradism in the home of the instance: owner root, mode -rwsr-x---.",
+                ("ls -l $ORACLE_HOME/bin/oradism", "ps -eo cls,rtprio,comm | grep -E 'lms|vktm'"),
+                f"root on {node}",
+            ),
+            Remedy(
+                "If they are wrong, correct them and restart the instance. If they are right, ask whether a control "
+                "group forbids real-time priority (cpu.rt_runtime_us of 0).",
+                ("chown root $ORACLE_HOME/bin/oradism", "chmod 4750 $ORACLE_HOME/bin/oradism"),
+                f"root on {node}",
+                is_change=True,
+            ),
+        ],
+        evidence=[(node, HOST_TOPIC)],
+        nodes=[node],
+        extent=(len(wrong), "processes"),
+    )
+
+
+def _by_release(
+    node: str, instance: str, open_: Sequence[ScheduledProcess], own: Sequence[ScheduledProcess]
+) -> Finding:
+    return BY_RELEASE.finding(
+        Status.INFO,
+        f"{listed(_families(open_))} of {instance} on {node} {'runs' if len(open_) == 1 else 'run'} without real-time "
+        "priority; from 19c on that can be intended.",
+        subject=f"{node} {instance}: LMS",
+        data={"processes": len(open_), "instance": instance},
+        seen=(_line(node, own),),
+        next=[
+            Remedy(
+                "Display which processes the instance wants to raise.",
+                (
+                    "SELECT ksppinm, ksppstvl FROM x$ksppi JOIN x$ksppcv USING (indx) WHERE ksppinm LIKE "
+                    "'\\_high%priority\\_processes' ESCAPE '\\'",
+                ),
+                "SYSDBA",
+            )
+        ],
+        evidence=[(node, HOST_TOPIC)],
+        nodes=[node],
+    )
+
+
+def _oradism(node: str, host: HostSetup) -> Finding:
+    bad = [home for home in host.oradism if not home.can_raise]
+    return ORADISM.finding(
+        Status.WARN,
+        f"{listed(home.path for home in bad)} of {node} {'does' if len(bad) == 1 else 'do'} not run as root.",
+        subject=f"{node}: oradism",
+        data={"homes": len(bad)},
+        seen=[f"{node}: {home.path} has owner {home.owner}, mode {home.mode}" for home in bad],
+        expected=("Owner root, mode 4750",),
+        next=[
+            Remedy("Display the rights.", tuple(f"ls -l {home.path}" for home in bad), f"root on {node}"),
+            Remedy(
+                "Correct them; instances use it from their next start on.",
+                tuple(c for home in bad for c in (f"chown root {home.path}", f"chmod 4750 {home.path}")),
+                f"root on {node}",
+                is_change=True,
+            ),
+        ],
+        evidence=[(node, HOST_TOPIC)],
+        nodes=[node],
+        extent=(len(bad), "homes"),
+    )
+
+
+def _families(processes: Sequence[ScheduledProcess]) -> list[str]:
+    """Return `LMS` for LMS0 to LMS5, and the other names."""
+    return sorted({re.sub(r"^LMS.*", "LMS", p.name) for p in processes})
+
+
+def _line(node: str, processes: Sequence[ScheduledProcess]) -> str:
+    groups = alike(processes, lambda p: (p.instance, p.policy, p.priority))
+    parts = [
+        f"{', '.join(p.name for p in group)} of {group[0].instance} {_CLASSES.get(group[0].policy, 'another class')}"
+        + (f" {group[0].priority}" if group[0].priority else "")
+        for group in groups
+    ]
+    return f"{node}: {'; '.join(parts)}"

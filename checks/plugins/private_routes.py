@@ -1,0 +1,229 @@
+"""Do the routes of the nodes keep the private networks private, with their whole MTU?"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Interface, Node, PrivateNetwork, Route, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.node_counts import sysctl
+
+_GUIDE = "Grid Infrastructure Installation Guide, private networks"
+_RANGE = ipaddress.IPv4Network("169.254.0.0/16")
+_FORWARDING = "net.ipv4.ip_forward"
+
+PRIVATE = Kind("IC-ROUTE-001", "The routes keep the private networks private, with their whole MTU")
+DEFAULT = Kind(
+    "IC-ROUTE-002",
+    "The default route of a node leads over a private NIC",
+    "Packets for all other networks leave over the interconnect, or are lost there: clients, DNS and backup share its "
+    "bandwidth, and a private network has a router.",
+    ("MOS 563566.1, causes 6 and 7", _GUIDE),
+)
+HAIP_MTU = Kind(
+    "IC-ROUTE-003",
+    "A route for the addresses of HAIP has a smaller MTU than its NIC",
+    "Instances send blocks between HAIP addresses. The kernel cuts larger packets for this route into fragments, or "
+    "refuses those that must not be cut, although the NIC could send them whole. Pings between the private networks' "
+    "own addresses do not show this.",
+    ("MOS 1210883.1", "MOS 563566.1, causes 3 and 5", "ip-route(8), mtu"),
+)
+FORWARDS = Kind(
+    "IC-ROUTE-004",
+    "A node forwards packets between its networks",
+    "With net.ipv4.ip_forward a node is a router: other hosts can reach the private networks through it.",
+    ("MOS 563566.1, cause 7", "Linux kernel documentation, ip-sysctl"),
+)
+
+
+@check(
+    "private-routes",
+    question="Do the routes of the nodes keep the private networks private?",
+    needs=("nodes", "networks"),
+    kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS),
+)
+def private_routes(cluster: Cluster) -> Iterator[Finding]:
+    """Judges the default route, the routes in the range of HAIP, and forwarding, on each node with a private NIC.
+
+    A default route over a private NIC is a warning. So is a route for addresses in 169.254.0.0/16 whose own MTU is
+    smaller than that of its private NIC, and net.ipv4.ip_forward of 1. Where the node has a bridge of its own,
+    containers or virtual machines need forwarding; that is reported for information. Routes for the private subnets
+    themselves are judged by mtu-consistency and df-ping.
+    """
+    if isinstance(cluster.networks, Unknown):
+        return
+    nodes = [node for node in cluster.read_nodes() if _ports(cluster, node)]
+    found = [
+        *(finding for node in nodes for finding in _default(cluster, node)),
+        *(finding for node in nodes for finding in _haip(cluster, node)),
+        *_forwarding(cluster, nodes),
+    ]
+    yield from found
+    bad = {node for finding in found if finding.status is Status.WARN for node in finding.nodes}
+    fine = [node.name for node in nodes if node.name not in bad]
+    if fine:
+        yield PRIVATE.finding(
+            Status.PASS,
+            f"No default route of {named(fine, 'node')} leads over a private NIC, and no route for HAIP has a smaller "
+            "MTU than its NIC.",
+            subject=f"{briefly(fine, 'node')}: routes private",
+            evidence=[(node, "routes") for node in fine],
+        )
+    if not nodes:
+        yield PRIVATE.finding(
+            Status.SKIPPED,
+            "No node that was read has a port on a private network, so no route leads there.",
+            subject="no ports",
+        )
+
+
+def _ports(cluster: Cluster, node: Node) -> dict[str, PrivateNetwork]:
+    """Return the private networks of a node by interface."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    return {port.interface: network for network in networks if (port := network.port(node.name))}
+
+
+def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
+    ports = _ports(cluster, node)
+    # A node with a single network has its default route there, and every other route too.
+    public = [i for i in node.interfaces if i.kind != "loopback" and i.name not in ports and i.is_up and _has_ipv4(i)]
+    for route in node.routes:
+        network = ports.get(route.interface)
+        if route.destination not in ("default", "0.0.0.0/0") or network is None or not public:
+            continue
+        others = [r for r in node.routes if r.destination == route.destination and r.interface not in ports]
+        in_use = all(route.metric <= other.metric for other in others)
+        yield DEFAULT.finding(
+            Status.WARN,
+            f"{'The' if in_use else 'A'} default route of {node.name} leads over {route.interface}, on the private "
+            f"network {network.name}{'' if in_use else ', for the time when the one in use is gone'}.",
+            subject=f"{node.name}: default over {route.interface}",
+            data={"interface": route.interface, "gateway": route.gateway},
+            seen=(_line(node, route), *(_line(node, other) for other in others)),
+            expected=("A default route over the public network, and none over a private one",),
+            next=[
+                Remedy(
+                    "Display the routes and the service that set this one.",
+                    ("ip route show default", f"nmcli -f ipv4 connection show {route.interface}"),
+                    f"root on {node.name}",
+                ),
+                Remedy(
+                    "Remove the gateway from the configuration of the private interface; make sure first that the "
+                    "public network has its own default route, or logins end.",
+                    (f"ip route del {_words(route)}",),
+                    f"root on {node.name}",
+                    is_change=True,
+                ),
+            ],
+            evidence=[(node.name, "routes"), (node.name, "interfaces")],
+            network=network.name,
+            nodes=[node.name],
+        )
+
+
+def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
+    ports = _ports(cluster, node)
+    for route in node.routes:
+        network, interface = ports.get(route.interface), node.interface(route.interface)
+        if network is None or interface is None or not _is_of_haip(route.destination):
+            continue
+        if route.mtu is None or route.mtu >= interface.mtu:
+            continue
+        yield HAIP_MTU.finding(
+            Status.WARN,
+            f"The route of {node.name} for HAIP, {route.destination} over {route.interface}, has MTU {route.mtu}; "
+            f"{route.interface} has MTU {interface.mtu}.",
+            subject=f"{node.name} {route.interface}: route MTU {route.mtu}",
+            data={"interface": route.interface, "route_mtu_bytes": route.mtu, "mtu_bytes": interface.mtu},
+            seen=(_line(node, route), f"{node.name}: {interface.name} has MTU {interface.mtu}"),
+            expected=(f"A route without an MTU of its own, or with MTU {interface.mtu}",),
+            next=[
+                Remedy(
+                    "Find out which program set the MTU of the route.",
+                    ("ip route show root 169.254.0.0/16",),
+                    f"any user on {node.name}",
+                ),
+                Remedy(
+                    "Replace the route by one without an MTU, and remove the MTU where it was configured.",
+                    (f"ip route replace {_words(route)}",),
+                    f"root on {node.name}",
+                    is_change=True,
+                ),
+            ],
+            evidence=[(node.name, "routes"), (node.name, "interfaces")],
+            network=network.name,
+            nodes=[node.name],
+            extent=(interface.mtu - route.mtu, "bytes less"),
+        )
+
+
+def _is_of_haip(destination: str) -> bool:
+    try:
+        network = ipaddress.ip_network(destination, strict=False)
+    except ValueError:
+        return False
+    return isinstance(network, ipaddress.IPv4Network) and network.overlaps(_RANGE) and network.prefixlen > 0
+
+
+def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
+    routers = [node for node in nodes if sysctl(cluster, node.name, _FORWARDING) == 1]
+    for same in alike(routers, lambda node: bool(_own_bridges(cluster, node))):
+        names, bridges = [node.name for node in same], _own_bridges(cluster, same[0])
+        why = f"; {listed(bridges)} needs that for containers or virtual machines" if bridges else ""
+        yield FORWARDS.finding(
+            Status.INFO if bridges else Status.WARN,
+            f"{named(names, 'node')} {'forwards' if len(names) == 1 else 'forward'} packets between networks, the "
+            f"private ones included{why}.",
+            subject=f"{briefly(names, 'node')}: forwards",
+            seen=some([f"{name}: {_FORWARDING} is 1" for name in names]),
+            expected=(f"{_FORWARDING} of 0 on a node without containers and virtual machines",),
+            next=[
+                Remedy(
+                    "Find the file that sets it, and what needs it.",
+                    ("grep -r -s ip_forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d",),
+                    f"root on {named(names, 'node')}",
+                ),
+                *(
+                    ()
+                    if bridges
+                    else (
+                        Remedy(
+                            "Switch it off where no program needs it, and in that file.",
+                            (f"sysctl -w {_FORWARDING}=0",),
+                            f"root on {named(names, 'node')}",
+                            is_change=True,
+                        ),
+                    )
+                ),
+            ],
+            evidence=[(name, "sysctls") for name in names],
+            nodes=names,
+            extent=None if bridges else (len(names), "nodes"),
+        )
+
+
+def _own_bridges(cluster: Cluster, node: Node) -> tuple[str, ...]:
+    """Return the bridges of a node that carry no private network: docker0, virbr0, cni0."""
+    ports = _ports(cluster, node)
+    return tuple(i.name for i in node.interfaces if i.kind == "bridge" and i.name not in ports)
+
+
+def _has_ipv4(interface: Interface) -> bool:
+    return any(":" not in a.ip and not a.is_link_local for a in interface.addresses)
+
+
+def _words(route: Route) -> str:
+    """Return the route for a command, without its MTU."""
+    via = f" via {route.gateway}" if route.gateway else ""
+    source = f" src {route.source}" if route.source else ""
+    metric = f" metric {route.metric}" if route.metric else ""
+    return f"{route.destination}{via} dev {route.interface}{source}{metric}"
+
+
+def _line(node: Node, route: Route) -> str:
+    mtu = f" mtu {'lock ' if route.mtu_locked else ''}{route.mtu}" if route.mtu is not None else ""
+    return f"{node.name}: {_words(route)}{mtu}"

@@ -1,0 +1,64 @@
+"""The setup of the nodes outside Clusterware, as the checks use it, and their findings where it could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+from checks.model.check import Kind
+from checks.model.facts import Cluster, HostSetup, Unknown, Unread, UnreadNode
+from checks.model.finding import Finding, Remedy, Status
+from checks.plugins.shared.grouping import alike, briefly, named
+
+T = TypeVar("T")
+HOST_TOPIC = "host"
+
+
+def hosts_of(cluster: Cluster) -> dict[str, HostSetup]:
+    """Return the setup of each node that was read, by node."""
+    return {s.name: s.host for s in cluster.read_setups() if isinstance(s.host, HostSetup)}
+
+
+def parts_of(cluster: Cluster, part: Callable[[HostSetup], T | Unknown]) -> tuple[dict[str, T], dict[str, Unread]]:
+    """Return one part of the setup by node, and the nodes where it is not known.
+
+    Nodes in files of versions that did not read it are in neither.
+    """
+    known: dict[str, T] = {}
+    unknown: dict[str, Unread] = {}
+    for setup in () if isinstance(cluster.setups, Unknown) else cluster.setups:
+        if isinstance(setup, UnreadNode):
+            unknown[setup.name] = setup
+        elif isinstance(setup.host, HostSetup):
+            value = part(setup.host)
+            if isinstance(value, Unknown):
+                unknown[setup.name] = value
+            else:
+                known[setup.name] = value
+    return known, unknown
+
+
+def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unread], check: str) -> Iterator[Finding]:
+    """Yield one UNKNOWN finding for each reason; `title_subject` has a place for the nodes: `The bonds of {}`."""
+    for same in alike(sorted(unknown), lambda node: unknown[node].reason):
+        fact = unknown[same[0]]
+        is_unread = isinstance(fact, UnreadNode)
+        because = ", since racwire could not read the node" if is_unread and len(same) == 1 else ""
+        yield kind.finding(
+            Status.UNKNOWN,
+            f"{title_subject.format(named(same, 'node'))} not known{because}.",
+            subject=f"{briefly(same, 'node')}: not known",
+            seen=(fact.reason,),
+            next=[Remedy("Fix the cause named above, then run this check again.", (f"racwire check {check}",))],
+            evidence=[(node, "ssh" if is_unread else HOST_TOPIC) for node in same],
+            nodes=same,
+            lacks=[fact],
+        )
+
+
+def skipped(kind: Kind, title: str) -> Finding:
+    """Return the finding of a check that has nothing to judge, with the reason as its title."""
+    return kind.finding(Status.SKIPPED, title, subject="not applicable")
+
+
+NOT_IN_FILE = "These facts have no setup of a node outside Clusterware: racwire 0.1.0 did not read it."

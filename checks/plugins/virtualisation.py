@@ -1,0 +1,116 @@
+"""Do virtual machines have a NIC that is made for virtual machines?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, HostSetup, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.networks import private_nics_of
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, hosts_of, skipped
+from checks.plugins.shared.losing_nodes import losing_nodes
+from checks.rules.host_limits import EMULATED
+
+_SOURCES = ("VMware KB 1001805", "MOS 563566.1, cause 9")
+SUITED = Kind("IC-VIRT-001", "The private NICs of virtual machines are made for virtual machines")
+EMULATES = Kind(
+    "IC-VIRT-002",
+    "A virtual machine has an emulated NIC on a private network",
+    "The hypervisor imitates an old NIC register by register. That costs CPU for each packet, and the NIC drops "
+    "packets at rates at which vmxnet3 or virtio does not.",
+    _SOURCES,
+)
+NOT_KNOWN = Kind("IC-VIRT-003", "The driver of a private NIC of a virtual machine is not known")
+
+
+class _Nic(NamedTuple):
+    node: str
+    interface: str
+    driver: str
+
+
+@check(
+    "virtualisation",
+    question="Do virtual machines have a NIC that is made for virtual machines?",
+    needs=("nodes", "networks", "setups"),
+    uses=("database", "activity"),
+    kinds=(SUITED, EMULATES, NOT_KNOWN),
+)
+def virtualisation(cluster: Cluster) -> Iterator[Finding]:
+    """Judges the drivers of the private NICs of nodes that are virtual machines.
+
+    An emulated NIC (e1000, e1000e, pcnet32, 8139) is a warning, and a failure where an instance of the node loses
+    blocks in this run. The check reads neither ballooning nor migrations; the hypervisor shows these.
+    """
+    hosts = hosts_of(cluster)
+    virtual = [node for node, host in hosts.items() if host.is_virtual]
+    nics = [_Nic(node, nic, driver) for node in virtual for nic, driver in _drivers(cluster, node, hosts[node])]
+    losing = losing_nodes(cluster)
+    emulated = [nic for nic in nics if nic.driver in EMULATED]
+    for same in alike(emulated, lambda nic: (nic.driver, nic.node in losing)):
+        yield _emulated(same, hosts, loses=same[0].node in losing)
+    fine = [nic for nic in nics if nic not in emulated]
+    if fine:
+        drivers = sorted({nic.driver for nic in fine})
+        yield SUITED.finding(
+            Status.PASS,
+            f"The private NICs of {named((n.node for n in fine), 'node')}, which are virtual machines, have the "
+            f"{'driver' if len(drivers) == 1 else 'drivers'} {', '.join(drivers)}.",
+            subject=", ".join(drivers),
+            seen=some([f"{nic.node}: {nic.interface} {nic.driver}" for nic in fine]),
+            evidence=[(node, HOST_TOPIC) for node in dict.fromkeys(nic.node for nic in fine)],
+        )
+    if not nics:
+        yield skipped(SUITED, _why_not(hosts, virtual))
+
+
+def _why_not(hosts: dict[str, HostSetup], virtual: Sequence[str]) -> str:
+    if not hosts:
+        return NOT_IN_FILE
+    if virtual:
+        return (
+            f"The private NICs of {named(virtual, 'node')} have no device of their own, as in containers, so there is "
+            "no driver to judge."
+        )
+    return "No node that was read reports a hypervisor."
+
+
+def _drivers(cluster: Cluster, node: str, host: HostSetup) -> Iterator[tuple[str, str]]:
+    by_tool = {} if isinstance(host.drivers, Unknown) else {driver.interface: driver for driver in host.drivers}
+    for nic in private_nics_of(cluster, node):
+        driver = host.drivers_in_use.get(nic, "") or (by_tool[nic].driver if nic in by_tool else "")
+        if driver and driver != "veth":
+            yield nic, driver
+
+
+def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], *, loses: bool) -> Finding:
+    nodes = list(dict.fromkeys(nic.node for nic in nics))
+    product = hosts[nodes[0]].product
+    verb = "has" if len(nics) == 1 else "have"
+    return EMULATES.finding(
+        Status.FAIL if loses else Status.WARN,
+        f"{named((f'{nic.interface} of {nic.node}' for nic in nics), 'NIC')} {verb} the emulated driver "
+        f"{nics[0].driver}" + (f", and instances on {named(nodes, 'node')} lose blocks." if loses else "."),
+        subject=f"{briefly(nodes, 'node')}: {nics[0].driver}",
+        data={"interfaces": len(nics), "driver": nics[0].driver},
+        seen=some([f"{nic.node}: {nic.interface} {nic.driver}{f' on {product}' if product else ''}" for nic in nics]),
+        expected=("vmxnet3 on VMware, virtio on KVM, hv_netvsc on Hyper-V",),
+        next=[
+            Remedy(
+                "Display the driver.",
+                tuple(dict.fromkeys(f"ethtool -i {nic.interface}" for nic in nics)),
+                f"root on {named(nodes, 'node')}",
+            ),
+            Remedy(
+                "Plan a NIC of the other type with the virtualisation team: a new NIC has another name and MAC "
+                "address, so the node leaves the cluster for it, one node after the other.",
+                is_change=True,
+            ),
+        ],
+        evidence=[(node, HOST_TOPIC) for node in nodes],
+        nodes=nodes,
+        extent=(len(nics), "interfaces"),
+    )

@@ -1,0 +1,68 @@
+"""Rules for the memory, the kernel settings and the processes of a node: each limit with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from checks.model.facts import NodeMemory, ScheduledProcess, release
+
+LOOPBACK_MTU = 16_436
+"""Bytes: the MTU of lo up to kernel 3.6, and the one that MOS 2041723.1 sets. Larger packets over lo need memory in
+larger pieces, which a kernel with little free memory does not have."""
+_RESERVE_SHARE = 0.004
+"""The share of the memory that MOS 2041723.1 reserves in vm.min_free_kbytes, for each NUMA node."""
+
+BUFFER_MINIMUM = {
+    "net.core.rmem_default": 262_144,
+    "net.core.rmem_max": 4_194_304,
+    "net.core.wmem_default": 262_144,
+    "net.core.wmem_max": 1_048_576,
+}
+"""Bytes, the same from 11.2 to 26ai: Database Installation Guide, minimum parameter settings for installation."""
+
+FRAGMENT_BYTES_PER_CPU = 130_000
+"""The amount by which a kernel from 3.9 to 4.13 may misjudge the memory of fragments for each CPU (batch of the per-CPU
+counter in include/net/inet_frag.h). Below CPUs x this amount it can drop fragments while memory is free (MOS
+2008933.1)."""
+_FIRST_BY_CPU, _FIRST_EXACT = (3, 9), (4, 14)
+_BACKPORTS = ("2.6.32-504", "2.6.32-573", "2.6.32-642", "2.6.32-696", "2.6.32-754", "3.8.13-")
+"""Releases of Oracle Linux 6.6 and later, and of UEK 3, to which the counting for each CPU was ported back."""
+
+FAST_POLICY_UP_TO = 18
+"""The last release whose LMS processes run in SCHED_RR by default; from 19c on _high_priority_processes decides."""
+
+
+def reserve_wanted_kb(memory: NodeMemory) -> int:
+    """Return the vm.min_free_kbytes that MOS 2041723.1 recommends: 0.4 % of the memory for each NUMA node."""
+    return round(_RESERVE_SHARE * memory.total_kb * max(1, memory.numa_nodes))
+
+
+def counts_fragments_by_cpu(kernel_release: str) -> bool:
+    """Return whether a kernel counts the memory of fragments for each CPU, and so can misjudge it (MOS 2008933.1)."""
+    if kernel_release.startswith(_BACKPORTS):
+        return True
+    return _FIRST_BY_CPU <= release(kernel_release.partition("-")[0])[:2] < _FIRST_EXACT
+
+
+def fragment_memory_wanted(cpus: int) -> int:
+    """Return the net.ipv4.ipfrag_high_thresh in bytes that a kernel needs that counts for each CPU."""
+    return cpus * FRAGMENT_BYTES_PER_CPU
+
+
+def slow_processes(
+    processes: Sequence[ScheduledProcess], version: tuple[int, ...]
+) -> tuple[tuple[ScheduledProcess, ...], tuple[ScheduledProcess, ...]]:
+    """Return the processes that lack the real-time priority of their release, and those that may intend to.
+
+    VKTM runs in SCHED_RR in all releases; LMS does up to 18c. From 19c on, and where the release is not known, LMS with
+    another policy is no fault by itself (`_high_priority_processes`, `_highest_priority_processes`).
+    """
+    below = [p for p in processes if not p.is_real_time]
+    is_old = bool(version) and version[0] <= FAST_POLICY_UP_TO
+    wrong = tuple(p for p in below if p.name == "VKTM" or (is_old and p.name.startswith("LMS")))
+    open_ = tuple(p for p in below if p not in wrong and p.name.startswith("LMS"))
+    return wrong, open_
+
+
+EMULATED = ("e1000", "e1000e", "pcnet32", "8139cp", "8139too", "ne2k-pci", "rtl8139")
+"""Drivers of NICs that hypervisors emulate; on a physical machine e1000e is a NIC like others."""

@@ -1,0 +1,90 @@
+"""Commands of the program SETUP that read a node's setup outside Clusterware. All of them are bounded and only read.
+
+They list no rules of packet filters, since that can load kernel modules, and query NIC drivers once, only for the
+private NICs, with a limit of time for each query.
+"""
+
+from __future__ import annotations
+
+from checks.sources.entries import Argument, Read
+
+FILTER_UNITS = ("firewalld", "nftables", "iptables", "ufw")
+"""The services that can filter packets, in the order of the query to systemctl, after UNITS."""
+AVAHI = "avahi-daemon"
+ALL_UNITS = (*FILTER_UNITS, AVAHI)
+ZONE_LINE = "zone "
+"""The beginning of the lines of firewall-cmd in the section `units`."""
+
+NICS = Argument("NIC", r"-|(?!\.\.?\Z)[A-Za-z0-9_][^\x00-\x20/\x7f\ud800-\udfff]{0,14}", is_many=True)
+"""The private NICs of a node and the members of their bonds; `-` where they are not known."""
+NO_NIC = "-"
+MOST_NICS = 8
+"""Most NICs of a node that ethtool is run for."""
+_NIC_LIMIT_S = 1
+NIC_MARK = "nic "
+NO_ETHTOOL = "no ethtool"
+
+SERVICES = {
+    2049: "NFS",
+    3260: "iSCSI",
+    4420: "NVMe over TCP",
+    445: "SMB",
+    873: "rsync",
+    1556: "NetBackup",
+    8400: "Commvault",
+    1500: "Spectrum Protect",
+    5201: "iperf3",
+}
+"""The TCP ports of storage, backup and copies, whose traffic is large (IANA; vendors' manuals).
+
+No port from 9000 on: Oracle's own processes take theirs from that range."""
+_MOST_CONNECTIONS, _MOST_MOUNTS, _MOST_BOND_LINES = 400, 100, 3000
+_PORTS = "|".join(f"{port:04X}" for port in SERVICES)
+
+_PROCESSES = "lms[0-9a-z]*|lmd[0-9]*|lgwr|vktm"
+"""LMS serves blocks, LMD and LGWR take part in every transfer of a changed block, and VKTM is real-time everywhere."""
+
+HOST_COMMANDS = {
+    "memory": (
+        "grep -H -E '^(MemTotal:|[0-9,-]+$)' /proc/meminfo /proc/sys/vm/min_free_kbytes "
+        "/sys/devices/system/node/online /sys/devices/system/cpu/online; grep -m 1 '^flags' /proc/cpuinfo"
+    ),
+    "bonds": f"cd /proc/net/bonding && grep -H -m {_MOST_BOND_LINES} . -- *",
+    # Where the driver does not answer the first query, it would not answer the others.
+    "drivers": (
+        "grep -H '^DRIVER=' /sys/class/net/*/device/uevent; if command -v ethtool; then "
+        f'for nic in "$@"; do if [ -e "/sys/class/net/$nic" ]; then printf \'{NIC_MARK}%s\\n\' "$nic"; '
+        f'timeout {_NIC_LIMIT_S} ethtool -i "$nic" || break; '
+        f'timeout {_NIC_LIMIT_S} ethtool -g "$nic"; timeout {_NIC_LIMIT_S} ethtool -a "$nic"; fi; done; '
+        f"else printf '{NO_ETHTOOL}\\n'; fi"
+    ),
+    "scheduling": f"cd /proc && grep -h -E '^[0-9]+ [(][a-z]+_({_PROCESSES})(_[^)]*)?[)] ' [0-9]*/stat",
+    "oradism": (
+        "grep -h -m 8 -E '^[^#:]+:/[^:]+' /etc/oratab | cut -d : -f 2 | sort -u | "
+        "while read -r home; do stat -L -c '%U %a %n' \"$home/bin/oradism\"; done"
+    ),
+    "connections in use": (
+        f"grep -h -m {_MOST_CONNECTIONS} -E ': [0-9A-F]+:({_PORTS}) [0-9A-F]+:[0-9A-F]+ 01 |"
+        f": [0-9A-F]+:[0-9A-F]+ [0-9A-F]+:({_PORTS}) 01 ' /proc/net/tcp /proc/net/tcp6"
+    ),
+    "mounts": f"grep -m {_MOST_MOUNTS} -E '^[^ ]+ [^ ]+ (nfs4?|cifs|smb3) ' /proc/mounts",
+}
+"""The command of each section. It prints what exists and leaves out the rest."""
+
+HOST_SECTIONS = {"host": tuple(HOST_COMMANDS)}
+"""The sections by their topic in the journal."""
+
+HOST_READS = (
+    Read("host", "memory, CPU", "/proc/meminfo /proc/sys/vm/min_free_kbytes /sys/devices/system/node/online"),
+    Read("host", "", "grep -m 1 '^flags' /proc/cpuinfo"),
+    Read("host", "bonds", "/proc/net/bonding/*"),
+    Read(
+        "host",
+        "NIC drivers",
+        f"/sys/class/net/*/device/uevent; ethtool -i NIC; ethtool -g NIC; ethtool -a NIC; private NICs, {MOST_NICS} at "
+        "most",
+    ),
+    Read("host", "scheduling", "LMS, LMD, LGWR and VKTM in /proc/*/stat; stat bin/oradism of the homes in /etc/oratab"),
+    Read("host", "storage traffic", "connections of NFS, iSCSI and backup in /proc/net/tcp and tcp6; /proc/mounts"),
+)
+"""What the sections read, for the dry run."""

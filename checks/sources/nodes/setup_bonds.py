@@ -1,0 +1,125 @@
+"""Parse /proc/net/bonding and the answers of ethtool: bonds and NIC drivers. Text in, facts out; raises nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from checks.model.facts import Bond, BondMember, NicDriver, Unknown
+from checks.sources.host_sections import NIC_MARK, NO_ETHTOOL
+from checks.sources.nodes.proc import number
+
+_SPEED = re.compile(r"([0-9]{1,9}) ?Mbps", re.ASCII)
+_MEMBER = ("Slave Interface", "Port Interface")
+_ACTIVE = ("Currently Active Slave", "Currently Active Port")
+_MOST_OF_A_NUMBER = 2**31
+
+
+def parse_bonds(text: str) -> tuple[Bond, ...]:
+    """The bonds of a section that `grep -H` printed from /proc/net/bonding: file, colon, line; sorted by name.
+
+    A key before the first member describes the bond, a later one the last member. Words differ between releases of the
+    driver, and a member that is down has the speed `Unknown`.
+    """
+    lines: dict[str, list[tuple[str, str]]] = {}
+    for line in text.split("\n"):
+        name, colon, rest = line.partition(":")
+        key, second, value = rest.partition(":")
+        if colon and second and name and "/" not in name:
+            lines.setdefault(name, []).append((key.strip(), value.strip()))
+    found = (_bond(name, pairs) for name, pairs in sorted(lines.items()))
+    return tuple(bond for bond in found if bond.mode)
+
+
+def _bond(name: str, pairs: list[tuple[str, str]]) -> Bond:
+    own: dict[str, str] = {}
+    members: list[dict[str, str]] = []
+    for key, value in pairs:
+        if key in _MEMBER:
+            members.append({"name": value})
+        else:
+            (members[-1] if members else own).setdefault(key, value)
+    active = next((own[key] for key in _ACTIVE if key in own), "")
+    return Bond(
+        name,
+        mode=own.get("Bonding Mode", ""),
+        mii_status=own.get("MII Status", ""),
+        active_member="" if active == "None" else active,
+        polling_ms=_small(own.get("MII Polling Interval (ms)", "")),
+        arp_polling_ms=_small(own.get("ARP Polling Interval (ms)", "")),
+        partner_mac=own.get("Partner Mac Address", "").lower(),
+        members=tuple(_member(values) for values in members if values["name"]),
+    )
+
+
+def _member(values: dict[str, str]) -> BondMember:
+    speed = _SPEED.fullmatch(values.get("Speed", ""))
+    duplex = values.get("Duplex", "").lower()
+    return BondMember(
+        values["name"],
+        mii_status=values.get("MII Status", "").lower(),
+        speed_mbps=int(speed[1]) if speed else None,
+        duplex=duplex if duplex in ("full", "half") else "",
+        link_failures=_small(values.get("Link Failure Count", "")),
+        aggregator_id=_small(values.get("Aggregator ID", "")),
+    )
+
+
+def parse_drivers(text: str) -> tuple[NicDriver, ...] | Unknown:
+    """The NICs of a section of `ethtool -i`, `-g` and `-a`, in its order; empty where none was queried."""
+    lines = [line.strip() for line in text.split("\n")]
+    if NO_ETHTOOL in lines:
+        return Unknown("ethtool is not installed there")
+    return tuple(_drivers(lines))
+
+
+_DEVICE = re.compile(r"/sys/class/net/([^/:\s]+)/device/uevent:DRIVER=(\S+)", re.ASCII)
+
+
+def parse_drivers_in_use(text: str) -> dict[str, str]:
+    """The driver of each NIC with a device, by interface."""
+    return {found[1]: found[2] for line in text.split("\n") if (found := _DEVICE.fullmatch(line.strip()))}
+
+
+def _drivers(lines: list[str]) -> Iterator[NicDriver]:
+    nic: NicDriver | None = None
+    part = ""
+    for line in lines:
+        key, colon, value = line.partition(":")
+        value = value.strip()
+        if line.startswith(NIC_MARK):
+            if nic is not None:
+                yield nic
+            nic, part = NicDriver(line.removeprefix(NIC_MARK)), "driver"
+        elif nic is None or not colon:
+            continue
+        elif key.startswith("Pause parameters for"):
+            part = "pause"
+        elif key in ("Pre-set maximums", "Current hardware settings"):
+            part = "most" if key.startswith("Pre") else "ring"
+        else:
+            nic = _with(nic, part, key, value)
+    if nic is not None:
+        yield nic
+
+
+_DRIVER = {"driver": "driver", "version": "version", "firmware-version": "firmware"}
+_RING = {"RX": "rx_ring", "RX Jumbo": "rx_jumbo_ring"}
+_PAUSE = {"Autonegotiate": "pause_negotiated", "RX": "pause_rx", "TX": "pause_tx"}
+
+
+def _with(nic: NicDriver, part: str, key: str, value: str) -> NicDriver:
+    if part == "driver" and (field := _DRIVER.get(key)):
+        return replace(nic, **{field: "" if value == "N/A" else value})
+    if part in ("ring", "most") and (field := _RING.get(key)):
+        return replace(nic, **{f"{field}_most" if part == "most" else field: _small(value) or None})
+    if part == "pause" and (field := _PAUSE.get(key)) and value in ("on", "off"):
+        return replace(nic, **{field: value == "on"})
+    return nic
+
+
+def _small(text: str) -> int | None:
+    value = number(text)
+    return value if value is not None and 0 <= value < _MOST_OF_A_NUMBER else None

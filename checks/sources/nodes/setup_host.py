@@ -1,0 +1,195 @@
+"""Parse the sections of the program SETUP about a node's setup outside Clusterware.
+
+Text in, facts out; raises nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from checks.model.facts import (
+    FirewalldZone,
+    HostSetup,
+    MissingRight,
+    NodeMemory,
+    PacketFilters,
+    PrivateUse,
+    RightsOfOradism,
+    ScheduledProcess,
+    Unknown,
+)
+from checks.sources.host_sections import ALL_UNITS, AVAHI, FILTER_UNITS, HOST_COMMANDS, SERVICES, ZONE_LINE
+from checks.sources.node_setup import UNITS
+from checks.sources.nodes.proc import number, parse_values
+from checks.sources.nodes.sections import Section
+from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_drivers_in_use
+
+_STATES = ("active", "inactive", "failed", "unknown", "activating", "deactivating", "reloading", "maintenance")
+_INCOMPLETE = Unknown("the answer is incomplete")
+
+
+def parse_host(
+    parts: Mapping[str, Section],
+    instances: Sequence[str] | Unknown,
+    contained: frozenset[str],
+    addresses: Callable[[str], str | None],
+) -> HostSetup:
+    """The setup from the sections of an answer.
+
+    `contained` are the processes of containers on the node; `addresses` parses an address as the kernel prints it.
+    """
+
+    def text(section: str) -> str:
+        return parts.get(section, Section()).text
+
+    last = list(HOST_COMMANDS)[-1]
+    if last not in parts:
+        return HostSetup(
+            memory=_INCOMPLETE, bonds=_INCOMPLETE, drivers=_INCOMPLETE, processes=_INCOMPLETE, filters=_INCOMPLETE,
+            others=_INCOMPLETE,
+        )  # fmt: skip
+    states = _unit_states(text("units"))
+    dmi = parse_values(text("platform"))
+    flags = next((line.split() for line in text("memory").split("\n") if line.startswith("flags")), [])
+    return HostSetup(
+        memory=_memory(text("memory")),
+        bonds=parse_bonds(text("bonds")),
+        drivers=parse_drivers(text("drivers")),
+        drivers_in_use=parse_drivers_in_use(text("drivers")),
+        processes=_processes(text("scheduling"), text("processes"), instances, contained),
+        oradism=tuple(_oradism(text("oradism"))),
+        filters=_filters(states, text("units")),
+        others=(*_connections(text("connections in use"), addresses), *_mounts(text("mounts"))),
+        is_virtual="hypervisor" in flags if flags else None,
+        product=" ".join(value for key in ("sys_vendor", "product_name") if (value := dmi.get(key, ""))),
+        is_avahi_active=states[AVAHI] == "active" if AVAHI in states else None,
+    )
+
+
+def _memory(text: str) -> NodeMemory | Unknown:
+    values = parse_values(text)
+    total = number(values.get("/proc/meminfo", "").removeprefix("MemTotal: ").removesuffix(" kB"))
+    free = number(values.get("/proc/sys/vm/min_free_kbytes", ""))
+    if not total or total < 0 or free is None or free < 0:
+        return Unknown("its kernel did not report its memory, or not vm.min_free_kbytes")
+    nodes, cpus = (_count(values.get(f"/sys/devices/system/{what}/online", "")) for what in ("node", "cpu"))
+    return NodeMemory(total, free, nodes or 1, cpus)
+
+
+def _count(ranges: str) -> int | None:
+    """The number of numbers in `0-3,8`; None where that cannot be parsed."""
+    total = 0
+    for part in ranges.split(","):
+        first, dash, last = part.partition("-")
+        low, high = number(first), number(last if dash else first)
+        if low is None or high is None or not 0 <= low <= high < 4096:
+            return None
+        total += high - low + 1
+    return total
+
+
+_STAT = re.compile(r"([0-9]+) [(]([a-z]+)_([a-z]+[0-9a-z]*)_?([^)]*)[)] (.*)", re.ASCII)
+_POLICY_AT = 41 - 3
+"""The position of the policy in the fields that follow the name: field 41 of proc(5), counted from 1; 40 is the
+priority."""
+
+
+def _processes(
+    text: str, programs: str, instances: Sequence[str] | Unknown, contained: frozenset[str]
+) -> tuple[ScheduledProcess, ...] | Unknown:
+    if "visible" not in programs.split("\n"):
+        return Unknown(
+            "this user may not see the processes of other users there (hidepid of /proc)",
+            MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
+        )
+    known = () if isinstance(instances, Unknown) else tuple(instances)
+    found: list[ScheduledProcess] = []
+    for line in text.split("\n"):
+        matched = _STAT.fullmatch(line.strip())
+        if matched is None or matched[1] in contained:
+            continue
+        fields = matched[5].split(" ")
+        values = [number(word) for word in fields[_POLICY_AT - 1 : _POLICY_AT + 1]]
+        if len(values) == 2 and values[0] is not None and values[1] is not None:
+            # The kernel cuts a name off after 15 characters.
+            full = [name for name in known if name.startswith(matched[4])]
+            instance = full[0] if len(full) == 1 else matched[4]
+            found.append(ScheduledProcess(matched[3].upper(), instance, policy=values[1], priority=values[0]))
+    return tuple(sorted(found, key=lambda p: (p.instance, p.name)))
+
+
+def _oradism(text: str) -> Iterator[RightsOfOradism]:
+    for line in text.split("\n"):
+        owner, _, rest = line.partition(" ")
+        mode, _, path = rest.partition(" ")
+        if owner and path.startswith("/") and re.fullmatch("[0-7]{3,4}", mode):
+            yield RightsOfOradism(path, owner, mode)
+
+
+def _unit_states(text: str) -> dict[str, str]:
+    """The state of each unit after those that bring interfaces up; empty where systemctl did not answer."""
+    states = [line.strip() for line in text.split("\n") if line.strip() in _STATES]
+    if len(states) != len(UNITS) + len(ALL_UNITS):
+        return {}
+    return dict(zip(ALL_UNITS, states[len(UNITS) :], strict=True))
+
+
+def _filters(states: Mapping[str, str], text: str) -> PacketFilters | Unknown:
+    if not states:
+        return Unknown("systemctl did not report the services of packet filters there")
+    active = tuple(unit for unit in FILTER_UNITS if states[unit] == "active")
+    lines = [line.removeprefix(ZONE_LINE) for line in text.split("\n") if line.startswith(ZONE_LINE)]
+    if FILTER_UNITS[0] not in active:
+        return PacketFilters(active, zones=())
+    zones: dict[str, str] = {}
+    default = zone = ""
+    for line in lines:
+        if line and not line.startswith(" "):
+            zone = line.split(" ")[0]
+            default = zone if line.endswith("(default)") else default
+        elif (words := line.split()) and words[0] == "interfaces:":
+            zones |= dict.fromkeys(words[1:], zone)
+    if not zones:
+        said = next((line.strip() for line in lines if line.strip()), "it printed no answer")
+        return PacketFilters(
+            active,
+            zones=Unknown(
+                f"firewall-cmd shows no zone of an interface to this user ({said[:120]})",
+                MissingRight("query firewalld, as root", ("firewall-cmd --get-active-zones",)),
+            ),
+        )
+    return PacketFilters(active, tuple(FirewalldZone(name, found) for name, found in sorted(zones.items())), default)
+
+
+_CONNECTION = re.compile(r"\s*\d+: ([0-9A-Fa-f]+):([0-9A-Fa-f]{4}) ([0-9A-Fa-f]+):([0-9A-Fa-f]{4}) 01 ", re.ASCII)
+
+
+def _connections(text: str, addresses: Callable[[str], str | None]) -> Iterator[PrivateUse]:
+    """One entry for each service, local and remote address, with the number of connections."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for line in text.split("\n"):
+        if not (matched := _CONNECTION.match(line)):
+            continue
+        ports = int(matched[2], 16), int(matched[4], 16)
+        service = next((SERVICES[port] for port in ports if port in SERVICES), "")
+        local, remote = addresses(matched[1]), addresses(matched[3])
+        if service and local and remote:
+            counts[service, local, remote] += 1
+    for (service, local, remote), connections in sorted(counts.items()):
+        yield PrivateUse(service, local, remote, connections)
+
+
+_MOUNT_SERVICES = {"nfs": "NFS", "nfs4": "NFS", "cifs": "SMB", "smb3": "SMB"}
+
+
+def _mounts(text: str) -> Iterator[PrivateUse]:
+    for line in text.split("\n"):
+        words = line.split(" ")
+        if len(words) < 4 or words[2] not in _MOUNT_SERVICES:
+            continue
+        options = dict(option.partition("=")[::2] for option in words[3].split(","))
+        if remote := options.get("addr", ""):
+            local = options.get("clientaddr", "")
+            yield PrivateUse(_MOUNT_SERVICES[words[2]], local, remote, 0, mount=words[1])
