@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
@@ -58,6 +59,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("beyond_sample")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("beyond_sample")]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the table of the case book, where cases ran: what was right first, partly, missed, and what was false."""
+    reports = [r for status in ("passed", "failed") for r in terminalreporter.getreports(status)]
+    recorded = [value for r in reports for name, value in r.user_properties if name == "outcome"]
+    if recorded:
+        # Only here: the other tests do not need what knows the reports.
+        from tests.cases.outcomes import Outcome, table
+
+        terminalreporter.section("the case book")
+        outcomes = [msgspec.convert(value, Outcome) for value in recorded]
+        for line in table(outcomes, every_case=config.getoption("--all-cases")):
+            terminalreporter.write_line(line)
 
 
 def pytest_collection_finish() -> None:

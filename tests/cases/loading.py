@@ -26,6 +26,7 @@ from checks.model.facts import (
     InterfaceConfiguration,
     KeptMtu,
     Leg,
+    Neighbour,
     NetworkService,
     Node,
     NodeSetup,
@@ -34,11 +35,12 @@ from checks.model.facts import (
     PingSeries,
     PrivateNetwork,
     Route,
+    Unknown,
     UnreadNode,
     Verdict,
 )
 from checks.model.finding import PROBLEMS, Finding, Status
-from checks.model.hypothesis import Standing
+from checks.model.hypothesis import Hypothesis, Standing
 from checks.model.report import Report, exit_code
 from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, device, history, own_activity, pings
@@ -66,6 +68,9 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
     parent: str | None = None
     members: tuple[str, ...] | None = None
     addresses: tuple[str, ...] | None = None
+    speed: int | str | None = None
+    """In Mbit/s; a text is the reason why it is not known."""
+    duplex: str | None = None
     link: str | None = None
     """The link state of the kernel: `down`, `lowerlayerdown`."""
     off: bool = False
@@ -83,6 +88,8 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
             "members": self.members,
             "operational_state": self.link,
             "administratively_up": False if self.off else None,
+            "speed_mbps": Unknown(self.speed) if isinstance(self.speed, str) else self.speed,
+            "duplex": Unknown(self.speed) if isinstance(self.speed, str) else self.duplex,
         }
         if self.addresses is not None:
             fields["addresses"] = tuple(_address(text) for text in self.addresses)
@@ -95,6 +102,16 @@ def _address(text: str) -> Address:
     with_length, _, label = text.partition(" ")
     ip, _, length = with_length.partition("/")
     return Address(ip, int(length), label)
+
+
+class NeighbourOf(_Table, frozen=True, kw_only=True):
+    """A neighbour entry of some nodes."""
+
+    node: str | tuple[str, ...]
+    ip: str
+    interface: str
+    mac: str
+    state: str = "reachable"
 
 
 class RouteOf(_Table, frozen=True, kw_only=True):
@@ -128,11 +145,12 @@ class PathOf(_Table, frozen=True, kw_only=True):
     too_big_from: str = ""
     hops: int | None = None
     reason: str = ""
+    neighbour_mac: str = ""
 
     def probes(self, networks: Iterable[PrivateNetwork]) -> Iterator[PathProbe]:
         """Yield the probed paths."""
         network = next(n for n in networks if n.interface == self.network)
-        more: dict[str, object] = {"hops": self.hops, "reason": self.reason}
+        more: dict[str, object] = {"hops": self.hops, "reason": self.reason, "neighbour_mac": self.neighbour_mac}
         if self.small or self.full:
             (sent, back), (sent_full, back_full) = self.small or (20, 20), self.full or (20, 20)
             mtu = network.mtu if isinstance(network.mtu, int) else 9000
@@ -199,6 +217,7 @@ class Make(_Table, frozen=True, kw_only=True):
     oifcfg: tuple[str, ...] = ()
     haip: str = "ONLINE"
     interface: tuple[InterfaceOf, ...] = ()
+    neighbour: tuple[NeighbourOf, ...] = ()
     route: tuple[RouteOf, ...] = ()
     path: tuple[PathOf, ...] = ()
     boot: tuple[BootOf, ...] = ()
@@ -208,6 +227,8 @@ class Make(_Table, frozen=True, kw_only=True):
     lost: tuple[LostBlocks, ...] = ()
     ping: tuple[PingOf, ...] = ()
     past_loss: tuple[PastLoss, ...] = ()
+    fragment_memory: dict[str, int] = {}
+    """The bytes that packets in reassembly used, by node."""
     thresholds: dict[str, float] = {}
 
     lab: tuple[str, ...] | None = None
@@ -259,6 +280,9 @@ class Make(_Table, frozen=True, kw_only=True):
                 )
                 others = tuple(r for r in built.routes if (r.destination, r.metric) != (route.to, route.metric))
                 built = msgspec.structs.replace(built, routes=(*others, new_route))
+        entries = [n for n in self.neighbour if built.name in _several(n.node)]
+        neighbours = tuple(Neighbour(n.ip, n.interface, n.mac, n.state) for n in entries)
+        built = msgspec.structs.replace(built, neighbours=(*built.neighbours, *neighbours))
         return msgspec.structs.replace(built, sysctls={**built.sysctls, **self.sysctl.get(built.name, {})})
 
     def _clusterware(self) -> Clusterware:
@@ -282,7 +306,7 @@ class Make(_Table, frozen=True, kw_only=True):
 
     def _counted(self, name: str) -> CounterChange:
         flat = {f"{group}_{n}": value for group, values in self.counted[name].items() for n, value in values.items()}
-        return change(name, **flat)
+        return msgspec.structs.replace(change(name, **flat), fragment_memory_bytes=self.fragment_memory.get(name))
 
     def _activity(self) -> Activity:
         own: dict[int, dict[str, int]] = {}
@@ -333,6 +357,37 @@ class Expected(_Table, frozen=True, kw_only=True):
         )
 
 
+class ExpectedCause(_Table, frozen=True, kw_only=True):
+    """A cause with which the diagnosis must begin, at its place in the order of the case."""
+
+    cause: str | tuple[str, ...]
+    """The code of the cause; several where the evidence cannot tell them apart."""
+    standing: Standing | None = None
+    place: str = "*"
+    """The place, as the hypothesis has it; `*` matches any text."""
+    nodes: tuple[str, ...] | None = None
+    network: str | None = None
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """The codes, any of which is right."""
+        return _several(self.cause)
+
+    def fits(self, hypothesis: Hypothesis) -> bool:
+        """Whether the hypothesis is the cause at the right place, with any standing that is in the first lines."""
+        return (
+            hypothesis.cause in self.causes
+            and hypothesis.standing in (Standing.PROVED, Standing.SUPPORTED)
+            and (self.place == "*" or any(fnmatchcase(place, self.place) for place in hypothesis.places))
+            and (self.nodes is None or set(self.nodes) <= set(hypothesis.nodes))
+            and (self.network is None or self.network in hypothesis.networks)
+        )
+
+    def is_met_by(self, hypothesis: Hypothesis) -> bool:
+        """Whether the hypothesis is the expected one."""
+        return self.fits(hypothesis) and self.standing in (None, hypothesis.standing)
+
+
 class Expect(_Table, frozen=True, kw_only=True):
     """The expected result of a run: each of these findings, and no other problem."""
 
@@ -342,6 +397,10 @@ class Expect(_Table, frozen=True, kw_only=True):
     """Codes of problems that the report may contain."""
     causes: tuple[str, ...] | None = None
     """The codes of the proved and the supported causes, in the order of the report."""
+    cause: tuple[ExpectedCause, ...] = ()
+    """The causes with which the diagnosis begins, in this order."""
+    excluded: tuple[str, ...] = ()
+    """The codes of causes that must be excluded."""
     unexplained: int | None = None
     """The number of effects that none of these causes explains."""
     lost: tuple[tuple[str, str], ...] = ()
@@ -369,6 +428,11 @@ class Case(_Table, frozen=True, kw_only=True):
     """Order among cases that share a practice cluster: cases that leave traces have a higher number."""
     name: str = ""
     """The file name without its suffix."""
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether the case is a variant that must cause no alarm."""
+        return "healthy" in self.name
 
     def faults_of(self, report: Report, noise: Iterable[str] = ()) -> list[str]:
         """Return the differences from the expected report, a line each; an empty list when there are none."""
