@@ -238,8 +238,8 @@ def _line(found: FaultyNic) -> str:
 
 
 def _traffic(nic: PrivateNic) -> str:
-    value = nic.counts.value
-    return f"{nic.node}: {nic.name} {value('rx_packets'):,} packets received, {value('tx_packets'):,} sent, {nic.few_dropped:,} dropped"
+    received, sent = nic.counts.value("rx_packets"), nic.counts.value("tx_packets")
+    return f"{nic.node}: {nic.name} {received:,} packets received, {sent:,} sent, {nic.few_dropped:,} dropped"
 
 
 def _time(nics: Sequence[PrivateNic]) -> str:
