@@ -21,6 +21,7 @@ from checks.model.facts import (
     Clusterware,
     ConfiguredInterface,
     CounterChange,
+    CounterChanges,
     Haip,
     Interface,
     InterfaceConfiguration,
@@ -43,7 +44,18 @@ from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.hypothesis import Hypothesis, Standing
 from checks.model.report import Report, exit_code
 from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
-from tests.fixtures.databases import activity, asked, change, counters, database, device, history, own_activity, pings
+from tests.fixtures.databases import (
+    activity,
+    asked,
+    change,
+    counters,
+    database,
+    device,
+    history,
+    own_activity,
+    pings,
+    system,
+)
 from tests.fixtures.databases import past_loss as loss_of_the_past
 from tests.fixtures.databases import transfers as transfers_of
 
@@ -223,6 +235,7 @@ class Make(_Table, frozen=True, kw_only=True):
     boot: tuple[BootOf, ...] = ()
     sysctl: dict[str, dict[str, str]] = {}
     counted: dict[str, dict[str, dict[str, int]]] = {}
+    system: dict[str, dict[str, dict[str, int]]] = {}
     statistics: dict[str, dict[str, int]] = {}
     lost: tuple[LostBlocks, ...] = ()
     ping: tuple[PingOf, ...] = ()
@@ -251,7 +264,7 @@ class Make(_Table, frozen=True, kw_only=True):
         numbers = range(1, self.nodes + 1)
         return asked(
             built,
-            counters=counters(self.nodes, *(self._counted(name) for name in self.counted)),
+            counters=self._counters(built),
             database=database(self.nodes, self.database) if self.database else NOT_REQUESTED,
             activity=self._activity() if self.database else NOT_REQUESTED,
             history=history(
@@ -303,6 +316,18 @@ class Make(_Table, frozen=True, kw_only=True):
         assert isinstance(setup.kept, tuple)
         entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in declared.values()]
         return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in declared), *entries))
+
+    def _counters(self, built: Cluster) -> CounterChanges:
+        """Return the counters of all nodes; each interface of a node is counted."""
+        known = counters(self.nodes, *(self._counted(name) for name in self.counted))
+        names = {node.name: [i.name for i in node.interfaces] for node in built.read_nodes()}
+        return msgspec.structs.replace(
+            known,
+            nodes=tuple(
+                msgspec.structs.replace(c, system=system(self.system.get(c.node), names.get(c.node, ())))
+                for c in known.nodes
+            ),
+        )
 
     def _counted(self, name: str) -> CounterChange:
         flat = {f"{group}_{n}": value for group, values in self.counted[name].items() for n, value in values.items()}
