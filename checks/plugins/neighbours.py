@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, Neighbour, Node, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -119,11 +120,26 @@ def _entries(cluster: Cluster) -> Iterator[_Entry]:
     for node in cluster.read_nodes():
         for entry in node.neighbours:
             peer, interface = owners.get(entry.ip, ("", None))
+            if not _is_in_use(node, entry):
+                continue
             if interface and peer != node.name and entry.mac_address and entry.state not in ("failed", "incomplete"):
                 yield _Entry(
                     node.name, entry.interface, entry.ip, entry.mac_address.casefold(), entry.state, peer,
                     interface.name, interface.mac_address.casefold(),
                 )  # fmt: skip
+
+
+def _is_in_use(node: Node, entry: Neighbour) -> bool:
+    """Return whether the node can use an entry. After a HAIP moved, the old NIC keeps entries for the range of HAIP."""
+    interface = node.interface(entry.interface)
+    if interface is None or not entry.ip.startswith("169.254."):
+        return True
+    try:
+        ip = ipaddress.IPv4Address(entry.ip)
+        own = [ipaddress.IPv4Interface(f"{a.ip}/{a.prefix_length}").network for a in interface.addresses if "." in a.ip]
+    except ValueError:
+        return True
+    return any(ip in network for network in own)
 
 
 def _wrong(same: Sequence[_Entry], *, is_other_nic: bool) -> Finding:

@@ -116,8 +116,8 @@ def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
     logs = [log for s in setups if isinstance(s.logs, NodeLogs) for log in s.logs.logs if _is_read(log)]
     return kinds.QUIET.finding(
         Status.PASS,
-        f"In {counted(len(logs), 'alert log')} of {named(read, 'node')}, racwire found none of the messages on its list in "
-        "the last 24 h.",
+        f"In {counted(len(logs), 'alert log')} of {named(read, 'node')}, racwire found none of the messages on its "
+        "list in the last 24 h.",
         subject=f"{counted(len(logs), 'log')} searched",
         seen=some([log.path for log in logs]),
         evidence=[(node, _TOPIC) for node in read],

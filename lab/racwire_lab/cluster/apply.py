@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from racwire_lab.cluster import clusterware, databases, holders, node_programs, ssh_logins, stack, wiring
+from racwire_lab.cluster import alert_logs, clusterware, databases, holders, node_programs, ssh_logins, stack, wiring
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import PortId
@@ -159,6 +159,7 @@ def _write_states(running: RunningCluster, target: Desired) -> None:
     clusterware.write_answers(running.directory, target)
     stack.write_haips(running.directory, target)
     node_programs.write_neighbours(running.directory, target)
+    alert_logs.follow(running.directory, target.past_lines)
     databases.apply_state(running.directory, target)
     for node, login in target.logins.items():
         ssh_logins.set_login(running.directory, node, login)
