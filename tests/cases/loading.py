@@ -43,6 +43,7 @@ from checks.model.facts import (
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.hypothesis import Hypothesis, Standing
 from checks.model.report import Report, exit_code
+from tests.cases.log_case import LogLineOf, logs_of
 from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
 from tests.fixtures.databases import (
     activity,
@@ -231,6 +232,10 @@ class Make(_Table, frozen=True, kw_only=True):
     interface: tuple[InterfaceOf, ...] = ()
     neighbour: tuple[NeighbourOf, ...] = ()
     route: tuple[RouteOf, ...] = ()
+    log: tuple[LogLineOf, ...] = ()
+    """Lines of alert logs; where there is one, the logs of all nodes were read."""
+    inactive: tuple[str, ...] = ()
+    """The nodes that olsnodes shows as Inactive."""
     path: tuple[PathOf, ...] = ()
     boot: tuple[BootOf, ...] = ()
     sysctl: dict[str, dict[str, str]] = {}
@@ -305,12 +310,18 @@ class Make(_Table, frozen=True, kw_only=True):
             words = [line.split() for line in self.oifcfg]
             entries = tuple(ConfiguredInterface(n, net, scope, tuple(r.split(","))) for n, net, scope, r in words)
             changes["configuration"] = InterfaceConfiguration(entries)
+        if self.inactive and isinstance(facts.members, tuple):
+            changes["members"] = tuple(
+                msgspec.structs.replace(m, status="Inactive") if m.name in self.inactive else m for m in facts.members
+            )
         if self.haip != "ONLINE":
             changes["haip"] = Haip(False) if self.haip == "absent" else Haip(True, "ONLINE", self.haip)
         return msgspec.structs.replace(facts, **changes)
 
     def _setup(self, setup: NodeSetup | UnreadNode) -> NodeSetup | UnreadNode:
         declared = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
+        if self.log and isinstance(setup, NodeSetup):
+            setup = msgspec.structs.replace(setup, logs=logs_of(setup.name, self.log))
         if isinstance(setup, UnreadNode) or not declared:
             return setup
         assert isinstance(setup.kept, tuple)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racwire_lab.cluster import (
+    alert_logs,
     clusterware,
     counted_faults,
     databases,
@@ -178,6 +179,7 @@ def _write_states(running: RunningCluster, target: Desired) -> None:
     clusterware.write_answers(running.directory, target)
     stack.write_haips(running.directory, target)
     node_programs.write_neighbours(running.directory, target)
+    alert_logs.follow(running.directory, target.past_lines)
     databases.apply_state(running.directory, target)
     for node, login in target.logins.items():
         ssh_logins.set_login(running.directory, node, login)

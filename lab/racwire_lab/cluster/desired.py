@@ -86,6 +86,8 @@ class Desired:
     members: tuple[str, ...]
     private: tuple[str, ...]
     """One line a node for the ping of Clusterware: the node, `answers` or `silent`, its private addresses."""
+    past_lines: dict[str, str]
+    """The nodes whose alert logs have lines of some hours ago, with the version of the database."""
     instances: dict[str, DesiredInstance]
     """The database instance of each node; empty when the cluster has no database."""
     counted: CountedFaults
@@ -126,6 +128,7 @@ def desired(
         getif=tuple(_getif(shape, broken)),
         members=tuple(_member(shape, node, broken) for node in shape.nodes),
         private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
+        past_lines={node: shape.database for node in shape.nodes if ActiveFault("log-lines", node, None) in broken},
         instances=instances(shape, nics, broken),
         counted=CountedFaults(short_queues(nics, broken), grown_files(nics, broken)),
     )
@@ -137,6 +140,8 @@ def _cable(
     if ActiveFault("switch-mtu", *port) in broken:
         port_mtu = min(port_mtu, STANDARD_MTU)
     unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
+    if network.private:
+        unplugged.add(ActiveFault("evicted-node", port.node, None))
     return Cable(
         bridge=bridge,
         plugged=broken.isdisjoint(unplugged),

@@ -74,6 +74,20 @@ _CATALOGUE = (
         "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
     ),
     *LAYER2_FAULTS,
+    _node(
+        "evicted-node",
+        "One node lost its private networks, and CSS evicted it from the cluster.",
+        "Pulls the cables of all private NICs of the node while misscount is 3 s: both sides log the missing "
+        "heartbeat, the node leaves the cluster with its instance, and olsnodes shows it as Inactive. After `lab mend` "
+        "it joins again; the lines remain in the logs.",
+        database=True,
+    ),
+    _node(
+        "log-lines",
+        "The alert logs of one node have lines about the interconnect from some hours ago.",
+        "Adds missing heartbeats of 6 and 3 hours ago to the alert log of Clusterware, and an IPC send timeout to that "
+        "of the instance; the network is healthy now. `lab mend` removes the lines.",
+    ),
     *LOGIN_FAULTS,
     *COUNTED_FAULTS,
     _node(
