@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
 from racwire_lab.lab_errors import LabUsageError
@@ -64,6 +65,7 @@ _CATALOGUE = (
         "The cable of one private NIC is pulled.",
         "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
     ),
+    *HOST_FAULTS,
     *LOGIN_FAULTS,
     _node(
         "slow-clusterware",
