@@ -28,6 +28,7 @@ STORAGE_PORT = 2049
 _STRANGER = Path(__file__).parents[1] / "programs" / "stranger.py"
 _ADAPTOR = Path(__file__).parents[1] / "adaptors" / "ethtool"
 _MOUNTED = ("speed", "duplex")
+_HEALTHY_LINK = ("10000", "full")
 
 
 def _nic(name: str, summary: str, effect: str) -> Fault:
@@ -131,15 +132,20 @@ def host_state(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: froz
             _haip_route(network, nic) for network, nic in own if nic.haip and has("haip-route-mtu", network)
         ),
         links=tuple(
-            (nic.name, "1000" if has("speed-differs", network) else "10000", duplex)
+            (nic.name, *link)
             for network, nic in own
-            if (duplex := "half" if has("duplex-half", network) else "full") == "half" or has("speed-differs", network)
+            if (link := _link(has("speed-differs", network), has("duplex-half", network))) != _HEALTHY_LINK
         ),
         rings=tuple((nic.name, _RING if has("small-rings", network) else _RING_MOST) for network, nic in own)
         if has_rings
         else (),
         copies=tuple(_copies(shape, node, nics, broken)),
     )
+
+
+def _link(is_slow: bool, is_half: bool) -> tuple[str, str]:
+    speed, duplex = _HEALTHY_LINK
+    return "1000" if is_slow else speed, "half" if is_half else duplex
 
 
 def _default(network: Network, nic: Nic) -> tuple[str, str]:
@@ -190,9 +196,9 @@ class HostChange:
         ended = [step for step in reversed(self.before.routes) if step not in self.after.routes]
         ended += [step for step in self.before.haip_routes if has_haip and step not in self.after.haip_routes]
         jobs = self._ip([off for _, off in ended if off])
-        gone = [link for link in self.before.links if link not in self.after.links]
-        umounts = [f"umount -n /sys/class/net/{shlex.quote(name)}/{file}" for name, *_ in gone for file in _MOUNTED]
-        jobs += self._sh(umounts)
+        kept = {name for name, *_ in self.after.links}
+        for name in (name for name, *_ in self.before.links if name not in kept):
+            self._write_link(name, *_HEALTHY_LINK)
         for copy in set(self.before.copies) - set(self.after.copies):
             self._copy_file(copy).unlink(missing_ok=True)
         return jobs
@@ -225,13 +231,21 @@ class HostChange:
         argv = [*into(self.holder, "mount", "net", rootless=self.rootless), "sh", "-e", "-c", "\n".join(commands)]
         return [LabJob(argv, "", f"change the settings of {self.node}")] if commands else []
 
-    def _mounts(self, name: str, speed: str, duplex: str) -> list[str]:
-        home = node_home(self.directory, self.node)
-        commands = []
-        for file, value in zip(_MOUNTED, (speed, duplex), strict=True):
-            own = home / f"{name}.{file}"
+    def _write_link(self, name: str, *values: str) -> list[tuple[str, str]]:
+        """Write the files that hide those of the kernel; return each with its value."""
+        files = []
+        for file, value in zip(_MOUNTED, values, strict=True):
+            own = node_home(self.directory, self.node) / f"{name}.{file}"
             own.write_text(f"{value}\n", encoding="ascii")
-            commands.append(f"mount -n --bind {shlex.quote(str(own))} /sys/class/net/{shlex.quote(name)}/{file}")
+            files.append((str(own), value))
+        return files
+
+    def _mounts(self, name: str, speed: str, duplex: str) -> list[str]:
+        """A file that hides the kernel's stays until the node ends: later it only changes its content."""
+        commands = []
+        for file, (own, value) in zip(_MOUNTED, self._write_link(name, speed, duplex), strict=True):
+            place = f"/sys/class/net/{shlex.quote(name)}/{file}"
+            commands.append(f'[ "$(cat {place})" = {value} ] || mount -n --bind {shlex.quote(own)} {place}')
         return commands
 
     def _copy_file(self, copy: tuple[str, str]) -> Path:
