@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
@@ -88,6 +89,7 @@ _CATALOGUE = (
         "Adds missing heartbeats of 6 and 3 hours ago to the alert log of Clusterware, and an IPC send timeout to that "
         "of the instance; the network is healthy now. `lab mend` removes the lines.",
     ),
+    *HOST_FAULTS,
     *LOGIN_FAULTS,
     *COUNTED_FAULTS,
     _node(
