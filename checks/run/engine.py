@@ -97,7 +97,10 @@ class Engine:
 
     def report(self, *, interrupted: bool = False) -> Report:
         """Return the report of the findings so far; with `interrupted`, unfinished checks are UNKNOWN."""
-        findings = [f for concluded in self._concluded.values() for f in concluded]
+        # In the order of the checks, not in that in which they ended: the same facts give the same report.
+        order = {check.id: number for number, check in enumerate(self.checks)}
+        concluded = sorted(self._concluded, key=lambda name: order.get(name, len(order)))
+        findings = [f for name in concluded for f in self._concluded[name]]
         if interrupted:
             findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
         if self._load_outweighs_pings:
