@@ -44,7 +44,8 @@ BETWEEN_NODES = (
         code="CAUSE-08",
         name="A packet filter drops packets of the interconnect",
         sources=(mos(8),),
-        supported_by=("IC-FILTER-002", "IC-PATH-005"),
+        proved_by=("IC-FLOW-009",),
+        supported_by=("IC-FILTER-002", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008"),
         hinted_by=("IC-PATH-007",),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
