@@ -65,6 +65,9 @@ def neighbours(cluster: Cluster) -> Iterator[Finding]:
     also searches for a private address or a MAC address that two nodes have. racwire sends no ARP packet of its own: a
     second owner outside the cluster shows where a node has its entry. An entry that is stale is a warning, since it may
     be of a NIC that was replaced.
+    The check also searches for a private address or a MAC address that two nodes have. A second owner outside the
+    cluster shows here where a node has its entry; the check address-owners looks for it with ARP probes. An entry that
+    is stale is a warning, since it may be of a NIC that was replaced.
     """
     if isinstance(cluster.networks, Unknown):
         return
