@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Interface, PrivateNetwork, Unknown
-from checks.model.facts import Cluster, Neighbour, Node, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import hub, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -62,12 +60,9 @@ def neighbours(cluster: Cluster) -> Iterator[Finding]:
     """Compares the neighbour entries of each node with the MAC addresses of the NICs that have these addresses.
 
     Entries are read with the nodes, and again after the pings for nodes between which pings got no answer. The check
-    also searches for a private address or a MAC address that two nodes have. racwire sends no ARP packet of its own: a
-    second owner outside the cluster shows where a node has its entry. An entry that is stale is a warning, since it may
+    also searches for a private address or a MAC address that two nodes have. A second owner
+    outside the cluster shows where a node has its entry; the check address-owners probes for it. An entry that is stale is a warning, since it may
     be of a NIC that was replaced.
-    The check also searches for a private address or a MAC address that two nodes have. A second owner outside the
-    cluster shows here where a node has its entry; the check address-owners looks for it with ARP probes. An entry that
-    is stale is a warning, since it may be of a NIC that was replaced.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -110,42 +105,6 @@ def _right(cluster: Cluster, entries: Sequence[NeighbourEntry]) -> Finding:
 
 
 def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
-
-
-def _entries(cluster: Cluster) -> Iterator[_Entry]:
-    owners = {
-        address.ip: (port.node, interface)
-        for network in ([] if isinstance(cluster.networks, Unknown) else cluster.networks)
-        for port in network.ports
-        if (interface := cluster.interface(port)) and interface.mac_address
-        for address in interface.addresses
-    }
-    for node in cluster.read_nodes():
-        for entry in node.neighbours:
-            peer, interface = owners.get(entry.ip, ("", None))
-            if not _is_in_use(node, entry):
-                continue
-            if interface and peer != node.name and entry.mac_address and entry.state not in ("failed", "incomplete"):
-                yield _Entry(
-                    node.name, entry.interface, entry.ip, entry.mac_address.casefold(), entry.state, peer,
-                    interface.name, interface.mac_address.casefold(),
-                )  # fmt: skip
-
-
-def _is_in_use(node: Node, entry: Neighbour) -> bool:
-    """Return whether the node can use an entry. After a HAIP moved, the old NIC keeps entries for the range of HAIP."""
-    interface = node.interface(entry.interface)
-    if interface is None or not entry.ip.startswith("169.254."):
-        return True
-    try:
-        ip = ipaddress.IPv4Address(entry.ip)
-        own = [ipaddress.IPv4Interface(f"{a.ip}/{a.prefix_length}").network for a in interface.addresses if "." in a.ip]
-    except ValueError:
-        return True
-    return any(ip in network for network in own)
-
-
-def _wrong(same: Sequence[_Entry], *, is_other_nic: bool) -> Finding:
     first, nodes = same[0], list(dict.fromkeys(e.node for e in same))
     macs = list(dict.fromkeys(e.mac for e in same))
     verb = "sends" if len(nodes) == 1 else "send"

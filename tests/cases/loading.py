@@ -21,7 +21,6 @@ from checks.model.facts import (
     Clusterware,
     ConfiguredInterface,
     CounterChange,
-    CounterChanges,
     Haip,
     Interface,
     InterfaceConfiguration,
@@ -270,7 +269,6 @@ class Make(_Table, frozen=True, kw_only=True):
         numbers = range(1, self.nodes + 1)
         return asked(
             built,
-            counters=self._counters(built),
             counters=counters(self.nodes, *(self._counted(node) for node in built.read_nodes())),
             database=database(self.nodes, self.database) if self.database else NOT_REQUESTED,
             activity=self._activity() if self.database else NOT_REQUESTED,
@@ -327,9 +325,8 @@ class Make(_Table, frozen=True, kw_only=True):
         if isinstance(setup, UnreadNode) or node is None:
             return setup
         instance = f"prod{setup.name.removeprefix('rac')}" if self.database else ""
-        return msgspec.structs.replace(
-            setup, host=healthy_facts.host(node, instance), logs=healthy_facts.logs(node, instance)
-        )
+        logs = setup.logs if self.log else healthy_facts.logs(node, instance)
+        return msgspec.structs.replace(setup, host=healthy_facts.host(node, instance), logs=logs)
 
     def _setup(self, setup: NodeSetup | UnreadNode) -> NodeSetup | UnreadNode:
         declared = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
@@ -341,29 +338,15 @@ class Make(_Table, frozen=True, kw_only=True):
         entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in declared.values()]
         return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in declared), *entries))
 
-    def _counters(self, built: Cluster) -> CounterChanges:
-        """Return the counters of all nodes; each interface of a node is counted."""
-        known = counters(self.nodes, *(self._counted(name) for name in self.counted))
-        names = {node.name: [i.name for i in node.interfaces] for node in built.read_nodes()}
-        return msgspec.structs.replace(
-            known,
-            nodes=tuple(
-                msgspec.structs.replace(c, system=system(self.system.get(c.node), names.get(c.node, ())))
-                for c in known.nodes
-            ),
-        )
-
-    def _counted(self, name: str) -> CounterChange:
-        flat = {f"{group}_{n}": value for group, values in self.counted[name].items() for n, value in values.items()}
-        return msgspec.structs.replace(change(name, **flat), fragment_memory_bytes=self.fragment_memory.get(name))
-
     def _counted(self, node: Node) -> CounterChange:
         groups = self.counted.get(node.name, {})
         flat = {f"{group}_{n}": value for group, values in groups.items() for n, value in values.items()}
         return msgspec.structs.replace(
             change(node.name, **flat),
             fragment_memory_bytes=self.fragment_memory.get(node.name),
-            system=healthy_facts.system(node),
+            system=system(self.system[node.name], [i.name for i in node.interfaces])
+            if node.name in self.system
+            else healthy_facts.system(node),
         )
 
     def _activity(self) -> Activity:

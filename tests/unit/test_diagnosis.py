@@ -99,13 +99,6 @@ def test_counts_of_the_past_make_a_cause_possible_and_never_more():
     assert {found[code] for code in ("CAUSE-01", "CAUSE-15", "CAUSE-16")} == {Standing.POSSIBLE}
 
 
-def test_causes_that_one_finding_supports_equally_share_a_line():
-    lines = list(cause_entries(diagnose(cluster(2), [finding("IC-PATH-005", network=NET2)])))
-    (found,) = (text for label, text in lines if label == "Cause")
-    assert found.startswith("one of CAUSE-01 Faulty cable")
-    assert all(code in found for code in ("CAUSE-08", "CAUSE-20", "CAUSE-21"))
-
-
 def test_a_check_that_shows_nothing_clears_a_cause_unless_it_was_in_doubt():
     names = finding("IC-IFACE-008", Status.WARN)
     assert standings(names)["CAUSE-32"] is Standing.EXCLUDED
