@@ -65,7 +65,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_right(self) -> bool:
         """Whether nothing is to be improved."""
-        return self.result in (Result.RIGHT, Result.QUIET, Result.BOTH) and not self.false
+        return _is_well(self) and not self.false
 
 
 def outcome_of(case: Case, report: Report) -> Outcome:
@@ -149,7 +149,7 @@ def table(outcomes: Sequence[Outcome], *, every_case: bool) -> list[str]:
         if own:
             counts = {result: sum(o.result is result for o in own) for result in Result}
             shares = ", ".join(f"{n} {result}" for result, n in counts.items() if n)
-            right = sum(o.result in (Result.RIGHT, Result.QUIET, Result.BOTH) for o in own)
+            right = sum(map(_is_well, own))
             false = sum(bool(o.false) for o in own)
             share = 100 * right / len(own)
             lines.append(
@@ -157,6 +157,20 @@ def table(outcomes: Sequence[Outcome], *, every_case: bool) -> list[str]:
                 "false sentence"
             )
     return lines
+
+
+def missed_goals(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the groups that miss their goal, or have a false sentence."""
+    return [
+        group
+        for group, goal in GOALS.items()
+        if (own := [o for o in outcomes if o.group == group])
+        and (100 * sum(_is_well(o) for o in own) < goal * len(own) or any(o.false for o in own))
+    ]
+
+
+def _is_well(outcome: Outcome) -> bool:
+    return outcome.result in (Result.RIGHT, Result.QUIET, Result.BOTH)
 
 
 def counted_cases(number: int) -> str:
