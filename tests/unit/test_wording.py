@@ -86,7 +86,8 @@ def across(*groups):
         (NODES, (NODES[:2], NODES[2:]), "between rac1 and rac2 on one side and rac3 and rac4 on the other, both ways"),
         (SIX, (("rac1", "rac3", "rac5"), ("rac2", "rac4", "rac6")),
          "between rac1, rac3 and rac5 on one side and rac2, rac4 and rac6 on the other, both ways"),
-        (SIX, (SIX[:2], SIX[2:4], SIX[4:]), "between the groups rac1 and rac2; rac3 and rac4; rac5 and rac6, both ways"),
+        (SIX, (SIX[:2], SIX[2:4], SIX[4:]),
+         "between the groups rac1 and rac2; rac3 and rac4; rac5 and rac6, both ways"),
     ],
 )  # fmt: skip
 def test_nodes_on_several_sides(nodes, groups, expected):
