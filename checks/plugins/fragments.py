@@ -46,7 +46,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
         return
     flows = cluster.flows
     judged = [
-        (network, verdict, [p for p in probes if judge_fragments(p, flows.arrived(p.to_node)) is verdict])
+        (network, verdict, [p for p in probes if judge_fragments(p, flows) is verdict])
         for network in cluster.networks
         if isinstance(flows, Flows) and (probes := [p for p in flows.probes if p.network == network.name])
         for verdict in (CutVerdict.DROPPED, CutVerdict.UNDECIDED, CutVerdict.PASSES)

@@ -90,15 +90,17 @@ def _swaps(same: Sequence[MemoryLoad]) -> Finding:
 
 def _stalls(same: Sequence[MemoryLoad]) -> Finding:
     nodes, killed = [x.node for x in same], sum(x.killed for x in same)
-    most = max(same, key=lambda x: (x.killed, x.stalls))
+    most = max(same, key=lambda x: (x.killed, x.stalls, x.stalled_percent or 0.0))
     names = named(nodes, "node")
     if killed:
         title = f"The kernel of {names} killed {killed} {'process' if killed == 1 else 'processes'} for want of memory"
         title += f" in {_time(same)}"
     else:
-        waits = f"{most.stalls:,.0f} allocations a second waited for memory"
-        stalled = f", and all tasks in {share(most.stalled_percent)} of the time" if most.stalled_percent else ""
-        title = f"On {names} up to {waits}{stalled}, averaged over {_time(same)}"
+        waits = f"up to {most.stalls:,.0f} allocations a second waited for memory" if most.stalls >= 1 else ""
+        stalled = (
+            f"all tasks waited for memory in {share(most.stalled_percent)} of the time" if most.stalled_percent else ""
+        )
+        title = f"On {names} {' and '.join(filter(None, (waits, stalled)))}, averaged over {_time(same)}"
     return STALLS.finding(
         same[0].stall_status,
         f"{title}.",

@@ -106,9 +106,11 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     ill = {(f.nic.node, f.nic.name) for f in faults}
     quiet = [n for n in nics if (n.node, n.name) not in ill and n.node not in unseen]
     if quiet and not faults and not unseen:
+        few = sum(n.few_dropped for n in quiet)
+        drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
         yield QUIET.finding(
             Status.PASS,
-            f"{named((n.place for n in quiet), 'private NIC')} counted no error and no drop in {_time(quiet)}.",
+            f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {_time(quiet)}.",
             subject=f"{counted(len(quiet), 'NIC')} quiet",
             seen=some([_traffic(nic) for nic in quiet]),
             evidence=_evidence([n.node for n in quiet]),
@@ -236,8 +238,8 @@ def _line(found: FaultyNic) -> str:
 
 
 def _traffic(nic: PrivateNic) -> str:
-    value = nic.counts.value
-    return f"{nic.node}: {nic.name} {value('rx_packets'):,} packets received, {value('tx_packets'):,} sent"
+    received, sent = nic.counts.value("rx_packets"), nic.counts.value("tx_packets")
+    return f"{nic.node}: {nic.name} {received:,} packets received, {sent:,} sent, {nic.few_dropped:,} dropped"
 
 
 def _time(nics: Sequence[PrivateNic]) -> str:

@@ -79,6 +79,8 @@ _NO_BUFFER_SPACE = re.compile(r"status: 105(?!\d)|sskgxpsnd2|skgxpvfynet:|No buf
 _SENDING = re.compile(r"operation:\s?(?:sendmsg|recvmsg|sendto|recvfrom)")
 _GIPC = ("CRS-7500", "CRS-7503", "CRS-42216", "CRS-2674", "CRS-5017")
 _MOST_LINES = 6
+_MANY_RECONFIGURATIONS = 5
+"""Each start and stop of an instance is one reconfiguration; a day with fewer is an ordinary one. Ours."""
 
 
 def episodes(cluster: Cluster) -> tuple[LogEpisode, ...]:
@@ -89,7 +91,8 @@ def episodes(cluster: Cluster) -> tuple[LogEpisode, ...]:
     for line in _lines(cluster):
         writer = "" if line.event is LogEvent.NODE_EVICTED else line.writer
         groups.setdefault((line.event, writer, line.about), []).append(line)
-    found = [_episode(key, lines, recent, inactive) for key, lines in groups.items()]
+    every = [_episode(key, lines, recent, inactive) for key, lines in groups.items()]
+    found = [e for e in every if e.event is not LogEvent.RECONFIGURED or e.times >= _MANY_RECONFIGURATIONS]
     return tuple(sorted(found, key=lambda e: (e.ago_s, e.event, e.writer, e.about)))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Cluster, Interface, Node, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Interface, Neighbour, Node, PrivateNetwork, Unknown
 from checks.model.networks import layers_below
 
 IN_USE = ("reachable", "permanent", "noarp", "delay", "probe")
@@ -71,6 +72,7 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
         (node.name, entry.interface, entry.ip, entry.mac_address, entry.state)
         for node in cluster.read_nodes()
         for entry in node.neighbours
+        if _is_usable(node, entry)
     ]
     # Later ones replace earlier ones: the nodes were read before the pings.
     states = {(node, ip): state for node, _, ip, _, state in known if state in _BY_HAND}
@@ -90,6 +92,19 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
                 name, interface, ip, mac.casefold(), state, network.name, peer.name, nic.name,
                 nic.mac_address.casefold(), whose, other,
             )  # fmt: skip
+
+
+def _is_usable(node: Node, entry: Neighbour) -> bool:
+    """Return whether the node can use an entry. After a HAIP moved, the old NIC keeps entries for the range of HAIP."""
+    interface = node.interface(entry.interface)
+    if interface is None or not entry.ip.startswith("169.254."):
+        return True
+    try:
+        ip = ipaddress.IPv4Address(entry.ip)
+        own = [ipaddress.IPv4Interface(f"{a.ip}/{a.prefix_length}").network for a in interface.addresses if "." in a.ip]
+    except ValueError:
+        return True
+    return any(ip in network for network in own)
 
 
 def _owners(cluster: Cluster) -> Iterator[tuple[str, tuple[PrivateNetwork, Node, Interface]]]:

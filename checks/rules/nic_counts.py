@@ -1,4 +1,4 @@
-"""Rules for the counters of private NICs over the interval: errors, drops, link changes, and traffic beside speed."""
+"""Rules for the counters of private NICs over the interval: errors, drops, link changes, traffic."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ class PrivateNic:
     def place(self) -> str:
         """The NIC for a sentence: `eth2 of rac2`."""
         return f"{self.name} of {self.node}"
+
+    @property
+    def few_dropped(self) -> int:
+        """Packets that it dropped, of a NIC without a fault; those of the layers above repeat those of the NIC."""
+        return sum(self.counts.value(name) for name in ("rx_dropped", *_SEND_QUEUE)) if self.is_lowest else 0
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,7 @@ def _tolerated(limits: Thresholds) -> float:
     return limits.device_drop_warn_percent
 
 
-# --- traffic beside speed ---------------------------------------------------------------------------------------------
+# --- traffic ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -197,7 +202,7 @@ class LinkLoad:
 
 
 def link_load(nic: PrivateNic, limits: Thresholds) -> LinkLoad | None:
-    """Return the traffic of a NIC beside its speed; None where the speed or the traffic is not known."""
+    """Return the traffic of a NIC with its speed; None where the speed or the traffic is not known."""
     speed = nic.speed_mbps
     if isinstance(speed, Unknown) or speed <= 0 or nic.seconds <= 0 or "rx_bytes" not in nic.counts.counts:
         return None

@@ -69,28 +69,36 @@ def is_dead(port: FlowPort) -> bool:
     return port.sent >= LEAST_LARGE and not port.answered and port.small_sent > 0 and not port.small_answered
 
 
-def judge_flow(probe: FlowProbe, arrivals: FlowArrivals | None) -> FlowJudgement:
+def is_fine(port: FlowPort) -> bool:
+    """Return whether each full-size datagram of a port was answered."""
+    return 0 < port.sent == port.answered
+
+
+def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
     """Return what the full-size datagrams of a path show."""
-    ports = whole(probe)
+    ports, arrivals = whole(probe), flows.arrived(probe.to_node)
     if not ports:
         return FlowJudgement(probe, FlowVerdict.NOT_SENT, reason=probe.reason or _errors(probe.ports))
     if refused := tuple(p for p in probe.ports if p.prohibited_by):
         return FlowJudgement(probe, FlowVerdict.REFUSED, refused)
-    fine = tuple(p for p in ports if p.answered and not p.late)
+    fine = tuple(filter(is_fine, ports))
     if len(fine) == len(ports):
-        if arrivals is not None and arrivals.sent - arrivals.counted >= probe.datagrams:
-            reason = f"the kernel of {probe.to_node} counted {arrivals.counted} of {arrivals.sent} datagrams"
-            return FlowJudgement(probe, FlowVerdict.REFUSED, fine, reason)
+        uncounted = _uncounted(flows, probe)
+        if uncounted >= probe.datagrams:
+            reason = f"the kernel of {probe.to_node} did not count {uncounted} of the datagrams that were answered"
+            return FlowJudgement(probe, FlowVerdict.REFUSED, (), reason)
         return FlowJudgement(probe, FlowVerdict.PASSES, fine)
-    if not any(p.answered or p.small_answered or p.full_answered for p in probe.ports):
+    if not answered(probe):
         return _without_answer(probe, arrivals)
     short, dead = tuple(filter(is_short, ports)), tuple(filter(is_dead, ports))
-    if short and not fine and not any(p.answered for p in ports):
+    if short and not any(p.answered for p in ports):
         return FlowJudgement(probe, FlowVerdict.LARGE_LOST, short)
-    if short and fine:
+    least, most = _lost_here(flows, probe)
+    # A port that loses some of its datagrams takes no link that loses all, so the reason is another.
+    is_mixed = any(0 < p.answered < p.sent for p in ports)
+    if short and fine and not is_mixed:
         return FlowJudgement(probe, FlowVerdict.SHORT_MEMBER, short)
-    all_counted = arrivals is not None and arrivals.counted >= arrivals.sent
-    if len(dead) > 1 and len(fine) > 1 and not all_counted:
+    if dead and fine and not short and not is_mixed and most:
         return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
     silent = tuple(p for p in ports if p not in fine)
     if probe.reason:
@@ -98,10 +106,43 @@ def judge_flow(probe: FlowProbe, arrivals: FlowArrivals | None) -> FlowJudgement
     if arrivals is None:
         reason = f"whether the datagrams arrived at {probe.to_node} is not known: its Udp.NoPorts could not be read"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
-    if all_counted:
+    if not most:
         # The kernel of the target counted as many datagrams as were sent: only answers are missing.
         return FlowJudgement(probe, FlowVerdict.PASSES, ports)
+    if not least:
+        reason = f"{probe.to_node} counted {arrivals.counted} of {arrivals.sent} datagrams on all networks"
+        return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     return FlowJudgement(probe, FlowVerdict.IN_PART, silent)
+
+
+def answered(probe: FlowProbe) -> int:
+    """Return how many datagrams of a path were answered."""
+    return sum(p.answered + p.small_answered + p.full_answered for p in probe.ports)
+
+
+def _lost_here(flows: Flows, probe: FlowProbe) -> tuple[int, int]:
+    """Return the least and the most datagrams of a path that its target's kernel did not count.
+
+    The kernel counts those of all paths to it together. Those without an answer on another path may be lost there; they
+    are where that path has no answer at all.
+    """
+    arrivals = flows.arrived(probe.to_node)
+    own = probe.datagrams - answered(probe)
+    if arrivals is None:
+        return 0, own
+    missing = arrivals.sent - arrivals.counted
+    others = [p for p in flows.probes if p.to_node == probe.to_node and p != probe]
+    unanswered = sum(p.datagrams - answered(p) for p in others)
+    certain = sum(p.datagrams for p in others if not answered(p))
+    return max(0, missing - unanswered), max(0, min(own, missing - certain))
+
+
+def _uncounted(flows: Flows, probe: FlowProbe) -> int:
+    """Return how many datagrams to the target of a path were answered without its kernel counting them."""
+    arrivals = flows.arrived(probe.to_node)
+    if arrivals is None:
+        return 0
+    return sum(answered(p) for p in flows.probes if p.to_node == probe.to_node) - arrivals.counted
 
 
 def _without_answer(probe: FlowProbe, arrivals: FlowArrivals | None) -> FlowJudgement:
@@ -133,7 +174,7 @@ class CutVerdict(StrEnum):
     NOT_SENT = "not sent"
 
 
-def judge_fragments(probe: FlowProbe, arrivals: FlowArrivals | None) -> CutVerdict:
+def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
     """Return what the blocks of a path show: dropped where all are, while full-size packets of the same port pass."""
     ports = cut(probe)
     if not ports:
@@ -144,16 +185,13 @@ def judge_fragments(probe: FlowProbe, arrivals: FlowArrivals | None) -> CutVerdi
     unanswered = not any(p.answered for p in ports)
     if unanswered and examined and all(p.full_answered and p.sent >= LEAST_LARGE for p in examined):
         return CutVerdict.DROPPED
-    if arrivals is not None and arrivals.counted >= arrivals.sent:
-        return CutVerdict.PASSES
-    return CutVerdict.UNDECIDED
+    return CutVerdict.UNDECIDED if _lost_here(flows, probe)[1] else CutVerdict.PASSES
 
 
 def contradicts_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:
     """Return whether full-size datagrams pass on a path where pings do not, so that ICMP alone is dropped."""
     troubled = (Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.FILTERED)
-    answered = all(p.answered and not p.late for p in whole(judgement.probe))
-    return judgement.verdict is FlowVerdict.PASSES and answered and ping in troubled
+    return judgement.verdict is FlowVerdict.PASSES and ping in troubled
 
 
 def agrees_with_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:

@@ -12,11 +12,13 @@ from msgspec.structs import replace
 from checks.model.broken_dependency import error_text
 from checks.model.facts import (
     Activity,
+    AddressProbes,
     Cluster,
     Clusterware,
     CounterChanges,
     Database,
     Flows,
+    HaipPaths,
     History,
     Managed,
     Node,
@@ -43,6 +45,8 @@ from checks.sources.nodes.remote import read_peer
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.setup import read_setup
 from checks.sources.nodes.shell import ShellError
+from checks.sources.probes.address_probes import probe_addresses
+from checks.sources.probes.haip_pings import ping_haip
 from checks.sources.probes.paths import probe_paths
 from checks.sources.probes.safety import UnsafePathError, public_subnets
 from checks.sources.probes.udp_flows import send_flows
@@ -227,6 +231,19 @@ async def _flows(session: Session, cluster: Cluster) -> Flows | Unknown:
         return Unknown(f"No datagram was sent: {error}")
 
 
+async def _owners(session: Session, cluster: Cluster) -> AddressProbes | Unknown:
+    if isinstance(cluster.networks, Unknown):
+        return cluster.networks
+    node = cluster.node(session.local_node)
+    if node is None:
+        return AddressProbes(session.local_node, Unknown("this node could not be read"))
+    return await probe_addresses(cluster.networks, node, session, public_subnets=public_subnets(cluster))
+
+
+async def _haip_paths(session: Session, cluster: Cluster) -> HaipPaths:
+    return await ping_haip(cluster, session)
+
+
 async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
@@ -299,9 +316,11 @@ GATHERERS = (
     Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
     # After the pings, whose results it uses; while the kernels count and the instances are sampled.
     Gatherer("flows", ("nodes", "networks", "paths"), _flows, limit_s=200),
+    Gatherer("owners", ("nodes", "networks"), _owners, limit_s=20),
     # With the instances' samples: the packets that the kernels dropped in that time may be the lost blocks.
     Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),
     Gatherer("database", (), _database, limit_s=300),
+    Gatherer("haip_paths", ("nodes", "networks", "database"), _haip_paths, limit_s=60),
     Gatherer("activity", ("database",), _activity, limit_s=1200),
     Gatherer("history", ("database",), _history, limit_s=1200),
     # After the more urgent reads in the same shells; the shells are idle while the kernels count.

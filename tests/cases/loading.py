@@ -43,8 +43,20 @@ from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.hypothesis import Hypothesis, Standing
 from checks.model.report import Report, exit_code
 from tests.cases import healthy_facts
+from tests.cases.log_case import LogLineOf, logs_of
 from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
-from tests.fixtures.databases import activity, asked, change, counters, database, device, history, own_activity, pings
+from tests.fixtures.databases import (
+    activity,
+    asked,
+    change,
+    counters,
+    database,
+    device,
+    history,
+    own_activity,
+    pings,
+    system,
+)
 from tests.fixtures.databases import past_loss as loss_of_the_past
 from tests.fixtures.databases import transfers as transfers_of
 
@@ -220,10 +232,15 @@ class Make(_Table, frozen=True, kw_only=True):
     interface: tuple[InterfaceOf, ...] = ()
     neighbour: tuple[NeighbourOf, ...] = ()
     route: tuple[RouteOf, ...] = ()
+    log: tuple[LogLineOf, ...] = ()
+    """Lines of alert logs; where there is one, the logs of all nodes were read."""
+    inactive: tuple[str, ...] = ()
+    """The nodes that olsnodes shows as Inactive."""
     path: tuple[PathOf, ...] = ()
     boot: tuple[BootOf, ...] = ()
     sysctl: dict[str, dict[str, str]] = {}
     counted: dict[str, dict[str, dict[str, int]]] = {}
+    system: dict[str, dict[str, dict[str, int]]] = {}
     statistics: dict[str, dict[str, int]] = {}
     lost: tuple[LostBlocks, ...] = ()
     ping: tuple[PingOf, ...] = ()
@@ -297,6 +314,10 @@ class Make(_Table, frozen=True, kw_only=True):
             words = [line.split() for line in self.oifcfg]
             entries = tuple(ConfiguredInterface(n, net, scope, tuple(r.split(","))) for n, net, scope, r in words)
             changes["configuration"] = InterfaceConfiguration(entries)
+        if self.inactive and isinstance(facts.members, tuple):
+            changes["members"] = tuple(
+                msgspec.structs.replace(m, status="Inactive") if m.name in self.inactive else m for m in facts.members
+            )
         if self.haip != "ONLINE":
             changes["haip"] = Haip(False) if self.haip == "absent" else Haip(True, "ONLINE", self.haip)
         return msgspec.structs.replace(facts, **changes)
@@ -306,12 +327,13 @@ class Make(_Table, frozen=True, kw_only=True):
         if isinstance(setup, UnreadNode) or node is None:
             return setup
         instance = f"prod{setup.name.removeprefix('rac')}" if self.database else ""
-        return msgspec.structs.replace(
-            setup, host=healthy_facts.host(node, instance), logs=healthy_facts.logs(node, instance)
-        )
+        logs = setup.logs if self.log else healthy_facts.logs(node, instance)
+        return msgspec.structs.replace(setup, host=healthy_facts.host(node, instance), logs=logs)
 
     def _setup(self, setup: NodeSetup | UnreadNode) -> NodeSetup | UnreadNode:
         declared = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
+        if self.log and isinstance(setup, NodeSetup):
+            setup = msgspec.structs.replace(setup, logs=logs_of(setup.name, self.log))
         if isinstance(setup, UnreadNode) or not declared:
             return setup
         assert isinstance(setup.kept, tuple)
@@ -324,7 +346,9 @@ class Make(_Table, frozen=True, kw_only=True):
         return msgspec.structs.replace(
             change(node.name, **flat),
             fragment_memory_bytes=self.fragment_memory.get(node.name),
-            system=healthy_facts.system(node),
+            system=system(self.system[node.name], [i.name for i in node.interfaces])
+            if node.name in self.system
+            else healthy_facts.system(node),
         )
 
     def _activity(self) -> Activity:

@@ -211,6 +211,7 @@ def test_names_and_addresses_in_the_lines_are_redacted():
         " 2026-11-23 03:30:00.000 [OCSSD(7)]CRS-7503: The Oracle Grid Infrastructure process 'ocssd' observed "
         "communication issues between node 'rac1' and node 'rac2', interface list of local "
         "node 'rac1' is '192.168.10.1:61020;'\n"
+        "communication issues between node 'rac1' and node 'rac2', local node 'rac1' is '192.168.10.1:61020;'\n"
         "##racwire-logs-done\n"
     )
     report = report_of(with_logs(parse_logs(Section(text))))

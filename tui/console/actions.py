@@ -78,7 +78,7 @@ CHECKS = (
     Action("right", "fold(False)", "→", "Unfold the cause: show its findings.", "unfold"),
     Action("left", "fold(True)", "←", "Fold the cause: hide its findings."),
     Action("slash", "filter", "/", "Filter the findings by text; Esc shows all findings again.", "filter"),
-    Action("p", "problems", "p", "Show only causes, FAIL, UNKNOWN and WARN; p again shows all."),
+    Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN, and the causes; p again shows all."),
     Action("c", "copy", "c", "Copy the commands of the finding to the clipboard and to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
     Action("R", "rerun_one", "R", "Run only the check of the selected finding again; the others stay."),

@@ -52,7 +52,8 @@ BETWEEN_NODES = (
         code="CAUSE-08",
         name="A packet filter drops packets of the interconnect",
         sources=(mos(8),),
-        supported_by=("IC-FILTER-002", "IC-PATH-005"),
+        proved_by=("IC-FLOW-009",),
+        supported_by=("IC-FILTER-002", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008"),
         leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-REASM-002"),
         hinted_by=("IC-PATH-007",),
         look=look(
@@ -87,5 +88,22 @@ BETWEEN_NODES = (
         name="Multicast does not pass at the start of Clusterware",
         sources=("MOS 1212703.1",),
         look=look("Only before 12.1, and for nodes that do not join: run the test of MOS 1212703.1.", "mcasttest.pl"),
+    ),
+    Cause(
+        code="CAUSE-39",
+        name="Duplicate address, or a neighbour entry with a wrong MAC address",
+        sources=("RFC 5227",),
+        proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-005", "IC-OWNER-002"),
+        supported_by=("IC-NEIGH-002",),
+        hinted_by=("IC-PATH-006", "IC-PATH-007"),
+        excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
+        covers="as far as ARP answered in this run",
+        look=look(
+            "Look for a second owner of each private address; racwire does so as root. Then compare the MAC address "
+            "that each node has for a peer with the peer's own.",
+            "arping -D -c 3 -I ETH PRIVATE_ADDRESS",
+            "ip neigh show",
+            "ip link show ETH",
+        ),
     ),
 )

@@ -24,7 +24,7 @@ _AT_RECEIVER = {
 def with_nic_signs(cluster: Cluster, signs: LossSigns, receivers: Collection[str], nodes: Collection[str]) -> LossSigns:
     """Return the signs with those of the NICs of the receivers, and of the send queues of the senders among the nodes.
 
-    A send queue that drops explains lost pings, so it stands before them, and the network is not blamed for them.
+    A send queue that drops explains lost pings, so its sign comes first, and the network is not blamed for them.
     """
     changes = cluster.counters
     if not isinstance(changes, CounterChanges):

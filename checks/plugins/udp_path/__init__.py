@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, FlowPort, Flows, NotGathered, PrivateNetwork, Unknown, Verdict
@@ -28,6 +29,7 @@ from checks.rules.udp_flows import (
     agrees_with_pings,
     contradicts_pings,
     harm,
+    is_fine,
     judge_flow,
     missed_member_percent,
     whole,
@@ -72,7 +74,7 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
         probes = [p for p in flows.probes if p.network == network.name]
         if probes:
             found = True
-            yield from _network(cluster, network, [judge_flow(p, flows.arrived(p.to_node)) for p in probes])
+            yield from _network(cluster, network, [judge_flow(p, flows) for p in probes])
     if not found:
         yield NOT_SENT.finding(
             Status.SKIPPED, "No two nodes that were read have a port on the same private network.", subject="no paths"
@@ -90,6 +92,10 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: _Judged) -> Iter
     as_pings = [j for j in judged if agrees_with_pings(j, ping(j))]
     icmp_only = [j for j in judged if contradicts_pings(j, ping(j))]
     left = [j for j in judged if j not in as_pings and j not in icmp_only]
+    if any(j.verdict is FlowVerdict.IN_PART for j in left):
+        # A limit on the rate lets small datagrams pass more often: where some large ones pass, size is not the reason.
+        large_lost, in_part = FlowVerdict.LARGE_LOST, FlowVerdict.IN_PART
+        left = [replace(j, verdict=in_part) if j.verdict is large_lost else j for j in left]
     makers: dict[FlowVerdict, Callable[[Cluster, PrivateNetwork, _Judged], Finding]] = {
         FlowVerdict.SHORT_MEMBER: _short_member,
         FlowVerdict.DEAD_MEMBER: _dead_member,
@@ -133,8 +139,9 @@ def _lines(judged: _Judged) -> tuple[str, ...]:
 
 def _line(judged: FlowJudgement) -> str:
     ports = whole(judged.probe)
-    at_first = sum(p.answered > 0 and not p.late for p in ports)
-    parts = [f"full-size datagrams of {at_first} of {counted(len(ports), 'source port')} answered at once"]
+    parts = [
+        f"{sum(map(is_fine, ports))} of {counted(len(ports), 'source port')} got an answer to each full-size datagram"
+    ]
     again = [p for p in ports if p.small_sent]
     if again:
         large, answered = sum(p.sent for p in again), sum(p.answered for p in again)
@@ -204,13 +211,13 @@ def _members(judged: _Judged, what: str) -> tuple[str, ...]:
     worst = max(judged, key=lambda j: len(j.ports))
     probe = worst.probe
     lines = [f"{probe.from_node} -> {probe.to_node}: source ports that lose {what}: {_numbers(worst.ports)}"]
-    fine = [p for p in whole(probe) if p.answered and not p.late]
+    fine = [p for p in whole(probe) if is_fine(p)]
     return (*lines, f"source ports that lose none: {_numbers(fine)}; target port {probe.destination_port}")
 
 
 def _reproduce(judged: _Judged, size: int) -> Remedy:
     probe = judged[0].probe
-    fine = [p.source_port for p in whole(probe) if p.answered and not p.late]
+    fine = [p.source_port for p in whole(probe) if is_fine(p)]
     commands = tuple(
         f"iperf3 -u -c {probe.destination_ip} -B {probe.source_ip} --cport {port} -l {size} -n 10"
         for port in (judged[0].ports[0].source_port, *fine[:1])
@@ -304,9 +311,11 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: _Judged) -> Find
     by = sorted({p.prohibited_by for j in judged for p in j.ports if p.prohibited_by})
     says = [f"{address} answers that the datagrams are administratively prohibited" for address in by]
     counts = [_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in judged)]
+    title = f"A packet filter refuses UDP datagrams on {{}} {{}}: {listed(by)} answers."
+    if not by:
+        title = "UDP datagrams are answered on {} {}, but not by the kernel of the target, which did not count them."
     return _finding(
-        REFUSED, harm(cluster), (cluster, network, judged),
-        "A packet filter refuses UDP datagrams on {} {}" + (f": {listed(by)} answers." if by else "."),
+        REFUSED, harm(cluster), (cluster, network, judged), title,
         "filter refuses UDP", more=says or counts, expected="Port unreachable, from the kernel of the target",
         next=_filter_steps(judged),
     )  # fmt: skip
@@ -359,7 +368,7 @@ def _passes(cluster: Cluster, network: PrivateNetwork, judged: _Judged) -> Findi
 def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: _Judged) -> Finding:
     fewest = min(j.of for j in judged)
     return _finding(
-        ICMP_ONLY, Status.INFO, (cluster, network, judged),
+        ICMP_ONLY, Status.WARN, (cluster, network, judged),
         f"UDP packets of {_size(judged):,} bytes from {counted(fewest, 'source port')} pass on {{}} {{}}, where pings "
         "are lost.",
         "UDP passes, pings do not",

@@ -43,8 +43,9 @@ NOT_SENT = Kind("IC-FLOW-007", "No UDP datagram was sent on a path")
 LARGE_LOST = Kind(
     "IC-FLOW-008",
     "Full-size UDP datagrams vanish from every source port, although full-size pings pass",
-    "Something on the path drops UDP packets by their size, and each block of 8 KB is such a packet.",
-    ("MOS 563566.1, causes 8 and 12",),
+    "A filter drops UDP packets by their size, or a limit on the rate of UDP leaves no room for them. Each block of "
+    "8 KB is such a packet.",
+    ("MOS 563566.1, causes 8, 12 and 21",),
 )
 REFUSED = Kind(
     "IC-FLOW-009",

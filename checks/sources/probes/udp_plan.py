@@ -28,6 +28,8 @@ FRAGMENTED = 3
 """Datagrams of a block's size in fragments, where the MTU is smaller than a block."""
 DOUBTS = 6
 """Most source ports without an answer that are examined with more datagrams."""
+CONTROLS = 3
+"""Most source ports with an answer that send a second time while others are examined."""
 AS_THE_PINGS = 3
 """Source ports where full-size pings vanish too."""
 BLOCK_PAYLOAD = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES
@@ -70,9 +72,11 @@ def first_datagrams(path: Path, ports: int) -> list[Datagram]:
 def later_datagrams(path: Path, ports: Sequence[FlowPort]) -> list[Datagram]:
     """Return the datagrams that examine ports without an answer: a small one, then large ones, each a second apart.
 
-    A port that sent a block in fragments also sends a full-size datagram in one packet.
+    A port that sent a block in fragments also sends a full-size datagram in one packet. Ports with an answer send once
+    more in between: one that then loses is no port of a good link.
     """
-    at_ms, planned = SLOW_MS, []
+    at_ms, planned = SLOW_MS, list[Datagram]()
+    controls = iter([slot for slot, port in enumerate(ports) if port.whole and port.answered][:CONTROLS])
     for slot in doubtful(ports):
         port = ports[slot]
         sizes = [(SMALL_PAYLOAD, True), (port.payload, port.whole), (port.payload, port.whole)]
@@ -80,6 +84,9 @@ def later_datagrams(path: Path, ports: Sequence[FlowPort]) -> list[Datagram]:
             sizes.insert(1, (path.full_payload, True))
         for payload, whole in sizes:
             planned.append(Datagram(at_ms, slot, port.source_port, payload, whole))
+            at_ms += SLOW_MS
+        if control := next(controls, None):
+            planned.append(Datagram(at_ms, control, ports[control].source_port, path.full_payload, True))
             at_ms += SLOW_MS
     return planned
 
@@ -161,7 +168,7 @@ def with_later(port: FlowPort, answers: Iterable[Answer], *, full_payload: int) 
             prefix = "full_"
         counts[f"{prefix}sent"] += 1
         counts[f"{prefix}answered"] += answer.what == "refused"
-    return msgspec.structs.replace(port, **counts, late=counts["answered"] > 0)
+    return msgspec.structs.replace(port, **counts, late=not port.answered and counts["answered"] > 0)
 
 
 # --- the nodes --------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racwire_lab.cluster import (
+    alert_logs,
     clusterware,
     counted_faults,
     databases,
@@ -17,6 +18,7 @@ from racwire_lab.cluster import (
     wiring,
 )
 from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.host_faults import HostChange, write_rings
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import PortId
 
@@ -107,10 +109,14 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
     running = RunningCluster(running.directory, running.rootless, running.init, running.nodes, routers)
+    hosts = _host_changes(running, before, after)
+    haips = {change.node: stack.is_running(running.directory, change.node, "cssd") for change in hosts}
+    run_all(job for change in hosts for job in change.ended(has_haip=haips[change.node]))
     _change_nics(running, before, after)
     counted_faults.change(
         running.directory, running.init, running.nodes, before.counted, after.counted, rootless=running.rootless
     )
+    run_all(job for change in hosts for job in change.made(has_haip=haips[change.node]))
     run_all(
         running.reassembly(node, size_bytes)
         for node, size_bytes in after.reassembly_bytes.items()
@@ -127,6 +133,14 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
         run_all(jobs)
     return routers
+
+
+def _host_changes(running: RunningCluster, before: Desired, after: Desired) -> list[HostChange]:
+    return [
+        HostChange(running.directory, node, running.nodes[node], running.rootless, before.hosts[node], host)
+        for node, host in after.hosts.items()
+        if before.hosts[node] != host
+    ]
 
 
 def _change_routers(running: RunningCluster, before: Desired, after: Desired) -> dict[PortId, Process]:
@@ -178,6 +192,8 @@ def _write_states(running: RunningCluster, target: Desired) -> None:
     clusterware.write_answers(running.directory, target)
     stack.write_haips(running.directory, target)
     node_programs.write_neighbours(running.directory, target)
+    alert_logs.follow(running.directory, target.past_lines)
+    write_rings(running.directory, target.hosts, Path("/usr/sbin").resolve())
     databases.apply_state(running.directory, target)
     for node, login in target.logins.items():
         ssh_logins.set_login(running.directory, node, login)

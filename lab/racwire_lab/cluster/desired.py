@@ -14,6 +14,7 @@ from types import MappingProxyType
 from racwire_lab.cluster import layer2
 from racwire_lab.cluster.counted_faults import CountedFaults, damage_rules, grown_files, short_queues
 from racwire_lab.cluster.fault_kind import ActiveFault
+from racwire_lab.cluster.host_faults import HostState, host_state
 from racwire_lab.cluster.instances import DesiredInstance, instances
 from racwire_lab.cluster.layer2 import Trunk
 from racwire_lab.cluster.login_faults import SshLogin, login_of
@@ -33,7 +34,7 @@ _FILTERS = {
     "lag-member-mtu": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 2 seed 0x5ac 0 drop",
     "lag-member-mtu-of-4": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 4 seed 0x5ac 0 drop",
     "lag-member-loss": f"ip protocol udp {_FLOW} mod 2 seed 0x5ac 0 drop",
-    "udp-policed": "ip protocol udp limit rate over 30 kbytes/second burst 20 kbytes drop",
+    "udp-policed": "ip protocol udp limit rate over 80 kbytes/second burst 20 kbytes drop",
     "icmp-policed": "ip protocol icmp limit rate over 20/second burst 5 packets drop",
     "icmp-size-filtered": f"ip protocol icmp ip length > {STANDARD_MTU} drop",
 }
@@ -79,6 +80,7 @@ class Desired:
     node_rules: dict[str, tuple[str, ...]]
     reassembly_bytes: dict[str, int]
     """Memory of each node for the reassembly of fragments, in bytes: net.ipv4.ipfrag_high_thresh."""
+    hosts: dict[str, HostState]
     logins: dict[str, SshLogin]
     tools_wait_s: dict[str, int]
     """Seconds that each tool of a node's Grid home waits before it answers."""
@@ -86,6 +88,8 @@ class Desired:
     members: tuple[str, ...]
     private: tuple[str, ...]
     """One line a node for the ping of Clusterware: the node, `answers` or `silent`, its private addresses."""
+    past_lines: dict[str, str]
+    """The nodes whose alert logs have lines of some hours ago, with the version of the database."""
     instances: dict[str, DesiredInstance]
     """The database instance of each node; empty when the cluster has no database."""
     counted: CountedFaults
@@ -119,6 +123,7 @@ def desired(
         switch_rules=tuple(_switch_rules(shape, broken)),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
+        hosts={node: host_state(shape, node, nics, broken) for node in shape.nodes},
         logins={node: login_of(node, broken) for node in shape.nodes},
         tools_wait_s={
             node: _SLOW_TOOLS_S if ActiveFault("slow-clusterware", node, None) in broken else 0 for node in shape.nodes
@@ -126,6 +131,7 @@ def desired(
         getif=tuple(_getif(shape, broken)),
         members=tuple(_member(shape, node, broken) for node in shape.nodes),
         private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
+        past_lines={node: shape.database for node in shape.nodes if ActiveFault("log-lines", node, None) in broken},
         instances=instances(shape, nics, broken),
         counted=CountedFaults(short_queues(nics, broken), grown_files(nics, broken)),
     )
@@ -137,6 +143,8 @@ def _cable(
     if ActiveFault("switch-mtu", *port) in broken:
         port_mtu = min(port_mtu, STANDARD_MTU)
     unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
+    if network.private:
+        unplugged.add(ActiveFault("evicted-node", port.node, None))
     return Cable(
         bridge=bridge,
         plugged=broken.isdisjoint(unplugged),

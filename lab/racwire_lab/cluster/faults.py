@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
@@ -74,6 +75,21 @@ _CATALOGUE = (
         "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
     ),
     *LAYER2_FAULTS,
+    _node(
+        "evicted-node",
+        "One node lost its private networks, and CSS evicted it from the cluster.",
+        "Pulls the cables of all private NICs of the node while misscount is 3 s: both sides log the missing "
+        "heartbeat, the node leaves the cluster with its instance, and olsnodes shows it as Inactive. After `lab mend` "
+        "it joins again; the lines remain in the logs.",
+        database=True,
+    ),
+    _node(
+        "log-lines",
+        "The alert logs of one node have lines about the interconnect from some hours ago.",
+        "Adds missing heartbeats of 6 and 3 hours ago to the alert log of Clusterware, and an IPC send timeout to that "
+        "of the instance; the network is healthy now. `lab mend` removes the lines.",
+    ),
+    *HOST_FAULTS,
     *LOGIN_FAULTS,
     *COUNTED_FAULTS,
     _node(
@@ -166,7 +182,7 @@ _CATALOGUE = (
     _network(
         "udp-policed",
         "The switch limits the rate of UDP on one private network.",
-        "Drops UDP above 30 KB/s on the whole network, after a burst of 20 KB: blocks and datagrams in a row are lost, "
+        "Drops UDP above 80 KB/s on the whole network, after a burst of 20 KB: blocks and datagrams in a row are lost, "
         "single ones pass. Pings pass.",
     ),
     _network(

@@ -54,12 +54,17 @@ def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
     starting = f"exec {shlex.join([sys.executable, '-I', '-S', str(_START)])}"
     node_programs.install(directory, shape, starting)
     _write(directory / "scripts" / "boot.sh", f"{starting} boot\n")
+    own_values = _own_sysctls()
+    _write(directory / "own_sysctls", "".join(f"{path}\n" for path in own_values))
     machine = list(node_programs.links(Path("/etc"), f"{node_programs.MACHINE}/etc", _NOT_THE_MACHINES))
     first = None
     for node in shape.nodes:
         home = node_home(directory, node)
         _write(home / "network_service", f"{shape.network_service_of(node)}\n")
         _write(home / "boot_id", f"{uuid.uuid4()}\n")
+        for setting, value in own_values.items():
+            (home / "sysctl" / setting).parent.mkdir(parents=True, exist_ok=True)
+            _write(home / "sysctl" / setting, f"{value}\n")
         os.mkfifo(home / "orders", 0o600)
         own = [nic for port, nic in nics.items() if port.node == node]
         etc = home / "etc"
@@ -73,6 +78,18 @@ def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
             for path in (home / "etc" / network_services.DIRECTORIES[0]).iterdir():
                 shutil.copyfile(path, loaded / path.name)
             _write(home / "mtu_set", "".join(f"{nic.name}\n" for nic in own if nic.mtu != STANDARD_MTU))
+
+
+def _own_sysctls() -> dict[str, int]:
+    """The settings of an installed node that the machine shares: Oracle's minimums, by the path below /proc/sys."""
+    with open("/proc/meminfo", encoding="ascii") as file:
+        total_kb = int(file.readline().split()[1])
+    numa_nodes = len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
+    return {
+        "net/core/rmem_default": 262_144,
+        "net/core/wmem_default": 262_144,
+        "vm/min_free_kbytes": total_kb * numa_nodes // 200,
+    }
 
 
 def _make_etc(directory: Path, node: str, files: dict[str, str]) -> None:

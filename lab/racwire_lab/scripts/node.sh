@@ -112,6 +112,12 @@ if [ -e /proc/sysrq-trigger ]; then
     mount -n --bind /dev/null /proc/sysrq-trigger
 fi
 mount -n --bind "$home/boot_id" /proc/sys/kernel/random/boot_id
+# Settings that the machine has once, or shows its containers read-only: a node has values of its own.
+while read -r path; do
+    if [ -e "/proc/sys/$path" ]; then
+        mount -n --bind "$home/sysctl/$path" "/proc/sys/$path"
+    fi
+done <"$lab/own_sysctls"
 
 cd /proc/sys/net/ipv4
 echo 0 >conf/all/rp_filter

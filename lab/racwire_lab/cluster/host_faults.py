@@ -1,0 +1,280 @@
+"""The faults in the setup of a node: routes, kernel settings, NICs, and other users of a private network.
+
+They are made on the node itself. What the kernel of the practice cluster cannot do, a NIC with another speed or with
+rings, the node's own files and its `ethtool` answer.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.networks import Network
+from racwire_lab.cluster.nics import Nic
+from racwire_lab.cluster.processes import LabJob, Process, into
+from racwire_lab.cluster.ssh_configuration import node_home
+from racwire_lab.cluster.topology import PortId, Shape, index_of
+
+HAIP_ROUTE_MTU = 1400
+_RING, _RING_MOST = 256, 4096
+_USB_ADDRESS = "169.254.95.120/24"
+"""The address of the USB interface of a management controller (MOS 1629814.1 shows 169.254.95.118 and 120)."""
+STORAGE_PORT = 2049
+_STRANGER = Path(__file__).parents[1] / "programs" / "stranger.py"
+_ADAPTOR = Path(__file__).parents[1] / "adaptors" / "ethtool"
+_MOUNTED = ("speed", "duplex")
+_HEALTHY_LINK = ("10000", "full")
+
+
+def _nic(name: str, summary: str, effect: str) -> Fault:
+    return Fault(name, summary, effect, "nic")
+
+
+def _node(name: str, summary: str, effect: str) -> Fault:
+    return Fault(name, summary, effect, "node", default_network=None)
+
+
+HOST_FAULTS = (
+    _nic(
+        "haip-route-mtu",
+        "The route of one node for the HAIP addresses of a private network has MTU 1400.",
+        f"Replaces the kernel's route for the addresses of HAIP by one with `mtu {HAIP_ROUTE_MTU}`: the node cuts "
+        "blocks into fragments, although its NIC has another MTU.",
+    ),
+    _nic(
+        "route-over-private",
+        "The default route of one node leads over a private network.",
+        "Adds a default route with a gateway in the private subnet, as a gateway in the file of the private interface "
+        "does.",
+    ),
+    _node(
+        "forwarding",
+        "One node forwards packets between its networks.",
+        "Sets net.ipv4.ip_forward to 1.",
+    ),
+    _node(
+        "strict-rp-filter",
+        "rp_filter is strict on all interfaces of one node.",
+        "Sets net.ipv4.conf.all.rp_filter to 1: the kernel drops packets that arrive on another interface than the "
+        "answer would leave by. With all networks up it drops none.",
+    ),
+    _node(
+        "foreign-169-254",
+        "The USB interface of a management controller has an address in the range of HAIP.",
+        f"Adds the interface usb0 with the address {_USB_ADDRESS} to the node.",
+    ),
+    _nic(
+        "stranger-traffic",
+        "Another host copies files over a private network.",
+        f"A connection to port {STORAGE_PORT} (NFS) of the node carries 3 MB/s from the next node over the private "
+        "network.",
+    ),
+    _nic(
+        "speed-differs",
+        "One private NIC negotiated a lower speed than its peers.",
+        "The node's /sys shows 1000 Mbit/s for the NIC, where the others show 10000. The kernel's own links have no "
+        "speed, so the traffic is not slower.",
+    ),
+    _nic(
+        "duplex-half",
+        "One private NIC negotiated half duplex.",
+        "The node's /sys shows half duplex for the NIC. The kernel's own links have no duplex, so no packet is lost.",
+    ),
+    _nic(
+        "small-rings",
+        "The receive ring of one private NIC is smaller than it can be.",
+        f"`ethtool -g` on the node shows {_RING} of {_RING_MOST} entries for the NIC, and {_RING_MOST} for all others. "
+        "The kernel's own links have no rings, so no packet is lost.",
+    ),
+)
+"""The faults in the setup of a node, in the order of `racwire lab faults`."""
+
+
+@dataclass(frozen=True)
+class HostState:
+    """The desired setup of one node."""
+
+    forwards: bool = False
+    strict: bool = False
+    routes: tuple[tuple[str, str], ...] = ()
+    """`ip` commands that make a fault, each with the one that ends it."""
+    haip_routes: tuple[tuple[str, str], ...] = ()
+    """The same for routes that exist only while Clusterware runs."""
+    links: tuple[tuple[str, str, str], ...] = ()
+    """NICs with another speed or duplex: name, speed in Mbit/s, duplex."""
+    rings: tuple[tuple[str, int], ...] = ()
+    """The receive ring of each private NIC, where the nodes have ethtool."""
+    copies: tuple[tuple[str, str], ...] = ()
+    """Copies over a private network: role (`serve` or `send`) and the address of the server."""
+
+
+def host_state(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]) -> HostState:
+    """Return the desired setup of a node with these faults."""
+
+    def has(fault: str, network: Network) -> bool:
+        return ActiveFault(fault, node, network.number) in broken
+
+    own = [(network, nics[PortId(node, network.number)]) for network in shape.private_networks]
+    routes = [_default(network, nic) for network, nic in own if has("route-over-private", network)]
+    if ActiveFault("foreign-169-254", node, None) in broken:
+        routes += _usb()
+    has_rings = any(fault.fault == "small-rings" for fault in broken)
+    return HostState(
+        forwards=ActiveFault("forwarding", node, None) in broken,
+        strict=ActiveFault("strict-rp-filter", node, None) in broken,
+        routes=tuple(routes),
+        haip_routes=tuple(
+            _haip_route(network, nic) for network, nic in own if nic.haip and has("haip-route-mtu", network)
+        ),
+        links=tuple(
+            (nic.name, *link)
+            for network, nic in own
+            if (link := _link(has("speed-differs", network), has("duplex-half", network))) != _HEALTHY_LINK
+        ),
+        rings=tuple((nic.name, _RING if has("small-rings", network) else _RING_MOST) for network, nic in own)
+        if has_rings
+        else (),
+        copies=tuple(_copies(shape, node, nics, broken)),
+    )
+
+
+def _link(is_slow: bool, is_half: bool) -> tuple[str, str]:
+    speed, duplex = _HEALTHY_LINK
+    return "1000" if is_slow else speed, "half" if is_half else duplex
+
+
+def _default(network: Network, nic: Nic) -> tuple[str, str]:
+    gateway = f"{nic.address.rpartition('.')[0]}.254"
+    route = f"default via {gateway} dev {nic.name} metric {100 + network.number}"
+    return f"route replace {route}", f"route del {route}"
+
+
+def _usb() -> list[tuple[str, str]]:
+    return [
+        ("link add usb0 type veth peer name usb0-bmc", "link del usb0"),
+        ("link set usb0-bmc up", ""),
+        ("link set usb0 up", ""),
+        (f"address add {_USB_ADDRESS} brd + dev usb0", ""),
+    ]
+
+
+def _haip_route(network: Network, nic: Nic) -> tuple[str, str]:
+    route = f"{network.haip_subnet}/17 dev {nic.name} proto kernel scope link src {(nic.haip or '').partition('/')[0]}"
+    return f"route replace {route} mtu {HAIP_ROUTE_MTU}", f"route replace {route}"
+
+
+def _copies(
+    shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]
+) -> Iterable[tuple[str, str]]:
+    for fault in sorted(broken, key=str):
+        if fault.fault == "stranger-traffic" and fault.node and fault.network:
+            server = nics[PortId(fault.node, fault.network)].address.partition("/")[0]
+            if fault.node == node:
+                yield "serve", server
+            elif index_of(node) == index_of(fault.node) % shape.size + 1:
+                yield "send", server
+
+
+@dataclass(frozen=True)
+class HostChange:
+    """The change of one node's setup."""
+
+    directory: Path
+    node: str
+    holder: Process
+    rootless: bool
+    before: HostState
+    after: HostState
+
+    def ended(self, *, has_haip: bool) -> list[LabJob]:
+        """Return the jobs that end faults; they run before the NICs change."""
+        ended = [step for step in reversed(self.before.routes) if step not in self.after.routes]
+        ended += [step for step in self.before.haip_routes if has_haip and step not in self.after.haip_routes]
+        jobs = self._ip([off for _, off in ended if off])
+        kept = {name for name, *_ in self.after.links}
+        for name in (name for name, *_ in self.before.links if name not in kept):
+            self._write_link(name, *_HEALTHY_LINK)
+        for copy in set(self.before.copies) - set(self.after.copies):
+            self._copy_file(copy).unlink(missing_ok=True)
+        return jobs
+
+    def made(self, *, has_haip: bool) -> list[LabJob]:
+        """Return the jobs that make faults; they run after the NICs have changed."""
+        made = [step for step in self.after.routes if step not in self.before.routes]
+        made += [step for step in self.after.haip_routes if has_haip and step not in self.before.haip_routes]
+        jobs = self._ip([on for on, _ in made])
+        settings = []
+        if self.before.forwards != self.after.forwards:
+            settings.append(f"echo {int(self.after.forwards)} >/proc/sys/net/ipv4/ip_forward")
+        if self.before.strict != self.after.strict:
+            settings.append(f"echo {int(self.after.strict)} >/proc/sys/net/ipv4/conf/all/rp_filter")
+        for link in self.after.links:
+            if link not in self.before.links:
+                settings += self._mounts(*link)
+        jobs += self._sh(settings)
+        for copy in self.after.copies:
+            if copy not in self.before.copies:
+                jobs.append(self._copier(copy))
+        return jobs
+
+    def _ip(self, lines: list[str]) -> list[LabJob]:
+        argv = [*into(self.holder, "net", rootless=self.rootless), "ip", "-batch", "-"]
+        text = "".join(f"{line}\n" for line in lines)
+        return [LabJob(argv, text, f"change the routes of {self.node}")] if lines else []
+
+    def _sh(self, commands: list[str]) -> list[LabJob]:
+        argv = [*into(self.holder, "mount", "net", rootless=self.rootless), "sh", "-e", "-c", "\n".join(commands)]
+        return [LabJob(argv, "", f"change the settings of {self.node}")] if commands else []
+
+    def _write_link(self, name: str, *values: str) -> list[tuple[str, str]]:
+        """Write the files that hide those of the kernel; return each with its value."""
+        files = []
+        for file, value in zip(_MOUNTED, values, strict=True):
+            own = node_home(self.directory, self.node) / f"{name}.{file}"
+            own.write_text(f"{value}\n", encoding="ascii")
+            files.append((str(own), value))
+        return files
+
+    def _mounts(self, name: str, speed: str, duplex: str) -> list[str]:
+        """A file that hides the kernel's stays until the node ends: later it only changes its content."""
+        commands = []
+        for file, (own, value) in zip(_MOUNTED, self._write_link(name, speed, duplex), strict=True):
+            place = f"/sys/class/net/{shlex.quote(name)}/{file}"
+            commands.append(f'[ "$(cat {place})" = {value} ] || mount -n --bind {shlex.quote(own)} {place}')
+        return commands
+
+    def _copy_file(self, copy: tuple[str, str]) -> Path:
+        return node_home(self.directory, self.node) / f"copy-{copy[0]}-{copy[1]}"
+
+    def _copier(self, copy: tuple[str, str]) -> LabJob:
+        """The process runs in the background, as long as its file exists."""
+        file = self._copy_file(copy)
+        file.touch()
+        role, server = copy
+        words = [sys.executable, "-I", "-S", str(_STRANGER), role, server, str(STORAGE_PORT), str(file)]
+        text = f"{shlex.join(words)} </dev/null >/dev/null 2>&1 &"
+        argv = [*into(self.holder, "mount", "net", "pid", rootless=self.rootless), "sh", "-c", text]
+        return LabJob(argv, "", f"start a copy on {self.node}")
+
+
+def write_rings(directory: Path, hosts: Mapping[str, HostState], machine: Path) -> None:
+    """Write what `ethtool` of each node answers, and put it into the nodes' programs while a fault needs it."""
+    for node, host in hosts.items():
+        for name, entries in host.rings:
+            text = f"{entries} {_RING_MOST}\n"
+            (node_home(directory, node) / f"{name}.ring").write_text(text, encoding="ascii")
+    program = directory / "sbin" / "ethtool"
+    needed = any(host.rings for host in hosts.values())
+    if (needed and not program.is_file()) or (needed and program.is_symlink()):
+        program.unlink(missing_ok=True)
+        program.write_text(_ADAPTOR.read_text(encoding="ascii"), encoding="ascii")
+        program.chmod(0o755)
+    elif not needed and program.is_file() and not program.is_symlink():
+        program.unlink()
+        if (machine / "ethtool").exists():
+            os.symlink("/run/racwire/sbin/ethtool", program)

@@ -1,0 +1,53 @@
+"""Copy data over a private network, as NFS or a backup does: `python stranger.py ROLE ADDRESS PORT FILE`.
+
+`serve` accepts connections and reads them; `send` connects and writes 3 MB/s. The program ends when FILE is removed.
+It needs only the standard library, and imports nothing of racwire.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import sys
+import time
+from collections.abc import Sequence
+
+_BYTES, _PAUSE_S = 65_536, 0.02
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve or send until the file is gone."""
+    role, address, port, file = argv
+    while os.path.exists(file):
+        with contextlib.suppress(OSError):
+            if role == "serve":
+                _serve((address, int(port)), file)
+            else:
+                _send((address, int(port)), file)
+        time.sleep(_PAUSE_S)
+    return 0
+
+
+def _serve(place: tuple[str, int], file: str) -> None:
+    with socket.create_server(place) as server:
+        known = [server]
+        while os.path.exists(file):
+            for ready in select.select(known, [], [], 0.2)[0]:
+                if ready is server:
+                    known.append(server.accept()[0])
+                elif not ready.recv(_BYTES):
+                    known.remove(ready)
+                    ready.close()
+
+
+def _send(place: tuple[str, int], file: str) -> None:
+    with socket.create_connection(place, timeout=1) as connection:
+        while os.path.exists(file):
+            connection.sendall(bytes(_BYTES))
+            time.sleep(_PAUSE_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
