@@ -459,6 +459,11 @@ class Expect(_Table, frozen=True, kw_only=True):
     lost: tuple[tuple[str, str], ...] = ()
     """Receiver and sender of lost blocks on the practice cluster, where the number is not known before."""
 
+    @property
+    def first(self) -> tuple[ExpectedCause, ...]:
+        """The causes with which the diagnosis begins."""
+        return self.cause or tuple(ExpectedCause(cause=code) for code in self.causes or ())
+
 
 class MustNot(_Table, frozen=True, kw_only=True):
     """Findings and phrases that the report must not contain."""

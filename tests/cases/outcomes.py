@@ -75,7 +75,7 @@ def outcome_of(case: Case, report: Report) -> Outcome:
     return Outcome(
         name=case.name,
         group=group,
-        wanted="" if is_healthy else " ".join("/".join(wanted.causes) for wanted in case.expect.cause) or "none",
+        wanted="" if is_healthy else " ".join("/".join(wanted.causes) for wanted in case.expect.first) or "none",
         found=_found(report),
         result=_alarm(report) if is_healthy else _result(case, report),
         false=false_sentences(report, case.must_not.phrases),
@@ -85,11 +85,11 @@ def outcome_of(case: Case, report: Report) -> Outcome:
 def outcome_of_pair(name: str, first: Case, second: Case, report: Report) -> Outcome:
     """Return the outcome of two faults at once: each must be among the first entries of the diagnosis."""
     shown = first_entries(report)
-    named = [any(wanted.fits(h) for h in shown for wanted in case.expect.cause[:1]) for case in (first, second)]
+    named = [any(wanted.fits(h) for h in shown for wanted in case.expect.first[:1]) for case in (first, second)]
     return Outcome(
         name=name,
         group="pairs",
-        wanted=" + ".join("/".join(case.expect.cause[0].causes) for case in (first, second)),
+        wanted=" + ".join("/".join(case.expect.first[0].causes) for case in (first, second)),
         found=_found(report),
         result=Result.BOTH if all(named) else Result.ONE if any(named) else Result.NEITHER,
         false=false_sentences(report),
@@ -118,7 +118,7 @@ def _alarm(report: Report) -> Result:
 
 
 def _result(case: Case, report: Report) -> Result:
-    shown, wanted = first_entries(report), case.expect.cause
+    shown, wanted = first_entries(report), case.expect.first
     if not wanted:
         # A fault for which no cause can be known from the evidence: every cause would be an invention.
         return Result.MISSED if any(h.standing is Standing.PROVED for h in shown) else Result.RIGHT

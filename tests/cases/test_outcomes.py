@@ -50,7 +50,7 @@ def test_a_cause_that_is_not_excluded_is_partly_right() -> None:
 
 
 def test_a_proved_cause_of_an_unknowable_fault_is_an_invention() -> None:
-    assert outcome_of(with_expect(cause=()), REPORT).result is Result.MISSED
+    assert outcome_of(with_expect(cause=(), causes=None), REPORT).result is Result.MISSED
 
 
 def test_a_healthy_variant_with_a_fault_is_an_alarm() -> None:
