@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
-from bench import cpu, first_paint, keys, live, memory, page, samples, sent, still
+from bench import check, cpu, first_paint, keys, live, memory, page, samples, sent, still
 from bench.pace import QUICK, Pace
 from bench.practice import NoCluster
 from bench.rows import Row, not_measured, table
@@ -28,6 +28,7 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
     "memory": memory.measure,
     "keys": keys.measure,
     "html": page.measure,
+    "check": check.measure,
 }
 
 

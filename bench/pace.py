@@ -15,6 +15,8 @@ class Pace:
     """Seconds for each screen, for bytes and CPU."""
     samples: int = 200
     """Samples of a node, for their cost."""
+    checks: int = 5
+    """Checks of a small cluster, for their CPU time."""
     keys: int = 200
     """Key presses, for the time to their answer."""
     memory_s: float = 240
@@ -23,4 +25,4 @@ class Pace:
     """Whether to measure the memory over a real hour instead."""
 
 
-QUICK = Pace(starts=7, seconds=10, samples=80, keys=60, memory_s=60)
+QUICK = Pace(starts=7, seconds=10, samples=80, checks=3, keys=60, memory_s=60)

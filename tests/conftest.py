@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import signal
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
@@ -24,6 +26,7 @@ def pytest_configure() -> None:
     The `nohup make test &` of a script starts pytest with SIGINT and SIGHUP ignored. Every child process would inherit
     that: a command that a test interrupts would never end, and the tests could not be interrupted either.
     """
+    os.environ.pop("COLUMNS", None)  # pytest's own output sets it, and texts in a pipe obey it
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A Python handler: exec resets it to the default in the workers and in all programs that they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -56,6 +59,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("beyond_sample")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("beyond_sample")]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the table of the case book, where cases ran: what was right first, partly, missed, and what was false."""
+    reports = [r for status in ("passed", "failed") for r in terminalreporter.getreports(status)]
+    recorded = [value for r in reports for name, value in r.user_properties if name == "outcome"]
+    if recorded:
+        # Only here: the other tests do not need what knows the reports.
+        from tests.cases.outcomes import Outcome, table
+
+        terminalreporter.section("the case book")
+        outcomes = [msgspec.convert(value, Outcome) for value in recorded]
+        for line in table(outcomes, every_case=config.getoption("--all-cases")):
+            terminalreporter.write_line(line)
 
 
 def pytest_collection_finish() -> None:

@@ -24,6 +24,9 @@ class Cause:
     """The codes of problems that are the cause itself, observed at its place."""
     supported_by: tuple[str, ...] = ()
     """The codes of problems that the cause explains better than others do."""
+    leads_to: tuple[str, ...] = ()
+    """The codes, or starts of codes (`IC-PATH-`), of findings that the cause produces at its place, in addition to what
+    the database and Clusterware suffer from any cause."""
     hinted_by: tuple[str, ...] = ()
     """The codes of findings that make the cause possible, such as counts of the past, which need not be of now."""
     cleared_by: tuple[str, ...] = ()

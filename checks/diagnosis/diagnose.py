@@ -2,85 +2,174 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
-from checks.model.facts import Activity, Cluster
+from checks.diagnosis.effects import explains, is_effect
+from checks.diagnosis.loss_accounts import FoundCause, loss_accounts
+from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Finding, Status
-from checks.model.hypothesis import Diagnosis, Hypothesis, Standing
-from checks.model.known_instances import active, node_of
-from checks.rules.lost_blocks import loss_of
+from checks.model.hypothesis import Diagnosis, Hypothesis, LossAccount, Standing
 
-EFFECTS = (
-    "IC-LOST-002", "IC-LOST-007", "IC-LOST-008", "IC-TIME-002", "IC-TIME-003", "IC-TIME-004", "IC-TIME-006",
-    "IC-PING-002", "IC-PING-003", "IC-PING-005", "IC-GRID-006", "IC-IFACE-012",
-)  # fmt: skip
-"""The codes of findings that are never causes by themselves: what the database and Clusterware suffer."""
-_LOST_BLOCKS = "IC-LOST-002"
 _ORDER = list(Standing)
+_FRAGMENTS_LOST, _PATHS = "IC-REASM-002", "IC-PATH-"
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A cause that some findings prove or support."""
+
+    cause: Cause
+    standing: Standing
+    shown: tuple[Finding, ...]
+    explained: tuple[Finding, ...]
+    """The faults that are its effects."""
+
+    @property
+    def exactness(self) -> int:
+        """The rank of the place, the smallest first: a node on a network, a node, a pair, more nodes, the cluster."""
+        nodes = {node for f in self.shown for node in f.nodes}
+        networks = {f.network for f in self.shown if f.network}
+        return {0: 4, 1: 0 if len(networks) == 1 else 1, 2: 2}.get(len(nodes), 3)
 
 
 def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cause] = CATALOGUE) -> Diagnosis:
     """Return the standing of every cause, the most certain first, and the effects that none of them explains.
 
-    Waived findings count: a waiver accepts a finding and does not make it untrue.
+    Among causes of one standing, the one that explains most lost blocks comes first, then the one that explains most
+    findings, then the one with the most exact place. A cause that another one leads to at the same place is no cause
+    by itself: it is possible, and an effect of the other. Waived findings count: a waiver accepts a finding and does
+    not make it untrue.
     """
     known = sorted(findings, key=lambda f: (f.status.gravity, f.code, f.title))
-    effects = [f for f in known if f.code in EFFECTS and f.status in FAULTS]
-    proofs = [(f, cause.code) for cause in causes for f in known if _shows(f, cause.proved_by)]
-    judged = [_hypothesis(cause, cluster, known, effects, proofs) for cause in causes]
-    ranked = sorted(judged, key=lambda h: (_ORDER.index(h.standing), -len(h.explains), h.cause))
-    explained = {title for h in ranked for title in h.explains}
-    return Diagnosis(hypotheses=tuple(ranked), unexplained=tuple(e.title for e in effects if e.title not in explained))
+    candidates = [found for cause in causes if (found := _found(cause, cluster, known))]
+    roots, enough = _roots(cluster, candidates)
+    accounts = loss_accounts(cluster, [_for_account(f) for f in _by_share(roots, ())])
+    roots = _by_share(roots, accounts)
+    judged = [_shown(found, accounts) for found in roots]
+    of_roots = {found.cause.code for found in roots}
+    others = [
+        _of(
+            cause,
+            Standing.POSSIBLE,
+            (f"{enough[cause.code].name} ({enough[cause.code].code}) is enough to explain it.",),
+        )
+        if cause.code in enough
+        else _other(cause, cluster, known)
+        for cause in causes
+        if cause.code not in of_roots
+    ]
+    explained = {f.title for found in roots for f in found.explained}
+    return Diagnosis(
+        hypotheses=(*judged, *sorted(others, key=lambda h: (_ORDER.index(h.standing), h.cause))),
+        unexplained=tuple(f.title for f in known if is_effect(f) and f.title not in explained),
+        accounts=accounts,
+    )
 
 
-def _shows(finding: Finding, codes: Sequence[str]) -> bool:
-    return finding.code in codes and finding.status in FAULTS
+def _found(cause: Cause, cluster: Cluster, findings: Sequence[Finding]) -> _Found | None:
+    for standing, codes in ((Standing.PROVED, cause.proved_by), (Standing.SUPPORTED, cause.supported_by)):
+        if shown := tuple(f for f in findings if f.code in codes and f.status in FAULTS):
+            also = tuple(f for f in findings if f.code in cause.supported_by and f.status in FAULTS and f not in shown)
+            faults = [f for f in findings if f.status in (*FAULTS, Status.UNKNOWN)]
+            explained = tuple(f for f in faults if explains(cluster, cause, shown, f))
+            return _Found(cause, standing, shown, (*explained, *(f for f in also if f not in explained)))
+    return None
 
 
-def _hypothesis(
-    cause: Cause,
-    cluster: Cluster,
-    findings: Sequence[Finding],
-    effects: Sequence[Finding],
-    proofs: Sequence[tuple[Finding, str]],
-) -> Hypothesis:
-    """Return the standing of a cause. What another cause explains, proved at the same place, supports no second one."""
-    proved = [f for f in findings if _shows(f, cause.proved_by)]
-    if proved:
-        return _shown(cause, Standing.PROVED, proved, cluster, effects)
-    shown = [f for f in findings if _shows(f, cause.supported_by)]
-    enough = [next((code for proof, code in proofs if _is_same_place(cluster, f, proof)), "") for f in shown]
-    if supporting := [f for f, other in zip(shown, enough, strict=True) if not other]:
-        return _shown(cause, Standing.SUPPORTED, supporting, cluster, effects)
-    if shown:
-        others = zip(enough, shown, strict=True)
-        because = (f"{code} was proved at the same place and is enough to explain: {f.title}" for code, f in others)
-        return _of(cause, Standing.POSSIBLE, because=tuple(because))
+def _roots(cluster: Cluster, candidates: Sequence[_Found]) -> tuple[list[_Found], dict[str, Cause]]:
+    """Return the candidates that are no effect of another, and for each of the rest the cause that is enough.
+
+    Two candidates that lead to each other stay both, unless one of them is proved and the other is not.
+    """
+    enough: dict[str, Cause] = {}
+    for found in candidates:
+        for other in candidates:
+            if other is found or not _is_effect_of(found, other):
+                continue
+            if not _is_effect_of(other, found) or _ORDER.index(other.standing) < _ORDER.index(found.standing):
+                enough.setdefault(found.cause.code, other.cause)
+    return [found for found in candidates if found.cause.code not in enough], enough
+
+
+def _is_effect_of(one: _Found, other: _Found) -> bool:
+    """Return whether another cause produces all that shows a cause; a proof is enough for what supports another."""
+    enough = other.explained
+    if _ORDER.index(other.standing) < _ORDER.index(one.standing):
+        enough = (*enough, *other.shown)
+    elif len(other.shown) > len(one.shown):
+        enough = (*enough, *other.shown)  # the fewest causes that explain all
+    return all(finding in enough for finding in one.shown)
+
+
+def _by_share(found: Iterable[_Found], accounts: Sequence[LossAccount]) -> list[_Found]:
+    def rank(one: _Found) -> tuple[int, int, int, int, str]:
+        share = _lost_blocks(one.cause, accounts) or 0
+        return _ORDER.index(one.standing), -share, -len(one.explained), one.exactness, one.cause.code
+
+    return sorted(found, key=rank)
+
+
+def _for_account(found: _Found) -> FoundCause:
+    codes = {f.code for f in (*found.shown, *found.explained)}
+    leads = found.cause.leads_to
+    loses_fragments = _FRAGMENTS_LOST in codes and _FRAGMENTS_LOST.startswith(leads or ("-",))
+    spoils_paths = any(code.startswith(_PATHS) for code in leads)
+    return FoundCause(found.cause.code, found.shown, loses_fragments, spoils_paths)
+
+
+def _lost_blocks(cause: Cause, accounts: Sequence[LossAccount]) -> int | None:
+    """Return the lost blocks that a cause explains; None where it is in no account."""
+    shares = [account.explained[cause.code] for account in accounts if cause.code in account.explained]
+    return sum(shares) if shares else None
+
+
+def _shown(found: _Found, accounts: Sequence[LossAccount]) -> Hypothesis:
+    shown, explained = found.shown, found.explained
+    problems = [f for f in (*shown, *explained) if f.status in FAULTS]
+    return msgspec.structs.replace(
+        _of(found.cause, found.standing, tuple(f.title for f in shown)),
+        headline=shown[0].title,
+        places=tuple(dict.fromkeys(f.subject for f in shown if f.subject)),
+        nodes=tuple(dict.fromkeys(node for f in shown for node in f.nodes)),
+        networks=tuple(dict.fromkeys(f.network for f in shown if f.network)),
+        explains=tuple(f.title for f in explained),
+        lost_blocks=_lost_blocks(found.cause, accounts),
+        is_waived=all(f.waived for f in problems),
+    )
+
+
+# --- causes that no finding shows -------------------------------------------------------------------------------------
+
+
+def _other(cause: Cause, cluster: Cluster, findings: Sequence[Finding]) -> Hypothesis:
+    """Return the standing of a cause that no finding proves or supports."""
+    passed = [f for code in cause.excluded_by for f in findings if f.code == code and f.status is Status.PASS]
     hints = [f for f in findings if f.code in cause.hinted_by and f.status not in (Status.PASS, Status.SKIPPED)]
     if hints:
-        return _of(cause, Standing.POSSIBLE, because=tuple(f.title for f in hints))
+        against = tuple(f.title for f in passed)
+        possible = _of(cause, Standing.POSSIBLE, tuple(f.title for f in hints))
+        return msgspec.structs.replace(possible, against=against)
     if cause.ruled_out and (reason := cause.ruled_out(cluster)):
-        return _of(cause, Standing.EXCLUDED, because=(reason,))
+        return _of(cause, Standing.EXCLUDED, (reason,))
     if cause.other_platform:
         reason = f"It is a cause on {cause.other_platform}; the nodes that were read run Linux."
         standing = Standing.EXCLUDED if cluster.read_nodes() else Standing.NOT_EXAMINED
-        return _of(cause, standing, because=(reason,) if standing is Standing.EXCLUDED else ())
+        return _of(cause, standing, (reason,) if standing is Standing.EXCLUDED else ())
     if cause.cleared_by:
         return _cleared(cause, findings)
-    passed = [f for code in cause.excluded_by for f in findings if f.code == code and f.status is Status.PASS]
     has_each = {f.code for f in passed} == set(cause.excluded_by)
     if cause.excluded_by and has_each:
         checks = {f.check for f in passed}
         doubts = [f for f in findings if f.check in checks and f.status in (Status.UNKNOWN, *FAULTS)]
         if not doubts:
             scope = f" ({cause.covers})" if cause.covers else ""
-            return _of(cause, Standing.EXCLUDED, because=tuple(f"{f.title.rstrip('.')}{scope}." for f in passed))
-        return _of(cause, Standing.POSSIBLE, because=tuple(f.title for f in doubts))
+            return _of(cause, Standing.EXCLUDED, tuple(f"{f.title.rstrip('.')}{scope}." for f in passed))
+        return _of(cause, Standing.POSSIBLE, tuple(f.title for f in doubts))
     return _of(cause, Standing.NOT_EXAMINED)
 
 
@@ -90,21 +179,9 @@ def _cleared(cause: Cause, findings: Sequence[Finding]) -> Hypothesis:
     if {f.check for f in own if f.status is not Status.SKIPPED} != set(cause.cleared_by):
         return _of(cause, Standing.NOT_EXAMINED)
     if doubts := [f for f in own if f.status is Status.UNKNOWN]:
-        return _of(cause, Standing.POSSIBLE, because=tuple(f.title for f in doubts))
+        return _of(cause, Standing.POSSIBLE, tuple(f.title for f in doubts))
     checks = " and ".join(cause.cleared_by)
-    return _of(cause, Standing.EXCLUDED, because=(f"No finding of {checks} shows it, {cause.covers}.",))
-
-
-def _shown(
-    cause: Cause, standing: Standing, shown: Sequence[Finding], cluster: Cluster, effects: Sequence[Finding]
-) -> Hypothesis:
-    return msgspec.structs.replace(
-        _of(cause, standing, because=tuple(f.title for f in shown)),
-        places=tuple(dict.fromkeys(f.subject for f in shown if f.subject)),
-        nodes=tuple(dict.fromkeys(node for f in shown for node in f.nodes)),
-        networks=tuple(dict.fromkeys(f.network for f in shown if f.network)),
-        explains=tuple(e.title for e in effects if e not in shown and any(_can_explain(cluster, f, e) for f in shown)),
-    )
+    return _of(cause, Standing.EXCLUDED, (f"No finding of {checks} shows it, {cause.covers}.",))
 
 
 def _of(cause: Cause, standing: Standing, because: tuple[str, ...] = ()) -> Hypothesis:
@@ -112,56 +189,3 @@ def _of(cause: Cause, standing: Standing, because: tuple[str, ...] = ()) -> Hypo
     return Hypothesis(
         cause=cause.code, name=cause.name, sources=cause.sources, standing=standing, because=because, next=examine
     )
-
-
-_AT_THE_RECEIVER = ("IC-UDP-", "IC-REASM-", "IC-RPF-", "IC-FILTER-")
-"""The codes of findings about packets that a node received: they explain blocks lost on the way to it, not from it."""
-_PATH_TOPIC = re.compile(r"path .+ (\S+) (\S+)")
-
-
-def _can_explain(cluster: Cluster, cause: Finding, effect: Finding) -> bool:
-    """Return whether a finding can explain an effect: by the pairs of nodes, where both have some; else by a node.
-
-    A pair is (sender, receiver): of a path that loses packets, or of blocks that were lost.
-    """
-    lost = _lost_pairs(cluster, effect)
-    if lost and (paths := _paths(cause)):
-        return not lost.isdisjoint(paths)
-    if lost and cause.nodes:
-        receivers = {receiver for _, receiver in lost}
-        ends = receivers if cause.code.startswith(_AT_THE_RECEIVER) else {node for pair in lost for node in pair}
-        return not ends.isdisjoint(cause.nodes)
-    return not _nodes(cluster, cause).isdisjoint(_nodes(cluster, effect))
-
-
-def _paths(finding: Finding) -> set[tuple[str, str]]:
-    """Return the paths of a finding, from its references to the journal; empty for findings of other checks."""
-    found = (_PATH_TOPIC.fullmatch(reference.topic) for reference in finding.evidence)
-    return {(match[1], match[2]) for match in found if match}
-
-
-def _lost_pairs(cluster: Cluster, effect: Finding) -> set[tuple[str, str]]:
-    """Return the pairs of nodes between which the blocks of a finding were lost; empty where they are not known."""
-    activity = cluster.activity
-    if effect.code != _LOST_BLOCKS or not isinstance(activity, Activity):
-        return set()
-    losses = [loss for own in active(activity) if (loss := loss_of(activity, own)) and loss.lost]
-    pairs = {
-        (node_of(cluster, sender), node_of(cluster, loss.instance))
-        for loss in losses
-        for sender, blocks in loss.senders.items()
-        if blocks
-    }
-    return {(sender, receiver) for sender, receiver in pairs if receiver in effect.nodes and sender in effect.nodes}
-
-
-def _is_same_place(cluster: Cluster, finding: Finding, proof: Finding) -> bool:
-    """Return whether a proof is at the place of a finding: on its network, or on all of its nodes."""
-    if finding.network and proof.network:
-        return finding.network == proof.network
-    return _nodes(cluster, finding) <= _nodes(cluster, proof)
-
-
-def _nodes(cluster: Cluster, finding: Finding) -> set[str]:
-    """Return the nodes of a finding; one without nodes is about all nodes that were read."""
-    return set(finding.nodes) or {node.name for node in cluster.read_nodes()}

@@ -106,6 +106,15 @@ class Waived(msgspec.Struct, frozen=True):
 Scalar = str | int | float | bool
 
 
+class Outweighed(msgspec.Struct, frozen=True):
+    """A finding as the check made it, before other evidence outweighed it."""
+
+    status: Status
+    title: str
+    why: str
+    next: tuple[Remedy, ...]
+
+
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One result of a check. The title can be read aloud on a conference call."""
 
@@ -132,6 +141,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     program that reads the JSON does not have to parse sentences."""
     lacks: tuple[Unknown, ...] = ()
     """The facts whose absence makes the finding UNKNOWN, in part or in full, each with its reason."""
+    outweighed: Outweighed | None = None
+    """The finding as the check made it, where blocks that flow outweigh its pings (`checks.diagnosis`)."""
     waived: Waived | None = None
     """The waiver, where the finding is waived: it is displayed with a mark, and not counted in the exit code."""
 

@@ -181,6 +181,17 @@ def nics_of(cluster: Cluster, port: Port) -> Iterator[str]:
     yield from lowest or [port.interface]
 
 
+def private_layers(networks: Iterable[PrivateNetwork], nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
+    """Return the private interfaces of each node, with all layers below them: bond members, the parents of VLANs."""
+    by_node: dict[str, dict[str, None]] = {node.name: {} for node in nodes}
+    read = {node.name: node for node in nodes}
+    for port in (port for network in networks for port in network.ports if port.node in read):
+        top = read[port.node].interface(port.interface)
+        below = layers_below(read[port.node], top) if top else ()
+        by_node[port.node] |= dict.fromkeys([port.interface, *(lower.name for _, lower, _ in below)])
+    return {name: tuple(names) for name, names in by_node.items()}
+
+
 def private_nics_of(cluster: Cluster, node: str) -> tuple[str, ...]:
     """Return the NICs of a node that carry its private networks, each once: the members of bonds, not the bonds."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks

@@ -53,6 +53,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float
     interrupted: bool = False
     """Whether the operator stopped the run before every check had finished; the report has the finished checks."""
+    diagnosis: Diagnosis = _NO_DIAGNOSIS
+    """The standing of each cause, those that were found first; empty in reports of racwire 0.1.0."""
     cluster: Cluster
     findings: tuple[Finding, ...]
     """Worst first."""
@@ -65,8 +67,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The versions of packages and system: `racwire`, `python`, `oracledb`, `kernel`, ..."""
     waivers: tuple[WaiverStanding, ...] = ()
     """The standing of each waiver in the settings."""
-    diagnosis: Diagnosis = _NO_DIAGNOSIS
-    """The standing of each cause; empty in reports of racwire 0.1.0."""
     saved_at: str = ""
     """The time when the saved file was written from which the report was opened; empty for a live report."""
     is_redacted: bool = False

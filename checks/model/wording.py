@@ -51,6 +51,22 @@ def hub(pairs: Collection[NodePair], nodes: Collection[str]) -> str:
     return shared.pop() if len(shared) == 1 else ""
 
 
+def sides(pairs: Collection[NodePair], nodes: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the sides into which these directions divide the nodes; empty where they divide them in no such way.
+
+    Every direction between two sides is there, none within a side, and each side has two nodes or more: a side of one
+    node is a fault of its own port rather than of a link between switches.
+    """
+    chosen, left, found = set(pairs), list(nodes), []
+    while left:
+        side = tuple(n for n in left if n == left[0] or not {(left[0], n), (n, left[0])} & chosen)
+        found.append(side)
+        left = [n for n in left if n not in side]
+    crossing = {(a, b) for one in found for other in found if one is not other for a in one for b in other}
+    is_divided = len(found) > 1 and crossing == chosen and all(len(side) > 1 for side in found)
+    return tuple(found) if is_divided else ()
+
+
 def between(pairs: Collection[NodePair], nodes: Collection[str], complete: bool = True) -> str:
     """Return the text for directions: "between rac1 and rac2, both ways"; "from every other node to rac3"; ...
 
@@ -64,6 +80,11 @@ def between(pairs: Collection[NodePair], nodes: Collection[str], complete: bool 
     among = [n for n in nodes if any(n in pair for pair in chosen)]
     if len(among) > 2 and chosen == {(a, b) for a in among for b in among if a != b}:
         return f"between {listed(among)}, both ways"
+    divided = [listed(side) for side in sides(chosen, nodes)]
+    if len(divided) == 2:
+        return f"between {divided[0]} on one side and {divided[1]} on the other, both ways"
+    if divided:
+        return f"between the groups {'; '.join(divided)}, both ways"
     centre = hub(chosen, nodes)
     if centre and len(chosen) > 1:
         to = {a for a, b in chosen if b == centre}

@@ -25,6 +25,7 @@ from checks.rules.instance_pings import (
     enough_pings,
     good_ms_text,
     good_ratio_text,
+    is_sure_to_ping,
     judge_ping,
     judged_from_s,
     size_ratio,
@@ -58,6 +59,13 @@ LARGE_MISSING = Kind(
     "Blocks have that size, so they do not arrive either. Heartbeats are small and still pass.",
     (_VIEW, "MOS 563566.1, causes 5 and 12"),
 )
+SILENT = Kind(
+    "IC-PING-007",
+    "Two instances exchange neither blocks nor pings",
+    "Instances that are up ping each other about every 12 s. Where not even these messages arrive, the instances do "
+    "not reach each other over the interconnect: expect IPC send timeouts, and the eviction of an instance.",
+    (_VIEW,),
+)
 FEW = Kind("IC-PING-006", "Too few pings between the instances for a verdict")
 
 
@@ -66,7 +74,7 @@ FEW = Kind("IC-PING-006", "Too few pings between the instances for a verdict")
     question="Do the instances answer each other quickly, with small and with block-sized messages?",
     needs=("activity",),
     uses=("database", "nodes", "networks"),
-    kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW),
+    kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW, SILENT),
 )
 def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     """Averages the pings of 500 bytes and 8 KB that the instances' own PING processes exchange in the interval.
@@ -101,7 +109,10 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     missing = [p for p, verdict in judged if verdict.is_missing]
     slow = [p for p, verdict in judged if verdict.is_slow]
     larger = [p for p, verdict in judged if verdict.is_larger_slower]
-    has_fault = bool(missing or slow or larger)
+    silent_pairs = _silent_pairs(activity, pings)
+    if silent_pairs:
+        yield _silent(cluster, activity, silent_pairs, table)
+    has_fault = bool(missing or slow or larger or silent_pairs)
     doubtful = any(verdict.is_doubtful for _, verdict in judged)
     if missing:
         yield _large_missing(cluster, activity, missing, table)
@@ -124,6 +135,46 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             data={"pairs": 0},
             evidence=statement_topics(cluster, _STATEMENT),
         )
+
+
+def _silent_pairs(activity: Activity, pings: Sequence[InstancePing]) -> list[InstancePing]:
+    """Return the pairs that exchanged neither block nor ping in an interval that is sure to have a ping; each once."""
+    if not is_sure_to_ping(activity.seconds) or isinstance(activity.transfers, Unknown):
+        return []
+    if activity.why_unread(_GV) or activity.why_unread("GV$INSTANCE_CACHE_TRANSFER"):
+        return []
+    talking = {frozenset((p.instance, p.target)) for p in pings if p.count_500b > 0 or p.count_8k > 0}
+    moved = [t for t in activity.transfers if t.cr_blocks > 0 or t.current_blocks > 0 or t.lost > 0]
+    talking |= {frozenset((t.sender, t.receiver)) for t in moved}
+    known = {a.instance for a in active(activity)}
+    silent = [p for p in pings if {p.instance, p.target} <= known and frozenset((p.instance, p.target)) not in talking]
+    return list({frozenset((p.instance, p.target)): p for p in reversed(silent)}.values())[::-1]
+
+
+def _silent(cluster: Cluster, activity: Activity, pairs: Sequence[InstancePing], table: Table | None) -> Finding:
+    first = pairs[0]
+    names = f"{instance_name(cluster, first.instance)} and {instance_name(cluster, first.target)}"
+    more = f"; {counted(len(pairs) - 1, 'other pair')} likewise" if len(pairs) > 1 else ""
+    return SILENT.finding(
+        Status.FAIL,
+        f"{names} exchanged neither a block nor a ping in {span(activity.seconds)}{more}.",
+        subject=f"{names}: silent",
+        data={"pairs": len(pairs), "seconds": activity.seconds},
+        seen=_lines(cluster, pairs),
+        expected=("An instance pings each other one about every 12 s",),
+        next=[
+            Remedy("Test the paths between the nodes.", ("racwire check df-ping packet-filter neighbours",)),
+            Remedy(
+                "Search the alert logs of both instances for IPC send timeouts.",
+                ("grep -i 'IPC Send timeout' alert_*.log | tail",),
+                "the owner of the database's home, on each node",
+            ),
+        ],
+        evidence=statement_topics(cluster, _STATEMENT, "cache_transfer"),
+        table=table,
+        nodes=_nodes(cluster, pairs),
+        extent=(len(pairs), "pairs"),
+    )
 
 
 def _without_pings(activity: Activity, reporting: set[int]) -> list[Unseen]:

@@ -148,6 +148,9 @@ def _nodes(part: msgspec.Struct) -> Iterator[Named]:
             yield from _directories(_text(part.grid_home))
             if not isinstance(part.instances, facts.Unknown):
                 yield from (("instance", name) for name in part.instances)
+        case facts.AlertLog():
+            yield from _host(part.owner) if part.kind is facts.LogKind.CLUSTERWARE else (("instance", part.owner),)
+            yield "database", part.database
         case facts.LldpNeighbour():
             yield "switch", part.switch
             if not _GENERIC_SWITCH_PORT.fullmatch(part.port):

@@ -1,73 +1,241 @@
-"""The causes of a report in brief, for texts and pages: what was proved or supported, and what became of the others."""
+"""The entries at the start of a report: each cause that was found, then each problem that belongs to none.
+
+Text, screen, HTML and Markdown are views of these entries. The texts are not sanitized.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
-from checks.model.finding import Finding
+from checks.diagnosis.catalogue import CATALOGUE
+from checks.model.finding import FAULTS, PROBLEMS, Finding, Remedy, Status, worst_first
 from checks.model.hypothesis import Diagnosis, Hypothesis, Standing
+from checks.model.report import Report
+from checks.model.wording import counted
+from checks.report.folding import grouped_by_reason, is_rerun
 
-_OTHERS = {
-    Standing.POSSIBLE: "Possible",
-    Standing.EXCLUDED: "Excluded",
-    Standing.NOT_EXAMINED: "Not examined",
-}
+FOUND = (Standing.PROVED, Standing.SUPPORTED)
+_REASONS, _SEEN = 3, 2
+"""The most reasons of an entry, and the most of these that are observations of its strongest finding."""
 _MOST_CODES = 24
 """The most codes in a line; a run of a few checks leaves more causes unexamined."""
-HOW = "`racwire explain causes` has how to examine each."
+_SHORTEST = 24
+"""The fewest characters of a shortened sentence, which ends at a comma, a semicolon or a colon."""
+_CODES_OF = {cause.code: frozenset((*cause.proved_by, *cause.supported_by, *cause.hinted_by)) for cause in CATALOGUE}
 
 
-def is_worth_showing(diagnosis: Diagnosis) -> bool:
-    """Return whether a cause was found, or something is lost or slow without a known cause."""
-    return bool(diagnosis.with_standing(Standing.PROVED, Standing.SUPPORTED) or diagnosis.unexplained)
+@dataclass(frozen=True)
+class ReportEntry:
+    """A cause with all findings that it explains, or one problem without a known cause."""
+
+    headline: str
+    """The entry in one sentence that can be read aloud, with its place."""
+    status: Status
+    """The worst status of the findings of the entry."""
+    findings: tuple[Finding, ...]
+    """The findings that show the cause, the strongest first; at least one."""
+    causes: tuple[Hypothesis, ...] = ()
+    """Several where the same findings support them equally; empty where no cause is known."""
+    effects: tuple[Finding, ...] = ()
+    """The further findings that the cause explains, the worst first."""
+    because: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    likewise: tuple[Finding, ...] = ()
+    """The other findings that are UNKNOWN for the same reason."""
+    next: tuple[Remedy, ...] = ()
+
+    @property
+    def standing(self) -> str:
+        """The causes with their standing, for a line: `CAUSE-12 Jumbo frames misconfigured on a switch: supported`."""
+        if not self.causes:
+            return ""
+        names = "; ".join(f"{cause.cause} {cause.name}" for cause in self.causes)
+        return f"{'one of ' if len(self.causes) > 1 else ''}{names}: {self.causes[0].standing}"
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources of the causes."""
+        return tuple(dict.fromkeys(source for cause in self.causes for source in cause.sources))
+
+    @property
+    def codes(self) -> str:
+        """The code and the check of each finding that shows the cause: `df-ping (IC-PATH-003)`."""
+        return ", ".join(dict.fromkeys(f"{f.check} ({f.code})" for f in self.findings))
+
+    @property
+    def explained(self) -> tuple[Finding, ...]:
+        """The findings below the headline: those that show the cause, except its own sentence, and the effects."""
+        shown = tuple(f for f in self.findings if f.title != self.headline and f.title not in self.because)
+        return (*shown, *self.effects)
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """All findings that the entry stands for."""
+        return (*self.findings, *self.effects, *self.likewise)
 
 
-def cause_entries(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
-    """Yield (label, sentence): each cause that was found, what none of them explains, and the codes of the others."""
-    if not is_worth_showing(diagnosis):
-        return
-    for cause in diagnosis.with_standing(Standing.PROVED):
-        yield "Cause", _found([cause])
-    alike: dict[object, list[Hypothesis]] = {}
-    for cause in diagnosis.with_standing(Standing.SUPPORTED):
-        alike.setdefault(cause.because, []).append(cause)
-    for same in alike.values():
-        yield "Cause", _found(same)
-    for effect in diagnosis.unexplained:
-        yield "Unexplained", effect
-    for standing, label in _OTHERS.items():
-        if others := diagnosis.with_standing(standing):
-            total = len(diagnosis.hypotheses)
-            codes = _codes(others) if len(others) <= _MOST_CODES else f"{len(others)} of {total} causes"
-            how = f" {HOW}" if standing is Standing.NOT_EXAMINED else ""
-            yield label, f"{codes}.{how}"
+def cause_entries(report: Report) -> tuple[ReportEntry, ...]:
+    """Return one entry for each cause that was found and is not waived, in the order of the diagnosis.
+
+    A finding belongs to the first cause that it shows, or that explains it.
+    """
+    entries: list[ReportEntry] = []
+    taken: set[int] = set()
+    for alike in _alike(report):
+        shown = _unless(taken, _showing(report, alike[0]))
+        if not shown or _is_waived(report, alike[0], shown):
+            continue
+        taken |= {id(f) for f in shown}
+        effects = _unless(taken, _explained(report, alike))
+        taken |= {id(f) for f in effects}
+        entries.append(_entry(report, alike, shown, effects))
+    return tuple(entries)
+
+
+def further_entries(report: Report, causes: Sequence[ReportEntry]) -> tuple[ReportEntry, ...]:
+    """Return one entry for each open problem that belongs to none of the causes, the worst first.
+
+    Findings that are UNKNOWN for one reason, such as a node that could not be read, are one entry.
+    """
+    taken = {id(f) for entry in causes for f in entry.all_findings}
+    left = [f for f in report.findings if f.status in PROBLEMS and not f.waived and id(f) not in taken]
+    return tuple(
+        ReportEntry(
+            headline=finding.title,
+            status=finding.status,
+            findings=(finding,),
+            likewise=likewise,
+            because=_accounts(report.diagnosis, None) if finding.title in report.diagnosis.unexplained else (),
+            next=tuple(step for step in finding.next if not is_rerun(step)) or finding.next,
+        )
+        for finding, likewise in grouped_by_reason(left)
+    )
+
+
+def other_causes(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield (label, sentence) about the causes that were not found: possible, excluded, and not examined."""
+    diagnosis = report.diagnosis
+    is_open = bool(diagnosis.with_standing(*FOUND) or diagnosis.unexplained)
+    if is_open and (possible := diagnosis.with_standing(Standing.POSSIBLE)):
+        yield "Also possible", f"{_codes(possible, len(diagnosis.hypotheses))}."
+    if is_open and (excluded := diagnosis.with_standing(Standing.EXCLUDED)):
+        yield "Excluded", f"{_codes(excluded, len(diagnosis.hypotheses))}."
+    if unexamined := diagnosis.with_standing(Standing.NOT_EXAMINED):
+        of = len(diagnosis.hypotheses)
+        yield "Not examined", f"{len(unexamined)} of {counted(of, 'cause')}: `racwire explain causes`."
+
+
+def passed_checks(report: Report) -> tuple[str, ...]:
+    """Return the checks of which every finding that is neither skipped nor INFO is a PASS."""
+    calm = (Status.PASS, Status.SKIPPED, Status.INFO)
+    passed = dict.fromkeys(f.check for f in report.findings if f.status is Status.PASS)
+    other = {f.check for f in report.findings if f.status not in calm}
+    return tuple(check for check in sorted(passed) if check not in other)
 
 
 def causes_of(finding: Finding, diagnosis: Diagnosis) -> list[str]:
     """Return the causes that were found and that this finding shows, or that explain it, each with its standing."""
     return [
         f"{cause.cause} {cause.name}: {cause.standing}"
-        for cause in diagnosis.with_standing(Standing.PROVED, Standing.SUPPORTED)
+        for cause in diagnosis.with_standing(*FOUND)
         if finding.title in (*cause.because, *cause.explains)
     ]
 
 
-def _found(same: Sequence[Hypothesis]) -> str:
-    """The sentence about a cause, or about several that the same findings support equally."""
-    first = same[0]
-    names = "; ".join(f"{cause.cause} {cause.name}{_sources(cause)}" for cause in same)
-    places = f" at {'; '.join(first.places)}" if first.places else ""
-    explains = f" It explains: {' '.join(first.explains)}" if first.explains else ""
-    lead = "one of " if len(same) > 1 else ""
-    return f"{lead}{names}: {first.standing}{places}.{explains}"
+def shortened(sentence: str, most: int) -> str:
+    """Return a sentence in at most that many characters: it ends before a comma, semicolon or colon, else between
+    words with `…`."""
+    text = " ".join(sentence.split())
+    if len(text) <= most:
+        return text
+    ends = [at for at in range(_SHORTEST, most) if text[at] in ",;:" and text[at + 1] == " "]
+    if ends:
+        return text[: ends[-1]]
+    return f"{text[: most - 1].rpartition(' ')[0] or text[: most - 2]} …"
 
 
-def _sources(cause: Hypothesis) -> str:
-    return f" ({', '.join(cause.sources)})" if cause.sources else ""
+def _alike(report: Report) -> Iterator[list[Hypothesis]]:
+    """Yield the causes that were found, those that the same findings support equally together."""
+    groups: dict[object, list[Hypothesis]] = {}
+    for number, cause in enumerate(report.diagnosis.with_standing(*FOUND)):
+        key = (cause.because, cause.headline) if cause.standing is Standing.SUPPORTED else number
+        groups.setdefault(key, []).append(cause)
+    yield from groups.values()
 
 
-def _codes(causes: Sequence[Hypothesis]) -> str:
-    """Return `CAUSE-01, 08 and 16`."""
+def _showing(report: Report, cause: Hypothesis) -> list[Finding]:
+    """Return the findings that show a cause, the worst first: by their titles, else by the codes of the catalogue."""
+    faults = [f for f in report.findings if f.status in FAULTS]
+    titles = {*cause.because, cause.headline}
+    return worst_first([f for f in faults if f.title in titles] or _at_its_place(cause, faults))
+
+
+def _explained(report: Report, alike: Sequence[Hypothesis]) -> list[Finding]:
+    """Return the effects, and the further problems at the same place that the catalogue has under the same cause."""
+    faults = [f for f in report.findings if f.status in FAULTS and not f.waived]
+    effects = {title for cause in alike for title in cause.explains}
+    kin = [f for cause in alike for f in _at_its_place(cause, faults)]
+    return worst_first([f for f in faults if f.title in effects or any(f is other for other in kin)])
+
+
+def _at_its_place(cause: Hypothesis, faults: Sequence[Finding]) -> list[Finding]:
+    codes = _CODES_OF.get(cause.cause, frozenset())
+    return [f for f in faults if f.code in codes and _is_near(cause, f)]
+
+
+def _is_near(cause: Hypothesis, finding: Finding) -> bool:
+    if finding.network and cause.networks:
+        return finding.network in cause.networks
+    return not (finding.nodes and cause.nodes) or not set(finding.nodes).isdisjoint(cause.nodes)
+
+
+def _unless(taken: Collection[int], findings: Sequence[Finding]) -> list[Finding]:
+    return [f for f in findings if id(f) not in taken]
+
+
+def _is_waived(report: Report, cause: Hypothesis, shown: Sequence[Finding]) -> bool:
+    effects = [f for f in report.findings if f.status in FAULTS and f.title in cause.explains]
+    return cause.is_waived or all(f.waived for f in (*shown, *effects))
+
+
+def _entry(
+    report: Report, alike: Sequence[Hypothesis], shown: Sequence[Finding], effects: Sequence[Finding]
+) -> ReportEntry:
+    first, strongest = alike[0], shown[0]
+    headline = first.headline or strongest.title
+    titles = {f.title for f in report.findings}
+    reasons = [text for text in first.because if text != headline]
+    reasons = sorted(reasons, key=lambda text: text in titles)  # an observation of its own says more than a title
+    accounts = _accounts(report.diagnosis, {cause.cause for cause in alike})
+    because = dict.fromkeys((*reasons[:_REASONS], *accounts, *strongest.seen[:_SEEN]))
+    steps = next((f.next for f in shown if f.next), ()) or tuple(step for cause in alike for step in cause.next)
+    open_ = [f for f in (*shown, *effects) if not f.waived]
+    return ReportEntry(
+        headline=headline,
+        status=min((f.status for f in open_), key=lambda status: status.gravity),
+        findings=tuple(shown),
+        causes=tuple(alike),
+        effects=tuple(effects),
+        because=tuple(because)[:_REASONS],
+        against=tuple(dict.fromkeys(text for cause in alike for text in cause.against)),
+        next=steps,
+    )
+
+
+def _accounts(diagnosis: Diagnosis, causes: Collection[str] | None) -> tuple[str, ...]:
+    """Return the accounts of lost blocks in which one of the causes has a share; with None, those in which none has."""
+    return tuple(
+        account.text
+        for account in diagnosis.accounts
+        if account.text and (not account.explained if causes is None else not set(causes).isdisjoint(account.explained))
+    )
+
+
+def _codes(causes: Sequence[Hypothesis], total: int) -> str:
+    """Return `CAUSE-01, 08 and 16`, or their number."""
+    if len(causes) > _MOST_CODES:
+        return f"{len(causes)} of {total} causes"
     first, *others = sorted(cause.cause for cause in causes)
     numbers = [code.rpartition("-")[2] for code in others]
     return ", ".join((first, *numbers[:-1])) + (f" and {numbers[-1]}" if numbers else "")

@@ -53,6 +53,11 @@ def grouped_skipped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tupl
         yield same[0], tuple(dict.fromkeys(finding.check for finding in same))
 
 
+def is_rerun(step: Remedy) -> bool:
+    """Return whether a step runs checks again after a repair."""
+    return step.text.startswith(_FIX)
+
+
 def _lacked(finding: Finding) -> object:
     return frozenset(fact.reason for fact in finding.lacks), finding.waived
 
@@ -73,7 +78,7 @@ def _next_of_all(findings: Sequence[Finding]) -> tuple[Remedy, ...]:
     is_again = False
     for finding in findings:
         for step in finding.next:
-            if step.commands == (f"racwire check {finding.check}",) or step.text.startswith(_FIX):
+            if step.commands == (f"racwire check {finding.check}",) or is_rerun(step):
                 is_again = True
             elif not any(_is_part_of(step, other) for other in steps):
                 steps = {other: None for other in steps if not _is_part_of(other, step)} | {step: None}

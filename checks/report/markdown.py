@@ -17,7 +17,7 @@ from checks.model.report import Report
 from checks.model.sanitize import sanitize
 from checks.model.wording import counted, few, listed
 from checks.report.actions import one_line
-from checks.report.causes import cause_entries, causes_of
+from checks.report.causes import ReportEntry, cause_entries, causes_of, other_causes
 from checks.report.folding import grouped_by_reason, grouped_skipped
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
 
@@ -84,25 +84,34 @@ def _code(word: str) -> str:
 
 
 _FULL = 18_000
-"""Most characters for problems in full. With the rest the report stays below 32,767, the size of a field in Jira, which
-is the smallest limit of these ticket systems."""
+"""Most characters for causes and problems in full. With the rest the report stays below 32,767, the size of a field in
+Jira, which is the smallest limit of these ticket systems."""
 _LINES = 4_000
 """Most characters for entries of one line: once for problems, once for everything else."""
 _TITLE, _VALUE, _TEXT, _CELL, _COMMANDS = 300, 200, 800, 60, 3_000
 _ROWS = 40
+_CAUSES = 3
+"""The most causes in full."""
 _NAMED, _ACTION = 5, 240
 
 
 def to_markdown(report: Report) -> bytes:
     """Return the whole report in UTF-8, with a final newline."""
     lines = [f"# {inline(headline(report), _TITLE)}", ""]
+    causes = cause_entries(report)
+    for number, cause in enumerate(causes[:_CAUSES]):
+        lines += _cause(cause, has_headline=number > 0)
+    if more := causes[_CAUSES:]:
+        lines += _Room(_LINES).section("More causes", (f"{c.status} {inline(c.headline, _TITLE)}" for c in more))
+        lines.append("")
+    used = sum(map(len, lines))
     if summary := sentences(report):
         lines += [inline(" ".join(summary), _TEXT), ""]
     lines += [f"- {name}: {inline(value, _VALUE)}" for name, value in facts(report)]
     lines += ["", f"**{_counted(report)}**"]
-    if causes := list(cause_entries(report.diagnosis)):
-        lines += ["", "## Causes", "", *(f"- {label}: {inline(sentence, _TEXT)}" for label, sentence in causes)]
-    lines += _problems(report)
+    if others := list(other_causes(report)):
+        lines += ["", *(f"- {label}: {inline(sentence, _TEXT)}" for label, sentence in others)]
+    lines += _problems(report, _FULL - used)
     room = _Room(_LINES)
     lines += room.section("Waived", _waived(report))
     for title, status in (("For information", Status.INFO), ("Passed", Status.PASS)):
@@ -113,6 +122,18 @@ def to_markdown(report: Report) -> bytes:
     lines += room.section("Not read", (inline(reason, _TITLE) for reason in unread))
     lines += ["", "## How this was found", "", *_made(report)]
     return ("\n".join(lines) + "\n").encode()
+
+
+def _cause(entry: ReportEntry, *, has_headline: bool) -> Iterator[str]:
+    """Yield a cause: what it is, because of what, what it explains, and the next steps."""
+    if has_headline:
+        yield from (f"## {inline(entry.headline, _TITLE)}", "")
+    yield f"**{entry.status}**, {inline(entry.standing, _TEXT)}. Found by {inline(entry.codes, _TEXT)}."
+    yield from _list("Because", entry.because)
+    yield from _list("Against it", entry.against)
+    yield from _list("It explains", [f"{f.status}: {f.title}" for f in entry.explained])
+    yield from _next(entry.next)
+    yield ""
 
 
 class _Room:
@@ -140,11 +161,10 @@ def _counted(report: Report) -> str:
     return ", ".join(known) or "no check ran"
 
 
-def _problems(report: Report) -> Iterator[str]:
+def _problems(report: Report, room: int) -> Iterator[str]:
     found = list(grouped_by_reason(problems(report)))
     if found:
         yield from ("", "## Problems")
-    room = _FULL
     for number, (finding, alike) in enumerate(found):
         whole = list(_in_full(report, finding, alike))
         room -= sum(map(len, whole)) + len(whole)
@@ -167,8 +187,8 @@ def _in_full(report: Report, finding: Finding, alike: Sequence[Finding]) -> Iter
     if finding.table is not None:
         yield from _table(finding)
     yield from _list("Expected", finding.expected)
-    yield from _paragraph("Why it matters", finding.why)
     yield from _next(finding.next)
+    yield from _paragraph("Why it matters", finding.why)
     likewise = [f"{other.check} ({other.code})" for other in alike]
     yield from _paragraph("Not known for the same reason", few(likewise, _NAMED))
     joined = [f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code]

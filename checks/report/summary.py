@@ -5,14 +5,16 @@ The texts are not sanitized: the code that displays them must do that first (`ch
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from checks.model.facts import Cluster, Clusterware, Database, NotAsked, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Clusterware, Database, NotAsked, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, Remedy, Status, worst_first
 from checks.model.report import Report
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
+from checks.report.causes import cause_entries, further_entries
 from checks.report.folding import grouped_by_reason, grouped_skipped
 
 FIRST_STEPS = 3
@@ -37,8 +39,10 @@ def counts(report: Report) -> tuple[tuple[Status, int], ...]:
 
 
 def headline(report: Report) -> str:
-    """Return the main sentence of a report: the worst problem, or that no problem was found, or that racwire does not
-    know."""
+    """Return the main sentence of a report: the first cause, else the worst problem, or that no problem was found, or
+    that racwire does not know."""
+    if causes := cause_entries(report):
+        return causes[0].headline
     worst = problems(report)
     if not worst:
         return _no_problem(report)
@@ -64,10 +68,10 @@ def sentences(report: Report, now: datetime | None = None, *, for_file: bool = T
 
 
 def first_steps(report: Report) -> tuple[Remedy, ...]:
-    """Return the steps to take first: those of the worst problem that has any step which changes nothing. Steps that
-    run racwire are left out, since the reader of a report may not have racwire."""
-    for finding in problems(report):
-        steps = tuple(step for step in finding.next if not _is_of_racwire(step))[:FIRST_STEPS]
+    """Return the steps to take first: those of the first cause, else of the worst problem, that has any step which
+    changes nothing. Steps that run racwire are left out, since the reader of a report may not have racwire."""
+    for known in (*(entry.next for entry in cause_entries(report)), *(f.next for f in problems(report))):
+        steps = tuple(step for step in known if not _is_of_racwire(step))[:FIRST_STEPS]
         if any(not step.is_change for step in steps):
             return steps
     return ()
@@ -91,6 +95,19 @@ def facts(report: Report) -> tuple[tuple[str, str], ...]:
         ("Made by", f"racwire {report.racwire_version}"),
     )
     return tuple((name, value) for name, value in known if value)
+
+
+def examined(report: Report) -> str:
+    """Return what the run examined: the number of nodes, private networks, paths and instances that were read."""
+    cluster = report.cluster
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    paths = [p for p in cluster.paths if isinstance(p, PathProbe)] if isinstance(cluster.paths, tuple) else []
+    instances = cluster.database.instances if isinstance(cluster.database, Database) else ()
+    nouns = (
+        (cluster.read_nodes(), "node"), (networks, "private network"), (paths, "path"), (instances, "instance"),
+    )  # fmt: skip
+    known = [counted(len(each), noun) for each, noun in nouns if each]
+    return f"racwire examined {listed(known)}." if known else ""
 
 
 def cluster_name(report: Report) -> str:
@@ -153,6 +170,14 @@ def _gaps_in_evidence(report: Report) -> Iterator[str]:
 
 def _further_problems(report: Report) -> str:
     """Return a sentence with the number of problems that the headline does not name; empty where there are none."""
+    if causes := cause_entries(report):
+        further = Counter(
+            f.status for entry in further_entries(report, causes) for f in (entry.findings[0], *entry.likewise)
+        )
+        found = [counted(len(causes) - 1, "more cause")] if len(causes) > 1 else []
+        found += [counted(further[status], noun) for status, noun in _NOUNS.items() if further[status]]
+        cause = " that the cause does not explain" if further and len(causes) == 1 else ""
+        return f"There {'is' if found[0].startswith('1 ') else 'are'} also {listed(found)}{cause}." if found else ""
     left = {status: report.count(status) for status in PROBLEMS}
     worst = min((status for status in PROBLEMS if left[status]), key=lambda s: s.gravity, default=None)
     if worst is None:

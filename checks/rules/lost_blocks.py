@@ -32,6 +32,8 @@ from checks.rules.cache_fusion import lost, received
 from checks.rules.node_counts import NodeCounts, node_counts
 from checks.rules.waits import costliest
 
+_EXPECTED_LOSSES = 5.0
+"""Losses to expect among the blocks: at none, chance explains it with e^-5, 0.7 %. Ours."""
 _HAS_FALSE_COUNTS = (12, 1, 0, 2)
 
 CARRY_TOO_LITTLE = (Verdict.BLACK_HOLE, Verdict.TOO_BIG, Verdict.LOCAL_MTU)
@@ -128,6 +130,14 @@ def why_no_transfers(activity: Activity) -> str:
 def received_few(received_blocks: int | None, limits: Thresholds) -> bool:
     """Return whether an instance received too few blocks for a verdict."""
     return (received_blocks or 0) < limits.few_blocks
+
+
+def blocks_against_loss(lost_share: float, limits: Thresholds) -> float:
+    """Return the blocks that must pass without a loss to show that not every packet suffers this share of losses.
+
+    At that number chance explains no loss in under 1 % of the runs.
+    """
+    return max(limits.few_blocks, _EXPECTED_LOSSES / lost_share if lost_share > 0 else 0.0)
 
 
 def enough_blocks_text(limits: Thresholds) -> str:

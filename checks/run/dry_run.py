@@ -83,7 +83,9 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         yield from ("", "For a change, at the steps that need it:", *_changing())
     if "counters" in groups:
         yield from ("", f"The kernels' counters, twice, {counters_interval_s(settings):g} s apart:")
-        yield from (f"  {s.where}: {s.reads[0].how}" for s in (COUNTERS_OF_THIS_NODE, COUNTERS))
+        yield f"  {COUNTERS_OF_THIS_NODE.where}: {COUNTERS_OF_THIS_NODE.reads[0].how}"
+        yield f"  {COUNTERS.where} (example: its one private NIC is eth1):"
+        yield from (f"    {line}" for line in COUNTERS.action_on(*COUNTERS.example).splitlines())
     if "paths" in groups:
         yield from _paths(settings)
     if not {"database", "activity", "history"}.isdisjoint(groups):

@@ -15,6 +15,7 @@ from contextlib import redirect_stdout
 import msgspec
 
 from checks.diagnosis.diagnose import diagnose
+from checks.diagnosis.load_against_pings import outweigh
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check
 from checks.model.facts import Cluster, Node, NotAsked, Unknown, UnreadNode
@@ -34,7 +35,10 @@ from checks.sources.nodes.session import Session
 
 
 class Engine:
-    """One run of some checks. Iterate `events()` to the end, or close it early; `report()` works at any time."""
+    """One run of some checks. Iterate `events()` to the end, or close it early; `report()` works at any time.
+
+    A safe change passes `load_outweighs_pings=False`: its gates judge the pings by themselves.
+    """
 
     def __init__(
         self,
@@ -44,8 +48,10 @@ class Engine:
         broken: Iterable[BrokenPlugin] = (),
         gatherers: Sequence[Gatherer] = GATHERERS,
         password: Secret | None = None,
+        load_outweighs_pings: bool = True,
     ) -> None:
         self.checks = tuple(checks)
+        self._load_outweighs_pings = load_outweighs_pings
         self.journal = Journal()
         needed = needed_groups(self.checks, gatherers)
         self._gatherers = tuple(g for g in gatherers if g.group in needed)
@@ -91,9 +97,14 @@ class Engine:
 
     def report(self, *, interrupted: bool = False) -> Report:
         """Return the report of the findings so far; with `interrupted`, unfinished checks are UNKNOWN."""
-        findings = [f for concluded in self._concluded.values() for f in concluded]
+        # In the order of the checks, not in that in which they ended: the same facts give the same report.
+        order = {check.id: number for number, check in enumerate(self.checks)}
+        concluded = sorted(self._concluded, key=lambda name: order.get(name, len(order)))
+        findings = [f for name in concluded for f in self._concluded[name]]
         if interrupted:
             findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
+        if self._load_outweighs_pings:
+            findings = [*outweigh(self._cluster, findings)]
         marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         return make_report(
             version=racwire_version(),
@@ -166,7 +177,7 @@ class Engine:
             await gathered[need].wait()
         findings = self._missing_facts(check)
         if not findings:
-            for use in check.uses:
+            for use in (group for group in check.uses if group in gathered):
                 await gathered[use].wait()
             findings = self._findings(check)
         self._concluded[check.id] = findings

@@ -12,10 +12,13 @@ from msgspec.structs import replace
 from checks.model.broken_dependency import error_text
 from checks.model.facts import (
     Activity,
+    AddressProbes,
     Cluster,
     Clusterware,
     CounterChanges,
     Database,
+    Flows,
+    HaipPaths,
     History,
     Managed,
     Node,
@@ -27,7 +30,7 @@ from checks.model.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.model.networks import private_networks, private_nics_of
+from checks.model.networks import private_layers, private_networks, private_nics_of
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.managed import read_managed
@@ -42,8 +45,11 @@ from checks.sources.nodes.remote import read_peer
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.setup import read_setup
 from checks.sources.nodes.shell import ShellError
+from checks.sources.probes.address_probes import probe_addresses
+from checks.sources.probes.haip_pings import ping_haip
 from checks.sources.probes.paths import probe_paths
 from checks.sources.probes.safety import UnsafePathError, public_subnets
+from checks.sources.probes.udp_flows import send_flows
 
 T = TypeVar("T")
 
@@ -210,10 +216,41 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
         return Unknown(f"No packet was sent: {error}")
 
 
+async def _flows(session: Session, cluster: Cluster) -> Flows | Unknown:
+    if isinstance(cluster.networks, Unknown):
+        return cluster.networks
+    if isinstance(cluster.nodes, Unknown):
+        return cluster.nodes
+    pings = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    subnets, interval_s = public_subnets(cluster), counters_interval_s(session.settings)
+    try:
+        return await send_flows(
+            cluster.networks, cluster.nodes, pings, session, interval_s=interval_s, public_subnets=subnets
+        )
+    except UnsafePathError as error:
+        return Unknown(f"No datagram was sent: {error}")
+
+
+async def _owners(session: Session, cluster: Cluster) -> AddressProbes | Unknown:
+    if isinstance(cluster.networks, Unknown):
+        return cluster.networks
+    node = cluster.node(session.local_node)
+    if node is None:
+        return AddressProbes(session.local_node, Unknown("this node could not be read"))
+    return await probe_addresses(cluster.networks, node, session, public_subnets=public_subnets(cluster))
+
+
+async def _haip_paths(session: Session, cluster: Cluster) -> HaipPaths:
+    return await ping_haip(cluster, session)
+
+
 async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
-    return await read_counter_changes(session, cluster.read_nodes(), counters_interval_s(session.settings))
+    nodes = cluster.read_nodes()
+    networks = private_networks(cluster.clusterware, session.settings.cluster.networks, nodes)
+    nics = {} if isinstance(networks, Unknown) else private_layers(networks, nodes)
+    return await read_counter_changes(session, nodes, counters_interval_s(session.settings), nics)
 
 
 def counters_interval_s(settings: Settings) -> float:
@@ -277,9 +314,13 @@ GATHERERS = (
     Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
     Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
     Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
+    # After the pings, whose results it uses; while the kernels count and the instances are sampled.
+    Gatherer("flows", ("nodes", "networks", "paths"), _flows, limit_s=200),
+    Gatherer("owners", ("nodes", "networks"), _owners, limit_s=20),
     # With the instances' samples: the packets that the kernels dropped in that time may be the lost blocks.
     Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),
     Gatherer("database", (), _database, limit_s=300),
+    Gatherer("haip_paths", ("nodes", "networks", "database"), _haip_paths, limit_s=60),
     Gatherer("activity", ("database",), _activity, limit_s=1200),
     Gatherer("history", ("database",), _history, limit_s=1200),
     # After the more urgent reads in the same shells; the shells are idle while the kernels count.

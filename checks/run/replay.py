@@ -31,4 +31,4 @@ def _replaying(cluster: Cluster) -> list[Gatherer]:
         return gather
 
     needs = {gatherer.group: gatherer.needs for gatherer in GATHERERS}
-    return [Gatherer(group, needs[group], replay(group), limit_s=5) for group in FACT_GROUPS]
+    return [Gatherer(group, needs[group], replay(group), limit_s=5) for group in FACT_GROUPS if group in needs]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from checks.diagnosis.diagnose import diagnose
+from checks.diagnosis.load_against_pings import outweigh
 from checks.model.finding import worst_first
 from checks.model.report import Report, Rerun
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
@@ -29,8 +30,10 @@ def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Re
     findings = [f for f in whole.findings if f.check != check] + [f for f in part.findings if f.check == check]
     # A waiver may cover findings of any check: its standing depends on all findings.
     makers = {s.code: s.check for s in (*whole.waivers, *part.waivers) if s.check or s.standing != NOT_CHECKED}
-    marked, standings = apply(findings, waivers_in(part.settings), day_of(part.started_at), makers, known_codes)
     cluster = msgspec.structs.replace(whole.cluster, **facts)
+    marked, standings = apply(
+        outweigh(cluster, findings), waivers_in(part.settings), day_of(part.started_at), makers, known_codes
+    )
     return msgspec.structs.replace(
         whole,
         cluster=cluster,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checks.sources.entries import ADDRESS, INTERFACE, KernelFileList, Program, Read, RegistryEntry, RunsOn
 from checks.sources.sh_text import MARK, program
 
@@ -73,13 +75,25 @@ THIS_NODE = RegistryEntry(
 """Reads netlink, /proc and /sys: starts no process and needs no privilege."""
 
 _CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat", "/proc/net/sockstat")
+SYSTEM_FILES = ("/proc/stat", "/proc/vmstat", "/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io")
+"""Files of which a few lines are read twice. Kernels before 4.20 have no /proc/pressure, and some hide it."""
+SYSTEM_LINES = r"^(cpu|pswpin |pswpout |allocstall|oom_kill |compact_stall |compact_fail |some |full )"
+NIC_FILES = ("carrier_changes", "statistics")
+"""Of each private NIC, its bond members and parents: a file, and the directory of its counters, all of them numbers."""
 COUNTERS_OF_THIS_NODE = KernelFileList(
     name="counters of this node",
     groups=("counters",),
     where=RunsOn.HERE,
-    purpose="the kernel's counters at the start and the end of an interval",
+    purpose="the kernel's counters at the start and the end of an interval, with those of the private NICs",
     files=_CHANGE_FILES,
-    reads=(Read("counters over time", "this node", ", ".join(_CHANGE_FILES)),),
+    reads=(
+        Read(
+            "counters over time",
+            "this node",
+            f"{', '.join((*_CHANGE_FILES, *SYSTEM_FILES))}; "
+            f"{SYS_CLASS_NET}/PRIVATE_NIC/{{{NIC_FILES[0]},{NIC_FILES[1]}/*}}; netlink RTM_GETQDISC",
+        ),
+    ),
 )
 
 _SAMPLE_FILES = ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg")
@@ -140,14 +154,27 @@ PEER = Program(
 """Reads a peer and changes nothing there, with about ten short-lived processes. During live samples it runs when an
 interface changed, and every `every_s` seconds."""
 
-_COUNTERS = f"cat {' '.join(_CHANGE_FILES)}"
+# tc loads nothing into the kernel: it dumps the queue disciplines over netlink. Many nodes lack tc.
+_COUNTERS = f"""\
+cat {" ".join(_CHANGE_FILES)}
+echo '{MARK} system'
+grep -HE '{SYSTEM_LINES}' {" ".join(SYSTEM_FILES)} 2>/dev/null
+echo '{MARK} nics'
+cd {SYS_CLASS_NET}
+for nic in "$@"; do grep -H . -- "$nic/{NIC_FILES[0]}" "$nic/{NIC_FILES[1]}/"* 2>/dev/null; done
+cd /
+echo '{MARK} queues'
+tc -s qdisc show 2>/dev/null | grep -A 1 -E ' root( |$)'
+true"""
 COUNTERS = Program(
     name="counters",
     groups=("counters",),
     where=RunsOn.PEERS,
-    purpose="the kernel's counters at the start and the end of an interval",
+    purpose="the kernel's counters at the start and the end of an interval, with those of the private NICs",
     text=_COUNTERS,
-    reads=(Read("counters over time", "each peer", _COUNTERS),),
+    reads=(Read("counters over time", "each peer", _COUNTERS.replace('"$@"', INTERFACE.name)),),
+    arguments=(replace(INTERFACE, is_many=True),),
+    example=("eth1",),
 )
 
 _SAMPLE = (
@@ -213,7 +240,7 @@ NEIGHBOUR = Program(
     name="neighbour",
     groups=("paths",),
     where=RunsOn.SENDER,
-    purpose="the neighbour entry of the peer's address with its ages, where no ping is answered",
+    purpose="the neighbour entry of the peer's address with its ages, where a ping of these nodes is not answered",
     text='ip -s neigh show to "$1" dev "$2"',
     reads=(Read("", "neighbour", "ip -s neigh show to ADDRESS dev INTERFACE"),),
     arguments=(ADDRESS, INTERFACE),
@@ -231,6 +258,31 @@ ARRIVALS = Program(
     limit_s=5.0,
 )
 
+CLOSED_PORTS = (8737, 7697, 6947, 5869, 4793, 3967, 2857, 1951)
+"""Candidates for the closed port that datagrams are sent to: below 9000, where Oracle has ip_local_port_range begin."""
+_UDP_ENDS = f"""\
+command -v python3 || command -v /usr/libexec/platform-python || command -v python2 || command -v python
+sed 's/^/range: /' /proc/sys/net/ipv4/ip_local_port_range 2>/dev/null
+sed 's/^/reserved: /' /proc/sys/net/ipv4/ip_local_reserved_ports 2>/dev/null
+grep -E '[[:space:]]({"|".join(map(str, CLOSED_PORTS))})/udp' /etc/services 2>/dev/null | sed 's/^/service: /'
+head -n 1 /proc/net/udp 2>/dev/null | sed 's/^/table: /'
+cd /proc/net
+sed -n 's/^ *[0-9]*: [0-9A-F]*:\\([0-9A-F]*\\) .*/socket: \\1/p' udp udp6 udplite udplite6 2>/dev/null
+cd /
+grep -h '^Udp:' /proc/net/snmp 2>/dev/null
+grep -h '^Udp6NoPorts' /proc/net/snmp6 2>/dev/null
+true
+"""
+UDP_ENDS = Program(
+    name="udp ends",
+    groups=("flows",),
+    where=RunsOn.NODES,
+    purpose="the node's Python, a closed UDP port and Udp.NoPorts, just before and after datagrams are sent",
+    text=_UDP_ENDS,
+    reads=(Read("udp ends", "UDP ports", _UDP_ENDS),),
+    limit_s=10.0,
+)
+
 KERNEL_SOURCES = (
     THIS_NODE,
     COUNTERS_OF_THIS_NODE,
@@ -244,4 +296,5 @@ KERNEL_SOURCES = (
     LINK,
     NEIGHBOUR,
     ARRIVALS,
+    UDP_ENDS,
 )

@@ -5,6 +5,7 @@ The programs print only allow-listed lines of files that can hold secrets. Every
 
 from __future__ import annotations
 
+from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_RIGHT
 from checks.sources.entries import BY_SUDO, CLUSTER, DIRECTORY, FILES, SUDO, Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_RIGHT, OLR_FILES
 from checks.sources.host_sections import ALL_UNITS, HOST_COMMANDS, HOST_READS, HOST_SECTIONS, NICS, ZONE_LINE
@@ -198,6 +199,8 @@ _SETUP = {
     "rules": f"grep -H -E '{MTU_LINES}' {RULES}",
     **HOST_COMMANDS,
     "lldp": _by_sudo(f"lldpctl {' '.join(LLDP_ARGUMENTS)}", TOOL_LIMIT_S),
+    # The last: a file system that hangs delays no other section.
+    "alert logs": LOGS_COMMAND,
 }
 """The command of each section. It prints what exists and leaves out the rest."""
 
@@ -211,6 +214,7 @@ _SETUP_SECTIONS = {
     ),
     **HOST_SECTIONS,
     "lldp": ("lldp",),
+    "alert logs": ("alert logs",),
 }  # fmt: skip
 """The sections by their topic in the journal."""
 
@@ -254,6 +258,8 @@ SETUP = Program(
         Read("boot files", "lines with mtu", f"{SCRIPTS} {RULES}"),
         *HOST_READS,
         Read("lldp", "switch ports", f"lldpctl {' '.join(LLDP_ARGUMENTS)}", "root or the group of lldpd's socket"),
+        Read("alert logs", "alert logs", LOGS_HOW, LOGS_RIGHT),
+        Read("alert logs", "", LOGS_BASES_HOW),
         Read(
             "",
             "by sudo",

@@ -20,7 +20,7 @@ from checks.sources.nodes.account import ACCOUNT
 
 SSH = RegistryEntry(
     name="ssh",
-    groups=("nodes", "setups", "counters", "paths", "changing", "samples"),
+    groups=("nodes", "setups", "counters", "paths", "flows", "haip_paths", "changing", "samples"),
     where=RunsOn.PEERS,
     purpose="one connection for the whole run, through which all programs run",
     reads=(Read("ssh", "connection", "ssh NODE sh", "a login without a password (user equivalence) on each peer"),),
@@ -41,6 +41,33 @@ PATH_PINGS = RegistryEntry(
             PING_RIGHT,
         ),
     ),
+)
+UDP_DATAGRAMS = RegistryEntry(
+    name="udp datagrams",
+    groups=("flows",),
+    where=RunsOn.NODES,
+    purpose="datagrams between each ordered pair of nodes on each private network, never on a public one",
+    reads=(
+        Read(
+            "udp datagrams",
+            "packets",
+            "UDP datagrams from several source ports to a closed port, each answered by 'port unreachable'",
+        ),
+    ),
+)
+HAIP_PINGS = RegistryEntry(
+    name="haip pings",
+    groups=("haip_paths",),
+    where=RunsOn.NODES,
+    purpose="pings between the HAIP addresses that the instances use and their private NICs have",
+    reads=(Read("haip ADDRESS ADDRESS", "packets", "DF pings of two sizes between HAIP addresses in use", PING_RIGHT),),
+)
+ARP_PROBES = RegistryEntry(
+    name="arp probes",
+    groups=("owners",),
+    where=RunsOn.HERE,
+    purpose="who answers for each private address (RFC 5227: sender address 0.0.0.0, no announcement)",
+    reads=(Read("arp probes", "packets", "two ARP probes for each private address", "root, or CAP_NET_RAW"),),
 )
 LATENCY_PINGS = RegistryEntry(
     name="latency pings",
@@ -150,6 +177,9 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     *KERNEL_SOURCES,
     *SETUP_SOURCES,
     PATH_PINGS,
+    UDP_DATAGRAMS,
+    HAIP_PINGS,
+    ARP_PROBES,
     LATENCY_PINGS,
     DATABASE_LOGIN,
     ACCOUNT,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from operator import sub
 
-from checks.sources.nodes.counter_difference import grown_by
+from checks.sources.nodes.system_difference import grown_by
 from checks.traffic.samples import InterfaceCounts
 
 _HEADLINE = " face |"

@@ -8,7 +8,17 @@ from collections.abc import Callable
 from racwire_lab.cluster.cluster import Lab, up
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, KINDS
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
-from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, LLDP, MIXED, NETWORK_SERVICES, SWITCH_MTU
+from racwire_lab.cluster.topology import (
+    DATABASE,
+    DATABASE_VERSIONS,
+    HAIP_AFTER_S,
+    IPC_TIMEOUT_S,
+    LLDP,
+    MISSCOUNT_S,
+    MIXED,
+    NETWORK_SERVICES,
+    SWITCH_MTU,
+)
 
 UP_EXAMPLES = """\
 racwire lab up
@@ -50,6 +60,14 @@ def add_up_options(up_: argparse.ArgumentParser) -> None:
         default=LLDP[0],
         help="lldpd on the nodes: none, closed (only root may query it) or open (default none)",
     )
+    for option, name, seconds, effect in (
+        ("--misscount", "misscount_s", MISSCOUNT_S, "without a network heartbeat after which CSS evicts a node"),
+        ("--haip-after", "haip_after_s", HAIP_AFTER_S, "without a link after which a HAIP moves to another NIC"),
+        ("--ipc-timeout", "ipc_timeout_s", IPC_TIMEOUT_S, "without a message after which an instance logs a timeout"),
+    ):
+        nodes.add_argument(
+            option, dest=name, type=float, default=seconds, metavar="S", help=f"seconds {effect} (default {seconds:g})"
+        )
     database = up_.add_argument_group("database")
     database.add_argument("--no-database", action="store_true", help="start the nodes and their networks only")
     database.add_argument(
@@ -92,4 +110,7 @@ def up_as(args: argparse.Namespace, progress: Callable[[str], None]) -> Lab:
         lldp=args.lldp,
         db_kind=args.database_kind,
         has_second=args.second_database,
+        misscount_s=args.misscount_s,
+        haip_after_s=args.haip_after_s,
+        ipc_timeout_s=args.ipc_timeout_s,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from checks.model.settings import Settings
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
 from tests.cases.loading import DIRECTORY, Case, cases, fact_cases, load
+from tests.cases.outcomes import PROPERTY, outcome_of
 
 CHECKS = tuple(discover().checks)
 
@@ -35,8 +37,9 @@ def report_of(case: Case) -> Report:
 
 @pytest.mark.case
 @pytest.mark.parametrize("case", fact_cases(), ids=lambda case: case.name)
-def test_a_case_has_exactly_its_expected_findings(case: Case) -> None:
+def test_a_case_has_exactly_its_expected_findings(case: Case, record_property: Callable[[str, object], None]) -> None:
     report = report_of(case)
+    record_property(PROPERTY, msgspec.to_builtins(outcome_of(case, report)))
     shown = [f"{f.status} {f.code} {f.title}" for f in report.findings]
     assert case.faults_of(report) == [], "\n".join(shown)
 

@@ -43,7 +43,9 @@ class Practice:
     ) -> None:
         self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
         os.environ["RACWIRE_LAB_DIR"] = str(directory)
-        self.cluster = racwire_lab.up(nodes=nodes, mtu=mtu, database=database, **options)
+        # A test that takes long must not see a HAIP move or an IPC send timeout, unless it is about them.
+        times = dict.fromkeys(("haip_after_s", "ipc_timeout_s"), 900.0)
+        self.cluster = racwire_lab.up(nodes=nodes, mtu=mtu, database=database, **{**times, **options})
         self._operator: Operator | None = None
 
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from checks.model.exit_codes import ExitCode
@@ -15,6 +16,8 @@ from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.sources.clusterware.grid_home import css_daemons
 from tests.cases.loading import parameters
+from tests.cases.outcomes import PROPERTY, Result, outcome_of, outcome_of_pair
+from tests.cases.pairs import lab_pairs
 from tests.lab.lab_support import run
 from tests.lab.practice_command import OnTerminal, Practice
 from tui.cli.interrupts import STOPPING
@@ -74,11 +77,35 @@ def test_a_healthy_cluster_passes_all_checks(cluster):
 
 @pytest.mark.case
 @pytest.mark.parametrize(("cluster", "case"), parameters(database=False), indirect=["cluster"])
-def test_a_case_has_exactly_its_expected_findings(cluster, case):
+def test_a_case_has_exactly_its_expected_findings(cluster, case, record_property):
     for fault in case.make.lab:
         cluster.lab("break", *fault.split())
     report = cluster.check(*case.make.checks)
+    record_property(PROPERTY, msgspec.to_builtins(outcome_of(case, report)))
     assert case.faults_of(report, noise=["IC-PATH-012"]) == [], [(f.code, f.title) for f in report.findings]
+
+
+@pytest.mark.case
+@pytest.mark.beyond_sample
+@pytest.mark.parametrize(("cluster", "pair"), [((4, 9000), pair) for pair in lab_pairs()], indirect=["cluster"])
+def test_of_two_faults_at_once_at_least_one_is_named_and_nothing_false_is_said(cluster, pair, record_property):
+    for fault in pair.make.lab:
+        cluster.lab("break", *fault.split())
+    outcome = outcome_of_pair(pair.name, pair.first, pair.second, cluster.check())
+    record_property(PROPERTY, msgspec.to_builtins(outcome))
+    assert outcome.false == ()
+    assert outcome.result is not Result.NEITHER
+
+
+@pytest.mark.case
+@pytest.mark.beyond_sample
+def test_the_same_fault_gives_the_same_first_line_twenty_times(cluster):
+    cluster.lab("break", "switch-mtu")
+    first = [cluster.check().diagnosis.hypotheses[0] for _ in range(20)]
+    assert {(h.cause, h.standing, h.headline, h.places) for h in first} == {
+        (first[0].cause, first[0].standing, first[0].headline, first[0].places)
+    }
+    assert first[0].cause == "CAUSE-12"
 
 
 def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):

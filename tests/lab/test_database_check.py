@@ -12,11 +12,12 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from checks.model.facts import Activity
@@ -25,6 +26,7 @@ from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.report.json_report import from_json
 from tests.cases.loading import Case, parameters
+from tests.cases.outcomes import PROPERTY, outcome_of
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice
 
@@ -199,9 +201,12 @@ def broken(cluster: Practice, faults: Iterable[str], interval_s: int, *words: st
 
 @pytest.mark.case
 @pytest.mark.parametrize(("practice", "case"), parameters(database=True), indirect=["practice"])
-def test_a_case_has_exactly_its_expected_findings_within_one_interval(cluster: Practice, case: Case) -> None:
+def test_a_case_has_exactly_its_expected_findings_within_one_interval(
+    cluster: Practice, case: Case, record_property: Callable[[str, object], None]
+) -> None:
     assert case.make.lab is not None
     report = broken(cluster, case.make.lab, case.make.interval_s, *case.make.checks)
+    record_property(PROPERTY, msgspec.to_builtins(outcome_of(case, report)))
     titles = [(f.code, f.title) for f in report.findings]
     assert case.faults_of(report, noise=(REMEMBERED, *NOISE)) == [], titles
     assert lost_pairs(report) == set(case.expect.lost), titles

@@ -17,7 +17,7 @@ from tui.screens.report.screen import FORMS
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 
-HEADINGS = ("Problems", "Waived", "Gone", "Worth knowing", "Passed", "Skipped", "Running")
+HEADINGS = ("Causes", "Problems", "Waived", "Gone", "Worth knowing", "Passed", "Skipped", "Running")
 
 
 def shown(pilot: Pilot[None], part: str) -> str:

@@ -13,6 +13,7 @@ from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import black_hole, engine, healthy, node_unread
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, shown, until
+from tui.widgets.lines import Lines
 
 
 class Gate:
@@ -34,16 +35,55 @@ class Gate:
         return self._given
 
 
-async def test_the_worst_finding_is_first_and_shown_in_full(new_console: NewConsole) -> None:
+async def test_the_cause_is_first_with_its_steps_before_its_reasons(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
-        assert listed(pilot)[0].split()[:2] == ["F", "df-ping"]
+        assert listed(pilot)[0].split()[:3] == ["F", "▸", "Jumbo"]
+        assert "1 cause" in shown(pilot, "counts")
         assert "1 FAIL" in shown(pilot, "counts")
         text = " ".join(shown(pilot, "finding").split())
+        assert text.startswith("CAUSE-12 FAIL supported")
+        assert "Jumbo frames" in text
+        parts = ("Next", "1. ", "CHANGE", "Because", "df-ping (IC-PATH-003)", "Also possible", "Excluded")
+        assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
+        assert "Why" not in text
+
+
+async def test_a_cause_unfolds_its_findings_and_folds_them_from_each_of_them(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        folded = shown(pilot, "list")
+        assert "df-ping" not in folded.split("Passed")[0]
+        await pilot.press("right")
+        await pilot.pause()
+        assert listed(pilot)[0].split()[:2] == ["F", "▾"]
+        assert listed(pilot)[1].startswith("   F df-ping")
+        await pilot.press("down")
+        await pilot.pause()
+        text = " ".join(shown(pilot, "finding").split())
         assert "IC-PATH-003 FAIL" in text
-        assert "Jumbo frames vanish on 192.168.11.0/24" in text
-        for part in ("Seen", "Expected", "Why", "Next", "1. ", "CHANGE", "Sources"):
+        for part in ("Seen", "Expected", "Why", "Next", "Sources"):
             assert part in text
+        await pilot.press("left")
+        await pilot.pause()
+        assert shown(pilot, "list") == folded
+        assert shown(pilot, "finding").startswith("CAUSE-12")
+        await pilot.press("left")
+        assert shown(pilot, "list") == folded
+
+
+async def test_the_rows_below_a_cause_follow_it_into_the_next_run(new_console: NewConsole) -> None:
+    app = new_console(lambda: engine(black_hole()), lambda: engine(black_hole()), lambda: engine(healthy()))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        await pilot.press("right", "down", "r")
+        await concluded(pilot)
+        assert listed(pilot)[1].startswith("   F df-ping")
+        assert "IC-PATH-003" in shown(pilot, "finding")
+        await pilot.press("r")
+        await concluded(pilot)
+        assert "Causes" not in shown(pilot, "list")
+        assert any(row.startswith("-F df-ping") for row in listed(pilot))
 
 
 async def test_the_header_names_cluster_nodes_and_networks(new_console: NewConsole) -> None:
@@ -69,7 +109,7 @@ async def test_while_facts_are_gathered_results_are_shown_and_the_cursor_keeps_i
         assert selected == "IC-IFACE-001"
         gate.open.set()
         await concluded(pilot)
-        assert listed(pilot)[0].lstrip().startswith("F df-ping")
+        assert listed(pilot)[0].lstrip().startswith("F ▸ Jumbo")
         assert chosen(pilot) == selected
 
 
@@ -115,11 +155,13 @@ async def test_p_shows_only_problems(new_console: NewConsole) -> None:
         assert "P clusterware" in shown(pilot, "list")
 
 
-async def test_enter_shows_the_evidence(new_console: NewConsole) -> None:
+async def test_enter_shows_the_cause_its_findings_and_the_evidence(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         await pilot.press("enter")
         page = shown(pilot, "page")
+        parts = ("CAUSE-12", "Next", "Because", "IC-PATH-003  FAIL", "Seen", "Why", "─ Evidence ─")
+        assert [page.index(part) for part in parts] == sorted(page.index(part) for part in parts)
         assert "DF ping -s 8972 192.168.11.3" in page
         assert "black hole: 8972 bytes 0/20" in page
         assert "192.168.10.3" not in page
@@ -136,7 +178,7 @@ async def test_a_second_run_marks_gone_and_new_findings(new_console: NewConsole)
         await pilot.press("r")
         await concluded(pilot)
         rows = listed(pilot)
-        assert any(row.startswith("+F mtu-consistency") for row in rows)
+        assert any(row.startswith("+F ▸ eth1 of rac3 has MTU") for row in rows)
         assert any(row.startswith("-F df-ping") for row in rows)
         assert "1 gone" in shown(pilot, "lower-rule")
         assert "0 gone" not in shown(pilot, "lower-rule")
@@ -301,17 +343,21 @@ async def test_every_line_fits_at_any_size(new_console: NewConsole, size: tuple[
         for part in ("upper-rule", "lower-rule", "keys"):
             assert len(shown(pilot, part)) <= size[0], part
         assert chosen(pilot) == "IC-PATH-003"
-        assert listed(pilot)[0].lstrip().startswith("F df-ping")
+        assert listed(pilot)[0].lstrip().startswith("F ▸ Jumbo")
 
 
-async def test_on_a_narrow_terminal_enter_shows_the_finding_first(new_console: NewConsole) -> None:
+async def test_enter_goes_on_from_the_cause_to_the_evidence(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test(size=(50, 16)) as pilot:
         await concluded(pilot)
         await pilot.press("enter")
-        assert "Jumbo frames vanish" in shown(pilot, "page")
+        await pilot.pause()
+        page = pilot.app.screen.query_one("#page", Lines)
+        assert page.above == 0
         await pilot.press("enter")
-        assert "DF ping" in shown(pilot, "page")
-        await pilot.press("escape", "escape")
+        await pilot.pause()
+        assert page.text.splitlines()[page.above].strip().startswith("─ Evidence")
+        assert page.above > 10
+        await pilot.press("escape")
         assert checks_screen(pilot)
 
 

@@ -57,7 +57,7 @@ async def test_a_finding_that_got_worse_says_that_its_waiver_is_lifted(new_conso
     async with new_console(lambda: waiving(waiver(status="WARN"))).run_test() as pilot:
         await concluded(pilot)
         assert "rac3!" in shown(pilot, "header")
-        assert listed(pilot)[0].split()[:2] == ["F", "df-ping"]
+        assert listed(pilot)[0].split()[:2] == ["F", "▸"]
         text = " ".join(shown(pilot, "finding").split())
         assert "Waiver by Ann Lee, lifted. It was waived as WARN, and is FAIL now." in text
 
@@ -81,7 +81,7 @@ async def test_a_waiver_that_ends_between_two_runs_makes_a_new_problem(new_conso
         await concluded(pilot)
         await pilot.press("r")
         await concluded(pilot)
-        assert listed(pilot)[0].startswith("+F df-ping")
+        assert listed(pilot)[0].startswith("+F ▸ Jumbo")
         assert "1 new" in shown(pilot, "lower-rule")
 
 

@@ -308,7 +308,7 @@ def test_every_report_gives_each_finding_the_status_of_the_check(case):
     written = json.loads(to_json(report))["findings"]
     assert sorted((f["code"], f["status"], f["subject"]) for f in written) == reported
     assert all(f.get("data") for f in written if f["status"] in ("FAIL", "WARN", "INFO"))
-    text = text_report(report, io.StringIO())
+    text = text_report(report, io.StringIO(), full=True)
     for finding in findings:
         folded = f"{finding.check} ({finding.code})" in text  # with another that could not tell for the same reason
         assert f"{finding.status:<8}{finding.code}" in text or (finding.status is Status.UNKNOWN and folded)

@@ -125,7 +125,7 @@ def test_the_node_without_any_ping_exchange_is_the_one_to_check_for_a_filter():
     built = cluster(4)
     silent = [("rac3", n) for n in ("rac1", "rac2", "rac4")] + [(n, "rac3") for n in ("rac1", "rac2", "rac4")]
     finding = several(built, *((a, b, Verdict.FILTERED, {}) for a, b in silent))["IC-PATH-007"]
-    assert finding.subject == "eth2 rac3: pings filtered"
+    assert finding.subject == "eth2 rac3: no answer to pings"
     assert finding.nodes == ("rac3",)
     assert finding.next[0].where == "root on rac3"
 
@@ -235,3 +235,19 @@ def test_an_infiniband_address_is_shown_and_not_searched_on_an_ethernet_switch()
     assert finding.seen[-1].endswith(f"MAC {gid}")
     assert not any("address-table" in command for command in first_questions(finding).commands)
     assert "PORT stands for the port; the commands" in first_questions(finding).text
+
+
+def test_two_switches_without_a_link_are_called_that():
+    built = cluster(4)
+    across = [(a, b) for a in ("rac1", "rac2") for b in ("rac3", "rac4")]
+    dead = [(*pair, Verdict.UNREACHABLE, {}) for a, b in across for pair in ((a, b), (b, a))]
+    codes = several(built, *dead)
+    assert "IC-PATH-006" not in codes
+    finding = codes["IC-PATH-031"]
+    assert finding.title == (
+        "No packet passes on 192.168.11.0/24 between rac1 and rac2 on one side and rac3 and rac4 on the other, both "
+        "ways; each group reaches its own nodes."
+    )
+    assert finding.subject == "eth2: rac1, rac2 | rac3, rac4"
+    # One path within a group that fails too is no such pattern.
+    assert "IC-PATH-031" not in several(built, *dead, ("rac1", "rac2", Verdict.UNREACHABLE, {}))

@@ -2,11 +2,13 @@
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from checks.model.facts import Neighbour
+from checks.model.facts import Neighbour, Verdict
 from checks.model.finding import Status
 from checks.plugins.neighbours import neighbours
-from tests.fixtures.clusters import cluster, node, with_interface
+from tests.fixtures.clusters import cluster, interface, node, path, with_interface, with_paths
 
 
 def mac(number: int, nic: int) -> str:
@@ -35,23 +37,63 @@ def test_entries_with_the_peers_own_address_pass():
     assert codes["IC-NEIGH-001"].title == title
 
 
-@pytest.mark.parametrize(
-    ("state", "status"), [("reachable", Status.FAIL), ("permanent", Status.FAIL), ("stale", Status.WARN)]
-)
+@pytest.mark.parametrize(("state", "status"), [("reachable", Status.FAIL), ("stale", Status.WARN)])
 def test_a_stranger_behind_an_address_is_a_failure_where_the_entry_is_in_use(state, status):
     codes = found(with_macs(1, entry(2, 2, "02:ff:ff:ff:ff:ff", state)), with_macs(2))
     finding = codes["IC-NEIGH-003"]
     assert (
         finding.title == "rac1 sends packets for 192.168.11.2 of rac2 to 02:ff:ff:ff:ff:ff, a NIC that is not rac2's."
     )
-    assert (finding.status, finding.nodes) == (status, ("rac1", "rac2"))
+    assert (finding.status, finding.nodes, finding.network) == (status, ("rac1", "rac2"), "192.168.11.0/24")
     assert "IC-NEIGH-001" not in codes
+
+
+def test_a_wrong_entry_that_somebody_set_is_called_that_at_the_node_that_has_it():
+    finding = found(with_macs(1, entry(2, 2, "02:ff:ff:ff:ff:ff", "permanent")), with_macs(2))["IC-NEIGH-006"]
+    assert (finding.status, finding.nodes) == (Status.FAIL, ("rac1",))
+    assert "set by hand" in finding.title
 
 
 def test_crossed_cables_show_another_nic_of_the_same_peer():
     codes = found(with_macs(1, entry(2, 2, mac(2, 1))), with_macs(2))
-    assert codes["IC-NEIGH-002"].status is Status.WARN
-    assert "another NIC of rac2" in codes["IC-NEIGH-002"].title
+    assert codes["IC-NEIGH-002"].title == (
+        "The cables or VLANs of two private NICs of rac1 and rac2 are crossed: eth1 of rac2 answers rac1 for "
+        "192.168.11.2, the address of eth2."
+    )
+    assert codes["IC-NEIGH-002"].status is Status.FAIL
+
+
+def test_the_node_that_all_others_see_on_the_wrong_nic_is_the_one_with_crossed_cables():
+    first = with_macs(1, entry(2, 1, mac(2, 2)), entry(3, 1))
+    third = with_macs(3, entry(2, 1, mac(2, 2), "stale"), entry(1, 1))
+    finding = found(first, with_macs(2, entry(1, 1, mac(1, 2))), third)["IC-NEIGH-002"]
+    assert finding.nodes == ("rac2",)
+    assert finding.title.startswith("The cables or VLANs of eth1 and eth2 of rac2 are crossed: ")
+
+
+def test_the_members_of_a_bond_answer_with_their_own_addresses():
+    members = ("ens1", "ens2")
+    bond = with_interface(with_macs(2), "eth2", kind="bond", members=members)
+    ens1 = interface("ens1", "", master="eth2")
+    ens1 = msgspec.structs.replace(ens1, mac_address="02:00:00:00:99:01")
+    bond = msgspec.structs.replace(bond, interfaces=(*bond.interfaces, ens1))
+    codes = found(with_macs(1, entry(2, 2, "02:00:00:00:99:01")), bond)
+    assert set(codes) == {"IC-NEIGH-001"}
+
+
+def test_the_entry_after_the_pings_replaces_the_one_before_them():
+    built = cluster([with_macs(1, entry(2, 2)), with_macs(2)])
+    network = built.networks[1]
+    probe = path(network, "rac1", "rac2", Verdict.FILTERED, neighbour_mac="02:FF:ff:ff:ff:ff")
+    codes = {f.code: f for f in neighbours.run(with_paths(built, probe))}
+    assert set(codes) == {"IC-NEIGH-003"}
+
+
+@given(st.text(), st.text(), st.text())
+def test_no_entry_breaks_the_check(ip, address, state):
+    odd = Neighbour(ip, "eth1", address, state)
+    same = Neighbour("192.168.10.2", "eth1", address, state)
+    assert found(with_macs(1, odd, same), with_macs(2))
 
 
 def test_an_address_of_two_nodes_is_a_failure():
@@ -68,9 +110,9 @@ def test_a_mac_address_of_two_nodes_is_a_failure():
 @pytest.mark.parametrize("state", ["failed", "incomplete"])
 def test_entries_without_an_answer_are_not_compared(state):
     codes = found(with_macs(1, entry(2, 1, "02:ff:ff:ff:ff:ff", state)), with_macs(2))
-    assert {code: f.status for code, f in codes.items()} == {"IC-NEIGH-001": Status.PASS}
+    assert {code: f.status for code, f in codes.items()} == {"IC-NEIGH-007": Status.PASS}
 
 
 def test_other_addresses_and_own_addresses_are_ignored():
     other = Neighbour("10.20.0.1", "eth0", "02:ff:ff:ff:ff:ff", "reachable")
-    assert set(found(with_macs(1, other, entry(1, 1, "02:ff:ff:ff:ff:ff")), with_macs(2))) == {"IC-NEIGH-001"}
+    assert set(found(with_macs(1, other, entry(1, 1, "02:ff:ff:ff:ff:ff")), with_macs(2))) == {"IC-NEIGH-007"}

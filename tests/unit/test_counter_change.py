@@ -65,7 +65,9 @@ def test_growth_is_counted_by_name_over_all_cpus():
 def test_settings_and_gauges_are_not_counters():
     before = KernelReading(KernelCounters({"Tcp": {"CurrEstab": 9, "InSegs": 5}, "Ip": {"DefaultTTL": 64}}))
     after = KernelReading(KernelCounters({"Tcp": {"CurrEstab": 2, "InSegs": 6}, "Ip": {"DefaultTTL": 32}}))
-    assert difference(before, after) == KernelGrowth(KernelCounters({"Tcp": {"InSegs": 1}}))
+    change = difference(before, after)
+    assert isinstance(change, KernelGrowth)
+    assert (change.counters, change.left_out) == (KernelCounters({"Tcp": {"InSegs": 1}}), ())
 
 
 def test_a_32_bit_counter_that_wrapped_is_counted_correctly():
@@ -174,7 +176,7 @@ async def test_a_peer_is_read_by_one_cat_through_its_shell(peer, tmp_path):
     assert change.counters.value("Ip", "ReasmFails") == 12
     assert change.counters.value("Softnet", "Dropped") == 3
     entries = [e for e in journal.entries if e.topic == TOPIC]
-    assert [e.action for e in entries] == [COUNTERS.text] * 2
+    assert [e.action for e in entries] == [COUNTERS.action(TOPIC)] * 2
     assert "Ip.ReasmFails +12" in entries[1].text
     assert again.strip() in entries[1].text
 

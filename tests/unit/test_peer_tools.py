@@ -49,7 +49,7 @@ async def test_a_peer_without_python_is_read() -> None:
         setup = await read_setup(shell, Journal(), 20)
         assert not isinstance(setup.boot_id, Unknown)
         assert isinstance(parse_peer((await shell.run(SAMPLE_AND_LINKS)).text), NodeReading)
-        assert (await shell.run(COUNTERS)).exit_status == 0
+        assert (await shell.run(COUNTERS, "lo")).exit_status == 0
     finally:
         await shell.close()
 

@@ -41,7 +41,7 @@ def report_with(**facts) -> Report:
 
 
 def words(report: Report) -> str:
-    return " ".join(text_report(report, io.StringIO()).split())
+    return " ".join(text_report(report, io.StringIO(), full=True).split())
 
 
 def test_checks_skipped_for_one_reason_are_named_on_one_line_with_one_remedy():

@@ -96,12 +96,12 @@ def test_every_finding_and_every_remedy_is_on_the_page(name):
         assert entry.action in shown
 
 
-def test_a_problem_has_seen_expected_why_and_next():
+def test_a_problem_has_seen_expected_next_and_why():
     report = report_of(black_hole())
     problem = next(f for f in report.findings if f.status is Status.FAIL)
     page = Page(report)
     labels = [words(e) for e in page.by_id("p1").iter() if name_of(e) == "dt"]
-    assert labels == ["Seen", "Expected", "Why", "Next", "Sources"]
+    assert labels == ["Seen", "Expected", "Next", "Why", "Sources"]
     shown = page.text("p1")
     assert all(part in shown for part in (*problem.seen, *problem.expected, problem.why, *problem.sources))
     commands = {words(e) for e in page.by_id("p1").iter() if name_of(e) == "pre"}

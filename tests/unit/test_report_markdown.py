@@ -129,9 +129,8 @@ def test_the_headline_comes_first_then_the_facts_then_the_problems():
         "**Seen**",
         "| rac1 |",
         "**Expected**",
-        "**Why it matters:**",
     ]
-    order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Likely same cause:**", "**Sources:**"]
+    order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Why it matters:**", "**Likely same cause:**", "**Sources:**"]
     order += ["### FAIL: prod2 lost 37", "## Passed", "## How this was found"]
     places = [document.index(part) for part in order]
     assert places == sorted(places)

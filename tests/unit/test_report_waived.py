@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
 
 
 def words(report: Report, now: datetime | None = None) -> str:
-    return " ".join(text_report(report, io.StringIO(), now).split())
+    return " ".join(text_report(report, io.StringIO(), now, full=True).split())
 
 
 def with_waived(finding: Finding | None = None, *standings: WaiverStanding) -> Report:

@@ -22,6 +22,7 @@ _EPILOG = """\
 examples:
   racwire check                        run all checks
   racwire check df-ping interfaces     run two checks
+  racwire check --full                 print every finding whole
   racwire check --connect rac-scan:1521/prod --user racwire
                                        check the database too
   racwire check --from night.racwire   repeat the checks on a saved file
@@ -33,11 +34,14 @@ settings covers does not count."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Run the checks on this node and its peers, and print the findings, worst first."
+    parser.description = (
+        "Run the checks on this node and its peers, and print the causes\nand the problems, with the next steps."
+    )
     parser.epilog = _EPILOG
     add_selection_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
+    output.add_argument("--full", action="store_true", help="print every finding whole, and each check that passed")
     add_output_options(output)
     add_quiet_option(output)
     add_evidence_options(parser)
@@ -65,7 +69,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     with load_or_run(args, settings) as found:
         report = found.evidence.report
         document = Document(
-            "report", args.format, json=lambda: to_json(report), text=lambda stream: text_report(report, stream)
+            "report",
+            args.format,
+            json=lambda: to_json(report),
+            text=lambda stream: text_report(report, stream, full=args.full),
         )
         code = document.deliver(output, exit_code(report), replace=args.force)
     return exit_past_hung_threads(code)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from checks.change.vendors import Vendor
     from checks.diagnosis.cause import Cause
     from checks.model.check import Check, Kind
+    from checks.model.hypothesis import Hypothesis
 
 _SWITCHES = "switches"
 _CAUSES = "causes"
@@ -31,9 +32,12 @@ examples:
   racwire explain IC-PATH-003    explain the code of a finding
   racwire explain causes         list the causes of lost blocks
   racwire explain CAUSE-08       explain a cause
+  racwire explain causes --in night.racwire
+                                 what became of each cause in a report
   racwire explain switches       list the kinds of switch
 
-exit codes: 0 explained; 64 there is no such check, code or kind of switch."""
+exit codes: 0 explained; 64 there is no such check, code or kind of switch, or
+the report could not be read."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +46,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Explain a check, the code of a finding, or how to configure a kind of switch for\njumbo frames."
     )
     parser.epilog = _EPILOG
+    parser.add_argument(
+        "--in", dest="report", metavar="REPORT", help="a saved file or JSON report: what became of each cause in it"
+    )
     parser.add_argument(
         "what", nargs="?", metavar="ID|CODE|KIND", help="a check, a code or a kind of switch (default: list them)"
     )
@@ -61,6 +68,9 @@ def run(args: argparse.Namespace) -> int:
     kinds |= {kind.code: (kind, "any check") for kind in KINDS}
     kinds |= {kind.code: (kind, "racwire change") for kind in codes.KINDS}
     name = args.what
+    if args.report is not None and (name is None or (name.lower() != _CAUSES and not _is_cause(name))):
+        raise UsageError("--in needs causes or the code of a cause: `racwire explain causes --in REPORT`.")
+    fates = _fates(args.report) if args.report is not None else None
     if name is None:
         lines = list(_contents(tuple(found), kinds))
     elif check := found.get(name.lower()):
@@ -68,9 +78,10 @@ def run(args: argparse.Namespace) -> int:
     elif name.upper() in kinds:
         lines = list(_kind_page(*kinds[name.upper()]))
     elif name.lower() == _CAUSES:
-        lines = list(_causes())
+        lines = list(_causes() if fates is None else _causes_in(fates))
     elif cause := next((each for each in CATALOGUE if each.code == name.upper()), None):
         lines = list(_cause_page(cause, kinds))
+        lines += _fate_page(cause, fates) if fates is not None else ()
     elif name.lower() == _SWITCHES:
         lines = list(_switches())
     elif switch := vendor(name.lower()):
@@ -127,6 +138,54 @@ def _causes() -> Iterator[str]:
         yield f"{cause.code} {examined} {cause.name}{f' ({source})' if (source := ', '.join(cause.sources)) else ''}"
     yield ""
     yield "-  racwire has no evidence for or against it: `racwire explain CAUSE` has how to examine it."
+
+
+def _is_cause(name: str) -> bool:
+    from checks.diagnosis.catalogue import CATALOGUE
+
+    return any(cause.code == name.upper() for cause in CATALOGUE)
+
+
+def _fates(file: str) -> tuple[Hypothesis, ...]:
+    """Return the standing of each cause in a report. Raises UsageError where it cannot be read, or has none."""
+    from tui.cli.diff import saved_report
+
+    report = saved_report(file)
+    if not report.diagnosis.hypotheses:
+        made_by = f"racwire {report.racwire_version}"
+        raise UsageError(f"{file} has no diagnosis; {made_by} made it. `racwire check --from {file}` makes one.")
+    return report.diagnosis.hypotheses
+
+
+def _causes_in(fates: tuple[Hypothesis, ...]) -> Iterator[str]:
+    """What became of each cause, the most certain first, with the reasons."""
+    from checks.model.hypothesis import Standing
+
+    for standing in Standing:
+        of = [fate for fate in fates if fate.standing is standing]
+        if not of:
+            continue
+        yield f"{standing.value.capitalize()}: {len(of)} of {len(fates)} causes"
+        for fate in of:
+            yield f"  {fate.cause}  {fate.name}{f' ({source})' if (source := ', '.join(fate.sources)) else ''}"
+            yield from _reasons(fate, "      ")
+        yield ""
+    yield "How to examine a cause: racwire explain CAUSE"
+
+
+def _fate_page(cause: Cause, fates: tuple[Hypothesis, ...]) -> Iterator[str]:
+    for fate in fates:
+        if fate.cause == cause.code:
+            yield ""
+            yield f"In this report: {fate.standing}"
+            yield from _reasons(fate, "  ")
+
+
+def _reasons(fate: Hypothesis, margin: str) -> Iterator[str]:
+    parts = (("", (fate.headline,)), ("Because: ", fate.because), ("Against: ", fate.against))
+    for label, texts in (*parts, ("Explains: ", fate.explains)):
+        for text in filter(None, texts):
+            yield from textwrap.wrap(f"{label}{text}", 80, initial_indent=margin, subsequent_indent=f"{margin}  ")
 
 
 def _cause_page(cause: Cause, kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:

@@ -35,8 +35,13 @@ _STYLES = {
 
 
 def columns_of(stream: TextIO, *, narrowest: int = 0, widest: int = 110) -> int:
-    """The number of columns for a text on this stream."""
-    columns = shutil.get_terminal_size((_WITHOUT_TERMINAL, 24)).columns if stream.isatty() else _WITHOUT_TERMINAL
+    """The number of columns for a text on this stream: of the terminal, else of the variable COLUMNS, else 100."""
+    named = os.environ.get("COLUMNS", "")
+    columns = _WITHOUT_TERMINAL
+    if stream.isatty():
+        columns = shutil.get_terminal_size((_WITHOUT_TERMINAL, 24)).columns
+    elif named.isascii() and named.isdigit() and int(named[:9]):
+        columns = int(named[:9])
     return min(max(columns, narrowest), widest)
 
 

@@ -107,7 +107,10 @@ def _handout(form: Format, evidence: Evidence) -> Handout:
         from tui.cli.text_report import text_report
 
         return Handout(
-            "report", lambda: form.write(evidence), lambda stream: text_report(evidence.report, stream), form.ending
+            "report",
+            lambda: form.write(evidence),
+            lambda stream: text_report(evidence.report, stream, full=True),
+            form.ending,
         )
     data = _written(form, evidence)
     return Handout("report", lambda: data, ending=form.ending)

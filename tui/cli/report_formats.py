@@ -31,7 +31,7 @@ def _text(evidence: Evidence) -> bytes:
     from tui.cli.document import as_file
     from tui.cli.text_report import text_report
 
-    return as_file(lambda plain: text_report(evidence.report, plain))
+    return as_file(lambda plain: text_report(evidence.report, plain, full=True))
 
 
 def _markdown(evidence: Evidence) -> bytes:

@@ -85,7 +85,9 @@ def _save_elsewhere_or_print(report: Report, recording: Path | None, code: int) 
         print_message(f"The evidence is in {saved} instead.")
         return max(code, ExitCode.COULD_NOT_TELL)
     print_message("The evidence could not be saved elsewhere; the report follows, without the traffic.")
-    text: Callable[..., str] | None = (lambda stream: text_report(report, stream)) if sys.stdout.isatty() else None
+    text: Callable[..., str] | None = None
+    if sys.stdout.isatty():
+        text = lambda stream: text_report(report, stream, full=True)  # noqa: E731
     Handout("report", lambda: to_json(report), text).deliver(None, code, replace=False)
     return max(code, ExitCode.COULD_NOT_TELL)
 

@@ -1,9 +1,11 @@
-"""The report as text: worst first, each finding with its evidence, expected state, reason and next steps."""
+"""The report as text: the causes first, then the problems without a known cause, each with its next steps.
+
+The full text has every finding with its evidence, expected state and reason after them."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TextIO
 
@@ -11,33 +13,37 @@ from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
-from checks.model.wording import few
+from checks.model.wording import counted, few
 from checks.report.age import saved_state, time_text
-from checks.report.causes import cause_entries
+from checks.report.causes import ReportEntry, cause_entries, further_entries, other_causes, passed_checks
 from checks.report.folding import grouped_by_reason, grouped_skipped
-from checks.report.summary import cluster_name, counts
+from checks.report.summary import cluster_name, counts, examined, headline
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
 from tui.cli.output import columns_of, render
+from tui.text.entry_lines import WHOLE_REPORT, brief_entry_lines
 from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line
 
 _NARROWEST = 35
 """Minimum columns of the layout: with fewer, the text next to a label would break after each letter."""
+_LABEL = 15
+"""Columns of the labels of one line."""
 _UNPARTED = "\N{NO-BREAK SPACE}"
 
 
-def text_report(report: Report, stream: TextIO, now: datetime | None = None) -> str:
-    """The whole report for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file.
+def text_report(report: Report, stream: TextIO, now: datetime | None = None, *, full: bool = False) -> str:
+    """The report for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file.
 
-    `now`, a time with its zone, is the time from which the age of a saved state counts (default: the current time).
+    `full`: with every finding, whole. `now`, a time with its zone, is the time from which the age of a saved state
+    counts (default: the current time).
     """
     state = saved_state(report, now, for_file=not stream.isatty())
-    return render(_lines(report, columns_of(stream, narrowest=_NARROWEST), state), stream)
+    return render(_lines(report, columns_of(stream, narrowest=_NARROWEST), state, full=full), stream)
 
 
-def _summary(report: Report) -> Line:
-    """The numbers of findings of each status, worst first, and of waived ones."""
-    line: list[Span] = []
+def _summary(report: Report, causes: int) -> Line:
+    """The number of causes, of findings of each status, worst first, and of waived ones."""
+    line: list[Span] = [(counted(causes, "cause"), "title"), ("  ", "")] if causes else []
     for status, count in counts(report):
         line += [(f"{count} {status}", role_of(status)), ("  ", "")]
     return [*line, (f"{len(report.waived)} waived", "title")] if report.waived else line
@@ -78,20 +84,23 @@ def _database_header(cluster: Cluster, database: Database, width: int) -> Iterat
         yield from ([(text, "")] for text in textwrap.wrap(warning, width, subsequent_indent="  "))
 
 
-def _lines(report: Report, width: int, state: str) -> Iterator[Line]:
-    yield [(_header(report), "title")]
-    yield from _notices(report, width, state)
+def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Line]:
+    causes = cause_entries(report)
+    further = further_entries(report, causes)
+    lines: list[Line] = [[(_header(report), "title")], *_notices(report, width, state)]
     if isinstance(report.cluster.database, Database):
-        yield from _database_header(report.cluster, report.cluster.database, width)
-    yield _summary(report)
-    for label, text in cause_entries(report.diagnosis):
-        yield from hanging([(f"{label:<14}", "label")], text, width)
-    problems = [f for f in report.findings if f.status in PROBLEMS and not f.waived]
-    for finding, others in grouped_by_reason(problems):
+        lines += _database_header(report.cluster, report.cluster.database, width)
+    lines.append(_summary(report, len(causes)))
+    yield from lines
+    yield from _entries(causes if full else (*causes, *further), width, WHOLE_REPORT - len(lines))
+    if not causes and not further:
         yield []
-        yield from finding_lines(finding, report, width, layout=STREAM, likewise=others)
-    yield from _waived(report, width)
-    yield from _calm(report, width)
+        yield from hanging([], f"{headline(report)} {examined(report)}".rstrip(), width)
+    if others := list(other_causes(report)):
+        yield []
+    for label, text in others:
+        yield from hanging([(f"{label:<{_LABEL}}", "label")], text, width)
+    yield from _in_full(report, width) if full else _rest(report, width)
     unread = [part.reason for node in report.cluster.read_nodes() for part in node.all_unread]
     if unread:
         yield []
@@ -100,6 +109,40 @@ def _lines(report: Report, width: int, state: str) -> Iterator[Line]:
     if report.interrupted:
         yield []
         yield [("Interrupted: the report contains the findings up to then.", "warn")]
+
+
+def _entries(entries: Sequence[ReportEntry], width: int, room: int) -> Iterator[Line]:
+    for number, entry in enumerate(entries):
+        yield []
+        is_above = any(entry.next == other.next for other in entries[:number] if entry.next)
+        yield from brief_entry_lines(entry, width, room - 1 if number == 0 else 0, has_next_above=is_above)
+
+
+def _in_full(report: Report, width: int) -> Iterator[Line]:
+    """Every finding: problems whole, the others in a line."""
+    problems = [f for f in report.findings if f.status in PROBLEMS and not f.waived]
+    for finding, others in grouped_by_reason(problems):
+        yield []
+        yield from finding_lines(finding, report, width, layout=STREAM, likewise=others)
+    yield from _waived(report, width)
+    yield from _calm(report, width)
+
+
+def _rest(report: Report, width: int) -> Iterator[Line]:
+    """What is neither a cause nor a problem in brief, and how to see all."""
+    yield from _waived(report, width)
+    yield []
+    for finding in report.findings:
+        if finding.status is Status.INFO and not finding.waived:
+            yield from hanging([(f"{'Info':<{_LABEL}}", "label")], finding.title, width)
+    for finding, checks in grouped_skipped(report.findings):
+        text = f"{counted(len(checks), 'check')}: {finding.title}"
+        yield from hanging([(f"{'Skipped':<{_LABEL}}", "label")], text, width)
+        yield from remedy_lines("", finding.next, width, STREAM)
+    if passed := passed_checks(report):
+        text = f"{counted(len(passed), 'check')} passed: {', '.join(passed)}."
+        yield from hanging([], text, width, indent=_LABEL)
+    yield [(f"{'All findings':<{_LABEL}}", "label"), ("racwire check --full", "command")]
 
 
 def _notices(report: Report, width: int, state: str) -> Iterator[Line]:

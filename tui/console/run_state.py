@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import groupby
+
+import msgspec
 
 from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
+from checks.report.causes import ReportEntry, cause_entries
 from checks.report.folding import grouped_by_reason, groups_by_reason
 from checks.rules.waivers import ended
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
@@ -53,6 +56,12 @@ class FindingRow:
     """The other findings that are UNKNOWN for the same reason, which the row stands for."""
     keys: frozenset[Key] = frozenset()
     """The keys of all findings of the row; empty for a single finding."""
+    entry: ReportEntry | None = None
+    """The cause that the row stands for; `finding` is then the strongest finding that shows it."""
+    is_open: bool = False
+    """Whether the rows of the cause's findings follow."""
+    cause: Key | None = None
+    """The key of the row of the cause that the finding belongs to."""
 
     def has(self, key: Key) -> bool:
         """Return whether the row stands for the finding with that key."""
@@ -73,6 +82,8 @@ class FindingRow:
     @property
     def group(self) -> str:
         """The heading above the finding; the order of the ranks keeps each group together."""
+        if self.entry or self.cause:
+            return "Causes"
         if self.mark is RowMark.GONE:
             return "Gone"
         if self.finding.waived:
@@ -88,7 +99,8 @@ class FindingRow:
 
     def evidence(self) -> list[Entry]:
         """Return the journal entries behind the finding, and behind those that the row stands for."""
-        found = [entry for f in (self.finding, *self.likewise) for entry in self.report.evidence(f)]
+        findings = self.entry.all_findings if self.entry else (self.finding, *self.likewise)
+        found = [entry for f in findings for entry in self.report.evidence(f)]
         return list({id(entry): entry for entry in found}.values())
 
 
@@ -178,15 +190,36 @@ class RunState:
         checks = self._checks or ((self._again,) if self._again else ())
         return tuple(c for c in checks if c not in self._concluded) if self.running else ()
 
-    def rows(self, query: str = "", *, problems_only: bool = False) -> list[FindingRow]:
-        """Return the findings that match the query, worst first. Those that are UNKNOWN for one reason are one row, as
-        in reports."""
+    def rows(self, query: str = "", *, problems_only: bool = False, unfolded: Collection[Key] = ()) -> list[FindingRow]:
+        """Return the causes, then the findings, worst first. Those that are UNKNOWN for one reason are one row, as in
+        reports. A finding of a cause follows its cause, where that is one of `unfolded`, and is left out elsewhere.
+        With a query: only findings, those that match it."""
         rows = [
             row
             for row in self._all_rows()
             if row.matches(query) and not (problems_only and row.finding.status not in PROBLEMS)
         ]
-        return folded_rows(sorted(rows, key=lambda row: row.rank))
+        rows = folded_rows(sorted(rows, key=lambda row: row.rank))
+        return rows if query else list(self._by_cause(rows, unfolded))
+
+    def causes(self) -> tuple[ReportEntry, ...]:
+        """Return the causes that were found; during a run, those of the previous run."""
+        return cause_entries(self.in_header) if self.in_header else ()
+
+    def _by_cause(self, rows: Sequence[FindingRow], unfolded: Collection[Key]) -> Iterator[FindingRow]:
+        """Yield the causes, then the rows that belong to none. A cause whose findings are all gone is left out."""
+        report = self.in_header
+        taken: set[Key] = set()
+        for row in _cause_rows(report, is_old=report is not self.report) if report else ():
+            below = [other for other in rows if other.key in row.keys and other.mark is not RowMark.GONE]
+            if not below:
+                continue
+            taken |= row.keys
+            is_open = row.key in unfolded
+            is_new = all(other.mark is RowMark.NEW for other in below)
+            yield replace(row, is_open=is_open, mark=RowMark.NEW if is_new else row.mark)
+            yield from (replace(other, cause=row.key) for other in below if is_open)
+        yield from (row for row in rows if row.key not in taken or row.mark is RowMark.GONE)
 
     def counts(self) -> list[tuple[Status, int]]:
         """Return the number of findings of each status, worst first, without waived ones. A finding that is being
@@ -243,6 +276,19 @@ class RunState:
         for check, report in self._before_of.items():
             for key, finding in keyed(f for f in report.findings if f.check == check):
                 yield key, (finding, report)
+
+
+def _cause_rows(report: Report, *, is_old: bool) -> Iterator[FindingRow]:
+    """Yield a row for each cause of a report; its keys are those of its findings."""
+    key_of = {id(finding): key for key, finding in keyed(report.findings)}
+    for number, entry in enumerate(cause_entries(report)):
+        first = entry.causes[0]
+        places = (*first.networks, *first.places)
+        keys = frozenset(key_of[id(f)] for f in entry.all_findings)
+        finding = msgspec.structs.replace(entry.findings[0], next=entry.next)
+        mark = RowMark.BEFORE if is_old else RowMark.NONE
+        key = ("", first.cause, " ".join(places), first.nodes, 0 if places or first.nodes else number)
+        yield FindingRow(key, finding, mark, report, keys=keys, entry=entry)
 
 
 def folded_rows(rows: Sequence[FindingRow]) -> list[FindingRow]:

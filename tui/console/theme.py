@@ -47,7 +47,7 @@ def _height(dots: int) -> int:
 
 _DRAWN: dict[int, int | str | None] = {
     **str.maketrans("─│┌┐└┘├┤┬┴┼…·→←↑↓", "-|" + "+" * 9 + "~.><^v"),
-    **str.maketrans("▶▸◀▲▼✓✗✔✘●○", ">><^vvxvx*o"),
+    **str.maketrans("▶▸◀▲▼▾✓✗✔✘●○", ">><^vvvxvx*o"),
     **str.maketrans("▁▂▃▄▅▆▇█", "_.-=+*%#"),
     **{0x2800 + dots: sign for dots in range(256) for sign in " .-=#"[_height(dots)]},
 }

@@ -1,4 +1,4 @@
-"""Screens with a text to read: evidence, help, and a finding on a terminal too narrow for it next to the list."""
+"""Screens with a text to read: help, and a cause or a finding at full width with its evidence."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tui.console.actions import HELP, READER, Action, bindings
 from tui.console.run_state import FindingRow
 from tui.screens.styled import StyledScreen
 from tui.text.evidence_lines import evidence_lines
-from tui.text.line import sanitize_line
+from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.help_text import Legend, help_lines
 from tui.widgets.lines import Build, Lines
-from tui.widgets.run_text import row_lines
+from tui.widgets.run_text import whole_lines
 
-_EVIDENCE = Action("enter", "evidence", "Enter", "Show what racwire read and sent for this finding.", "evidence")
+_EVIDENCE = Action("enter,tab", "evidence", "Enter", "Go on to what racwire read and sent.", "evidence")
 
 
 class ReaderScreen(StyledScreen[None]):
@@ -73,27 +73,24 @@ class HelpScreen(ReaderScreen):
         super().__init__("Help", lambda width: list(help_lines(name, actions, signs, width)))
 
 
-class EvidenceScreen(ReaderScreen):
-    """What racwire read and sent for a finding."""
-
-    def __init__(self, row: FindingRow) -> None:
-        entries = row.evidence()
-        super().__init__(
-            f"Evidence  {sanitize_line(row.finding.code)}  {sanitize_line(row.finding.subject)}",
-            lambda width: list(evidence_lines(entries, width)),
-        )
-
-
 class FindingScreen(ReaderScreen):
-    """A finding on a narrow terminal; Enter shows its evidence."""
+    """A cause or a finding at full width, and what racwire read and sent for it."""
 
     ACTIONS = (*READER, _EVIDENCE)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings([_EVIDENCE])]
 
     def __init__(self, row: FindingRow) -> None:
-        super().__init__("Finding", lambda width: row_lines(row, width))
+        name = sanitize_line(row.entry.standing if row.entry else f"{row.finding.code}  {row.finding.subject}")
+        super().__init__(f"{'Cause' if row.entry else 'Finding'}  {name}", self._lines)
         self._row = row
+        self._entries = row.evidence()
+        self._evidence_at = 0
+
+    def _lines(self, width: int) -> list[Line]:
+        lines = whole_lines(self._row, width)
+        self._evidence_at = len(lines) + 1
+        return [*lines, [], rule_line(width, "Evidence"), *evidence_lines(self._entries, width)]
 
     def action_evidence(self) -> None:
-        """Show what racwire read and sent for the finding."""
-        self.app.push_screen(EvidenceScreen(self._row))
+        """Scroll to what racwire read and sent."""
+        self._page.scroll_by(self._evidence_at - self._page.above)

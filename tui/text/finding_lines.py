@@ -78,8 +78,8 @@ def finding_lines(
     causes = "; ".join(causes_of(finding, report.diagnosis))
     yield from part_lines("Cause", (causes,), width, layout)
     yield from part_lines("Expected", finding.expected, width, layout)
-    yield from part_lines("Why", (finding.why,), width, layout)
     yield from remedy_lines("Next", finding.next, width, layout)
+    yield from part_lines("Why", (finding.why,), width, layout)
     joined = dict.fromkeys(f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code)
     yield from part_lines("Joined", (f"with {', '.join(joined)}",) if joined else (), width, layout)
     sources = finding.sources if layout.is_pane else ("; ".join(finding.sources),)
@@ -104,13 +104,16 @@ def _label(label: str, layout: FindingLayout) -> Span:
     return " " * layout.margin + f"{label:<{layout.label}}", "label"
 
 
-def remedy_lines(label: str, remedies: Sequence[Remedy], width: int, layout: FindingLayout) -> Iterator[Line]:
-    """Yield the next steps, numbered, each with its commands; a step that changes something is marked CHANGE."""
+def remedy_lines(
+    label: str, remedies: Sequence[Remedy], width: int, layout: FindingLayout, first: int = 1
+) -> Iterator[Line]:
+    """Yield the next steps, numbered from `first`, each with its commands; a step that changes something is marked
+    CHANGE."""
     indent = layout.margin + layout.label + _NUMBER
-    for number, remedy in enumerate(remedies, 1):
-        if number == 1 and layout.is_pane:
+    for number, remedy in enumerate(remedies, first):
+        if number == first and layout.is_pane:
             yield []
-        start: list[Span] = [_label(label if number == 1 else "", layout), (f"{number}. ", "")]
+        start: list[Span] = [_label(label if number == first else "", layout), (f"{number}. ", "")]
         if remedy.is_change and layout.is_pane:
             yield [*start, ("CHANGE", "change")]
             start = [(" " * indent, "")]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from checks.model.wording import counted
 from tui.console.run_state import FindingRow, RowMark, RunState
+from tui.text.entry_lines import pane_entry_lines
 from tui.text.finding_lines import PANE, finding_lines, part_lines, role_of
 from tui.text.line import Line, sanitize_line
 
 
 def counts_line(board: RunState, limits: Sequence[str], width: int) -> Line:
     """Return the filters of the list and the number of findings of each status; closer together where room is short."""
-    counts = [(f"{number} {status}", role_of(status)) for status, number in board.counts()]
+    causes = len(board.causes())
+    counts = [(counted(causes, "cause"), "title")] if causes else []
+    counts += [(f"{number} {status}", role_of(status)) for status, number in board.counts()]
     counts += [(f"{board.waived} waived", "")] if board.waived else []
     parts = [*((sanitize_line(limit), "accent") for limit in limits), *counts]
     gap = "  " if sum(len(text) + 2 for text, _ in parts) < width else " "
@@ -36,10 +40,20 @@ def state_of(board: RunState) -> str:
 
 
 def row_lines(row: FindingRow, width: int, note: str = "") -> list[Line]:
-    """Return the finding of a row, with the checks of all findings that the row stands for."""
+    """Return the cause of a row, or its finding with the checks of all findings that the row stands for."""
+    if row.entry:
+        return list(pane_entry_lines(row.entry, row.report, width, note))
     lines = list(finding_lines(row.finding, row.report, width, note, likewise=row.likewise))
     if len(row.checks) > 1 and not row.likewise:
         lines += part_lines("Checks", (", ".join(row.checks),), width, PANE)
+    return lines
+
+
+def whole_lines(row: FindingRow, width: int) -> list[Line]:
+    """Return the cause or the finding of a row with everything that the report has about it, except the evidence."""
+    lines = row_lines(row, width)
+    for finding in row.entry.all_findings if row.entry else ():
+        lines += [[], [], *finding_lines(finding, row.report, width)]
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.diagnosis.cause import Cause, look, mos
 
-_MTU_PROVED = ("IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-004", "IC-PATH-010")
+_MTU_PROVED = ("IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-010")
 _FLOW = "for the flows of these pings; another member of a link aggregation can differ"
 
 BETWEEN_NODES = (
@@ -13,6 +13,8 @@ BETWEEN_NODES = (
         name="Mismatched MTU on the path",
         sources=(mos(5),),
         proved_by=_MTU_PROVED,
+        leads_to=("IC-PATH-002", "IC-PATH-003", "IC-PATH-004", "IC-PATH-010", "IC-REASM-002"),
+        hinted_by=("IC-PATH-004",),
         excluded_by=("IC-MTU-001", "IC-PATH-001"),
         covers=_FLOW,
         look=look("Test full-size packets between all nodes.", "racwire check mtu-consistency df-ping", where=""),
@@ -35,6 +37,12 @@ BETWEEN_NODES = (
         name="A router between the nodes: no adjacency on layer 2",
         sources=(mos(7),),
         proved_by=("IC-PATH-009", "IC-PATH-004"),
+        leads_to=(
+            "IC-PATH-003",
+            "IC-PATH-004",
+            "IC-PATH-005",
+            "IC-NEIGH-003",
+        ),  # a router that answers ARP for the peer
         hinted_by=("IC-ROUTE-004",),
         excluded_by=("IC-PATH-001",),
         covers="by the TTL of the answers",
@@ -46,7 +54,9 @@ BETWEEN_NODES = (
         code="CAUSE-08",
         name="A packet filter drops packets of the interconnect",
         sources=(mos(8),),
-        supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005"),
+        proved_by=("IC-FLOW-009",),
+        supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008"),
+        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-REASM-002"),
         hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-PATH-007"),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
@@ -69,6 +79,7 @@ BETWEEN_NODES = (
         name="Jumbo frames misconfigured on a switch",
         sources=(mos(12),),
         supported_by=("IC-PATH-003", "IC-PING-005"),
+        leads_to=("IC-REASM-002",),
         excluded_by=("IC-PATH-001",),
         covers=_FLOW,
         look=look("Test full-size packets between all nodes.", "racwire check df-ping", where=""),
@@ -78,7 +89,7 @@ BETWEEN_NODES = (
         name="A foreign address or route in the range of HAIP",
         sources=("MOS 1629814.1",),
         proved_by=("IC-IFACE-016",),
-        hinted_by=("IC-IFACE-017",),
+        hinted_by=("IC-IFACE-017", "IC-LOG-009"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Search the addresses and routes of 169.254.0.0/16.", "ip route show table all | grep 169.254"),
@@ -97,11 +108,15 @@ BETWEEN_NODES = (
         code="CAUSE-39",
         name="Duplicate address, or a neighbour entry with a wrong MAC address",
         sources=("RFC 5227",),
-        proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-005"),
+        proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-005", "IC-OWNER-002"),
         supported_by=("IC-NEIGH-002",),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
+        excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
+        covers="as far as ARP answered in this run",
         look=look(
-            "Compare the MAC address that each node has for a peer with the peer's own.",
+            "Look for a second owner of each private address; racwire does so as root. Then compare the MAC address "
+            "that each node has for a peer with the peer's own.",
+            "arping -D -c 3 -I ETH PRIVATE_ADDRESS",
             "ip neigh show",
             "ip link show ETH",
         ),

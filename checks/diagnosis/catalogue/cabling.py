@@ -38,10 +38,14 @@ CABLING = (
         code="CAUSE-01",
         name="Faulty cable, transceiver, NIC or switch port",
         sources=(mos(1),),
-        supported_by=("IC-SPEED-003", "IC-PATH-005"),
+        proved_by=("IC-NIC-002",),
+        supported_by=("IC-SPEED-003", "IC-PATH-005", "IC-NIC-007"),
+        leads_to=("IC-PATH-005", "IC-PATH-012", "IC-REASM-002", "IC-UDP-003"),
         hinted_by=("IC-DEV-004",),
         look=look(
-            "Read the error counters of each private NIC and bond member twice; CRC and frame errors grow.", *_COUNTERS
+            "Read the error counters of each private NIC and bond member twice; CRC and frame errors grow. Frames that "
+            "are damaged on the way to the switch are counted at the switch port.",
+            *_COUNTERS,
         ),
     ),
     Cause(
@@ -74,6 +78,7 @@ CABLING = (
         name="Speed or duplex mismatch",
         sources=(mos(13),),
         proved_by=("IC-SPEED-002", "IC-SPEED-003"),
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         excluded_by=("IC-SPEED-001",),
         covers="as the drivers report speed and duplex",
         look=look("Display what each private NIC negotiated.", "ethtool ETH"),
@@ -91,10 +96,13 @@ CABLING = (
         code="CAUSE-16",
         name="Receive rings of a NIC too small, or wrong interrupt settings",
         sources=(mos(16),),
+        proved_by=("IC-NIC-003",),
         supported_by=("IC-DRIVER-004",),
         hinted_by=("IC-DEV-004", "IC-DRIVER-004"),
         look=look(
-            "Compare the rings with their maximum, and whether missed, fifo or no-buffer counters grow.",
+            "Compare the rings with their maximum, and whether counters of the driver grow that racwire does not read: "
+            "rx_out_of_buffer (mlx5), rx_no_dma_resources (ixgbe), `pkts rx OOB` and `rx buf alloc fail` (vmxnet3). "
+            "Leave 30 s between two readings.",
             "ethtool -g ETH",
             "ethtool -c ETH",
             "ethtool -S ETH",
@@ -103,8 +111,11 @@ CABLING = (
     Cause(
         code="CAUSE-18",
         name="A private network is saturated",
-        supported_by=("IC-PATH-005",),
         sources=(mos(18),),
+        proved_by=("IC-LOAD-002",),
+        excluded_by=("IC-LOAD-001",),
+        covers="averaged over the interval, on the nodes' own links; bursts and links between switches do not show",
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         look=look(
             "Compare the traffic of each private NIC with its speed while blocks are lost.", "racwire watch", where=""
         ),
@@ -114,6 +125,7 @@ CABLING = (
         name="Switch drops packets from full buffers",
         supported_by=("IC-PATH-005",),
         sources=(mos(20),),
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         look=look(
             "Read the drop counters of the switch ports of all nodes, egress queues included.", where=_NETWORK_TEAM
         ),
@@ -123,6 +135,7 @@ CABLING = (
         name="Quality of service of a shared switch limits the interconnect",
         supported_by=("IC-PATH-005",),
         sources=(mos(21),),
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         look=look("Read the QoS policy and its drop counters on the ports of the nodes.", where=_NETWORK_TEAM),
     ),
     Cause(
@@ -132,6 +145,19 @@ CABLING = (
         look=look(
             "Ask for the topology changes at that time, and whether the ports of the nodes are edge ports.",
             where=_NETWORK_TEAM,
+        ),
+    ),
+    Cause(
+        code="CAUSE-40",
+        name="The link of a private NIC goes down and comes back",
+        sources=(mos(1), mos(22)),
+        proved_by=("IC-NIC-006",),
+        excluded_by=("IC-NIC-001",),
+        covers="in the interval of this run",
+        look=look(
+            "Search the kernel's log for links that went down; compare carrier_changes later.",
+            "dmesg -T | grep -iE 'link (is )?(up|down)'",
+            "cat /sys/class/net/ETH/carrier_changes",
         ),
     ),
     Cause(

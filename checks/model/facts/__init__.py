@@ -38,6 +38,16 @@ from checks.model.facts.database_facts import (
     WaitEvent,
     release,
 )
+from checks.model.facts.flow_probe import (
+    AddressProbe,
+    AddressProbes,
+    FlowArrivals,
+    FlowPort,
+    FlowProbe,
+    Flows,
+    HaipPath,
+    HaipPaths,
+)
 from checks.model.facts.grid import (
     ActiveVersion,
     ClusterMember,
@@ -66,6 +76,7 @@ from checks.model.facts.host_setup import (
     RightsOfOradism,
     ScheduledProcess,
 )
+from checks.model.facts.log_lines import AlertLog, LogKind, LogLine, NodeLogs
 from checks.model.facts.node import (
     Address,
     CounterChange,
@@ -85,6 +96,7 @@ from checks.model.facts.node import (
     UnreadNode,
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+from checks.model.facts.system_counters import CounterGroup, SystemCounters
 from checks.model.facts.thresholds import Thresholds
 
 __all__ = [
@@ -93,6 +105,9 @@ __all__ = [
     "Activity",
     "ActivityGap",
     "Address",
+    "AddressProbe",
+    "AddressProbes",
+    "AlertLog",
     "BeforeAfter",
     "BlockTransfer",
     "Bond",
@@ -105,14 +120,21 @@ __all__ = [
     "ConfiguredInterface",
     "CounterChange",
     "CounterChanges",
+    "CounterGroup",
     "Database",
     "DeviceHistory",
     "Fact",
     "FileSeen",
     "FirewalldZone",
+    "FlowArrivals",
+    "FlowPort",
+    "FlowProbe",
+    "Flows",
     "FragileMtu",
     "GridHome",
     "Haip",
+    "HaipPath",
+    "HaipPaths",
     "History",
     "HistoryPeriod",
     "HostSetup",
@@ -131,6 +153,8 @@ __all__ = [
     "Leg",
     "ListedInterface",
     "LldpNeighbour",
+    "LogKind",
+    "LogLine",
     "LossHistory",
     "Managed",
     "ManagedDatabase",
@@ -140,6 +164,7 @@ __all__ = [
     "NicDriver",
     "NoRecording",
     "Node",
+    "NodeLogs",
     "NodeMemory",
     "NodeSetup",
     "NotAsked",
@@ -158,6 +183,7 @@ __all__ = [
     "ScheduledProcess",
     "SeenRecording",
     "StaleHome",
+    "SystemCounters",
     "Thresholds",
     "ToolMessage",
     "UnaskedInstance",

@@ -7,6 +7,7 @@ import msgspec
 from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.change_facts import Changing
 from checks.model.facts.database_facts import Activity, Database, History
+from checks.model.facts.flow_probe import AddressProbes, Flows, HaipPaths
 from checks.model.facts.grid import Clusterware, Managed
 from checks.model.facts.node import CounterChanges, Interface, Node, NodeSetup, UnreadNode
 from checks.model.facts.path_probe import PathProbe, Port, PrivateNetwork
@@ -23,6 +24,9 @@ FACT_GROUPS = (
     "history",
     "setups",
     "managed",
+    "flows",
+    "owners",
+    "haip_paths",
 )
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
 _REASON_IN_0_1_0 = " ".join(("not", "asked", "for"))
@@ -49,6 +53,9 @@ class Cluster(Fact, frozen=True):
     changing: Changing | Unknown | NotGathered = _NOT_GATHERED
     """Facts that only the gates of a change need; no other check can need them."""
     managed: Managed | Unknown | NotGathered = _NOT_GATHERED
+    flows: Flows | Unknown | NotGathered = _NOT_GATHERED
+    owners: AddressProbes | Unknown | NotGathered = _NOT_GATHERED
+    haip_paths: HaipPaths | Unknown | NotGathered | NotAsked = _NOT_GATHERED
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator specified; they need no Clusterware."""
     thresholds: Thresholds = Thresholds()

@@ -9,6 +9,8 @@ import msgspec
 
 from checks.model.facts.base import Fact, MissingRight, Unknown
 from checks.model.facts.host_setup import NOT_READ, HostSetup
+from checks.model.facts.log_lines import NodeLogs
+from checks.model.facts.system_counters import SystemCounters
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -147,6 +149,8 @@ class CounterChange(Fact, frozen=True):
     """Counters without a difference, because they decreased between the readings: `Ip.ReasmFails`."""
     fragment_memory_bytes: int | None = None
     """The larger of the amounts of memory that packets in reassembly used at the two readings; None where not known."""
+    system: SystemCounters = SystemCounters()
+    """The counters of private NICs, CPUs and memory."""
 
 
 class CounterChanges(Fact, frozen=True):
@@ -254,6 +258,8 @@ class NodeSetup(Fact, frozen=True):
     """The parts of the setup that could not be read."""
     host: HostSetup | Unknown = NOT_READ
     """The setup outside Clusterware; Unknown in files of versions that did not read it."""
+    logs: NodeLogs | Unknown | None = None
+    """The alert logs of the node; None in files of versions that read none."""
 
     @property
     def all_unread(self) -> tuple[Unknown, ...]:

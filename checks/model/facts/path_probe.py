@@ -128,6 +128,9 @@ class PathProbe(Fact, frozen=True):
     """The number of routers that the answers passed, from the TTL; 0 on one layer 2 network."""
     reason: str = ""
     """The reason for the verdict unknown, filtered or unreachable, in one sentence."""
+    neighbour_mac: str = ""
+    """The MAC address that the sender had for the destination after the pings; read where pings got no answer, and for
+    other paths of the same nodes."""
     sent_by: str = ""
     """`icmp socket` or `ping`."""
     packets_sent: int = 0

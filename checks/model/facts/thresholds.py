@@ -113,6 +113,15 @@ class Thresholds(Fact, frozen=True, kw_only=True):
             "once. Ours.",
         ),
     ] = 24.0
+    log_recent_min: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=1440,
+            description="Minutes before the reading of an alert log within which a line can belong to the state of "
+            "now; an older line is about the past. Twenty times the misscount of 30 s. Ours.",
+        ),
+    ] = 10.0
     ping_warn_ms: Annotated[
         float,
         Meta(
@@ -158,7 +167,71 @@ class Thresholds(Fact, frozen=True, kw_only=True):
         Meta(
             gt=0,
             le=100,
-            description="Packets that a NIC dropped over the history, in percent, from which the finding is a warning. "
-            "Linux also counts unwanted packets as dropped, so a few are normal. Ours.",
+            description="Packets that a NIC dropped over the history or in the interval, in percent, from which the "
+            "finding is a warning. Linux also counts unwanted packets as dropped, so a few are normal. Ours.",
         ),
     ] = 0.01
+    steal_warn_percent: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=100,
+            description="CPU time that the hypervisor withheld from a node in the interval (steal), in percent of all "
+            "CPU time, above which the finding is a warning. Ours.",
+        ),
+    ] = 5.0
+    steal_fail_percent: Annotated[
+        float,
+        Meta(gt=0, le=100, description="The same share above which the finding is a failure. Ours."),
+    ] = 10.0
+    softirq_warn_percent: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=100,
+            description="Time of one CPU in soft interrupts, in percent of the interval, above which the finding is a "
+            "warning: that CPU cannot take more packets. Ours.",
+        ),
+    ] = 90.0
+    link_warn_percent: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=100,
+            description="Traffic of a private NIC in one direction, in percent of its speed, averaged over the "
+            "interval, above which the finding is a warning. Ours.",
+        ),
+    ] = 70.0
+    link_fail_percent: Annotated[
+        float,
+        Meta(gt=0, le=100, description="The same share above which the finding is a failure. Ours."),
+    ] = 90.0
+    swap_warn_pages: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Pages a second that a node swaps in and also swaps out in the interval, from which the "
+            "finding is a warning; a page has 4 KB on x86. Ours.",
+        ),
+    ] = 256
+    swap_fail_pages: Annotated[
+        int,
+        Meta(ge=1, description="The same rate from which the finding is a failure. Ours."),
+    ] = 2560
+    memory_stall_warn_percent: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=100,
+            description="Time in which all running tasks of a node waited for memory, in percent of the interval "
+            "(full of /proc/pressure/memory), above which the finding is a warning. Ours.",
+        ),
+    ] = 5.0
+    allocation_stalls_warn: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Allocations a second that had to free memory first (allocstall of /proc/vmstat), from which "
+            "the finding is a warning. Ours.",
+        ),
+    ] = 10

@@ -23,6 +23,7 @@ from checks.plugins.df_ping.path_kinds import (
     PASS,
     RECEIVER,
     ROUTED,
+    SPLIT,
     TOO_BIG,
     UNREACHABLE,
 )
@@ -33,6 +34,8 @@ from checks.plugins.df_ping.path_places import (
     on_all_nodes,
     pairs_of,
     path_data,
+    side_names,
+    sides_of,
     where,
     where_either_way,
 )
@@ -74,6 +77,7 @@ from checks.rules.path_status import lost_once, over_a_router
         RECEIVER,
         ALONE,
         LOST_ONCE,
+        SPLIT,
     ),
 )
 def df_ping(cluster: Cluster) -> Iterator[Finding]:
@@ -231,15 +235,20 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
     elif one_way:
         place += "; they arrive in the other direction"
     centre = at_fault(cluster, network, pairs)
+    groups = sides_of(cluster, network, pairs)
     small = _smaller_below(cluster, network, paths)
     nodes = [centre] if centre else sorted({n for pair in pairs for n in pair})
     culprit = (
-        f"the switch port of {centre} or a link between it and the others" if centre else "a switch port on the path"
+        f"the switch port of {centre} or a link between it and the others"
+        if centre
+        else f"the link between the switches of {listed(listed(side) for side in groups)}"
+        if groups
+        else "a switch port on the path"
     )
     return BLACK_HOLE.finding(
         Status.FAIL,
         f"Jumbo frames vanish on {network.name} {place}.",
-        subject=f"{short_name(network, centre)}: black hole",
+        subject=f"{short_name(network, centre)}: {side_names(groups) or 'black hole'}",
         data=path_data(paths),
         seen=(*result_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),
         expected=(f"{size_text(paths[0])} pass: the NICs at both ends have MTU {paths[0].expected_mtu}",),

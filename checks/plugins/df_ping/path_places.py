@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Remedy, Scalar
 from checks.model.networks import nics_of
-from checks.model.wording import NodePair, between, few, hub
+from checks.model.wording import NodePair, between, few, hub, sides
 from checks.plugins.shared.path_text import MOST_LINES, first_lines
 
 
@@ -47,6 +47,22 @@ def where_either_way(cluster: Cluster, network: PrivateNetwork, pairs: set[NodeP
     there_and_back = where(cluster, network, pairs | {(b, a) for a, b in pairs})
     counted = there_and_back.startswith("over ")
     return where(cluster, network, pairs) if counted else there_and_back.replace(", both ways", "")
+
+
+def sides_of(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of nodes between which every path fails, while paths within a group pass; empty without them.
+
+    The link between two switches lies between such groups.
+    """
+    found = sides(pairs, [p.node for p in network.ports])
+    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    within = {(p.from_node, p.to_node) for p in paths if p.network == network.name and p.verdict is Verdict.PASSES}
+    return found if all({(a, b) for a in side for b in side if a != b} <= within for side in found) else ()
+
+
+def side_names(groups: Sequence[Sequence[str]]) -> str:
+    """Return `rac1, rac2 | rac3, rac4`, as a place in lists."""
+    return " | ".join(few(side).replace(" and ", ", ") for side in groups)
 
 
 def at_fault(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:

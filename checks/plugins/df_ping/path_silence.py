@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
-from checks.plugins.df_ping.path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, UNREACHABLE
-from checks.plugins.df_ping.path_places import at_fault, pairs_of, path_data, silent_nodes, where, where_either_way
+from checks.plugins.df_ping.path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
+from checks.plugins.df_ping.path_places import (
+    ask_network_team,
+    at_fault,
+    end_lines,
+    pairs_of,
+    path_data,
+    side_names,
+    sides_of,
+    silent_nodes,
+    where,
+    where_either_way,
+)
 from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
+from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 from checks.rules.path_status import loss_status, packet_loss
+from checks.rules.silence import ladder_line
 
 
 def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
@@ -52,8 +65,12 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
         expected=("None lost",),
         next=[
             Remedy(
-                "Look for errors and drops on the NICs.",
-                tuple(f"ip -s -s link show {i}" for i in sorted({p.interface for p in network.ports})),
+                "Look for errors and drops on the NICs, and for drops in their send queues.",
+                tuple(
+                    command
+                    for i in sorted({p.interface for p in network.ports})
+                    for command in (f"ip -s -s link show {i}", f"tc -s qdisc show dev {i}")
+                ),
                 "root on each node",
             ),
             Remedy(
@@ -72,12 +89,15 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     """Yield the finding for nodes between which no packet of any size passes."""
     pairs = pairs_of(paths)
     centre = at_fault(cluster, network, pairs)
+    if groups := sides_of(cluster, network, pairs):
+        yield _divided(cluster, network, paths, groups)
+        return
     yield UNREACHABLE.finding(
         Status.FAIL,
         f"No packet passes on {network.name} {where(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: unreachable",
         data=path_data(paths),
-        seen=(*reasons_of(paths), *result_lines(paths)),
+        seen=(*reasons_of(paths), *_ladders(cluster, network, paths), *result_lines(paths)),
         expected=("Answers to small and full-size pings",),
         next=[
             Remedy("Check the link at both ends.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
@@ -90,6 +110,57 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     )
 
 
+def _divided(
+    cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe], groups: Sequence[Sequence[str]]
+) -> Finding:
+    first = [side[0] for side in groups]
+    nodes = [node for side in groups for node in side]
+    return SPLIT.finding(
+        Status.FAIL,
+        f"No packet passes on {network.name} {where(cluster, network, pairs_of(paths))}; each group reaches its own "
+        "nodes.",
+        subject=f"{short_name(network)}: {side_names(groups)}",
+        data=path_data(paths),
+        seen=(*result_lines(paths), *end_lines(cluster, network, nodes)),
+        expected=("Every node reaches every other node",),
+        next=[
+            ask_network_team(
+                cluster,
+                network,
+                first,
+                f"Ask the network team for the link between the switches of {listed(listed(side) for side in groups)}: "
+                f"its state, its VLANs (is that of {network.name} allowed?), spanning tree.",
+            ),
+            Remedy(
+                "Repeat one ping across the link while they look.",
+                (f"ping -c 3 -I {paths[0].source_ip} {paths[0].destination_ip}",),
+                f"any user on {paths[0].from_node}",
+            ),
+        ],
+        evidence=evidence_of(paths),
+        network=network.name,
+        nodes=nodes,
+        extent=(len(paths), "paths"),
+    )
+
+
+_MOST_LADDERS = 2
+
+
+def _ladders(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> list[str]:
+    """Return what was examined for the silence of a path, for a path of each direction of the first pair."""
+    first = {paths[0].from_node, paths[0].to_node}
+    chosen = [p for p in paths if {p.from_node, p.to_node} == first][:_MOST_LADDERS]
+    return [ladder_line(cluster, network, path) for path in chosen]
+
+
+def _not_the_peers(cluster: Cluster, network: PrivateNetwork, paths: Iterable[PathProbe]) -> list[str]:
+    """Return the neighbour entries that explain the silence: the pings went to another NIC than the peer's."""
+    pairs = {(p.from_node, p.to_node) for p in paths} | {(p.to_node, p.from_node) for p in paths}
+    entries = [e for e in neighbour_entries(cluster) if e.whose is not Whose.OWN and e.network == network.name]
+    return [e.line for e in entries if (e.node, e.peer) in pairs]
+
+
 def _ignoring(cluster: Cluster, nodes: Iterable[str]) -> list[str]:
     """Return the nodes whose kernel is set to answer no pings."""
     key = "net.ipv4.icmp_echo_ignore_all"
@@ -99,16 +170,24 @@ def _ignoring(cluster: Cluster, nodes: Iterable[str]) -> list[str]:
 def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
     """Yield the finding for nodes that are alive and answer no pings; it names those without any answered ping."""
     suspects = silent_nodes(cluster, network, paths)
+    wrong = first_lines(_not_the_peers(cluster, network, paths), "entry like these")
     one = suspects[0] if len(suspects) == 1 else ""
     yield FILTERED.finding(
         Status.UNKNOWN,
         f"Pings get no answer on {network.name} {where(cluster, network, pairs_of(paths))}, although the nodes are up: "
         "whether full-size packets pass is not known.",
-        subject=f"{short_name(network, one)}: pings filtered",
+        subject=f"{short_name(network, one)}: no answer to pings",
         data=path_data(paths),
-        seen=(*reasons_of(paths), *_ignoring(cluster, suspects), *result_lines(paths)),
+        seen=(
+            *reasons_of(paths),
+            *_ignoring(cluster, suspects),
+            *_ladders(cluster, network, paths),
+            *wrong,
+            *result_lines(paths),
+        ),
         expected=("Answers to pings; no packet filter on a private network",),
         next=[
+            *([Remedy("Fix the finding of neighbours first: the pings went to another NIC.")] if wrong else []),
             Remedy(
                 f"Look for a packet filter on {listed(suspects)}"
                 + (", which exchanges pings with none of the other nodes" if one else "")

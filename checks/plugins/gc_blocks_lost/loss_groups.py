@@ -10,6 +10,7 @@ from checks.model.finding import Remedy, Scalar, Status
 from checks.model.known_instances import instance_name, nodes_of
 from checks.model.wording import span
 from checks.plugins.gc_blocks_lost.loss_signs import LossSigns, signs_of
+from checks.plugins.gc_blocks_lost.nic_signs import with_nic_signs
 from checks.plugins.shared.grouping import alike, briefly, named
 from checks.rules.lost_blocks import InstanceLoss, judge_loss
 
@@ -68,7 +69,7 @@ def _group(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLoss])
     receivers = nodes_of(cluster, senders)
     verdict = judge_loss(cluster, activity, losses)
     nodes = dict.fromkeys((*receivers, *(node for own in senders.values() for node in own)))
-    signs = signs_of(cluster, verdict.evidence)
+    signs = with_nic_signs(cluster, signs_of(cluster, verdict.evidence), receivers, tuple(nodes))
     return LossGroup(tuple(losses), verdict.status, verdict.likely_false, signs, receivers, tuple(nodes))
 
 

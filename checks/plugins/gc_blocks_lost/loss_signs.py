@@ -22,7 +22,7 @@ _TOO_SMALL = {
     Verdict.TOO_BIG: "a router refuses full-size packets",
     Verdict.LOCAL_MTU: "the sender's own MTU is too small",
 }
-_PACKETS_LOST = "packets lost"
+PACKETS_LOST = "packets lost"
 """The common cause of lost pings and lost fragments: where few packets are lost, a node may show only one sign."""
 _LOSES = {Verdict.LOSS: "packets are lost", Verdict.UNREACHABLE: "no packet passes"}
 
@@ -116,7 +116,7 @@ def _path_signs(
         for network in dict.fromkeys(p.network for p in paths):
             here = [p for p in paths if p.network == network]
             yield LossSign(
-                _PACKETS_LOST if verdict is Verdict.LOSS else f"{verdict} on {network}",
+                PACKETS_LOST if verdict is Verdict.LOSS else f"{verdict} on {network}",
                 f"df-ping: {what} on {network}, {pairs_text(here)}",
                 why(here),
                 Remedy(
@@ -220,7 +220,7 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts], fault: Reassembl
     at = f"At MTU {listed(sorted({str(mtu) for _, mtu, _ in cut}))} a" if cut else "A"
     pieces = f"{max(p for _, _, p in cut)} fragments" if cut else "several fragments"
     return LossSign(
-        _PACKETS_LOST,
+        PACKETS_LOST,
         seen,
         f"{at} block of {size_text(size)} is {pieces}, and one lost fragment loses the block: fragments are lost on "
         f"the way to {nodes} (MOS 563566.1, causes 3, 5 and 15).",

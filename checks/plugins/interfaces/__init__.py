@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -23,7 +23,9 @@ from checks.plugins.interfaces.oifcfg_lines import (
     is_haip_unused,
     roles_of,
 )
+from checks.plugins.interfaces.port_addresses import NETMASK, SWAPPED, netmask_findings, swapped_findings
 from checks.rules.engineered import is_engineered
+from checks.rules.swapped_ports import swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
 
@@ -68,13 +70,6 @@ SAME_SUBNET = Kind(
 NONE_CONFIGURED = Kind(
     "IC-IFACE-009", "No private network is configured", "Without a cluster_interconnect the cluster cannot form."
 )
-NETMASK = Kind(
-    "IC-IFACE-015",
-    "A node has a different netmask on a private network than the other nodes",
-    "The node treats some of the other nodes as hosts behind a router, or hosts behind a router as neighbours. "
-    "Clusterware, which stores the subnet, does not find the interface after a restart.",
-    (_RULES,),
-)
 NODE_NOT_READ = Kind(
     "IC-IFACE-010",
     "A node could not be read",
@@ -93,6 +88,7 @@ NODE_NOT_READ = Kind(
         NO_PORT,
         NOT_UP,
         NAMES_DIFFER,
+        SWAPPED,
         SAME_SUBNET,
         ALSO_PUBLIC,
         NODE_SPECIFIC,
@@ -145,6 +141,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
         yield from faults
         if not faults:
             yield _in_place(cluster, network)
+    yield from swapped_findings(cluster)
     yield from _shared_subnets(cluster)
     yield from configuration_findings(cluster)
     yield from haip_findings(cluster)
@@ -177,40 +174,7 @@ def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         elif (interface := node.interface(port.interface)) and not interface.is_up:
             yield _not_up(cluster, network, port, interface)
     yield from _names(cluster, network)
-    yield from _netmasks(cluster, network)
-
-
-def _netmasks(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
-    prefixes = {
-        port: address.prefix_length
-        for port in network.ports
-        if (interface := cluster.interface(port))
-        for address in interface.addresses
-        if address.ip == port.ip
-    }
-    usual = Counter(prefixes.values()).most_common(1)
-    for port, prefix in prefixes.items():
-        if prefix != usual[0][0]:
-            yield NETMASK.finding(
-                Status.FAIL,
-                f"{port.interface} of {port.node} has the netmask /{prefix} on {network.name}; the others have "
-                f"/{usual[0][0]}.",
-                subject=f"{port.node} {port.interface} /{prefix}",
-                data={"interface": port.interface, "prefix_length": prefix, "expected_prefix_length": usual[0][0]},
-                seen=tuple(f"{p.node}: {p.interface} {p.ip}/{length}" for p, length in prefixes.items()),
-                expected=(f"/{usual[0][0]} on every node",),
-                next=[
-                    Remedy("Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
-                    Remedy(
-                        "Correct the netmask in the boot configuration of the node, with Clusterware down on the node.",
-                        where=f"root on {port.node}",
-                        is_change=True,
-                    ),
-                ],
-                evidence=[(p.node, "interfaces") for p in network.ports],
-                network=network.name,
-                nodes=[port.node],
-            )
+    yield from netmask_findings(cluster, network)
 
 
 def _in_place(cluster: Cluster, network: PrivateNetwork) -> Finding:
@@ -321,7 +285,8 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
     if network.named_by != "oifcfg":
         return
     by_name: dict[str, list[str]] = defaultdict(list)
-    for port in network.ports:
+    swapped = {port for swap in swapped_ports(cluster) for port in (swap.first, swap.second)}
+    for port in (p for p in network.ports if p not in swapped):
         by_name[port.interface].append(port.node)
     odd = {n: nodes for n, nodes in by_name.items() if not fnmatchcase(n, network.interface)}
     if network.is_pattern and len(by_name) > 1:

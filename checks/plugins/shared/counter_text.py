@@ -8,7 +8,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, Unread
 from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import briefly, named, some
-from checks.plugins.shared.instance_text import first_sentence
+from checks.plugins.shared.instance_text import first_sentence, percent
 from checks.rules.node_counts import NodeCounts
 
 TOPIC = "counters over time"
@@ -46,3 +46,21 @@ def unknown_nodes_finding(
         lacks=unknown.values(),
         extent=(len(nodes), "nodes"),
     )
+
+
+def not_counted_finding(kind: Kind, title_subject: str, reasons: Mapping[str, Unread], subject: str) -> Finding:
+    """Return one SKIPPED finding for all nodes or NICs whose kernel or driver does not count something."""
+    names = sorted(reasons)
+    each = list(dict.fromkeys(reasons[name].reason for name in names))
+    because = f": {first_sentence(each[0])}" if len(each) == 1 else "."
+    return kind.finding(
+        Status.SKIPPED,
+        f"{title_subject.format(named(names, subject))} was not examined{because}",
+        subject=f"{briefly(names, subject)}: not counted",
+        seen=some(each if len(each) == 1 else [f"{name}: {reasons[name].reason}" for name in names]),
+    )
+
+
+def share(value: float) -> str:
+    """Return `12 %`, `0.30 %`; `0 %` for none."""
+    return percent(value) if value > 0 else "0 %"

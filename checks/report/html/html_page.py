@@ -15,12 +15,18 @@ from checks.model.finding import Status
 from checks.model.sanitize import sanitize
 from checks.report import actions
 from checks.report.age import time_text
-from checks.report.causes import cause_entries
+from checks.report.causes import cause_entries, other_causes
 from checks.report.folding import grouped_skipped
 from checks.report.html import matrix_section
 from checks.report.html.evidence_sheets import cluster_sheets, settings_sheets, versions_sheet
 from checks.report.html.output_section import OutputPlacer
-from checks.report.html.problem_sections import grouping_note, node_journals, passed_and_info, problem_sections
+from checks.report.html.problem_sections import (
+    anchors_of,
+    grouping_note,
+    node_journals,
+    passed_and_info,
+    problem_sections,
+)
 from checks.report.html.traffic_section import traffic_section
 from checks.report.report_evidence import Evidence
 from checks.report.summary import cluster_name, counts, facts, first_steps, headline, place, sentences
@@ -31,6 +37,7 @@ def to_html(evidence: Evidence) -> bytes:
     report = evidence.report
     outputs = OutputPlacer(report)
     problems, waived_problems = problem_sections(report, outputs)
+    causes = cause_entries(report)
     page = _template().render(
         report=report,
         title=f"{place(report)}: {headline(report)}",
@@ -38,8 +45,10 @@ def to_html(evidence: Evidence) -> bytes:
         sentences=sentences(report),
         facts=facts(report),
         counts=counts(report),
-        causes=tuple(cause_entries(report.diagnosis)),
-        steps=first_steps(report),
+        causes=causes,
+        other_causes=tuple(other_causes(report)),
+        anchors=anchors_of(problems + waived_problems),
+        steps=() if causes else first_steps(report),
         problems=problems,
         waived_problems=waived_problems,
         grouping_note=grouping_note(problems + waived_problems, report),

@@ -50,6 +50,11 @@ def problem_sections(
     return tuple(open_), tuple(accepted)
 
 
+def anchors_of(parts: Sequence[ProblemSection]) -> dict[str, str]:
+    """Return the anchor of the section of each finding, by title."""
+    return {f.title: part.anchor for part in parts for f in (part.finding, *part.likewise)}
+
+
 def grouping_note(parts: Sequence[ProblemSection], report: Report) -> str:
     """Return the sentence that says why there are fewer entries than findings; empty where the numbers are equal."""
     findings = len(problems(report)) + len(waived(report))

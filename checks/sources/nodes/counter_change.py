@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
 from checks.model.broken_dependency import error_text
 from checks.model.facts import CounterChange, CounterChanges, Node, Unknown
 from checks.model.journal import Entry, now
-from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
+from checks.sources.kernel_files import (
+    COUNTERS,
+    COUNTERS_OF_THIS_NODE,
+    NIC_FILES,
+    SYS_CLASS_NET,
+    SYSTEM_FILES,
+    SYSTEM_LINES,
+)
+from checks.sources.nodes import netlink
 from checks.sources.nodes.counter_difference import KernelReading, difference, difference_text, parse_reading
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
+from checks.sources.sh_text import MARK
+
+LOOPBACK = "lo"
+"""Read on a node without a private NIC: the program takes at least one."""
 
 
-async def read_counter_changes(session: Session, nodes: Sequence[Node], interval_s: float) -> CounterChanges | Unknown:
+async def read_counter_changes(
+    session: Session, nodes: Sequence[Node], interval_s: float, nics: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> CounterChanges | Unknown:
     """Read the growth of the kernel's counters during an interval, on all nodes at the same time.
 
+    `nics` has the names of the NICs to read on each node: its private ones, with the layers below them.
     A node that does not answer is in `unread` with the reason, and does not affect the other nodes.
     """
     if not nodes:
@@ -27,7 +45,9 @@ async def read_counter_changes(session: Session, nodes: Sequence[Node], interval
     begun_at, started_s = now(), time.monotonic()
     ticker = asyncio.create_task(_report_progress(session, interval_s))
     try:
-        found = await asyncio.gather(*(_change(session, node.name, interval_s) for node in nodes))
+        found = await asyncio.gather(
+            *(_change(session, node.name, interval_s, nics.get(node.name) or (LOOPBACK,)) for node in nodes)
+        )
     finally:
         ticker.cancel()
         await asyncio.gather(ticker, return_exceptions=True)
@@ -47,21 +67,21 @@ class _Taken:
     entry: Entry
 
 
-async def _change(session: Session, node: str, interval_s: float) -> CounterChange | Unknown:
+async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> CounterChange | Unknown:
     try:
-        before = await _read(session, node)
+        before = await _read(session, node, nics)
         if isinstance(before, Unknown):
             return before
         await asyncio.sleep(max(0.0, before.at + interval_s - time.monotonic()))
-        return await _read_again(session, node, before)
+        return await _read_again(session, node, nics, before)
     except ShellError as error:
         return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others
         return Unknown(f"Reading the counters of {node} failed: {error_text(error)}")
 
 
-async def _read_again(session: Session, node: str, before: _Taken) -> CounterChange | Unknown:
-    after = await _read(session, node)
+async def _read_again(session: Session, node: str, nics: Sequence[str], before: _Taken) -> CounterChange | Unknown:
+    after = await _read(session, node, nics)
     if isinstance(after, Unknown):
         return after
     change = difference(before.reading, after.reading)
@@ -70,10 +90,12 @@ async def _read_again(session: Session, node: str, before: _Taken) -> CounterCha
     seconds = after.at - before.at
     # The journal has the result before the data that it was computed from.
     after.entry.text = f"In {seconds:.1f} s:\n{difference_text(change)}\n\n{after.entry.text}"
-    return CounterChange(node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes)
+    return CounterChange(
+        node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes, change.system
+    )
 
 
-async def _read(session: Session, node: str) -> _Taken | Unknown:
+async def _read(session: Session, node: str, nics: Sequence[str]) -> _Taken | Unknown:
     """One reading. Raises ShellError where a peer does not answer."""
     local = node == session.local_node
     timeout_s = session.settings.ssh.read_timeout_s
@@ -84,9 +106,9 @@ async def _read(session: Session, node: str) -> _Taken | Unknown:
     with session.journal.entry(node, topic, source.action(topic)) as entry:
         if shell is None:
             async with asyncio.timeout(timeout_s):
-                entry.text = await asyncio.to_thread(_files)
+                entry.text = await asyncio.to_thread(_files, nics)
         else:
-            entry.text = (await shell.run(COUNTERS, timeout_s=timeout_s)).text
+            entry.text = (await shell.run(COUNTERS, *nics, timeout_s=timeout_s)).text
         at = time.monotonic()
         reading = parse_reading(entry.text)
         if isinstance(reading, Unknown):
@@ -95,16 +117,39 @@ async def _read(session: Session, node: str) -> _Taken | Unknown:
         return _Taken(reading, at, entry)
 
 
-def _files() -> str:
-    """The output of `cat` for the files, without files that this kernel does not have."""
-    texts = []
-    for path in COUNTERS_OF_THIS_NODE.files:
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                texts.append(file.read())
-        except OSError:
-            continue
+def _files(nics: Sequence[str]) -> str:
+    """The output of the program `counters` on this node, from the files and netlink; what it lacks is left out."""
+    texts = [_text(path) for path in COUNTERS_OF_THIS_NODE.files]
+    wanted = re.compile(SYSTEM_LINES)
+    texts.append(f"{MARK} system\n")
+    texts += [f"{path}:{line}\n" for path in SYSTEM_FILES for line in _text(path).splitlines() if wanted.match(line)]
+    texts.append(f"{MARK} nics\n")
+    texts += [f"{nic}/{file}:{text}" for nic in nics for file, text in _nic_files(nic)]
+    texts.append(f"{MARK} queues\n")
+    texts += [f"qdisc of dev {nic} root\n (dropped {drops},)\n" for nic, drops in _queue_drops().items() if nic in nics]
     return "".join(texts)
+
+
+def _nic_files(nic: str) -> Iterator[tuple[str, str]]:
+    single, directory = (Path(SYS_CLASS_NET, nic, name) for name in NIC_FILES)
+    found = sorted(directory.iterdir()) if directory.is_dir() else []
+    yield from ((path.relative_to(Path(SYS_CLASS_NET, nic)).as_posix(), _text(path)) for path in (single, *found))
+
+
+def _queue_drops() -> dict[str, int]:
+    try:
+        return netlink.queue_drops()
+    except OSError:
+        return {}
+
+
+def _text(path: str | Path) -> str:
+    """The content of a file; empty where this kernel does not have it, or refuses it."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 async def _report_progress(session: Session, interval_s: float) -> None:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from checks.model.facts import KernelCounters, Unknown
+from checks.model.facts import KernelCounters, SystemCounters, Unknown
 from checks.sources.kernel_files import COUNTERS_OF_THIS_NODE
 from checks.sources.nodes.proc import parse_counters
+from checks.sources.nodes.system_difference import SystemReading, grown_by, parse_system, system_growth, system_text
+from checks.sources.sh_text import MARK
 
 SOFTNET = "Softnet"
 _SOFTNET_COLUMNS = {"Dropped": 1, "TimeSqueezed": 2}
@@ -22,7 +24,6 @@ _NO_COUNTERS = {
 }
 """Settings and gauges among the counters: their differences have no meaning."""
 
-_WRAP = 2**32
 _ALWAYS_COUNTED = ("Ip", "InReceives")
 """A counter that grows all the time on a node with network traffic: if it fell, all counters were reset.
 
@@ -39,6 +40,8 @@ class KernelReading:
     """A line for each CPU that is online, in the kernel's order; empty where there is no softnet_stat."""
     fragment_memory_bytes: int | None = None
     """The memory of packets in reassembly; None where there is no sockstat."""
+    system: SystemReading = field(default_factory=SystemReading)
+    """The counters of NICs, CPUs and memory."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +53,24 @@ class KernelGrowth:
     """The names of counters that fell: `Ip.ReasmFails`."""
     fragment_memory_bytes: int | None = None
     """The larger of the amounts at the two readings."""
+    system: SystemCounters = field(default_factory=SystemCounters)
 
 
 def parse_reading(text: str) -> KernelReading | Unknown:
-    """Parse /proc/net/snmp, /proc/net/netstat, /proc/net/softnet_stat and /proc/net/sockstat, one after the other.
+    """Parse the output of the program `counters`: /proc/net/snmp, netstat, softnet_stat and sockstat, then sections.
 
     A line of softnet_stat is a row of hexadecimal words of eight digits; no line of the others is.
     """
-    counters = parse_counters(text)
+    kernel, *marked = re.split(rf"^{re.escape(MARK)} ", text, flags=re.MULTILINE)
+    counters = parse_counters(kernel)
     if isinstance(counters, Unknown):
         return Unknown(f"No counter could be parsed from {', '.join(COUNTERS_OF_THIS_NODE.files)}.")
-    memory = _FRAGMENT_MEMORY.search(text)
-    return KernelReading(counters, parse_softnet(text.splitlines()), int(memory[1]) if memory else None)
+    memory = _FRAGMENT_MEMORY.search(kernel)
+    softnet = parse_softnet(kernel.splitlines())
+    sections = {name: lines for name, *lines in (section.splitlines() for section in marked if section.strip())}
+    return KernelReading(
+        counters, softnet, int(memory[1]) if memory else None, parse_system(sections, softnet if sections else ())
+    )
 
 
 def parse_softnet(lines: Iterable[str]) -> tuple[tuple[int, ...], ...]:
@@ -95,7 +104,9 @@ def difference(before: KernelReading, after: KernelReading) -> KernelGrowth | Un
     elif before.softnet or after.softnet:
         fell += [f"{SOFTNET}.{name}" for name in _SOFTNET_COLUMNS]
     amounts = [r.fragment_memory_bytes for r in (before, after) if r.fragment_memory_bytes is not None]
-    return KernelGrowth(KernelCounters(groups), tuple(fell), max(amounts, default=None))
+    return KernelGrowth(
+        KernelCounters(groups), tuple(fell), max(amounts, default=None), system_growth(before.system, after.system)
+    )
 
 
 def difference_text(change: KernelGrowth) -> str:
@@ -106,15 +117,8 @@ def difference_text(change: KernelGrowth) -> str:
         for name, value in values.items()
         if value
     ]
-    return "\n".join([*grew, *(f"{name} fell: left out" for name in change.left_out)])
-
-
-def grown_by(before: int, after: int) -> int | None:
-    """The growth, also of a 32-bit counter that overflowed from a high enough value; None where the counter fell."""
-    if after >= before:
-        return after - before
-    ran_over = _WRAP // 2 <= before < _WRAP and 0 <= after < _WRAP // 2
-    return after + _WRAP - before if ran_over else None
+    fell = (f"{name} fell: left out" for name in change.left_out)
+    return "\n".join([*grew, *fell, *system_text(change.system)])
 
 
 def _softnet(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> dict[str, int]:

@@ -18,6 +18,7 @@ from checks.sources.clusterware.home_files import parse_crs_home
 from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages, refusal_in
 from checks.sources.grid_commands import OLR_FILES
 from checks.sources.node_setup import CRSCTL_LIMIT_S, DAEMONS, NO_HOME
+from checks.sources.nodes.alert_log_text import parse_logs
 from checks.sources.nodes.boot_config.active_manager import BootFiles, mtus_at_boot, parse_network_services
 from checks.sources.nodes.boot_config.device import Device, parse_devices
 from checks.sources.nodes.boot_config.fragile import parse_fragile
@@ -199,6 +200,7 @@ def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -
         host=parse_host(
             parts, instances, _contained(text("processes")), lambda digits: _address_or_none(digits, is_big_endian)
         ),
+        logs=parse_logs(parts.get("alert logs")),
     )
 
 

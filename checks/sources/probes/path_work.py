@@ -289,6 +289,7 @@ class PathWork:
             lost_leg=self.lost_leg,
             hops=hops_from(answered.ttl if answered else None),
             reason=self.judgement.reason,
+            neighbour_mac=self.ends.neighbour_mac,
             sent_by=self.pinger.sent_by if self.pinger else "",
             packets_sent=self.limits.packets_sent,
             bytes_sent=self.limits.bytes_sent,

@@ -25,7 +25,7 @@ from checks.sources.probes.path_budget import plan_path
 from checks.sources.probes.path_work import PathWork, start_entry
 from checks.sources.probes.pinger import CannotPingError
 from checks.sources.probes.probe_hosts import ProbeHosts, ProbeSession
-from checks.sources.probes.safety import assert_private, public_overlap
+from checks.sources.probes.safety import assert_private, public_overlap, two_owners
 from checks.sources.probes.verdict import Ends, NeighbourSign
 
 
@@ -52,6 +52,12 @@ def neighbour_sign(text: str, run_s: float) -> NeighbourSign:
     return NeighbourSign.UNKNOWN
 
 
+def neighbour_mac(text: str) -> str:
+    """Parse a line of `ip -s neigh`: the MAC address of an entry that is not failed; empty where there is none."""
+    found = re.search(r"\blladdr ([0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5,19})(?![0-9a-fA-F:])", text, re.ASCII)
+    return found[1].lower() if found and neighbour_sign(text, 0) is not NeighbourSign.SILENT else ""
+
+
 async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s: float) -> Ends:
     """Read the state of both ends. An end without a shell, or whose shell does not answer, is unknown."""
     link_here, neighbour, link_there = await asyncio.gather(
@@ -63,6 +69,7 @@ async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s:
         source_link_up=link_is_up(link_here),
         peer_link_up=link_is_up(link_there),
         neighbour=neighbour_sign(neighbour, run_s),
+        neighbour_mac=neighbour_mac(neighbour),
     )
 
 
@@ -96,6 +103,9 @@ MOST_REPEATS = 8
 
 SCOUTS = 2
 """Paths with a black hole that are searched one after the other, until one provides a hint for the rest."""
+
+MOST_BESIDE = 32
+"""Most paths whose neighbour entry is read although their pings were answered, where others were not."""
 
 RUN_TIMEOUT_S = 90.0
 """Seconds for all paths together. A path that is not complete by then is unknown; complete results remain."""
@@ -145,17 +155,18 @@ class PathRun:
         paths = all_paths(networks)
         subnets = tuple(public_subnets)
         barred = {n.name: overlap for n in networks if n.ports and (overlap := public_overlap(n, subnets))}
+        doubled = {path: text for path in paths if (text := two_owners(path))}
         for path in paths:
-            if path.network.name not in barred:
+            if path.network.name not in barred and path not in doubled:
                 assert_private(path, subnets)
         self._session = session
         self._sockets = ExitStack()
         self._nodes = ProbeHosts(nodes, session, self._sockets)
         self._works = [self._work(path) for path in paths]
-        self._to_measure = [w for w in self._works if w.path.network.name not in barred]
+        self._to_measure = [w for w in self._works if w.path.network.name not in barred and w.path not in doubled]
         for work in self._works:
             if work not in self._to_measure:
-                work.fail(barred[work.path.network.name])
+                work.fail(barred.get(work.path.network.name) or doubled[work.path])
         self._measured = 0
         self._started_s = time.monotonic()
 
@@ -186,7 +197,9 @@ class PathRun:
         await self._each(self._to_measure, self._measure)
         quiet = [w for w in self._works if _is_silent(w) and self._links_are_up(w.path)]
         await self._each(quiet, lambda w: w.ask_again(self._known(w.path)))
-        await self._each([w for w in self._works if _is_silent(w)], self._check_ends)
+        silent = [w for w in self._works if _is_silent(w)]
+        await self._each(silent, self._check_ends)
+        await self._each(_beside(silent, self._to_measure), self._note_neighbour)
         lossy = [w for w in self._works if w.verdict is Verdict.LOSS]
         for work in lossy if len(lossy) <= MOST_REPEATS else ():
             await self._each([work], lambda w: w.repeat_alone())
@@ -238,6 +251,11 @@ class PathRun:
         ends = await read_ends(path, source, peer, time.monotonic() - self._started_s)
         work.conclude(replace(ends, reverse_passes=self._reverse_passes(path)))
 
+    async def _note_neighbour(self, work: PathWork) -> None:
+        shell = await self._nodes.shell(work.path.source.node)
+        text = await _read(shell, NEIGHBOUR, work.path.destination.ip, work.path.source.interface)
+        work.ends = replace(work.ends, neighbour_mac=neighbour_mac(text))
+
     def _reverse_passes(self, path: Path) -> bool:
         return any(
             w.small is not None and w.small.received > 0
@@ -274,6 +292,13 @@ class PathRun:
 
 def _is_silent(work: PathWork) -> bool:
     return work.small is not None and not work.small.received
+
+
+def _beside(silent: Sequence[PathWork], works: Sequence[PathWork]) -> list[PathWork]:
+    """The other paths of the nodes between which pings got no answer: whose NIC answered there shows more."""
+    nodes = {port.node for w in silent for port in (w.path.source, w.path.destination)}
+    beside = [w for w in works if w not in silent and nodes.intersection((w.path.source.node, w.path.destination.node))]
+    return beside[:MOST_BESIDE]
 
 
 def _named_mtu(work: PathWork) -> int | None:

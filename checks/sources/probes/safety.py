@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from checks.model.facts import Cluster, IPNetwork, Port, PrivateNetwork, Unknown
 from checks.model.networks import in_subnet
+from checks.model.wording import listed
 from checks.sources.probes.path import Path
 
 
@@ -36,6 +37,15 @@ def public_overlap(network: PrivateNetwork, public_subnets: Iterable[str]) -> st
     for public in public_subnets:
         if _subnet(public).version == subnet.version and _subnet(public).overlaps(subnet):
             return f"{network.name} overlaps the public network {public}, where nothing is ever sent"
+    return ""
+
+
+def two_owners(path: Path) -> str:
+    """Why a path is not measured: another node has one of its addresses too. Empty where none has."""
+    for end in (path.source, path.destination):
+        others = [port.node for port in path.network.ports if port.ip == end.ip]
+        if len(set(others)) > 1:
+            return f"{listed(dict.fromkeys(others))} have the address {end.ip}: which of them answers is not known"
     return ""
 
 

@@ -43,6 +43,8 @@ class Ends:
     peer_link_up: bool | None = None
     """Read on the peer itself in this run: a value also means that the peer is alive."""
     neighbour: NeighbourSign = NeighbourSign.UNKNOWN
+    neighbour_mac: str = ""
+    """The MAC address that the sender has for the other address; empty where not read."""
     source_mtu: int | None = None
     """The sending interface's MTU."""
     peer_mtu: int | None = None

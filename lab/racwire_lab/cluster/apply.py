@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from racwire_lab.cluster import clusterware, databases, holders, node_programs, ssh_logins, stack, wiring
+from racwire_lab.cluster import (
+    alert_logs,
+    clusterware,
+    counted_faults,
+    databases,
+    holders,
+    node_programs,
+    ssh_logins,
+    stack,
+    wiring,
+)
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.host_faults import HostChange, write_rings
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
@@ -86,8 +96,15 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     """
     # The kernel may lack packet filters. Their rules come first: if they fail, nothing has been changed yet.
     _change_rules(running, before, after)
-    recabled = [port for port in after.cables if before.cables[port] != after.cables[port]]
+    halves = {trunk.second for trunk in {*before.trunks} ^ {*after.trunks}}
+    recabled = [
+        port
+        for port, cable in after.cables.items()
+        if before.cables[port] != cable or halves.intersection((cable.bridge, before.cables[port].bridge))
+    ]
     removed = [line for port in recabled for line in wiring.unwire(port, before.cables[port])]
+    if before.trunks != after.trunks:
+        removed += [*wiring.join(before.trunks), *wiring.split(after.trunks)]
     if removed:
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
@@ -96,6 +113,9 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     haips = {change.node: stack.is_running(running.directory, change.node, "cssd") for change in hosts}
     run_all(job for change in hosts for job in change.ended(has_haip=haips[change.node]))
     _change_nics(running, before, after)
+    counted_faults.change(
+        running.directory, running.init, running.nodes, before.counted, after.counted, rootless=running.rootless
+    )
     run_all(job for change in hosts for job in change.made(has_haip=haips[change.node]))
     run_all(
         running.reassembly(node, size_bytes)
@@ -172,6 +192,7 @@ def _write_states(running: RunningCluster, target: Desired) -> None:
     clusterware.write_answers(running.directory, target)
     stack.write_haips(running.directory, target)
     node_programs.write_neighbours(running.directory, target)
+    alert_logs.follow(running.directory, target.past_lines)
     write_rings(running.directory, target.hosts, Path("/usr/sbin").resolve())
     databases.apply_state(running.directory, target)
     for node, login in target.logins.items():

@@ -259,6 +259,8 @@ class Lab:
                 raise
             wanted = replace(wanted, routers=routers)
             save(self.directory, wanted)
+            for node in {f.node for f in wanted.faults if f.fault == "evicted-node"} - {None}:
+                stack.wait_until_ended(self.directory, str(node))
             return Lab(self.directory, wanted)
 
 
@@ -277,6 +279,9 @@ def up(
     db_kind: str = DEFAULT_KIND,
     has_second: bool = False,
     ping_every_s: float = topology.PING_EVERY_S,
+    misscount_s: float = topology.MISSCOUNT_S,
+    haip_after_s: float = topology.HAIP_AFTER_S,
+    ipc_timeout_s: float = topology.IPC_TIMEOUT_S,
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
@@ -319,7 +324,13 @@ def up(
     progress = progress or (lambda _: None)
     version = _database(database, database_version, progress)
     names = (db_unique_name, db_domain)
-    shape = Shape(nodes, mtu, version, switch_mtu, keeper, *names, like, lldp, db_kind, has_second, ping_every_s)
+    for option, seconds in {"misscount": misscount_s, "haip-after": haip_after_s, "ipc-timeout": ipc_timeout_s}.items():
+        if not topology.SHORTEST_S <= seconds <= topology.LONGEST_S:
+            raise LabUsageError(
+                f"--{option} is {topology.SHORTEST_S:g} to {topology.LONGEST_S:g} seconds, not {seconds:g}."
+            )
+    times = (ping_every_s, misscount_s, haip_after_s, ipc_timeout_s)
+    shape = Shape(nodes, mtu, version, switch_mtu, keeper, *names, like, lldp, db_kind, has_second, *times)
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)

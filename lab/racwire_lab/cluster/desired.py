@@ -11,9 +11,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from racwire_lab.cluster import layer2
+from racwire_lab.cluster.counted_faults import CountedFaults, damage_rules, grown_files, short_queues
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.host_faults import HostState, host_state
 from racwire_lab.cluster.instances import DesiredInstance, instances
+from racwire_lab.cluster.layer2 import Trunk
 from racwire_lab.cluster.login_faults import SshLogin, login_of
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic, nic
@@ -24,6 +27,18 @@ _LOSS_PERCENT = 5
 _ONE_IN_FRAGMENTS = 50
 _FRAGMENT = "ip frag-off & 0x3fff != 0"
 """Match every fragment of a packet: more fragments follow, or the offset is not 0."""
+_FLOW = "jhash ip saddr . ip daddr . udp sport . udp dport"
+"""The hash of a link aggregation by layer 3 and 4, of UDP packets: its remainder is the member that carries a flow."""
+_FILTERS = {
+    "fragments-filtered": f"{_FRAGMENT} drop",
+    "lag-member-mtu": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 2 seed 0x5ac 0 drop",
+    "lag-member-mtu-of-4": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 4 seed 0x5ac 0 drop",
+    "lag-member-loss": f"ip protocol udp {_FLOW} mod 2 seed 0x5ac 0 drop",
+    "udp-policed": "ip protocol udp limit rate over 80 kbytes/second burst 20 kbytes drop",
+    "icmp-policed": "ip protocol icmp limit rate over 20/second burst 5 packets drop",
+    "icmp-size-filtered": f"ip protocol icmp ip length > {STANDARD_MTU} drop",
+}
+"""Faults of the switch of a network: the rule for packets that enter from a node."""
 _REASSEMBLY_BYTES, _SMALL_REASSEMBLY_BYTES = 4_194_304, 4096
 """The kernel's own default; and less than two fragments."""
 _SLOW_TOOLS_S = 3
@@ -59,6 +74,8 @@ class Desired:
     networks: tuple[Network, ...]
     nics: dict[PortId, Nic]
     cables: dict[PortId, Cable]
+    trunks: tuple[Trunk, ...]
+    """The switches in two halves."""
     switch_rules: tuple[str, ...]
     node_rules: dict[str, tuple[str, ...]]
     reassembly_bytes: dict[str, int]
@@ -71,8 +88,12 @@ class Desired:
     members: tuple[str, ...]
     private: tuple[str, ...]
     """One line a node for the ping of Clusterware: the node, `answers` or `silent`, its private addresses."""
+    past_lines: dict[str, str]
+    """The nodes whose alert logs have lines of some hours ago, with the version of the database."""
     instances: dict[str, DesiredInstance]
     """The database instance of each node; empty when the cluster has no database."""
+    counted: CountedFaults
+    """The short queues, and the files of the nodes' kernels with grown counters."""
 
 
 def desired(
@@ -89,10 +110,16 @@ def desired(
         nics=nics,
         cables={
             port: _cable(
-                port, shape.networks[port.network], nics[port], port_mtus.get(port, shape.port_mtu(port)), broken
+                port,
+                shape.networks[port.network],
+                nics[port],
+                port_mtus.get(port, shape.port_mtu(port)),
+                layer2.bridge(shape, port, broken),
+                broken,
             )
             for port in shape.ports
         },
+        trunks=layer2.trunks(shape, broken),
         switch_rules=tuple(_switch_rules(shape, broken)),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
@@ -104,16 +131,22 @@ def desired(
         getif=tuple(_getif(shape, broken)),
         members=tuple(_member(shape, node, broken) for node in shape.nodes),
         private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
+        past_lines={node: shape.database for node in shape.nodes if ActiveFault("log-lines", node, None) in broken},
         instances=instances(shape, nics, broken),
+        counted=CountedFaults(short_queues(nics, broken), grown_files(nics, broken)),
     )
 
 
-def _cable(port: PortId, network: Network, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) -> Cable:
+def _cable(
+    port: PortId, network: Network, nic: Nic, port_mtu: int, bridge: str, broken: frozenset[ActiveFault]
+) -> Cable:
     if ActiveFault("switch-mtu", *port) in broken:
         port_mtu = min(port_mtu, STANDARD_MTU)
     unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
+    if network.private:
+        unplugged.add(ActiveFault("evicted-node", port.node, None))
     return Cable(
-        bridge=network.bridge,
+        bridge=bridge,
         plugged=broken.isdisjoint(unplugged),
         uplink_mtu=port_mtu if port_mtu < SWITCH_MTU else None,
         router=_router(port, network, nic) if ActiveFault("routed", *port) in broken else None,
@@ -135,7 +168,7 @@ def _router(port: PortId, network: Network, nic: Nic) -> Router:
 
 def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
     """Rules of the bridge family in the switch; each rule is in a chain named after its hook."""
-    rules = []
+    rules = damage_rules(shape.ports, broken)
     for network in shape.private_networks:
         # Match the nodes' own ports: each packet enters one of them once, however many switches and routers follow.
         ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
@@ -144,6 +177,9 @@ def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
             rules.append(f"{entering} numgen random mod 100 < {_LOSS_PERCENT} drop")
         if ActiveFault("drop-fragments", None, network.number) in broken:
             rules.append(f"{entering} {_FRAGMENT} numgen random mod {_ONE_IN_FRAGMENTS} 0 drop")
+        rules += [
+            f"{entering} {rule}" for name, rule in _FILTERS.items() if ActiveFault(name, None, network.number) in broken
+        ]
     for fault in sorted(broken, key=str):
         if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
             port = PortId(fault.node, fault.network)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.host_faults import HOST_FAULTS
+from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
 from racwire_lab.lab_errors import LabUsageError
@@ -17,6 +19,13 @@ def _nic(name: str, summary: str, effect: str, *, nft: bool = False, jumbo: bool
 
 def _node(name: str, summary: str, effect: str, *, nft: bool = False, database: bool = False) -> Fault:
     return Fault(name, summary, effect, "node", default_network=None, needs_nft=nft, needs_database=database)
+
+
+def _network(name: str, summary: str, effect: str, *, jumbo: bool = False, fragments: bool = False) -> Fault:
+    return Fault(
+        name, summary, effect, "network", default_node=None, needs_nft=True, needs_jumbo=jumbo,
+        needs_fragments=fragments,
+    )  # fmt: skip
 
 
 def _database(name: str, summary: str, effect: str) -> Fault:
@@ -65,8 +74,24 @@ _CATALOGUE = (
         "The cable of one private NIC is pulled.",
         "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
     ),
+    *LAYER2_FAULTS,
+    _node(
+        "evicted-node",
+        "One node lost its private networks, and CSS evicted it from the cluster.",
+        "Pulls the cables of all private NICs of the node while misscount is 3 s: both sides log the missing "
+        "heartbeat, the node leaves the cluster with its instance, and olsnodes shows it as Inactive. After `lab mend` "
+        "it joins again; the lines remain in the logs.",
+        database=True,
+    ),
+    _node(
+        "log-lines",
+        "The alert logs of one node have lines about the interconnect from some hours ago.",
+        "Adds missing heartbeats of 6 and 3 hours ago to the alert log of Clusterware, and an IPC send timeout to that "
+        "of the instance; the network is healthy now. `lab mend` removes the lines.",
+    ),
     *HOST_FAULTS,
     *LOGIN_FAULTS,
+    *COUNTED_FAULTS,
     _node(
         "slow-clusterware",
         "The tools of Clusterware on one node answer after seconds.",
@@ -127,6 +152,50 @@ _CATALOGUE = (
         default_node=None,
         needs_nft=True,
         needs_fragments=True,
+    ),
+    _network(
+        "fragments-filtered",
+        "The switch drops every IP fragment of one private network.",
+        "Drops IP fragments, and only fragments, as a filter without reassembly does: each block of 8 KB is lost, and "
+        "pings that fit one packet pass.",
+        fragments=True,
+    ),
+    _network(
+        "lag-member-mtu",
+        "One of two parallel links between switches carries no jumbo frames.",
+        "Distributes UDP flows over two links by addresses and ports, as a link aggregation does, and drops packets "
+        "above 1500 bytes on one link: about half of the flows lose every block. All pings take the other link.",
+        jumbo=True,
+    ),
+    _network(
+        "lag-member-mtu-of-4",
+        "One of four parallel links between switches carries no jumbo frames.",
+        "As lag-member-mtu, with four links: about a quarter of the flows lose every block.",
+        jumbo=True,
+    ),
+    _network(
+        "lag-member-loss",
+        "One of two parallel links between switches loses every packet.",
+        "Distributes UDP flows over two links by addresses and ports, and drops all packets of one link, as a member "
+        "without LACP whose other end is dead: about half of the flows pass nothing. All pings take the other link.",
+    ),
+    _network(
+        "udp-policed",
+        "The switch limits the rate of UDP on one private network.",
+        "Drops UDP above 80 KB/s on the whole network, after a burst of 20 KB: blocks and datagrams in a row are lost, "
+        "single ones pass. Pings pass.",
+    ),
+    _network(
+        "icmp-policed",
+        "The switch limits the rate of ICMP on one private network.",
+        "Drops ICMP packets above 20 a second, after a burst of 5: most pings of a burst are lost. UDP passes.",
+    ),
+    _network(
+        "icmp-size-filtered",
+        "The switch drops large pings of one private network; UDP passes at every size.",
+        "Drops ICMP packets above 1500 bytes, as some filters against floods do: full-size pings vanish without an "
+        "error, and blocks of 8 KB arrive.",
+        jumbo=True,
     ),
     Fault(
         "small-reassembly-memory",

@@ -7,7 +7,7 @@ The state is written as JSON into each node's directory. Both programs of an ins
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from racwire_lab.cluster.database_kinds import SINGLE
 from racwire_lab.cluster.fault_kind import ActiveFault
@@ -19,6 +19,8 @@ _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
 FULL_MESH_NODES = 8
 """With up to so many nodes, every pair of instances uses both networks. In larger clusters each pair uses one network:
 the kernels of all nodes share one table of neighbours, of 1,024 entries, and drop packets when it is full."""
+EVICTED_AFTER_S = 3.0
+"""Misscount in seconds while the fault evicted-node is active, so that a test need not wait for half a minute."""
 _FROM_REGISTRY = "Oracle Cluster Repository"
 _FROM_PARAMETER = "CLUSTER_INTERCONNECTS parameter"
 
@@ -79,6 +81,15 @@ class DesiredInstance:
     open_mode: str
     has_grants: bool
     """Whether the user RACWIRE has more than CREATE SESSION."""
+    members: dict[int, tuple[str, dict[int, str]]]
+    """The other nodes by number: the name and the private addresses; empty where CSS sends no heartbeat."""
+    private: dict[int, tuple[str, str]]
+    """The node's private NICs by network: name and address."""
+    haips: dict[int, str]
+    powered_off: tuple[str, ...]
+    misscount_s: float
+    haip_after_s: float
+    ipc_timeout_s: float
 
 
 def instances(shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]) -> dict[str, DesiredInstance]:
@@ -86,7 +97,24 @@ def instances(shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[Active
     if not shape.database:
         return {}
     interconnects = {node: _interconnects(shape, node, nics, broken) for node in shape.nodes}
-    return {node: _instance(shape, node, interconnects, broken) for node in shape.nodes}
+    found = {node: _instance(shape, node, interconnects, broken) for node in shape.nodes}
+    return {node: _with_css(shape, instance, nics) for node, instance in found.items()}
+
+
+def _with_css(shape: Shape, instance: DesiredInstance, nics: Mapping[PortId, Nic]) -> DesiredInstance:
+    """Add what CSS and HAIP need. In a large cluster the kernels' table of neighbours has no room for heartbeats."""
+    node = instance.host
+    own = {network.number: nics[PortId(node, network.number)] for network in shape.private_networks}
+    others = [other for other in shape.nodes if other != node] if shape.size <= FULL_MESH_NODES else []
+    return replace(
+        instance,
+        members={
+            index_of(other): (other, {number: _bare(nics[PortId(other, number)].address) for number in own})
+            for other in others
+        },
+        private={number: (nic.name, _bare(nic.address)) for number, nic in own.items()},
+        haips={number: nic.haip for number, nic in own.items() if nic.haip},
+    )
 
 
 def _instance(
@@ -127,7 +155,18 @@ def _instance(
         role=shape.kind.role,
         open_mode=shape.kind.open_mode,
         has_grants=ActiveFault("no-grants", None, None) not in broken,
+        members={},
+        private={},
+        haips={},
+        powered_off=tuple(other for other in shape.nodes if not is_up(other, broken)),
+        misscount_s=min(shape.misscount_s, EVICTED_AFTER_S) if _evicts(broken) else shape.misscount_s,
+        haip_after_s=shape.haip_after_s,
+        ipc_timeout_s=shape.ipc_timeout_s,
     )
+
+
+def _evicts(broken: frozenset[ActiveFault]) -> bool:
+    return any(fault.fault == "evicted-node" for fault in broken)
 
 
 def _interconnects(

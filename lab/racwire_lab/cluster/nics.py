@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from racwire_lab.cluster import layer2
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.topology import STANDARD_MTU, PortId, Shape, index_of
 
@@ -19,6 +20,9 @@ class Nic:
     """The address that Clusterware adds to the NIC while it runs."""
     link_local: str | None = None
     """An address in the range of HAIP that another program added."""
+    mac: str = ""
+    set_neighbour: tuple[str, str] | None = None
+    """An address with the MAC address that was entered for it by hand (`ip neigh ... nud permanent`)."""
 
 
 def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
@@ -26,6 +30,8 @@ def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
     network, index = shape.networks[port.network], index_of(port.node)
     mtu = shape.mtu if network.private else STANDARD_MTU
     address = network.address(index)
+    if network.private:
+        address = layer2.address(shape, port, broken)
     if port.network == 2 and ActiveFault("duplicate-subnet", None, None) in broken:
         address = shape.private_networks[0].address(100 + index)
     return Nic(
@@ -34,6 +40,8 @@ def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
         address=f"{address}/{network.prefix_length}",
         haip=network.haip(index),
         link_local=_link_local(shape, port, broken),
+        mac=layer2.mac(port, broken),
+        set_neighbour=layer2.set_neighbour(shape, port, broken),
     )
 
 

@@ -109,7 +109,13 @@ def _start(job: LabJob) -> subprocess.Popen[str]:
 
 def missing_tool(name: str) -> str:
     """Return the error message for a program that is not installed."""
-    packages = {"ip": "iproute2 or iproute", "nft": "nftables", "nsenter": "util-linux", "unshare": "util-linux"}
+    packages = {
+        "ip": "iproute2 or iproute",
+        "tc": "iproute2 or iproute-tc",
+        "nft": "nftables",
+        "nsenter": "util-linux",
+        "unshare": "util-linux",
+    }
     packages |= {"flock": "util-linux", "setsid": "util-linux", "cat": "coreutils"}
     return (
         f"The practice cluster needs the program '{name}', which is not installed on this machine: "

@@ -8,6 +8,7 @@ state in `stack`. Clusterware adds and removes the HAIPs and the SCAN's address.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
@@ -20,6 +21,7 @@ from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, Lock
 
 Service = Literal["ohasd", "cssd", "crsd", "evmd", "instance"]
 SERVICES: tuple[Service, ...] = ("ohasd", "cssd", "crsd", "evmd", "instance")
+_LEAVES_S = 15.0
 _PIPES = ("idle", "reboot", "orders")
 
 
@@ -47,6 +49,7 @@ def install(directory: Path, shape: Shape) -> None:
             "db_role": kind.role.replace(" ", "_"),
             "db_open_mode": kind.open_mode,
             "second": SECOND_DATABASE if shape.has_second else "",
+            "misscount": f"{shape.misscount_s:g}",
             "scan": f"{SCAN_NAME} {SCAN_ADDRESS} {SERVICE_PORT}",
         }
         for name, value in words.items():
@@ -77,6 +80,13 @@ def is_running(directory: Path, node: str, service: Service) -> bool:
         return seen.is_held()
     finally:
         seen.close()
+
+
+def wait_until_ended(directory: Path, node: str) -> None:
+    """Wait until the node has left the cluster, for some seconds at most."""
+    deadline = time.monotonic() + _LEAVES_S
+    while time.monotonic() < deadline and any(is_running(directory, node, s) for s in ("cssd", "instance")):
+        time.sleep(0.05)
 
 
 def lock(directory: Path, node: str, service: Service) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from racwire_lab.cluster import (
     accounts,
+    alert_logs,
     apply,
     clusterware,
     databases,
@@ -103,6 +104,7 @@ def _prepare(path: Path, shape: Shape, profile: ClusterProfile, *, rootless: boo
     clusterware.install(path, shape)
     stack.install(path, shape)
     databases.install(path, shape)
+    alert_logs.install(path, shape)
     for node in shape.nodes:
         (ssh_configuration.node_home(path, node) / "run").mkdir()
     accounts.write(path, shape, profile, rootless=rootless)

@@ -53,6 +53,12 @@ PING_EVERY_S = 12.0
 pings an hour."""
 
 
+SHORTEST_S, LONGEST_S = 1.0, 3600.0
+"""The limits in seconds of the options below."""
+MISSCOUNT_S, HAIP_AFTER_S, IPC_TIMEOUT_S = 30.0, 20.0, 60.0
+"""Oracle's default of misscount. A real IPC send timeout takes 300 s."""
+
+
 @dataclass(frozen=True)
 class Shape:
     """The options of `racwire lab up`."""
@@ -78,6 +84,12 @@ class Shape:
     """Whether the first node also has the single-instance database SECOND_DATABASE."""
     ping_every_s: float = PING_EVERY_S
     """Seconds in which an instance pings each other one once with each size."""
+    misscount_s: float = MISSCOUNT_S
+    """Seconds without a network heartbeat after which CSS evicts a node."""
+    haip_after_s: float = HAIP_AFTER_S
+    """Seconds without a link after which a HAIP moves to another NIC."""
+    ipc_timeout_s: float = IPC_TIMEOUT_S
+    """Seconds without a message after which an instance reports an IPC send timeout."""
 
     @property
     def kind(self) -> DatabaseKind:

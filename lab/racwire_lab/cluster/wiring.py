@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from racwire_lab.cluster.desired import Cable, Router
+from racwire_lab.cluster.layer2 import Trunk
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, PortId
@@ -35,7 +36,8 @@ def new_port(port: PortId, bridge: str, nic: Nic, node_pid: int) -> list[str]:
     """
     master = f"master {bridge} " if bridge else ""
     return [
-        f"link add {port.name} mtu {SWITCH_MTU} type veth peer name {nic.name} mtu {nic.mtu} netns {node_pid}",
+        f"link add {port.name} mtu {SWITCH_MTU} type veth peer name {nic.name} address {nic.mac} "
+        f"mtu {nic.mtu} netns {node_pid}",
         f"link set {port.name} {master}up",
     ]
 
@@ -72,6 +74,8 @@ def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
             f"link set {before.name} name {after.name}",
             f"link set {after.name} up",
         ]
+    if before.mac != after.mac:
+        lines.append(f"link set {after.name} address {after.mac}")
     if before.mtu != after.mtu:
         lines.append(f"link set {after.name} mtu {after.mtu}")
     if before.address != after.address:
@@ -84,12 +88,38 @@ def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
             lines.append(f"address delete {before.link_local} dev {after.name}")
         if after.link_local:
             lines.append(f"address add {after.link_local} brd + dev {after.name} label {after.name}:avahi")
+    # A NIC loses its entries while it is down for a new name.
+    if before.set_neighbour and (before.name == after.name or after.set_neighbour):
+        lines.append(f"neigh flush to {before.set_neighbour[0]} dev {after.name} nud permanent")
+    if after.set_neighbour:
+        ip, mac = after.set_neighbour
+        lines.append(f"neigh replace {ip} lladdr {mac} dev {after.name} nud permanent")
     return lines
 
 
 def forget() -> list[str]:
     """Return the commands that drop the neighbours and routes that a namespace has learnt."""
     return list(_FORGET)
+
+
+def split(trunks: Iterable[Trunk]) -> list[str]:
+    """Return the commands that make the second halves of switches, with their links to the first halves."""
+    lines = []
+    for trunk in trunks:
+        up, down = f"{trunk.second}-up", f"{trunk.second}-dn"
+        mtu = (trunk.mtu or SWITCH_MTU) - _ROOM_FOR_A_TAG
+        lines += [
+            *_bridge(trunk.second),
+            f"link add {up} mtu {mtu} type veth peer name {down} mtu {mtu}",
+            f"link set {up} master {trunk.bridge} {'up' if trunk.mtu else 'down'}",
+            f"link set {down} master {trunk.second} up",
+        ]
+    return lines
+
+
+def join(trunks: Iterable[Trunk]) -> list[str]:
+    """Return the commands that remove the second halves of switches."""
+    return [line for t in trunks for line in (f"link delete {t.second}-up", f"link delete {t.second}")]
 
 
 def unwire(port: PortId, cable: Cable) -> list[str]:

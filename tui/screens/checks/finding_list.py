@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 from textual import on
@@ -11,6 +12,7 @@ from textual.message import Message
 from checks.model.finding import PROBLEMS
 from checks.model.report import WaiverStanding
 from checks.model.wording import counted, few
+from checks.report.causes import ReportEntry, shortened
 from tui.console.run_state import FindingRow, RowMark
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, fitted, sanitize_line
@@ -56,7 +58,7 @@ class FindingList(Lines):
         """Show these rows; the cursor stays on its finding, and on its line of the screen if possible."""
         before, index = self.chosen, self._index
         self._rows, self._pending, self._ended = rows, pending, ended
-        same = next((n for n, row in enumerate(rows) if before is not None and row.has(before.key)), None)
+        same = _place_of(before, rows) if before else None
         if not self._moved or before is None:
             self._index = 0
         elif same is not None:
@@ -109,7 +111,7 @@ class FindingList(Lines):
 
     def _drawn(self, width: int) -> tuple[list[Line], list[int]]:
         """Return the lines, and the line number of each row."""
-        own = [min(cell_len(_name(row)), width * 2 // 3) for row in self._rows]
+        own = [0 if row.entry else min(cell_len(_name(row)), width * 2 // 3) for row in self._rows]
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
         groups = [row.group for row in self._rows]
         headed = bool(len({*groups, *(["pending"] if self._pending else [])}) > 1 or "Waived" in groups or self._ended)
@@ -131,7 +133,29 @@ class FindingList(Lines):
         return lines, places
 
 
+def _place_of(row: FindingRow, rows: Sequence[FindingRow]) -> int | None:
+    """Return the place of a row in a new list: its own, else that of the row which now stands for it."""
+    exact = (n for n, other in enumerate(rows) if other.key == row.key)
+    return next(exact, next((n for n, other in enumerate(rows) if other.has(row.key)), None))
+
+
+def _cause_line(row: FindingRow, entry: ReportEntry, width: int) -> Line:
+    """Return the row of a cause: status, fold, and its sentence as far as it fits."""
+    old = row.mark is RowMark.BEFORE
+    return [
+        (row.mark.sign, "accent"),
+        (f"{entry.status.letter} ", "faint" if old else role_of(entry.status)),
+        ("▾ " if row.is_open else "▸ ", "accent"),
+        (fitted(shortened(sanitize_line(entry.headline), width - 5), width - 5), "faint" if old else "title"),
+    ]
+
+
 def _row_line(row: FindingRow, names: int, width: int) -> Line:
+    if row.entry:
+        return _cause_line(row, row.entry, width)
+    if row.cause:
+        first, *rest = _row_line(replace(row, cause=None), names, width - 2)
+        return [first, ("  ", ""), *rest]
     finding = row.finding
     old = row.mark in (RowMark.GONE, RowMark.BEFORE, RowMark.UNSEEN) or bool(finding.waived)
     sign = "w" if finding.waived and row.mark is RowMark.NONE else row.mark.sign

@@ -1,4 +1,4 @@
-"""The Checks screen: the list of findings, worst first, and the selected finding with its cause and next steps."""
+"""The Checks screen: the list of causes and findings, and the selected one with its reasons and next steps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
+from checks.model.finding import Key
 from tui.console.actions import CHECKS, bindings
 from tui.console.app_state import AppState, News
 from tui.console.messages import CopyWanted
@@ -48,6 +49,7 @@ class ChecksScreen(ConsoleScreen):
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
         self._problems_only = False
+        self._unfolded: frozenset[Key] = frozenset()
         self._joint = -1
         self._shown: FindingRow | None = None
         # Mounted at first use: before that its styles would only delay the first screen.
@@ -76,7 +78,7 @@ class ChecksScreen(ConsoleScreen):
         if news is News.SAMPLES:
             return
         if news is not News.PROGRESS:
-            rows = self.board.rows(self._query, problems_only=self._problems_only)
+            rows = self.board.rows(self._query, problems_only=self._problems_only, unfolded=self._unfolded)
             all_shown = not self._query
             self._list.show_rows(
                 rows, self.board.pending if all_shown else (), self.board.ended_waivers if all_shown else ()
@@ -189,12 +191,22 @@ class ChecksScreen(ConsoleScreen):
         self._problems_only = not self._problems_only
         self.draw()
 
-    def action_evidence(self) -> None:
-        """Show the evidence of the finding; on a narrow terminal first the finding itself."""
-        from tui.screens.reader import EvidenceScreen, FindingScreen
+    def action_whole(self) -> None:
+        """Show the cause or the finding at full width, and its evidence."""
+        from tui.screens.reader import FindingScreen
 
         if row := self._list.chosen:
-            self.app.push_screen(FindingScreen(row) if self.has_class("-single") else EvidenceScreen(row))
+            self.app.push_screen(FindingScreen(row))
+
+    def action_fold(self, fold: bool) -> None:
+        """Hide or show the findings of the selected cause."""
+        row = self._list.chosen
+        cause = row and (row.key if row.entry else row.cause)
+        if not cause:
+            return
+        self._unfolded = self._unfolded - {cause} if fold else self._unfolded | {cause}
+        self._list.stay()
+        self.draw()
 
     def action_copy(self) -> None:
         """Copy the commands of the finding."""

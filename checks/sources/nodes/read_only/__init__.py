@@ -108,11 +108,11 @@ class AllowList:
             return self._grid[program]
         if directory in SYSTEM_DIRECTORIES or name.text == program:
             return self._system.get(program, ())
-        return ()
+        return self._system.get(name.text, ())
 
 
 ALLOWED = AllowList(SYSTEM, GRID)
-"""The commands that may be started by their arguments: pings by an open shell, and queries to Grid tools."""
+"""The commands that may be started by their arguments: pings, racwire's own datagrams, and queries to Grid tools."""
 
 
 def _is_absolute(directory: str) -> bool:

@@ -14,6 +14,8 @@ A line is one form of one command, read by `read_forms`. A word matches itself, 
     FORMAT                one word that starts with +
     DIRECTORY             one absolute path
     FILE...               words that are no options; a pattern such as /etc/ifcfg-* counts as its fixed first part
+    SENDER                racwire's own sender of datagrams, whose text is `udp_sender.py`, unchanged
+    DATAGRAMS             a word of its plan: a time, or the addresses, the port and the datagrams of a path
     SED                   a sed script that prints or substitutes, and neither writes a file nor runs a command
     ANY                   any number of words: only for commands in which no word can change or start something
     COMMAND               the rest of the words, a command that this list must allow
@@ -28,6 +30,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import getsource
+
+from checks.sources.probes import udp_sender
 
 SYSTEM_DIRECTORIES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 """The directories from which commands of SYSTEM may be called by path; the PATH of the open shells has the same."""
@@ -38,6 +43,7 @@ env [(LC_ALL=C|LANG=C|NLS_LANG=AMERICAN_AMERICA)]... COMMAND
 sudo -n [-u VALUE] COMMAND
 timeout [-s (INT|TERM|KILL)|-k NUMBER]... NUMBER COMMAND
 (ping|ping6) {_PING} -c FEW {_PING} WORD
+(python3|python2|python|/usr/libexec/platform-python) -E -s -S -c SENDER DATAGRAMS...
 """
 """The commands of Linux."""
 
@@ -82,6 +88,9 @@ class Word:
         """Whether it is one word whose characters are all known."""
         return not self.many and UNKNOWN not in self.text
 
+
+SENDER_TEXT = getsource(udp_sender)
+"""The one program that a node's Python may run."""
 
 Judge = Callable[[Sequence[Word]], bool]
 """Whether these words are a command that may run."""
@@ -189,6 +198,8 @@ _CLASSES: dict[str, Callable[[Word], bool]] = {
     "LISTENER": partial(_known, r"[A-Za-z]\w{0,63}"),
     "FORMAT": lambda word: word.text.startswith("+") and not word.many,
     "DIRECTORY": lambda word: word.text.startswith("/") and not word.many,
+    "SENDER": lambda word: word.is_known and word.text == SENDER_TEXT,
+    "DATAGRAMS": partial(_known, r"\d{1,5}|[0-9A-Fa-f.:]{2,45},[0-9A-Fa-f.:]{2,45},\d{4,5},[\d:]+(?:/[\d:]+)*"),
     "FILE": lambda word: _is_no_option(word) and word.text != "",
     "SED": partial(_known, rf"{_SED_COMMAND}(?:; *{_SED_COMMAND})*"),
 }

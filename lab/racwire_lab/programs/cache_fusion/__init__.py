@@ -11,6 +11,10 @@ All its statistics come from those packets and from the node's own kernel.
     instance     the instance from its start to its end
     stack_locks  the state of the node's Clusterware and of the other instances, from locks
     sockets      the sockets on one network
+    membership   which nodes remain in the cluster, from heartbeats: no I/O
+    css          heartbeats over the private networks, eviction, and HAIPs that leave a NIC without a link
+    silence      instances that receive nothing from another one
+    alert_log    the alert logs of Clusterware and of the instance
     daemon       the loop that runs the instance and reports its state
 
 The package is self-contained: it needs only the standard library and imports nothing of racwire.

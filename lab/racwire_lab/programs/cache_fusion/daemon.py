@@ -14,9 +14,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from .addresses import addresses
+from .alert_log import AlertLogs, ipc_version
+from .css import Css
 from .instance import CacheFusionInstance
 from .parallel import StatementSocket
 from .settings import InstanceSettings, SettingsFile, confirm
+from .silence import Silence
 from .sockets import FusionNetwork
 from .stack_locks import Stack
 
@@ -97,6 +100,9 @@ class Daemon:
         self._file = file
         self._confirmed = ""
         self._stack = Stack(".")
+        self._logs = AlertLogs(".", settings.host, settings.parameters, settings.name)
+        self._css = Css(".", self._logs)
+        self._silence = Silence()
         self._monitor = ProcessMonitor()
         self._others = {name: ProcessMonitor() for name in settings.others}
         self.settings = dataclasses.replace(settings, is_open=False, peers={})
@@ -121,6 +127,8 @@ class Daemon:
                 self._next_turn = now + _TURN_S
                 self._follow_settings()
                 self._restart_when_due()
+                self._css.act(self._desired, self._stack.runs(), now)
+                self._report_silence(now)
                 if now >= self._next_address_check:
                     self._next_address_check = now + _ADDRESSES_S
                     self._follow_addresses()
@@ -131,12 +139,18 @@ class Daemon:
 
     def _read(self) -> None:
         # Blocks before messages: when a message says that a block was sent, the block must have been read first.
-        for network in self._networks.values():
-            for message, received_ns in network.read(network.blocks):
-                self._instance.received(network, message, received_ns)
-        for network in self._networks.values():
-            for message, received_ns in network.read(network.messages):
-                self._instance.received(network, message, received_ns)
+        now = time.monotonic()
+        for sockets in ("blocks", "messages"):
+            for network in self._networks.values():
+                for message, received_ns in network.read(getattr(network, sockets)):
+                    own = message.origin == self.settings.number
+                    self._silence.heard(message.holder if own else message.origin, now)
+                    self._instance.received(network, message, received_ns)
+
+    def _report_silence(self, now: float) -> None:
+        settings = self.settings
+        for lines in self._silence.turn(settings.peers, settings.host, settings.ipc_timeout_s, now):
+            self._logs.of_instance(settings.version, lines)
 
     def _follow_settings(self) -> None:
         self._desired = self._file.changed_settings() or self._desired
@@ -176,6 +190,8 @@ class Daemon:
 
     def _restart(self, settings: InstanceSettings) -> None:
         self._instance.queries.end()
+        self._silence = Silence()
+        self._logs.of_instance(settings.version, ["Starting ORACLE instance (normal)", ipc_version(settings.version)])
         self._instance = CacheFusionInstance(settings)
 
     def _follow_addresses(self) -> None:

@@ -62,6 +62,20 @@ class InstanceSettings:
     """The instances of other databases on this node; they have a process and no Cache Fusion."""
     ping_every_s: float = 12.0
     """Seconds in which every other instance is pinged once with each size."""
+    members: dict[int, tuple[str, dict[int, str]]] = field(default_factory=dict)
+    """The other nodes by number: the name, and the private addresses by network; empty where CSS sends no heartbeat."""
+    private: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """The private NICs of this node by network: name and address."""
+    haips: dict[int, str] = field(default_factory=dict)
+    """The HAIPs of this node by network, with their prefix length."""
+    powered_off: tuple[str, ...] = ()
+    """The nodes that are switched off."""
+    misscount_s: float = 30.0
+    """Seconds without a network heartbeat after which CSS evicts a node."""
+    haip_after_s: float = 20.0
+    """Seconds without a link after which a HAIP moves to another NIC."""
+    ipc_timeout_s: float = 60.0
+    """Seconds without a message of an instance after which the others report an IPC send timeout."""
     hangs: bool = False
     """Whether the instance sends its state to no client."""
 
@@ -90,4 +104,10 @@ class SettingsFile:
             for peer, addresses in document["peers"].items()
         }
         known["hosts"] = {int(peer): host for peer, host in document.get("hosts", {}).items()}
+        for name in ("private", "haips"):
+            known[name] = {int(network): value for network, value in document.get(name, {}).items()}
+        known["members"] = {
+            int(number): (host, {int(network): ip for network, ip in addresses.items()})
+            for number, (host, addresses) in document.get("members", {}).items()
+        }
         return InstanceSettings(**known)

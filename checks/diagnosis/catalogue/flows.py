@@ -1,0 +1,83 @@
+"""Causes that show in UDP datagrams and fragments, and not in pings: aggregations, policers, filters by protocol."""
+
+from __future__ import annotations
+
+from checks.diagnosis.cause import Cause, look, mos
+
+_HASH = "IEEE 802.1AX, 6.2.4"
+_PORTS = "for the source ports of this run, which need not take every link of an aggregation"
+_NETWORK_TEAM = "the network team, on each switch"
+
+FLOWS = (
+    Cause(
+        code="CAUSE-70",
+        name="A link of an aggregation carries no full-size packets",
+        sources=(mos(11), mos(12), _HASH),
+        supported_by=("IC-FLOW-002",),
+        excluded_by=("IC-FLOW-001",),
+        covers=_PORTS,
+        look=look(
+            "Send full-size UDP datagrams from many source ports, then compare the links of each aggregation.",
+            "racwire check udp-path --interval 30",
+            where="",
+        ),
+    ),
+    Cause(
+        code="CAUSE-71",
+        name="A link of an aggregation loses every packet",
+        sources=(mos(11), _HASH),
+        supported_by=("IC-FLOW-003",),
+        excluded_by=("IC-FLOW-001",),
+        covers=_PORTS,
+        look=look(
+            "Compare the counters of the links of each aggregation at both ends.",
+            "show port-channel summary",
+            "show interface PORT counters errors",
+            where=_NETWORK_TEAM,
+        ),
+    ),
+    Cause(
+        code="CAUSE-72",
+        name="Something on the path drops IP fragments",
+        sources=(mos(3), mos(8)),
+        proved_by=("IC-FRAG-002",),
+        excluded_by=("IC-FRAG-001",),
+        covers="for the fragments of this run",
+        look=look(
+            "Send a ping in fragments; it needs an MTU below 8 KB.",
+            "ping -c 3 -M dont -s 8192 PRIVATE_ADDRESS",
+            where="any user on each node",
+        ),
+    ),
+    Cause(
+        code="CAUSE-73",
+        name="The rate of UDP is limited (policed) on the path or on a node",
+        sources=(mos(21),),
+        supported_by=("IC-FLOW-005", "IC-FLOW-008"),
+        look=look(
+            "Read the policers and their drop counters.",
+            "show policy-map interface PORT",
+            where=_NETWORK_TEAM,
+        ),
+    ),
+    Cause(
+        code="CAUSE-74",
+        name="The addresses of HAIP do not reach each other",
+        sources=("MOS 1210883.1",),
+        proved_by=("IC-HAIP-002",),
+        cleared_by=("haip-path",),
+        covers="for the HAIP addresses that the instances use",
+        look=look("Ping between the HAIP addresses of the instances.", "racwire check haip-path", where=""),
+    ),
+    Cause(
+        code="CAUSE-75",
+        name="Pings alone are dropped or limited, and UDP of the same size passes",
+        sources=("RFC 1812, 4.3.2.8",),
+        proved_by=("IC-FLOW-010",),
+        look=look(
+            "Ask for policers and filters of ICMP.",
+            "show policy-map interface control-plane",
+            where=_NETWORK_TEAM,
+        ),
+    ),
+)

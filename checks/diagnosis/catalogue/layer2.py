@@ -1,0 +1,89 @@
+"""Causes on layer 2: addresses and MAC addresses of two owners, crossed cables, links between switches."""
+
+from __future__ import annotations
+
+from checks.diagnosis.cause import Cause, look
+
+_NEIGHBOURS = ("ip neigh show", "ip link show ETH")
+_ENTRIES = "for the entries that the nodes have, and among the nodes that were read"
+
+LAYER2 = (
+    Cause(
+        code="CAUSE-39",
+        name="Duplicate address: two hosts answer for a private address",
+        sources=("RFC 5227",),
+        proved_by=("IC-NEIGH-003", "IC-NEIGH-004"),
+        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002"),
+        hinted_by=("IC-PATH-006", "IC-PATH-007"),
+        excluded_by=("IC-NEIGH-001",),
+        covers=_ENTRIES,
+        look=look(
+            "Ask for each private address who answers; two MAC addresses in the answers are two hosts.",
+            "arping -c 3 -I ETH PRIVATE_ADDRESS",
+        ),
+    ),
+    Cause(
+        code="CAUSE-80",
+        name="Two NICs of a private network have the same MAC address",
+        sources=("IEEE 802.1Q, learning of addresses",),
+        proved_by=("IC-NEIGH-005",),
+        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002"),
+        excluded_by=("IC-NEIGH-001",),
+        covers="among the nodes that were read",
+        look=look("Compare the MAC addresses of the private NICs.", "ip link show ETH", "ethtool -P ETH"),
+    ),
+    Cause(
+        code="CAUSE-81",
+        name="A neighbour entry that was set by hand has a wrong MAC address",
+        sources=("ip-neighbour(8), nud permanent",),
+        proved_by=("IC-NEIGH-006",),
+        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002"),
+        hinted_by=("IC-PATH-007",),
+        excluded_by=("IC-NEIGH-001",),
+        covers=_ENTRIES,
+        look=look("Search the neighbour table for permanent entries.", "ip neigh show nud permanent"),
+    ),
+    Cause(
+        code="CAUSE-82",
+        name="Cables or VLANs of two private networks are crossed",
+        sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
+        proved_by=("IC-NEIGH-002",),
+        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002", "IC-RPF-002"),
+        hinted_by=("IC-PATH-006", "IC-PATH-007"),
+        excluded_by=("IC-NEIGH-001",),
+        covers=_ENTRIES,
+        look=look("Compare the MAC address that each node has for a peer with the peer's own.", *_NEIGHBOURS),
+    ),
+    Cause(
+        code="CAUSE-83",
+        name="The addresses of two private interfaces of a node are exchanged",
+        proved_by=("IC-IFACE-031",),
+        leads_to=("IC-PATH-006", "IC-PATH-007", "IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-", "IC-USE-"),
+        cleared_by=("interfaces",),
+        covers="on the nodes that were read",
+        look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
+    ),
+    Cause(
+        code="CAUSE-84",
+        name="The link between two switches of a private network carries no packets",
+        supported_by=("IC-PATH-031",),
+        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-USE-"),
+        excluded_by=("IC-PATH-001",),
+        covers="for the flows of these pings",
+        look=look(
+            "Ask for the state, the VLANs and the spanning tree of the links between the switches.",
+            where="the network team",
+        ),
+    ),
+    Cause(
+        code="CAUSE-85",
+        name="A switch port, or the switch behind it, does not forward: wrong VLAN, blocked, or off for errors",
+        supported_by=("IC-PATH-006",),
+        excluded_by=("IC-PATH-001",),
+        covers="for the flows of these pings",
+        look=look(
+            "Ask for the VLAN, the spanning tree state and the MAC addresses learned at the ports of the nodes.",
+            where="the network team",
+        ),
+    ),
+)

@@ -1,0 +1,148 @@
+"""Weigh pings against the load: where blocks flow without a loss, failed pings are a remark about ICMP.
+
+Blocks travel as UDP datagrams of 8 KB, pings as ICMP. A policer or filter of ICMP fails the pings alone, and blocks
+that arrive in the same seconds show that the path carries what the interconnect needs. Gates of a change never use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from checks.model.facts import Activity, Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.finding import Finding, Outweighed, Remedy, Status
+from checks.model.known_instances import interconnects_of, node_of, nodes_of
+from checks.model.wording import between, counted, span
+from checks.rules.engineered import is_engineered
+from checks.rules.lost_blocks import blocks_against_loss, loss_of, why_no_transfers
+from checks.rules.path_status import lost_once, packet_loss
+
+_VERDICTS = {
+    "IC-PATH-003": Verdict.BLACK_HOLE,
+    "IC-PATH-005": Verdict.LOSS,
+    "IC-PATH-006": Verdict.UNREACHABLE,
+    "IC-PATH-007": Verdict.FILTERED,
+}
+"""The codes of findings about pings alone, with the verdict on their paths."""
+_BLOCK_BYTES = 8192
+
+
+@dataclass(frozen=True)
+class _Load:
+    """The blocks from one node to another in the interval."""
+
+    received: int
+    lost: int
+
+
+def outweigh(cluster: Cluster, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, with those about pings as INFO where blocks flowed on the same paths without a loss."""
+    before = tuple(as_observed(f) for f in findings)
+    loads = _loads(cluster)
+    return tuple(_weighed(cluster, finding, loads) for finding in before) if loads else before
+
+
+def as_observed(finding: Finding) -> Finding:
+    """Return the finding as its check made it."""
+    if (own := finding.outweighed) is None:
+        return finding
+    return msgspec.structs.replace(
+        finding, status=own.status, title=own.title, why=own.why, next=own.next, outweighed=None
+    )
+
+
+def _weighed(cluster: Cluster, finding: Finding, loads: dict[tuple[str, str], _Load]) -> Finding:
+    paths = _paths(cluster, finding)
+    network = _network(cluster, finding.network)
+    if not paths or network is None or not isinstance(cluster.activity, Activity):
+        return finding
+    if is_engineered(cluster, network.interface):
+        return finding  # blocks may travel by RDMA there, which shows nothing about the path of UDP
+    loss = packet_loss(paths)
+    share = (loss.percent if loss else 100.0) / 100
+    if not all(_is_outweighed(cluster, network, path, share, loads) for path in paths):
+        return finding
+    ways = {way for p in paths for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
+    blocks, time = sum(loads[way].received for way in ways), span(cluster.activity.seconds)
+    place = between(ways, [port.node for port in network.ports], complete=False)
+    pings = {
+        Verdict.BLACK_HOLE: "Full-size pings get no answer",
+        Verdict.LOSS: f"{100 * share:.1f} % of the pings get no answer",
+    }.get(_VERDICTS[finding.code], "Pings get no answer")
+    return msgspec.structs.replace(
+        finding,
+        status=Status.INFO,
+        title=f"{pings} on {finding.network} {place}, while {counted(blocks, 'block')} arrived there without a loss.",
+        why=f"In the same {time} the instances exchanged blocks of 8 KB over UDP in each direction and lost none of "
+        "them. A policer or a filter of ICMP fails pings and passes blocks.",
+        next=(
+            Remedy("Ask the network team for policers and filters of ICMP on the ports of these nodes."),
+            Remedy("Compare with the load over a longer time.", ("racwire check --interval 120",)),
+        ),
+        outweighed=Outweighed(finding.status, finding.title, finding.why, finding.next),
+    )
+
+
+def _paths(cluster: Cluster, finding: Finding) -> Sequence[PathProbe]:
+    verdict = _VERDICTS.get(finding.code)
+    if verdict is None or isinstance(cluster.paths, Unknown) or finding.status is Status.INFO:
+        return ()
+    here = [p for p in cluster.paths if p.network == finding.network]
+    once = lost_once(here) if verdict is Verdict.LOSS else []
+    return [p for p in here if p.verdict is verdict or p in once]
+
+
+def _network(cluster: Cluster, name: str) -> PrivateNetwork | None:
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    return next((network for network in networks if network.name == name), None)
+
+
+def _is_outweighed(
+    cluster: Cluster, network: PrivateNetwork, path: PathProbe, share: float, loads: dict[tuple[str, str], _Load]
+) -> bool:
+    """Return whether enough blocks passed in each direction, and none was lost, on this network."""
+    if isinstance(path.path_mtu, int) and path.path_mtu > _BLOCK_BYTES:
+        return False  # a block fits into what passes, so blocks say nothing about larger packets
+    ways = ((path.from_node, path.to_node), (path.to_node, path.from_node))
+    enough = blocks_against_loss(share, cluster.thresholds)
+    known = [loads.get(way) for way in ways]
+    flows = all(load is not None and not load.lost and load.received >= enough for load in known)
+    return flows and all(_uses(cluster, network, node) for node in ways[0])
+
+
+def _uses(cluster: Cluster, network: PrivateNetwork, node: str) -> bool:
+    """Return whether each instance of the node reports an interconnect address that this port has."""
+    port = network.port(node)
+    interface = cluster.interface(port) if port else None
+    activity = cluster.activity
+    if port is None or interface is None or not isinstance(activity, Activity):
+        return False
+    own = {port.ip, *(address.ip for address in interface.addresses)}
+    here = [a.instance for a in activity.instances if node_of(cluster, a.instance) == node]
+    return bool(here) and all(any(i.ip in own for i in interconnects_of(cluster, n)) for n in here)
+
+
+def _loads(cluster: Cluster) -> dict[tuple[str, str], _Load]:
+    """Return the blocks of the interval by (sending node, receiving node); empty where they are not known in full.
+
+    A loss without a known sender counts for each sender of its receiver.
+    """
+    activity = cluster.activity
+    if not isinstance(activity, Activity) or isinstance(activity.transfers, Unknown) or why_no_transfers(activity):
+        return {}
+    lost: dict[int, int] = {}
+    for one in activity.instances:
+        own = activity.of(one.instance)
+        loss = loss_of(activity, own) if own else None
+        if loss is None or not nodes_of(cluster, [one.instance]):
+            return {}
+        lost[one.instance] = loss.lost - sum(loss.senders.values())
+    found: dict[tuple[str, str], _Load] = {}
+    for t in activity.transfers:
+        way = (node_of(cluster, t.sender), node_of(cluster, t.receiver))
+        before = found.get(way, _Load(0, 0))
+        unassigned = max(0, lost.get(t.receiver, 0))
+        found[way] = _Load(before.received + t.cr_blocks + t.current_blocks, before.lost + max(0, t.lost) + unassigned)
+    return found

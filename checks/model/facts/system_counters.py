@@ -1,0 +1,51 @@
+"""Facts about one node's NICs, CPUs and memory between two readings: growth, never totals since boot."""
+
+from __future__ import annotations
+
+import msgspec
+
+from checks.model.facts.base import Fact, Unknown
+
+NOT_READ = "This version of racwire's files has no counters of NICs, CPUs and memory."
+
+
+class CounterGroup(Fact, frozen=True):
+    """The growth of some counters that belong together. A counter that fell, or that this kernel lacks, is absent."""
+
+    name: str
+    """The NIC (`eth1`), the CPU (`cpu3`, or `cpu` for all together), the resource (`memory`)."""
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+
+    def value(self, name: str) -> int:
+        """Return the growth of one counter; 0 where it is not known."""
+        return max(0, self.counts.get(name, 0))
+
+
+class SystemCounters(Fact, frozen=True):
+    """The growth of the counters of one node's private NICs, of its CPUs and of its memory."""
+
+    nics: tuple[CounterGroup, ...] | Unknown = Unknown(NOT_READ)
+    """The private NICs with the layers below them (bond members, the parents of VLANs). The names are those of
+    /sys/class/net/NIC/statistics, and `carrier_changes`, `qdisc_drops` (packets that the root queue discipline
+    dropped)."""
+    cpus: tuple[CounterGroup, ...] | Unknown = Unknown(NOT_READ)
+    """Ticks by the columns of /proc/stat (`user` to `steal`); `cpu` has the sums. Of /proc/net/softnet_stat
+    `processed`, `dropped` and `squeezed`, for each CPU."""
+    stalls: tuple[CounterGroup, ...] | Unknown = Unknown(NOT_READ)
+    """Microseconds in which some or all tasks waited (`some`, `full`) for `cpu`, `memory` and `io`: /proc/pressure."""
+    memory: CounterGroup | Unknown = Unknown(NOT_READ)
+    """Pages and events of /proc/vmstat: `pswpin`, `pswpout`, `allocstall` (all zones), `oom_kill`, `compact_stall`,
+    `compact_fail`."""
+
+    def nic(self, name: str) -> CounterGroup | None:
+        """Return the counters of one NIC, or None where they are not known."""
+        return None if isinstance(self.nics, Unknown) else next((n for n in self.nics if n.name == name), None)
+
+    def cpu(self, name: str) -> CounterGroup | None:
+        """Return the counters of one CPU, or of all together (`cpu`); None where they are not known."""
+        return None if isinstance(self.cpus, Unknown) else next((c for c in self.cpus if c.name == name), None)
+
+    def stall_us(self, resource: str, share: str) -> int | None:
+        """Return the microseconds in which `some` or `full` tasks waited for a resource; None where not known."""
+        found = () if isinstance(self.stalls, Unknown) else self.stalls
+        return next((s.counts.get(share) for s in found if s.name == resource), None)

@@ -1,0 +1,180 @@
+"""Do the CPUs of a node have time for the packets of the interconnect?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import span
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.private_nics import on_nics
+from checks.rules.nic_counts import loss_ends
+from checks.rules.node_counts import without_counts
+from checks.rules.node_pressure import CpuLoad, cpu_load
+
+TIME = Kind("IC-CPU-001", "The hypervisor withholds little CPU time, and no CPU is full of soft interrupts")
+STOLEN = Kind(
+    "IC-CPU-002",
+    "The hypervisor withholds CPU time from a node",
+    "While the hypervisor runs other machines, the node neither takes packets from its NICs nor answers heartbeats: "
+    "LMS stalls, rings and receive buffers overflow, and the node may be evicted.",
+    ("MOS 563566.1, cause 19", "Linux, man proc(5): steal"),
+)
+ONE_CPU = Kind(
+    "IC-CPU-003",
+    "One CPU of a node is full of soft interrupts",
+    "The kernel takes packets on one CPU at its limit, while other CPUs have time: packets wait in the ring of the NIC "
+    "and are dropped when it is full.",
+    ("MOS 563566.1, causes 16 and 19", "Linux, Documentation/networking/scaling.rst"),
+)
+WAITING = Kind(
+    "IC-CPU-004",
+    "Tasks waited for CPUs, or packet processing was cut short, at a node that lost blocks",
+    "Processes that receive blocks may wait for a CPU. LMS runs before other processes where it is in the real-time "
+    "class, so this is a hint and no proof.",
+    ("MOS 563566.1, cause 19", "Linux, Documentation/accounting/psi.rst"),
+)
+NOT_KNOWN = Kind("IC-CPU-005", "The use of the CPUs of a node is not known")
+
+
+@check(
+    "cpu-pressure",
+    question="Do the CPUs of each node have time for the packets of the interconnect?",
+    needs=("counters",),
+    uses=("nodes", "networks", "activity"),
+    kinds=(TIME, STOLEN, ONE_CPU, WAITING, NOT_KNOWN),
+)
+def cpu_pressure(cluster: Cluster) -> Iterator[Finding]:
+    """Compares the use of the CPUs of each node between two readings: steal, soft interrupts, waiting.
+
+    Steal above steal_warn_percent of all CPU time is a warning, above steal_fail_percent a failure. A CPU with more
+    than softirq_warn_percent of its time in soft interrupts is a warning. A busy node is no fault: waiting tasks and
+    cut rounds of packet processing are reported as INFO where the same run lost blocks at the node.
+    """
+    changes = cluster.counters
+    if isinstance(changes, Unknown):
+        return
+    judged = {change.node: cpu_load(change, cluster.thresholds) for change in changes.nodes}
+    loads = [load for load in judged.values() if isinstance(load, CpuLoad)]
+    for same in alike((x for x in loads if x.is_stolen is not Status.PASS), lambda x: x.is_stolen):
+        yield _stolen(same)
+    if full := [load for load in loads if load.is_one_cpu]:
+        yield _one_cpu(cluster, full)
+    receivers = loss_ends(cluster).receivers
+    if waiting := [load for load in loads if load.delays_packets and load.node in receivers]:
+        yield _waiting(waiting)
+    if fine := [load for load in loads if load.is_stolen is Status.PASS and not load.is_one_cpu]:
+        yield TIME.finding(
+            Status.PASS,
+            f"On {named((x.node for x in fine), 'node')} the hypervisor withheld at most "
+            f"{share(max(x.steal_percent for x in fine))} of the CPU time in {_time(fine)}, and soft interrupts took "
+            f"at most {share(max(x.softirq_percent for x in fine))} of one CPU.",
+            subject=f"steal at most {share(max(x.steal_percent for x in fine))}",
+            seen=some([_line(load) for load in fine]),
+            evidence=_evidence(fine),
+        )
+    if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
+        yield not_counted_finding(NOT_KNOWN, "The use of the CPUs of {}", left, "node")
+    if unknown := without_counts(cluster):
+        yield unknown_nodes_finding(cluster, NOT_KNOWN, "The use of the CPUs of {}", unknown, "cpu-pressure")
+    elif not changes.nodes:
+        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+
+
+def _stolen(same: Sequence[CpuLoad]) -> Finding:
+    nodes, most = [x.node for x in same], max(same, key=lambda x: x.steal_percent)
+    at_most = "" if len(same) == 1 else "up to "
+    return STOLEN.finding(
+        same[0].is_stolen,
+        f"The hypervisor withheld {at_most}{share(most.steal_percent)} of the CPU time from {named(nodes, 'node')} "
+        f"in {_time(same)}.",
+        subject=f"{briefly(nodes, 'node')}: steal {share(most.steal_percent)}",
+        data={"steal_percent": most.steal_percent, "nodes": len(nodes), "seconds": most.seconds},
+        seen=some([_line(load) for load in same]),
+        expected=("No steal",),
+        next=[
+            Remedy(
+                "Watch the column st, and compare it with the times at which blocks were lost.",
+                ("vmstat 1 10", "sar -u 1 10"),
+                f"any user on {named(nodes, 'node')}",
+            ),
+            Remedy(
+                "Ask those who run the hypervisor for CPUs reserved for these machines, for its own figures (CPU ready "
+                "on VMware), and for migrations and snapshots at that time."
+            ),
+        ],
+        evidence=_evidence(same),
+        nodes=nodes,
+        extent=(most.steal_percent, "% of the CPU time"),
+    )
+
+
+def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
+    nodes, most = [x.node for x in full], max(full, key=lambda x: x.softirq_percent)
+    others = "" if len(full) == 1 else f"; {named([n for n in nodes if n != most.node], 'node')} likewise"
+    return ONE_CPU.finding(
+        Status.WARN,
+        f"{most.busiest} of {most.node} spent {share(most.softirq_percent)} of {_time(full)} in soft interrupts"
+        f"{others}.",
+        subject=f"{briefly(nodes, 'node')}: softirq {share(most.softirq_percent)}",
+        data={"softirq_percent": most.softirq_percent, "nodes": len(nodes), "seconds": most.seconds},
+        seen=some([_line(load) for load in full]),
+        expected=("Soft interrupts spread over several CPUs",),
+        next=[
+            on_nics(
+                cluster,
+                nodes,
+                "Find out which CPUs serve each NIC, how many receive queues it has, and whether irqbalance runs.",
+                ("grep ETH /proc/interrupts", "ethtool -l ETH", "systemctl is-active irqbalance"),
+                f"root on {named(nodes, 'node')}",
+            ),
+            on_nics(
+                cluster,
+                nodes,
+                "Spread the packets: start irqbalance, use more receive queues (RSS), or let other CPUs take packets "
+                "of a NIC with one queue (RPS). The hash of UDP must include the ports.",
+                ("ethtool -N ETH rx-flow-hash udp4 sdfn",),
+                f"root on {named(nodes, 'node')}",
+                is_change=True,
+            ),
+        ],
+        evidence=_evidence(full),
+        nodes=nodes,
+        extent=(most.softirq_percent, "% of one CPU"),
+    )
+
+
+def _waiting(waiting: Sequence[CpuLoad]) -> Finding:
+    nodes = [x.node for x in waiting]
+    return WAITING.finding(
+        Status.INFO,
+        f"{named(nodes, 'node')} lost blocks while tasks waited for CPUs or packet processing was cut short.",
+        subject=f"{briefly(nodes, 'node')}: CPUs in demand",
+        seen=some([_line(load) for load in waiting]),
+        next=[
+            Remedy(
+                "Check the scheduling class of LMS and the load of each CPU.",
+                ("ps -eo cls,rtprio,pcpu,comm | grep -E 'lms|lgwr'", "mpstat -P ALL 1 5"),
+                f"any user on {named(nodes, 'node')}",
+            )
+        ],
+        evidence=_evidence(waiting),
+        nodes=nodes,
+    )
+
+
+def _line(load: CpuLoad) -> str:
+    busiest = f", {load.busiest} {share(load.softirq_percent)} in soft interrupts" if load.busiest else ""
+    waited = f", tasks waited for CPUs in {share(load.waiting_percent)}" if load.waiting_percent is not None else ""
+    return f"{load.node}: steal {share(load.steal_percent)}{busiest}, {load.squeezed:,} rounds cut short{waited}"
+
+
+def _time(loads: Sequence[CpuLoad]) -> str:
+    return span(max(load.seconds for load in loads))
+
+
+def _evidence(loads: Sequence[CpuLoad]) -> list[tuple[str, str]]:
+    return [(load.node, TOPIC) for load in loads]

@@ -1,0 +1,143 @@
+"""Do blocks arrive that a node's kernel cuts into fragments, as at MTU 1500?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, FlowProbe, Flows, PrivateNetwork, Unknown
+from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
+from checks.model.wording import between, counted, hub
+from checks.plugins.shared.path_text import first_lines, short_name
+from checks.rules.udp_flows import CutVerdict, cut, judge_fragments
+
+ARRIVE = Kind("IC-FRAG-001", "Datagrams of a block's size arrive in fragments")
+DROPPED = Kind(
+    "IC-FRAG-002",
+    "Every datagram that is cut into fragments is lost, although packets of full size pass",
+    "At an MTU below the size of a block, each block travels in fragments and is lost with any of them: nearly every "
+    "block is lost, while pings and heartbeats pass.",
+    ("MOS 563566.1, causes 3 and 8",),
+)
+NOT_CUT = Kind("IC-FRAG-003", "No block is cut into fragments, or none was sent")
+UNDECIDED = Kind(
+    "IC-FRAG-004",
+    "Whether fragments arrive is not decided",
+    "Datagrams in fragments got no answer, and those in one packet do not tell why.",
+)
+
+
+@check(
+    "fragments",
+    question="Do blocks arrive that travel in fragments?",
+    needs=("networks",),
+    uses=("paths", "flows"),
+    kinds=(ARRIVE, DROPPED, NOT_CUT, UNDECIDED),
+)
+def fragments(cluster: Cluster) -> Iterator[Finding]:
+    """Sends UDP datagrams of a block's size without Don't Fragment where the MTU is smaller than a block of 8 KB.
+
+    The sender's kernel cuts them into fragments, as it does with blocks. They are a part of the datagrams of udp-path.
+    Where none is answered, racwire sends small and full-size datagrams from the same source ports: fragments are
+    dropped where these pass.
+    """
+    if isinstance(cluster.networks, Unknown):
+        return
+    flows = cluster.flows
+    judged = [
+        (network, verdict, [p for p in probes if judge_fragments(p, flows) is verdict])
+        for network in cluster.networks
+        if isinstance(flows, Flows) and (probes := [p for p in flows.probes if p.network == network.name])
+        for verdict in (CutVerdict.DROPPED, CutVerdict.UNDECIDED, CutVerdict.PASSES)
+    ]
+    found = False
+    for network, verdict, probes in judged:
+        if probes:
+            found = True
+            yield _finding(cluster, network, verdict, probes)
+    if not found:
+        has = isinstance(flows, Flows) and any(cut(p) or p.ports for p in flows.probes)
+        yield NOT_CUT.finding(
+            Status.SKIPPED,
+            "A block of 8 KB fits one packet of each private network that was probed."
+            if has
+            else "This run sent no datagrams of a block's size.",
+            subject="no fragments",
+        )
+
+
+def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, probes: Sequence[FlowProbe]) -> Finding:
+    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
+    pairs = {(p.from_node, p.to_node) for p in probes}
+    names = [p.node for p in network.ports]
+    where = between(pairs, names, all(network.port(node.name) for node in nodes))
+    number = fragments_of(USUAL_BLOCK_BYTES, probes[0].expected_mtu)
+    centre, sent = hub(pairs, names), [port for p in probes for port in cut(p)]
+    lines = [f"{p.from_node} -> {p.to_node}: {_line(p)}" for p in probes]
+    kind, status, title, subject = {
+        CutVerdict.DROPPED: (
+            DROPPED,
+            Status.FAIL,
+            f"Datagrams of 8 KB in {number} fragments vanish on {network.name} {where}; those in one packet of "
+            f"{probes[0].expected_mtu} bytes pass.",
+            "fragments vanish",
+        ),
+        CutVerdict.UNDECIDED: (
+            UNDECIDED,
+            Status.INFO,
+            f"Whether datagrams of 8 KB in {number} fragments arrive on {network.name} {where} is not decided: some "
+            "got no answer.",
+            "not decided",
+        ),
+    }.get(
+        verdict,
+        (
+            ARRIVE,
+            Status.PASS,
+            f"{counted(len(sent), 'datagram')} of 8 KB in {number} fragments arrived on {network.name} {where}.",
+            f"{number} fragments",
+        ),
+    )
+    return kind.finding(
+        status,
+        title,
+        subject=f"{short_name(network, centre)}: {subject}",
+        data={"paths": len(probes), "fragments": number, "datagrams": sum(port.sent for port in sent)},
+        seen=first_lines(lines, "path like these"),
+        expected=("An answer to each datagram in fragments",) if status in FAULTS else (),
+        next=_steps(probes) if status in FAULTS else (),
+        evidence=[
+            *((node, "udp datagrams") for node in dict.fromkeys(p.from_node for p in probes)),
+            *((p.from_node, f"path {network.name} {p.from_node} {p.to_node}") for p in probes),
+        ],
+        network=network.name,
+        nodes=([centre] if centre else sorted({n for pair in pairs for n in pair})) if status in FAULTS else (),
+        extent=(len(probes), "paths") if status in FAULTS else None,
+    )
+
+
+def _line(probe: FlowProbe) -> str:
+    ports = cut(probe)
+    text = f"{sum(p.answered for p in ports)} of {sum(p.sent for p in ports)} in fragments answered"
+    full = sum(p.full_sent for p in ports)
+    return f"{text}, {sum(p.full_answered for p in ports)} of {full} in one packet" if full else text
+
+
+def _steps(probes: Sequence[FlowProbe]) -> tuple[Remedy, ...]:
+    path = probes[0]
+    ping = f"ping -c 3 -M dont -I {path.source_ip} -s 8192 {path.destination_ip}"
+    return (
+        Remedy("Reproduce by hand with a ping in fragments.", (ping,), f"any user on {path.from_node}"),
+        Remedy(
+            "Ask the network team for a filter (ACL) or a protection that drops IP fragments, on the ports and the "
+            "VLAN of the network.",
+            ("show access-lists",),
+            "the network team, on each switch",
+        ),
+        Remedy(
+            "Look for a filter of fragments on the node.",
+            ("nft list ruleset", "iptables -S"),
+            f"root on {path.to_node}",
+        ),
+    )

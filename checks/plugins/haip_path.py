@@ -1,0 +1,137 @@
+"""Do full-size packets pass between the HAIP addresses that the instances use?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import between, counted, hub
+from checks.plugins.shared.path_text import first_lines, short_name
+
+PASS = Kind("IC-HAIP-001", "Full-size packets pass between the HAIP addresses of the instances")
+FAILS = Kind(
+    "IC-HAIP-002",
+    "Packets do not pass between HAIP addresses of the instances",
+    "The instances send their blocks between these addresses. The fixed addresses of the same NICs can work "
+    "nevertheless: routes, rp_filter and neighbour entries of 169.254.0.0/16 are others.",
+    ("MOS 1210883.1",),
+)
+NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
+
+
+@check(
+    "haip-path",
+    question="Do full-size packets pass between the HAIP addresses that the instances use?",
+    needs=("networks",),
+    uses=("nodes", "haip_paths"),
+    kinds=(PASS, FAILS, NOT_PINGED),
+)
+def haip_path(cluster: Cluster) -> Iterator[Finding]:
+    """Sends a small ping and three of full size, with Don't Fragment, between the HAIP addresses of the instances.
+
+    An address is pinged where GV$CLUSTER_INTERCONNECTS lists it and the private NIC of that node has it; no other
+    address of 169.254.0.0/16 ever is.
+    """
+    if isinstance(cluster.networks, Unknown):
+        return
+    found = cluster.haip_paths
+    if not isinstance(found, HaipPaths):
+        is_off = not isinstance(found, Unknown) or isinstance(found, NotGathered)
+        yield NOT_PINGED.finding(
+            Status.SKIPPED if is_off else Status.UNKNOWN,
+            "This run pinged no HAIP address." if is_off else f"The HAIP addresses could not be pinged: {found.reason}",
+            subject="no pings",
+        )
+        return
+    if not found.paths:
+        yield NOT_PINGED.finding(Status.SKIPPED, found.reason, subject="no HAIP in use")
+    for network in cluster.networks:
+        paths = [p for p in found.paths if p.network == network.name]
+        sent = [p for p in paths if p.small_sent or p.full_sent]
+        bad = [p for p in sent if p.full_answered < p.full_sent or p.small_answered < p.small_sent]
+        silent = [p for p in bad if not p.full_answered]
+        if lossy := [p for p in bad if p not in silent]:
+            yield _fails(cluster, network, lossy, Status.WARN)
+        if silent:
+            yield _fails(cluster, network, silent, Status.FAIL)
+        if not bad and sent:
+            yield PASS.finding(
+                Status.PASS,
+                f"Packets of {sent[0].mtu} bytes pass on {network.name} between HAIP addresses, "
+                f"{_where(cluster, network, sent)}.",
+                subject=f"{short_name(network)}: {counted(len(sent), 'path')}",
+                seen=_lines(sent),
+                evidence=_evidence(sent),
+                network=network.name,
+            )
+        if left := [p for p in paths if p not in sent]:
+            yield NOT_PINGED.finding(
+                Status.SKIPPED,
+                f"HAIP addresses were not pinged on {network.name} {_where(cluster, network, left)}.",
+                subject=f"{short_name(network)}: not pinged",
+                seen=first_lines(list(dict.fromkeys(p.reason for p in left if p.reason)), "reason like these"),
+                evidence=_evidence(left),
+                network=network.name,
+            )
+
+
+def _where(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]) -> str:
+    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
+    complete = all(network.port(node.name) for node in nodes)
+    return between({(p.from_node, p.to_node) for p in paths}, [p.node for p in network.ports], complete)
+
+
+def _evidence(paths: Sequence[HaipPath]) -> list[tuple[str, str]]:
+    return [(p.from_node, f"haip {p.source_ip} {p.destination_ip}") for p in paths]
+
+
+def _lines(paths: Sequence[HaipPath]) -> tuple[str, ...]:
+    return first_lines(
+        [
+            f"{p.from_node} {p.source_ip} -> {p.to_node} {p.destination_ip}: {p.small_answered} of {p.small_sent} "
+            f"small and {p.full_answered} of {p.full_sent} full-size pings answered"
+            for p in paths
+        ],
+        "path like these",
+    )
+
+
+def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath], status: Status) -> Finding:
+    pairs = {(p.from_node, p.to_node) for p in paths}
+    centre = hub(pairs, [p.node for p in network.ports])
+    where = _where(cluster, network, paths)
+    no_small = not any(p.small_answered for p in paths)
+    what = "No ping" if no_small else f"No ping of {paths[0].mtu} bytes"
+    first = paths[0]
+    return FAILS.finding(
+        status,
+        f"{what} passes on {network.name} between HAIP addresses, {where}."
+        if status is Status.FAIL
+        else f"Pings between HAIP addresses are lost in part on {network.name}, {where}.",
+        subject=f"{short_name(network, centre)}: HAIP {'unreachable' if no_small else 'loses packets'}",
+        data={"paths": len(paths), "first_path": f"{first.source_ip} -> {first.destination_ip}"},
+        seen=_lines(paths),
+        expected=("An answer to each ping",),
+        next=[
+            Remedy(
+                "Check the route and the neighbour entry of the address.",
+                (
+                    f"ip route get {first.destination_ip} from {first.source_ip}",
+                    f"ip neigh show to {first.destination_ip}",
+                    f"ping -c 3 -M do -I {first.source_ip} -s {first.mtu - 28} {first.destination_ip}",
+                ),
+                f"any user on {first.from_node}",
+            ),
+            Remedy(
+                "Check that Clusterware holds the address on this NIC.",
+                ("ip -brief address", "crsctl stat res ora.cluster_interconnect.haip -init"),
+                f"the Grid owner on {first.to_node}",
+            ),
+        ],
+        evidence=_evidence(paths),
+        network=network.name,
+        nodes=[centre] if centre else sorted({n for pair in pairs for n in pair}),
+        extent=(len(paths), "paths"),
+    )

@@ -1,0 +1,121 @@
+"""Is the traffic of a private NIC near the speed of its link?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, span
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.nic_counts import LinkLoad, link_load, private_nics_counted
+from checks.rules.node_counts import without_counts
+
+ROOM = Kind("IC-LOAD-001", "The traffic of the private NICs leaves room on their links")
+FULL = Kind(
+    "IC-LOAD-002",
+    "The traffic of a private NIC is near the speed of its link",
+    "Packets wait in queues and are dropped where a queue is full: in the node that sends, or in the switch port of "
+    "the node that receives. The average hides bursts that fill the link.",
+    ("MOS 563566.1, cause 18",),
+)
+NO_SPEED = Kind("IC-LOAD-003", "The traffic of a NIC was not compared with its speed")
+NOT_KNOWN = Kind("IC-LOAD-004", "The traffic of private NICs is not known")
+
+
+@check(
+    "link-saturation",
+    question="Does the traffic of the private NICs leave room on their links?",
+    needs=("networks", "counters"),
+    uses=("nodes",),
+    kinds=(ROOM, FULL, NO_SPEED, NOT_KNOWN),
+)
+def link_saturation(cluster: Cluster) -> Iterator[Finding]:
+    """Compares the bytes that each private NIC received and sent in the interval with its speed, each way by itself.
+
+    Above link_warn_percent the finding is a warning, above link_fail_percent a failure. Of a bond or a VLAN the NICs
+    below are compared. A NIC without a link or without a known speed is SKIPPED: many virtual NICs report no speed.
+    """
+    changes = cluster.counters
+    if isinstance(changes, Unknown):
+        return
+    counted_nodes = [c for c in changes.nodes if not isinstance(c.system.nics, Unknown)]
+    nics = [nic for nic in private_nics_counted(cluster, counted_nodes) if nic.is_lowest and nic.is_up]
+    loads = [load for nic in nics if (load := link_load(nic, cluster.thresholds))]
+    for same in alike((x for x in loads if x.status is not Status.PASS), lambda x: (x.nic.network, x.status)):
+        yield _full(same)
+    if fine := [load for load in loads if load.status is Status.PASS]:
+        most = max(fine, key=lambda load: load.percent)
+        yield ROOM.finding(
+            Status.PASS,
+            f"{named((x.nic.place for x in fine), 'private NIC')} used at most {share(most.percent)} of the speed of "
+            f"{'its link' if len(fine) == 1 else 'their links'} in {_time(fine)}.",
+            subject=f"{counted(len(fine), 'NIC')}, at most {share(most.percent)}",
+            data={"nics": len(fine), "most_percent": most.percent},
+            seen=some([_line(load) for load in fine]),
+            evidence=_evidence(fine),
+        )
+    compared = {(load.nic.node, load.nic.name) for load in loads}
+    silent = {nic.place: _no_speed(nic.speed_mbps) for nic in nics if (nic.node, nic.name) not in compared}
+    if silent:
+        yield not_counted_finding(NO_SPEED, "The traffic of {}", silent, "private NIC")
+    if left := {c.node for c in changes.nodes} - {nic.node for nic in nics}:
+        reasons = {node: Unknown("No private NIC of the node is up and counted.") for node in left}
+        yield not_counted_finding(NO_SPEED, "The traffic of the private NICs of {}", reasons, "node")
+    if unknown := without_counts(cluster):
+        yield unknown_nodes_finding(
+            cluster, NOT_KNOWN, "The traffic of the private NICs of {}", unknown, "link-saturation"
+        )
+    elif not changes.nodes:
+        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+
+
+def _no_speed(speed: int | Unknown) -> Unknown:
+    return speed if isinstance(speed, Unknown) else Unknown("Its bytes were not counted.")
+
+
+def _full(same: Sequence[LinkLoad]) -> Finding:
+    most = max(same, key=lambda load: load.percent)
+    nodes = list(dict.fromkeys(load.nic.node for load in same))
+    network = same[0].nic.network
+    used = f"{share(most.percent)} of its {most.speed_mbps:,} Mbit/s"
+    title = f"{most.nic.place}{f' on {network}' if network else ''} {most.way} at {used}, averaged over {_time(same)}"
+    others = f"; {counted(len(same) - 1, 'other private NIC')} less" if len(same) > 1 else ""
+    return FULL.finding(
+        same[0].status,
+        f"{title}{others}.",
+        subject=f"{briefly((x.nic.place for x in same), 'NIC')}: {share(most.percent)}",
+        data={"nics": len(same), "most_percent": most.percent, "speed_mbps": most.speed_mbps},
+        seen=some([_line(load) for load in sorted(same, key=lambda x: (-x.percent, x.nic.node, x.nic.name))]),
+        expected=("Room for bursts",),
+        next=[
+            Remedy(
+                "Find out what the traffic is: blocks between instances, parallel query, or another user of the "
+                "network such as backup or storage.",
+                ("racwire watch", "ss -tun src ADDRESS_OF_THE_NIC"),
+                f"any user on {named(nodes, 'node')}",
+            ),
+            Remedy("Move other traffic to another network, or plan faster links or a second private network."),
+        ],
+        evidence=_evidence(same),
+        network=network,
+        nodes=nodes,
+        extent=(most.percent, "% of the speed"),
+    )
+
+
+def _line(load: LinkLoad) -> str:
+    return (
+        f"{load.nic.node}: {load.nic.name} {load.way} {load.mbit_s:,.1f} Mbit/s of {load.speed_mbps:,} "
+        f"({share(load.percent)})"
+    )
+
+
+def _time(loads: Sequence[LinkLoad]) -> str:
+    return span(max(load.nic.seconds for load in loads))
+
+
+def _evidence(loads: Sequence[LinkLoad]) -> list[tuple[str, str]]:
+    return [(node, topic) for node in dict.fromkeys(x.nic.node for x in loads) for topic in (TOPIC, "interfaces")]

@@ -1,0 +1,227 @@
+"""What do the alert logs of Clusterware and of the instances say about the interconnect in the last day?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from checks.model.check import check
+from checks.model.facts import AlertLog, Cluster, LogKind, MissingRight, NodeLogs, NodeSetup, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, lasting, listed
+from checks.plugins.log_messages import log_kinds as kinds
+from checks.plugins.log_messages.log_titles import STATUS, TEXTS, WARNS_WHEN_RECENT
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.log_events import LogEpisode, LogEvent, episodes
+
+_TOPIC = "alert logs"
+_NEAR_S = 300.0
+"""Seconds between a missing heartbeat and the eviction to which it led. Misscount is 30 s, a reboot takes minutes."""
+
+
+@check(
+    "log-lines",
+    question="What do the alert logs say about the interconnect in the last day?",
+    needs=("setups",),
+    uses=("clusterware",),
+    kinds=kinds.KINDS,
+)
+def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
+    """Reads the last day's lines of the alert logs of Clusterware, ASM and the databases on each node.
+
+    racwire searches the end of each log for a list of messages: missing network heartbeats (CRS-1610 to CRS-1612),
+    evictions (CRS-1607, CRS-1608, CRS-1609, CRS-1632, ORA-29740), GIPC and HAIP (CRS-7500, CRS-7503, CRS-5018), IPC
+    send timeouts, and errors of sending (ORA-27300). The lines are about the past: they prove no loss at present. Lines
+    of the last minutes support a cause.
+    """
+    setups = cluster.read_setups()
+    found = episodes(cluster)
+    evicted = [e for e in found if e.event is LogEvent.NODE_EVICTED]
+    own = [e for e in found if not _led_to_one_of(evicted, e)]
+    for same in alike(own, lambda e: (e.event, e.about if e.event is LogEvent.NODE_EVICTED else "", _is_now(e))):
+        yield _reported(same, [e for e in found if e not in own and same[0].about in (e.about, e.writer)])
+    yield from _transports(setups)
+    unread = list(_unread(setups))
+    yield from unread
+    read = [s.name for s in setups if isinstance(s.logs, NodeLogs) and any(map(_is_read, s.logs.logs))]
+    if not found and read:
+        yield _quiet(setups, read)
+    elif not found and not unread:
+        yield kinds.NOT_FOUND.finding(
+            Status.SKIPPED, "No alert log was read.", subject="no logs", evidence=[(s.name, _TOPIC) for s in setups]
+        )
+
+
+def _is_now(episode: LogEpisode) -> bool:
+    return episode.event is LogEvent.HEARTBEAT and episode.is_recent
+
+
+def _led_to_one_of(evicted: Sequence[LogEpisode], episode: LogEpisode) -> bool:
+    """Return whether an episode is the missing heartbeat that led to an eviction."""
+    return episode.event is LogEvent.HEARTBEAT and any(
+        e.about in (episode.about, episode.writer) and abs(e.ago_s - episode.ago_s) <= _NEAR_S for e in evicted
+    )
+
+
+def _reported(same: Sequence[LogEpisode], before: Sequence[LogEpisode]) -> Finding:
+    """Return the finding for episodes of one kind; `before` are the missing heartbeats that led to an eviction."""
+    last = min(same, key=lambda e: e.ago_s)
+    nodes = list(dict.fromkeys(node for e in same for node in e.nodes))
+    places = nodes if last.event is not LogEvent.NODE_EVICTED or last.about in nodes else [last.about, *nodes]
+    texts = TEXTS[last.event]
+    what, status = texts.sentence(same), STATUS[last.event]
+    if last.event is LogEvent.NODE_EVICTED:
+        kind = kinds.STILL_OUT if last.is_out else kinds.EVICTED
+        status = Status.FAIL if last.is_out else status
+        what += " and is not an active member of the cluster now" if last.is_out else ""
+    elif last.event is LogEvent.HEARTBEAT:
+        kind = kinds.HEARTBEAT_NOW if last.is_recent else kinds.HEARTBEAT_PAST
+    else:
+        kind = kinds.OF_EVENT[last.event]
+    if last.is_recent and last.event in WARNS_WHEN_RECENT:
+        status = Status.WARN
+    times = sum(e.times for e in same)
+    often = "" if times == 1 else f", {times} times in the last 24 h"
+    return kind.finding(
+        status,
+        f"{what}{often}, {'at' if times == 1 else 'the last time at'} {_clock(last)} ({_ago(last)}).",
+        subject=f"{texts.subject}: {briefly([e.about or e.writer for e in same], 'place')}",
+        data={
+            "event": last.event.value,
+            "times": times,
+            "last_at": last.last_at.isoformat(),
+            "ago_s": round(last.ago_s),
+            "is_recent": last.is_recent,
+            "percent_of_misscount": max(e.worst_percent for e in (*same, *before)) or None,
+        },
+        seen=some([line for e in (*before, *same) for line in e.lines], 8),
+        next=texts.next(same),
+        evidence=[(node, _TOPIC) for node in nodes],
+        nodes=places if last.event in (LogEvent.NODE_EVICTED, LogEvent.HEARTBEAT) else nodes,
+    )
+
+
+def _clock(episode: LogEpisode) -> str:
+    return f"{episode.last_at:%Y-%m-%d %H:%M:%S}"
+
+
+def _ago(episode: LogEpisode) -> str:
+    return f"{lasting(episode.ago_s)} ago" if episode.ago_s >= 0 else "ahead of the node's clock: another time zone"
+
+
+def _is_read(log: AlertLog) -> bool:
+    return not isinstance(log.lines, Unknown)
+
+
+def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
+    logs = [log for s in setups if isinstance(s.logs, NodeLogs) for log in s.logs.logs if _is_read(log)]
+    return kinds.QUIET.finding(
+        Status.PASS,
+        f"In {counted(len(logs), 'alert log')} of {named(read, 'node')}, racwire found none of the messages on its "
+        "list in the last 24 h.",
+        subject=f"{counted(len(logs), 'log')} searched",
+        seen=some([log.path for log in logs]),
+        evidence=[(node, _TOPIC) for node in read],
+        nodes=read,
+    )
+
+
+def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
+    """Yield a finding for each database whose instances logged the transport that they chose."""
+    chosen = {
+        (log.database, log.owner): (log.ipc, setup.name)
+        for setup in setups
+        if isinstance(setup.logs, NodeLogs)
+        for log in setup.logs.logs
+        if log.kind is LogKind.DATABASE and log.ipc and _runs(setup, log.owner)
+    }
+    for same in alike(chosen, lambda key: key[0]):
+        if len(same) < 2:
+            continue
+        transports = {chosen[key][0] for key in same}
+        nodes = list(dict.fromkeys(chosen[key][1] for key in same))
+        seen = some([f"{instance}: {chosen[database, instance][0]}" for database, instance in same])
+        instances = named([instance for _, instance in same], "instance")
+        evidence = [(node, _TOPIC) for node in nodes]
+        if len(transports) == 1:
+            yield kinds.IPC_SAME.finding(
+                Status.PASS,
+                f"{instances} chose the same transport at their start: {transports.pop()}.",
+                subject=same[0][0], seen=seen, evidence=evidence,
+            )  # fmt: skip
+            continue
+        yield kinds.IPC_DIFFERS.finding(
+            Status.WARN,
+            f"{instances} chose different transports at their start: {listed(sorted(transports))}.",
+            subject=f"{same[0][0]}: {len(transports)} transports",
+            data={"transports": len(transports)},
+            seen=seen,
+            expected=("The same transport for all instances",),
+            next=[
+                Remedy(
+                    "Display the transport that each home is linked with, and link all homes alike.",
+                    ("$ORACLE_HOME/bin/skgxpinfo",),
+                    f"the owner of the database's home on {listed(nodes)}",
+                )
+            ],
+            evidence=evidence,
+            nodes=nodes,
+        )
+
+
+def _runs(setup: NodeSetup, instance: str) -> bool:
+    return isinstance(setup.instances, Unknown) or instance in setup.instances
+
+
+def _unread(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
+    """Yield a finding for logs that were not read: UNKNOWN for want of a right or of time, else SKIPPED."""
+    for setup in setups:
+        logs = setup.logs
+        evidence = [(setup.name, _TOPIC)]
+        if logs is None:
+            continue
+        if isinstance(logs, Unknown):
+            yield kinds.NOT_FOUND.finding(
+                Status.SKIPPED, f"The alert logs of {setup.name} were not read: {logs.reason}.",
+                subject=f"{setup.name}: not read", evidence=evidence, nodes=[setup.name],
+            )  # fmt: skip
+            continue
+        missing = list(_missing(setup, logs))
+        refused = [u for log in logs.logs if isinstance(u := log.lines, Unknown) and _matters(setup, log)]
+        if logs.closed and missing:
+            right = MissingRight(f"list {logs.closed[0]} and read the logs in it, as the Grid owner or root")
+            refused.append(Unknown(f"this user may not list {logs.closed[0]}", right))
+        if refused or logs.cut:
+            why = "; ".join(dict.fromkeys((*(u.reason for u in refused[:2]), *([logs.cut] if logs.cut else []))))
+            yield kinds.NOT_READ.finding(
+                Status.UNKNOWN, f"Alert logs of {setup.name} could not be read: {why}.",
+                subject=f"{setup.name}: not read", seen=some([u.reason for u in refused]),
+                next=[_by_hand(setup.name)], evidence=evidence, nodes=[setup.name], lacks=refused,
+            )  # fmt: skip
+        elif missing:
+            places = listed(logs.looked_in) or "no ORACLE_BASE that olr.loc, oratab and orabasetab name"
+            yield kinds.NOT_FOUND.finding(
+                Status.SKIPPED,
+                f"racwire found no alert log of {listed(missing)} on {setup.name}; it searched {places}.",
+                subject=f"{setup.name}: not found", evidence=evidence, nodes=[setup.name], next=[_by_hand(setup.name)],
+            )  # fmt: skip
+
+
+def _by_hand(node: str) -> Remedy:
+    return Remedy(
+        "Find the log of a database by its own view, and search it.",
+        ("SELECT value FROM v$diag_info WHERE name = 'Diag Trace';",),
+        f"the owner of the database's home on {node}",
+    )
+
+
+def _missing(setup: NodeSetup, logs: NodeLogs) -> Iterator[str]:
+    """Yield what runs on a node and has no readable log: Clusterware, and the instances."""
+    found = {(log.kind, log.owner) for log in logs.logs if _is_read(log)}
+    if not isinstance(setup.daemons, Unknown) and setup.daemons and LogKind.CLUSTERWARE not in {k for k, _ in found}:
+        yield "Clusterware"
+    running: Iterable[str] = () if isinstance(setup.instances, Unknown) else setup.instances
+    yield from (name for name in running if name not in {owner for _, owner in found})
+
+
+def _matters(setup: NodeSetup, log: AlertLog) -> bool:
+    return log.kind is LogKind.CLUSTERWARE or _runs(setup, log.owner)

@@ -1,0 +1,174 @@
+"""The sentences and next steps for the events of alert logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from checks.model.finding import Remedy, Status
+from checks.model.wording import listed
+from checks.plugins.shared.grouping import named
+from checks.rules.log_events import LogEpisode, LogEvent
+
+_Same = Sequence[LogEpisode]
+_PATHS = Remedy("Test the private networks between all nodes, with packets of all sizes.", ("racwire check df-ping",))
+
+
+@dataclass(frozen=True)
+class EventTexts:
+    """How an event reads."""
+
+    subject: str
+    sentence: Callable[[_Same], str]
+    """The start of the title, for all episodes of the event."""
+    next: Callable[[_Same], list[Remedy]]
+
+
+def _writers(same: _Same, noun: str = "instance") -> str:
+    return named([e.writer for e in same], noun)
+
+
+def _nodes(same: _Same) -> str:
+    return listed(dict.fromkeys(node for e in same for node in e.nodes))
+
+
+def _about(same: _Same, otherwise: str) -> str:
+    found = list(dict.fromkeys(e.about for e in same if e.about))
+    return listed(found) if 0 < len(found) <= 3 else otherwise
+
+
+def _read(same: _Same, pattern: str) -> Remedy:
+    return Remedy(
+        "Read the lines before and after, on all nodes, with the system log of that minute.",
+        (f"grep -n -E '{pattern}' ALERT_LOG | tail -n 20", "journalctl --since '1 hour ago' -k"),
+        f"the Grid owner on {_nodes(same)}",
+    )
+
+
+def _heartbeat(same: _Same) -> str:
+    worst = max(e.worst_percent for e in same)
+    peers = _about(same, "other nodes")
+    return f"Clusterware on {_writers(same, 'node')} missed the network heartbeat of {peers} for {worst} % of misscount"
+
+
+def _evicted(same: _Same) -> str:
+    return f"{same[0].about or same[0].writer} was evicted from the cluster"
+
+
+def _instance_evicted(same: _Same) -> str:
+    own = [e.writer for e in same if e.about == e.writer]
+    if own:
+        was = "was" if len(set(own)) == 1 else "were"
+        return f"{named(own, 'instance')} {was} evicted by another instance (ORA-29740)"
+    return f"{_writers(same)} evicted {_about(same, 'other instances')}"
+
+
+def _send_timeout(same: _Same) -> str:
+    return f"Messages between {_writers(same)} and {_about(same, 'other instances')} timed out (IPC send timeout)"
+
+
+def _gipc(same: _Same) -> str:
+    return f"Clusterware on {_writers(same, 'node')} had no connection to {_about(same, 'another node')} (GIPC, HAIP)"
+
+
+def _route(same: _Same) -> str:
+    route = _about(same, "of another program")
+    return f"Clusterware on {_writers(same, 'node')} removed the route {route} from the range of HAIP"
+
+
+def _hung(same: _Same) -> str:
+    return f"{_writers(same)} reported a hung process of the global cache (ORA-29770)"
+
+
+TEXTS = {
+    LogEvent.HEARTBEAT: EventTexts(
+        "heartbeat missing", _heartbeat, lambda same: [_PATHS, _read(same, "CRS-16(0[789]|1[012]|32)")]
+    ),
+    LogEvent.NODE_EVICTED: EventTexts(
+        "evicted",
+        _evicted,
+        lambda same: [
+            _PATHS,
+            _read(same, "CRS-16(0[789]|1[012]|32|56)"),
+            Remedy(
+                "Find out whether the node runs, and in which state its stack is.",
+                ("olsnodes -s -t", "crsctl stat res -t -init"),
+                f"the Grid owner on {same[0].about or same[0].writer}",
+            ),
+        ],
+    ),
+    LogEvent.INSTANCE_EVICTED: EventTexts(
+        "instance evicted",
+        _instance_evicted,
+        lambda same: [
+            Remedy(
+                "Read the reason of the reconfiguration in the traces of LMON: reason 3 is a failure of communication.",
+                ("grep -h 'kjxgrrcfgchk: Initiating reconfig' *_lmon_*.trc | tail -n 5",),
+                f"the owner of the database's home on {_nodes(same)}",
+            ),
+            _PATHS,
+        ],
+    ),
+    LogEvent.SEND_TIMEOUT: EventTexts(
+        "IPC send timeout",
+        _send_timeout,
+        lambda same: [
+            _PATHS,
+            Remedy(
+                "Find out whether the receiver had CPU at that time: a process without CPU does not answer either.",
+                ("sar -q -s HH:MM:SS", "sar -u ALL -s HH:MM:SS"),
+                "any user on the node of the receiver",
+            ),
+        ],
+    ),
+    LogEvent.GIPC: EventTexts(
+        "GIPC, HAIP", _gipc, lambda same: [_PATHS, _read(same, "CRS-(7500|7503|42216|5017|2674)")]
+    ),
+    LogEvent.FOREIGN_ROUTE: EventTexts(
+        "foreign route",
+        _route,
+        lambda same: [
+            Remedy(
+                "Search the program that adds the route: zeroconf, or the USB interface of a management controller.",
+                ("ip route show table all | grep 169.254", "grep -i zeroconf /etc/sysconfig/network"),
+                f"root on {_nodes(same)}",
+            )
+        ],
+    ),
+    LogEvent.NO_BUFFERS: EventTexts(
+        "no buffer space",
+        lambda same: f"The kernel had no buffer space for messages of {_writers(same)} (ORA-27300, status 105)",
+        lambda same: [
+            Remedy(
+                "Compare the MTU of lo (16436 at most) and vm.min_free_kbytes (0.4 % of the memory per NUMA node).",
+                ("ip link show lo", "sysctl vm.min_free_kbytes", "numactl --hardware"),
+                f"root on {_nodes(same)}",
+            )
+        ],
+    ),
+    LogEvent.SEND_FAILED: EventTexts(
+        "send failed",
+        lambda same: f"The kernel refused messages of {_writers(same)} (ORA-27300)",
+        lambda same: [_PATHS, _read(same, "ORA-2730[012]")],
+    ),
+    LogEvent.HUNG: EventTexts(
+        "process hung",
+        _hung,
+        lambda same: [
+            Remedy(
+                "Compare CPU, memory and swapping of that minute.",
+                ("sar -u ALL -s HH:MM:SS", "sar -W -s HH:MM:SS"),
+                f"any user on {_nodes(same)}",
+            )
+        ],
+    ),
+    LogEvent.RECONFIGURED: EventTexts(
+        "reconfigured", lambda same: f"The instances with {_writers(same)} reconfigured", lambda same: []
+    ),
+}
+STATUS = dict.fromkeys(LogEvent, Status.WARN) | {
+    LogEvent.FOREIGN_ROUTE: Status.INFO,
+    LogEvent.RECONFIGURED: Status.INFO,
+    LogEvent.GIPC: Status.INFO,
+}
+WARNS_WHEN_RECENT = (LogEvent.GIPC, LogEvent.FOREIGN_ROUTE)

@@ -1,0 +1,342 @@
+"""Do the private NICs count errors, drops or link changes?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed, span
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.nic_counts import (
+    FaultyNic,
+    NicFault,
+    PrivateNic,
+    discarding,
+    faults_of,
+    loss_ends,
+    percent_of,
+    private_nics_counted,
+)
+from checks.rules.node_counts import without_counts
+
+_STATISTICS = "Linux, Documentation/networking/statistics.rst"
+QUIET = Kind("IC-NIC-001", "The private NICs counted no error and no drop in the interval")
+CORRUPT = Kind(
+    "IC-NIC-002",
+    "A private NIC received corrupt frames, or lost the carrier while sending",
+    "The NIC discards a corrupt frame, and the block in it is lost. A cable, a transceiver, a switch port or the NIC "
+    "itself damages frames; so does a duplex mismatch.",
+    ("MOS 563566.1, cause 1", _STATISTICS),
+)
+OVERRUN = Kind(
+    "IC-NIC-003",
+    "A private NIC had no buffer for packets that arrived",
+    "The packets reached the NIC, and it dropped them because the node fetched earlier ones too slowly: the receive "
+    "rings are too small, or one CPU serves too many packets.",
+    ("MOS 563566.1, cause 16", _STATISTICS),
+)
+DROPPED = Kind(
+    "IC-NIC-004",
+    "The kernel dropped packets that a private NIC had received",
+    "The driver or the kernel dropped the packets before any protocol received them: for want of memory, because of a "
+    "VLAN or protocol that the node does not speak, or in a full ring of a virtual NIC.",
+    ("MOS 563566.1, cause 15", _STATISTICS),
+)
+SEND_QUEUE = Kind(
+    "IC-NIC-005",
+    "A node drops packets in its own send queue",
+    "The packets never left the node: its queue for the private NIC is too short or limits the rate (a queue "
+    "discipline such as tbf or htb), or the driver refused them. The network between the nodes did not lose them.",
+    ("MOS 563566.1, cause 17", "Linux, man tc(8)"),
+)
+LINK = Kind(
+    "IC-NIC-006",
+    "The link of a private NIC went down or came up in the interval",
+    "Without a link no packet passes, and the switch may block the port for seconds after it comes back. A loose "
+    "cable, a failing transceiver or a switch port that restarts is the usual reason.",
+    ("MOS 563566.1, causes 1, 11 and 22",),
+)
+OTHER = Kind(
+    "IC-NIC-007",
+    "A private NIC counted other errors",
+    "Each such frame is lost. Length errors are frames longer than the NIC accepts: then a peer has a larger MTU. "
+    "Collisions occur at half duplex.",
+    ("MOS 563566.1, causes 1, 5 and 13", _STATISTICS),
+)
+NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
+
+_KINDS = {
+    NicFault.CORRUPT: CORRUPT,
+    NicFault.OVERRUN: OVERRUN,
+    NicFault.DROPPED: DROPPED,
+    NicFault.SEND_QUEUE: SEND_QUEUE,
+    NicFault.LINK: LINK,
+    NicFault.OTHER: OTHER,
+}
+
+
+@check(
+    "nic-counters",
+    question="Do the private NICs count errors, drops or link changes?",
+    needs=("networks", "counters"),
+    uses=("nodes", "activity"),
+    kinds=(QUIET, CORRUPT, OVERRUN, DROPPED, SEND_QUEUE, LINK, OTHER, NOT_KNOWN),
+)
+def nic_counters(cluster: Cluster) -> Iterator[Finding]:
+    """Compares the counters of each private NIC, bond member and send queue between two readings.
+
+    CRC, frame and carrier errors are failures. Missed packets, overruns of the FIFO, drops in the send queue and link
+    changes are failures where the same run lost blocks at the node, else warnings. Linux also counts packets that no
+    protocol wants as dropped, so drops count from device_drop_warn_percent of the packets and from 2 a second on.
+    Counters of the driver (`ethtool -S`), such as rx_out_of_buffer, are not read.
+    """
+    if isinstance(cluster.counters, Unknown):
+        return
+    changes = [c for c in cluster.counters.nodes if not isinstance(c.system.nics, Unknown)]
+    nics, ends = private_nics_counted(cluster, changes), loss_ends(cluster)
+    faults = [fault for nic in nics for fault in faults_of(nic, cluster.thresholds, ends)]
+    for same in alike(faults, lambda f: (f.nic.network, f.fault, f.status)):
+        yield _finding(cluster, same)
+    unseen = discarding(nics, faults)
+    if unseen:
+        yield _discarding(unseen, max(n.seconds for n in nics), ends.senders)
+    ill = {(f.nic.node, f.nic.name) for f in faults}
+    quiet = [n for n in nics if (n.node, n.name) not in ill and n.node not in unseen]
+    if quiet and not faults and not unseen:
+        few = sum(n.few_dropped for n in quiet)
+        drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
+        yield QUIET.finding(
+            Status.PASS,
+            f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {_time(quiet)}.",
+            subject=f"{counted(len(quiet), 'NIC')} quiet",
+            seen=some([_traffic(nic) for nic in quiet]),
+            evidence=_evidence([n.node for n in quiet]),
+        )
+    yield from _not_known(cluster, cluster.counters, {n.node for n in nics})
+
+
+def _not_known(cluster: Cluster, changes: CounterChanges, judged: set[str]) -> Iterator[Finding]:
+    left = [change for change in changes.nodes if change.node not in judged]
+    if left:
+        reasons = {change.node: _reason(change) for change in left}
+        yield not_counted_finding(NOT_KNOWN, "Whether the private NICs of {} count errors", reasons, "node")
+    if unknown := without_counts(cluster):
+        title = "Whether the private NICs of {} count errors"
+        yield unknown_nodes_finding(cluster, NOT_KNOWN, title, unknown, "nic-counters")
+    elif not changes.nodes:
+        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+
+
+def _reason(change: CounterChange) -> Unknown:
+    if isinstance(change.system.nics, Unknown):
+        return change.system.nics
+    return Unknown("The node has no private NIC whose counters were read.")
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
+    fault, status = same[0].fault, same[0].status
+    nodes = list(dict.fromkeys(f.nic.node for f in same))
+    number, seconds = sum(f.number for f in same), max(f.nic.seconds for f in same)
+    network = same[0].nic.network
+    at = f"{_places(same)}{f' on {network}' if network else ''}"
+    return _KINDS[fault].finding(
+        status,
+        _title(same, at, number, span(seconds)),
+        subject=f"{briefly((f.nic.place for f in same), 'NIC')}: {_brief(fault, number)}",
+        data={"nics": len(same), "number": number, "seconds": seconds},
+        seen=some([_line(f) for f in sorted(same, key=lambda f: (-f.number, f.nic.node, f.nic.name))]),
+        expected=(_EXPECTED[fault],),
+        next=_steps(same, nodes),
+        evidence=_evidence(nodes),
+        network=network,
+        nodes=nodes,
+        extent=(number / seconds, "a second on average") if seconds > 0 else None,
+    )
+
+
+_EXPECTED = {
+    NicFault.CORRUPT: "0",
+    NicFault.OVERRUN: "0",
+    NicFault.DROPPED: "A few packets of protocols that the node does not speak",
+    NicFault.SEND_QUEUE: "0",
+    NicFault.LINK: "No change of the link",
+    NicFault.OTHER: "0",
+}
+
+
+def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
+    match same[0].fault:
+        case NicFault.CORRUPT:
+            carrier = sum(f.counts.get("tx_carrier_errors", 0) for f in same)
+            corrupt = f"received {counted(number - carrier, 'corrupt frame')}" if number > carrier else ""
+            lost = f"lost the carrier {_times(carrier)} while sending" if carrier else ""
+            return f"{at} {' and '.join(filter(None, (corrupt, lost)))} in {time}."
+        case NicFault.OVERRUN:
+            return f"{at} had no buffer for {counted(number, 'packet')} that arrived in {time}, and dropped them."
+        case NicFault.DROPPED:
+            return f"The kernel dropped {counted(number, 'packet')} that {at} had received in {time}."
+        case NicFault.SEND_QUEUE:
+            nodes = named((f.nic.node for f in same), "node")
+            where = named((f.nic.name for f in same), "NIC")
+            network = f" to {same[0].nic.network}" if same[0].nic.network else ""
+            return (
+                f"{nodes} dropped {counted(number, 'packet')} in the send queue of {where}{network} in {time}: they "
+                "never left the node."
+            )
+        case NicFault.LINK:
+            return f"The link of {at} went down or came up {_times(number)} in {time}."
+        case NicFault.OTHER:
+            kinds = listed(dict.fromkeys(_NAMES.get(name, name) for f in same for name in f.counts))
+            return f"{at} counted {counted(number, 'error')} in {time}: {kinds}."
+
+
+_NAMES = {
+    "rx_errors": "receive errors",
+    "tx_errors": "send errors",
+    "rx_length_errors": "frames of a wrong length",
+    "tx_fifo_errors": "send FIFO errors",
+    "tx_aborted_errors": "aborted sends",
+    "collisions": "collisions",
+}
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def _brief(fault: NicFault, number: int) -> str:
+    what = {
+        NicFault.CORRUPT: f"{number:,} corrupt",
+        NicFault.OVERRUN: f"{number:,} without a buffer",
+        NicFault.DROPPED: f"{number:,} dropped",
+        NicFault.SEND_QUEUE: f"{number:,} not sent",
+        NicFault.LINK: counted(number, "link change"),
+        NicFault.OTHER: counted(number, "error"),
+    }
+    return what[fault]
+
+
+def _places(same: Sequence[FaultyNic]) -> str:
+    return named((f.nic.place for f in same), "private NIC")
+
+
+def _line(found: FaultyNic) -> str:
+    nic = found.nic
+    counts = ", ".join(f"{name} +{value:,}" for name, value in found.counts.items())
+    way = "tx" if found.fault is NicFault.SEND_QUEUE else "rx"
+    if found.fault is NicFault.LINK:
+        return f"{nic.node}: {nic.name} {counts}"
+    passed = counted(nic.counts.value(f"{way}_packets"), "packet")
+    part = share(percent_of(found.number, nic, way))
+    return f"{nic.node}: {nic.name} {counts}; {passed} {'sent' if way == 'tx' else 'received'} ({part})"
+
+
+def _traffic(nic: PrivateNic) -> str:
+    received, sent = nic.counts.value("rx_packets"), nic.counts.value("tx_packets")
+    return f"{nic.node}: {nic.name} {received:,} packets received, {sent:,} sent, {nic.few_dropped:,} dropped"
+
+
+def _time(nics: Sequence[PrivateNic]) -> str:
+    return span(max(nic.seconds for nic in nics))
+
+
+def _evidence(nodes: Sequence[str]) -> list[tuple[str, str]]:
+    return [(node, TOPIC) for node in dict.fromkeys(nodes)]
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+def _steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
+    names = list(dict.fromkeys(f.nic.name for f in same))[:3]
+    where = f"root on {named(nodes, 'node')}"
+    port = Remedy(
+        f"Ask the network team for the error counters and the log of the switch port of {_places(same)}; then exchange "
+        "the cable and the transceiver, one at a time."
+    )
+    match same[0].fault:
+        case NicFault.CORRUPT | NicFault.OTHER:
+            look = Remedy(
+                "Check that the counters still grow, what was negotiated, and the light levels of an optical "
+                "transceiver.",
+                _each(names, "ip -s -s link show ETH", "ethtool ETH", "ethtool -S ETH", "ethtool -m ETH"),
+                where,
+            )
+            return [look, port]
+        case NicFault.OVERRUN:
+            look = Remedy(
+                "Compare the receive ring with its maximum, and find the CPUs that serve the NIC.",
+                _each(names, "ethtool -g ETH", "ethtool -S ETH", "grep ETH /proc/interrupts"),
+                where,
+            )
+            change = Remedy(
+                "Enlarge the receive ring to the maximum that `ethtool -g` shows, on one node after the other: many "
+                "drivers take the link down for a second. Keep the value in the configuration of the NIC.",
+                _each(names[:1], "ethtool -G ETH rx MAXIMUM"),
+                where,
+                is_change=True,
+            )
+            return [look, change]
+        case NicFault.DROPPED:
+            look = Remedy(
+                "Find out what is dropped: drops for want of memory and full rings of virtual NICs are in the counters "
+                "of the driver; packets of other VLANs and protocols show in a capture.",
+                _each(names, "ethtool -S ETH", "tcpdump -c 50 -nei ETH not ip and not arp"),
+                where,
+            )
+            return [look]
+        case NicFault.SEND_QUEUE:
+            return _queue_steps(names, where)
+        case NicFault.LINK:
+            look = Remedy(
+                "Read when the link changed, and what was negotiated.",
+                ("dmesg -T | grep -iE 'link (is )?(up|down)'", *_each(names, "ethtool ETH")),
+                where,
+            )
+            return [look, port]
+
+
+def _queue_steps(names: Sequence[str], where: str) -> list[Remedy]:
+    return [
+        Remedy(
+            "Read the queue discipline, its limits and its drops, and the length of the queue.",
+            _each(names, "tc -s qdisc show dev ETH", "ip -s link show ETH"),
+            where,
+        ),
+        Remedy(
+            "Find out who set a rate limit or a short queue, and remove it: the default discipline suits an "
+            "interconnect.",
+            _each(names[:1], "tc qdisc del dev ETH root"),
+            where,
+            is_change=True,
+        ),
+    ]
+
+
+def _each(names: Sequence[str], *commands: str) -> tuple[str, ...]:
+    return tuple(command.replace("ETH", name) for name in names for command in commands)
+
+
+def _discarding(discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
+    nodes, number = list(discards), sum(discards.values())
+    return SEND_QUEUE.finding(
+        Status.FAIL if senders.intersection(nodes) else Status.WARN,
+        f"The kernel of {named(nodes, 'node')} discarded {counted(number, 'packet')} when sending in {span(seconds)}: "
+        "they never left the node.",
+        subject=f"{briefly(nodes, 'node')}: {number:,} not sent",
+        data={"number": number, "seconds": seconds},
+        seen=some(
+            [f"{node}: Udp SndbufErrors and Ip OutDiscards grew, by up to {n:,}" for node, n in discards.items()]
+        ),
+        expected=("0",),
+        next=_queue_steps(("ETH",), f"root on {named(nodes, 'node')}"),
+        evidence=_evidence(nodes),
+        nodes=nodes,
+        extent=(number / seconds, "a second on average") if seconds > 0 else None,
+    )

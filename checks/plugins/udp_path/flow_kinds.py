@@ -1,0 +1,61 @@
+"""The kinds of findings of udp-path: meaning, consequence and source of each code."""
+
+from __future__ import annotations
+
+from checks.model.check import Kind
+
+_HASH = "IEEE 802.1AX, 6.2.4: each conversation stays on one link of an aggregation"
+
+PASSES = Kind("IC-FLOW-001", "Full-size UDP datagrams from several source ports arrive on all paths")
+SHORT_MEMBER = Kind(
+    "IC-FLOW-002",
+    "Some source ports of a path lose every full-size UDP datagram, others none",
+    "A link aggregation sends each source port over one of its links, and one link carries no packets of this size. "
+    "Pings have no ports and took another link. Instances whose flows take the bad link lose every block.",
+    (_HASH, "MOS 563566.1, causes 5, 11 and 12"),
+)
+DEAD_MEMBER = Kind(
+    "IC-FLOW-003",
+    "Some source ports of a path lose every UDP datagram, others none",
+    "A link aggregation sends each source port over one of its links, and one link passes nothing. Pings have no ports "
+    "and took another link.",
+    (_HASH, "MOS 563566.1, cause 11"),
+)
+NONE = Kind(
+    "IC-FLOW-004",
+    "No UDP datagram arrives at a node, although pings pass",
+    "Something on the path or on the node drops UDP and lets ICMP pass, and blocks travel by UDP.",
+    ("MOS 563566.1, cause 8",),
+)
+IN_PART = Kind(
+    "IC-FLOW-005",
+    "UDP datagrams are lost in part, although pings pass",
+    "Reasons are a limit on the rate of UDP in a switch or on a node, a link that loses packets, or a node that is "
+    "short of CPU. Which datagrams are lost does not depend on the source port alone.",
+    ("MOS 563566.1, causes 8, 20 and 21",),
+)
+UNDECIDED = Kind(
+    "IC-FLOW-006",
+    "Whether UDP datagrams arrive is not decided",
+    "A kernel limits its 'port unreachable' answers, and a filter can drop them: a missing answer is no lost datagram.",
+)
+NOT_SENT = Kind("IC-FLOW-007", "No UDP datagram was sent on a path")
+LARGE_LOST = Kind(
+    "IC-FLOW-008",
+    "Full-size UDP datagrams vanish from every source port, although full-size pings pass",
+    "A filter drops UDP packets by their size, or a limit on the rate of UDP leaves no room for them. Each block of "
+    "8 KB is such a packet.",
+    ("MOS 563566.1, causes 8, 12 and 21",),
+)
+REFUSED = Kind(
+    "IC-FLOW-009",
+    "A packet filter refuses UDP datagrams between private addresses",
+    "The filter itself answers. Clusterware needs a private network without packet filters, and blocks travel by UDP "
+    "on any port.",
+    ("MOS 563566.1, cause 8",),
+)
+ICMP_ONLY = Kind(
+    "IC-FLOW-010",
+    "Full-size UDP datagrams pass where pings do not",
+    "The switches and nodes on the path carry packets of this size, and drop or limit pings. Blocks travel by UDP.",
+)

@@ -1,0 +1,142 @@
+"""Neighbour entries for private addresses of peers, against the NICs that have these addresses."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from checks.model.facts import Cluster, Interface, Neighbour, Node, PrivateNetwork, Unknown
+from checks.model.networks import layers_below
+
+IN_USE = ("reachable", "permanent", "noarp", "delay", "probe")
+"""States of an entry that is in use; a stale entry may be of a NIC that was replaced."""
+_BY_HAND = ("permanent", "noarp")
+_NO_ANSWER = ("failed", "incomplete")
+
+
+class Whose(Enum):
+    """Whose MAC address an entry has."""
+
+    OWN = "the peer's own NIC"
+    OTHER_NIC = "another NIC of the peer"
+    SET = "entered by hand"
+    STRANGER = "no NIC of the peer"
+
+
+@dataclass(frozen=True)
+class NeighbourEntry:
+    """What a node has for a private address of a peer."""
+
+    node: str
+    interface: str
+    ip: str
+    mac: str
+    state: str
+    network: str
+    peer: str
+    peer_nic: str
+    peer_mac: str
+    whose: Whose
+    other_nic: str = ""
+    """The other NIC of the peer that has the MAC address."""
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the entry is in use now."""
+        return self.state in IN_USE
+
+    @property
+    def line(self) -> str:
+        """The entry and the MAC address that it should have, as one line."""
+        there = f"{self.peer_nic} of {self.peer} has {self.peer_mac}"
+        also = f", {self.other_nic} has {self.mac}" if self.other_nic else ""
+        return f"{self.node}: {self.ip} has {self.mac} ({self.state}) on {self.interface}; {there}{also}"
+
+
+def neighbour_entries(cluster: Cluster) -> tuple[NeighbourEntry, ...]:
+    """Return the entries for private addresses of peers that one node has, those in use after the pings first.
+
+    Left out are the addresses that several nodes have, and peers with two private NICs in one subnet, where each NIC
+    answers for all addresses (ip-sysctl, arp_ignore).
+    """
+    found = {(e.node, e.ip): e for e in _entries(cluster)}
+    return tuple(found.values())
+
+
+def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
+    owners = dict(_owners(cluster))
+    known = [
+        (node.name, entry.interface, entry.ip, entry.mac_address, entry.state)
+        for node in cluster.read_nodes()
+        for entry in node.neighbours
+        if _is_usable(node, entry)
+    ]
+    # Later ones replace earlier ones: the nodes were read before the pings.
+    states = {(node, ip): state for node, _, ip, _, state in known if state in _BY_HAND}
+    for path in () if isinstance(cluster.paths, Unknown) else cluster.paths:
+        if path.neighbour_mac and (port := _port(cluster, path.network, path.from_node)):
+            state = states.get((path.from_node, path.destination_ip), "reachable")
+            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state))
+    for name, interface, ip, mac, state in known:
+        if ip not in owners or not mac or state in _NO_ANSWER:
+            continue
+        network, peer, nic = owners[ip]
+        if peer.name != name:
+            whose, other = _whose(peer, nic, mac.casefold(), state)
+            if whose is Whose.OTHER_NIC and _has_two_in_subnet(cluster, network):
+                continue
+            yield NeighbourEntry(
+                name, interface, ip, mac.casefold(), state, network.name, peer.name, nic.name,
+                nic.mac_address.casefold(), whose, other,
+            )  # fmt: skip
+
+
+def _is_usable(node: Node, entry: Neighbour) -> bool:
+    """Return whether the node can use an entry. After a HAIP moved, the old NIC keeps entries for the range of HAIP."""
+    interface = node.interface(entry.interface)
+    if interface is None or not entry.ip.startswith("169.254."):
+        return True
+    try:
+        ip = ipaddress.IPv4Address(entry.ip)
+        own = [ipaddress.IPv4Interface(f"{a.ip}/{a.prefix_length}").network for a in interface.addresses if "." in a.ip]
+    except ValueError:
+        return True
+    return any(ip in network for network in own)
+
+
+def _owners(cluster: Cluster) -> Iterator[tuple[str, tuple[PrivateNetwork, Node, Interface]]]:
+    found = [
+        (address.ip, (network, node, interface))
+        for network in ([] if isinstance(cluster.networks, Unknown) else cluster.networks)
+        for port in network.ports
+        if (node := cluster.node(port.node)) and (interface := node.interface(port.interface))
+        if interface.mac_address
+        for address in interface.addresses
+    ]
+    nodes = Counter(ip for ip, _ in {(ip, node.name) for ip, (_, node, _) in found})
+    yield from (pair for pair in found if nodes[pair[0]] == 1)
+
+
+def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str]:
+    # The members of a bond answer with MAC addresses of their own in mode balance-alb, and after a failover with
+    # fail_over_mac.
+    own = [nic, *(lower for _, lower, _ in layers_below(peer, nic))]
+    if mac in (i.mac_address.casefold() for i in own):
+        return Whose.OWN, ""
+    other = next((i.name for i in peer.interfaces if i.mac_address.casefold() == mac), "")
+    if other:
+        return Whose.OTHER_NIC, other
+    return (Whose.SET if state in _BY_HAND else Whose.STRANGER), ""
+
+
+def _has_two_in_subnet(cluster: Cluster, network: PrivateNetwork) -> bool:
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    return sum(n.subnet == network.subnet for n in networks) > 1
+
+
+def _port(cluster: Cluster, network: str, node: str) -> str:
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    return next((p.interface for n in networks if n.name == network for p in n.ports if p.node == node), "")

@@ -1,0 +1,218 @@
+"""Rules for the counters of private NICs over the interval: errors, drops, link changes, traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from checks.model.facts import Activity, Cluster, CounterChange, CounterGroup, Thresholds, Unknown
+from checks.model.finding import Status
+from checks.model.known_instances import active, node_of
+from checks.model.networks import layers_below, nics_of
+from checks.rules.lost_blocks import loss_of
+
+
+class NicFault(Enum):
+    """What the counters of a NIC show (Linux, Documentation/networking/statistics.rst)."""
+
+    CORRUPT = "corrupt frames, or a carrier lost while sending"
+    OVERRUN = "no buffer for received packets"
+    DROPPED = "received packets dropped by the kernel"
+    SEND_QUEUE = "packets dropped before they left the node"
+    LINK = "the link went down or up"
+    OTHER = "other errors"
+
+
+@dataclass(frozen=True)
+class PrivateNic:
+    """The growth of the counters of one private NIC, or of a layer above it such as a bond."""
+
+    node: str
+    name: str
+    network: str
+    """Its private network; empty for a NIC below several networks."""
+    seconds: float
+    is_lowest: bool
+    """Whether it is the NIC itself; the layers above repeat its counts, and have queues of their own."""
+    is_up: bool
+    speed_mbps: int | Unknown
+    counts: CounterGroup
+    discards: int = 0
+    """Packets that the kernel of the node discarded when sending, on all NICs: Udp.SndbufErrors with Ip.OutDiscards."""
+
+    @property
+    def place(self) -> str:
+        """The NIC for a sentence: `eth2 of rac2`."""
+        return f"{self.name} of {self.node}"
+
+    @property
+    def few_dropped(self) -> int:
+        """Packets that it dropped, of a NIC without a fault; those of the layers above repeat those of the NIC."""
+        return sum(self.counts.value(name) for name in ("rx_dropped", *_SEND_QUEUE)) if self.is_lowest else 0
+
+
+@dataclass(frozen=True)
+class FaultyNic:
+    """One fault of one NIC."""
+
+    nic: PrivateNic
+    fault: NicFault
+    counts: dict[str, int]
+    """The counters that show it, by the kernel's names, without those that did not grow."""
+    number: int
+    """Packets, frames or changes. Several counters may count the same packet: then the largest."""
+    status: Status
+
+
+@dataclass(frozen=True)
+class LossEnds:
+    """The nodes between which blocks were lost in the interval."""
+
+    receivers: frozenset[str]
+    senders: frozenset[str]
+
+
+def loss_ends(cluster: Cluster) -> LossEnds:
+    """Return the nodes whose instances lost blocks, and the nodes that sent those blocks."""
+    if not isinstance(cluster.activity, Activity):
+        return LossEnds(frozenset(), frozenset())
+    losses = [loss for own in active(cluster.activity) if (loss := loss_of(cluster.activity, own)) and loss.lost]
+    return LossEnds(
+        frozenset(node_of(cluster, loss.instance) for loss in losses),
+        frozenset(node_of(cluster, sender) for loss in losses for sender in loss.senders),
+    )
+
+
+def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> list[PrivateNic]:
+    """Return the private NICs of these nodes with the layers above them, each once; without those not counted."""
+    known = {change.node: change for change in changes}
+    found: dict[tuple[str, str], PrivateNic] = {}
+    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+        for port in network.ports:
+            node, top, change = cluster.node(port.node), cluster.interface(port), known.get(port.node)
+            if node is None or top is None or change is None:
+                continue
+            lowest = set(nics_of(cluster, port))
+            for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
+                counts, key = change.system.nic(interface.name), (port.node, interface.name)
+                if counts is None:
+                    continue
+                shared = key in found and found[key].network != network.name
+                found[key] = PrivateNic(
+                    port.node, interface.name, "" if shared else network.name, change.seconds,
+                    interface.name in lowest, interface.is_up, interface.speed_mbps, counts, _discards(change),
+                )  # fmt: skip
+    return list(found.values())
+
+
+def _discards(change: CounterChange) -> int:
+    """Return the packets that the node discarded when sending: a full queue is the usual reason (net/ipv4/udp.c)."""
+    values = (change.counters.value("Udp", "SndbufErrors") or 0, change.counters.value("Ip", "OutDiscards") or 0)
+    return max(0, *values) if min(values) > 0 else 0
+
+
+# --- faults -----------------------------------------------------------------------------------------------------------
+
+_CORRUPT = ("rx_crc_errors", "rx_frame_errors", "tx_carrier_errors")
+_OVERRUN = ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
+_SEND_QUEUE = ("qdisc_drops", "tx_dropped")
+_OTHER = ("rx_length_errors", "tx_fifo_errors", "tx_aborted_errors", "collisions")
+_TOTALS = {"rx_errors": (*_CORRUPT[:2], *_OVERRUN, "rx_length_errors"), "tx_errors": (_CORRUPT[2], *_OTHER[1:3])}
+"""Totals, with the counters of their parts. Some drivers count a total without its part."""
+_STRAY_PACKETS_A_SECOND = 2
+"""Linux counts packets of protocols that it does not speak as dropped: LLDP, spanning tree, VLANs of others. Ours."""
+_LEAST_DROPPED = 10
+
+
+def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[FaultyNic]:
+    """Yield the faults of one NIC. Overruns, send queues and link changes are failures where blocks were lost."""
+    receives_loss, sends_loss = nic.node in ends.receivers, nic.node in ends.senders
+    if nic.is_lowest:
+        if corrupt := _grew(nic, _CORRUPT):
+            yield FaultyNic(nic, NicFault.CORRUPT, corrupt, sum(corrupt.values()), Status.FAIL)
+        if overrun := _grew(nic, _OVERRUN):
+            status = Status.FAIL if receives_loss else Status.WARN
+            yield FaultyNic(nic, NicFault.OVERRUN, overrun, max(overrun.values()), status)
+        if (dropped := nic.counts.value("rx_dropped")) and _is_more_than_strays(nic, dropped, limits):
+            yield FaultyNic(nic, NicFault.DROPPED, {"rx_dropped": dropped}, dropped, Status.WARN)
+        if changes := nic.counts.value("carrier_changes"):
+            status = Status.FAIL if receives_loss or sends_loss else Status.WARN
+            yield FaultyNic(nic, NicFault.LINK, {"carrier_changes": changes}, changes, status)
+        other = _grew(nic, _OTHER)
+        for total, parts in _TOTALS.items():
+            if not _grew(nic, parts):
+                other |= _grew(nic, (total,))
+        if other:
+            yield FaultyNic(nic, NicFault.OTHER, other, sum(other.values()), Status.WARN)
+    queue = _grew(nic, _SEND_QUEUE)
+    # A NIC without a link drops everything that is sent: an effect of the link.
+    if queue and nic.is_up and (sends_loss or percent_of(max(queue.values()), nic, "tx") >= _tolerated(limits)):
+        status = Status.FAIL if sends_loss else Status.WARN
+        yield FaultyNic(nic, NicFault.SEND_QUEUE, queue, sum(queue.values()), status)
+
+
+def discarding(nics: Sequence[PrivateNic], faults: Sequence[FaultyNic]) -> dict[str, int]:
+    """Return the nodes that discarded packets when sending although no queue of a private NIC shows them.
+
+    Without the program tc the drops of a peer's queues are not known; the kernel still counts the discarded packets.
+    """
+    seen = {f.nic.node for f in faults if f.fault in (NicFault.SEND_QUEUE, NicFault.LINK)}
+    blind = {n.node for n in nics if "qdisc_drops" not in n.counts.counts} - {n.node for n in nics if not n.is_up}
+    return {n.node: n.discards for n in nics if n.discards and n.node in blind - seen}
+
+
+def _grew(nic: PrivateNic, names: Sequence[str]) -> dict[str, int]:
+    return {name: value for name in names if (value := nic.counts.value(name))}
+
+
+def percent_of(number: int, nic: PrivateNic, way: str) -> float:
+    """Return packets in percent of those that the NIC passed or dropped in a direction, `rx` or `tx`."""
+    passed = nic.counts.value(f"{way}_packets")
+    return 100 * number / (number + passed) if number else 0.0
+
+
+def _is_more_than_strays(nic: PrivateNic, dropped: int, limits: Thresholds) -> bool:
+    strays = max(_LEAST_DROPPED, _STRAY_PACKETS_A_SECOND * nic.seconds)
+    return dropped > strays and percent_of(dropped, nic, "rx") >= _tolerated(limits)
+
+
+def _tolerated(limits: Thresholds) -> float:
+    return limits.device_drop_warn_percent
+
+
+# --- traffic ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LinkLoad:
+    """The traffic of one NIC in its busier direction."""
+
+    nic: PrivateNic
+    way: str
+    """`receives` or `sends`."""
+    mbit_s: float
+    speed_mbps: int
+    status: Status
+
+    @property
+    def percent(self) -> float:
+        """The traffic in percent of the speed."""
+        return 100 * self.mbit_s / self.speed_mbps
+
+
+def link_load(nic: PrivateNic, limits: Thresholds) -> LinkLoad | None:
+    """Return the traffic of a NIC with its speed; None where the speed or the traffic is not known."""
+    speed = nic.speed_mbps
+    if isinstance(speed, Unknown) or speed <= 0 or nic.seconds <= 0 or "rx_bytes" not in nic.counts.counts:
+        return None
+    rates = {way: 8 * nic.counts.value(f"{key}_bytes") / nic.seconds / 1e6 for key, way in _WAYS}
+    way = max(rates, key=lambda w: (rates[w], w))
+    percent = 100 * rates[way] / speed
+    status = Status.FAIL if percent > limits.link_fail_percent else Status.PASS
+    if status is Status.PASS and percent > limits.link_warn_percent:
+        status = Status.WARN
+    return LinkLoad(nic, way, rates[way], speed, status)
+
+
+_WAYS = (("rx", "receives"), ("tx", "sends"))

@@ -1,0 +1,222 @@
+"""Rules for UDP datagrams to a closed port: what the answers of a path's source ports show, and what they do not.
+
+A link aggregation chooses a member by a hash of addresses and ports (IEEE 802.1AX, 6.2.4: each conversation stays on
+one link), so a source port always takes the same member. A kernel limits its "port unreachable" answers, so a missing
+answer counts where a small datagram from the same port is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from checks.model.facts import Activity, Cluster, FlowArrivals, FlowPort, FlowProbe, Flows, Verdict
+from checks.model.finding import Status
+from checks.model.known_instances import active
+from checks.rules.cache_fusion import lost, received
+
+LEAST_LARGE = 3
+"""Large datagrams that one source port must lose, without one answer."""
+
+
+class FlowVerdict(StrEnum):
+    """What the datagrams of a path show."""
+
+    PASSES = "passes"
+    SHORT_MEMBER = "some source ports lose every full-size datagram"
+    DEAD_MEMBER = "some source ports lose every datagram"
+    LARGE_LOST = "every source port loses every full-size datagram"
+    NONE = "no datagram arrives"
+    REFUSED = "a filter refuses the datagrams"
+    IN_PART = "lost in part"
+    UNDECIDED = "not decided"
+    NOT_SENT = "not sent"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowJudgement:
+    """The verdict on a path, with the source ports that show it."""
+
+    probe: FlowProbe
+    verdict: FlowVerdict
+    ports: tuple[FlowPort, ...] = ()
+    reason: str = ""
+
+    @property
+    def of(self) -> int:
+        """The source ports of full-size datagrams."""
+        return len(whole(self.probe))
+
+
+def whole(probe: FlowProbe) -> tuple[FlowPort, ...]:
+    """Return the source ports that sent full-size datagrams in one packet."""
+    return tuple(p for p in probe.ports if p.whole and p.sent)
+
+
+def cut(probe: FlowProbe) -> tuple[FlowPort, ...]:
+    """Return the source ports that sent blocks in fragments."""
+    return tuple(p for p in probe.ports if not p.whole and p.sent)
+
+
+def is_short(port: FlowPort) -> bool:
+    """Return whether a port loses every large datagram and a small one from the same port was answered."""
+    return port.sent >= LEAST_LARGE and not port.answered and port.small_answered > 0
+
+
+def is_dead(port: FlowPort) -> bool:
+    """Return whether a port loses every datagram, small ones included."""
+    return port.sent >= LEAST_LARGE and not port.answered and port.small_sent > 0 and not port.small_answered
+
+
+def is_fine(port: FlowPort) -> bool:
+    """Return whether each full-size datagram of a port was answered."""
+    return 0 < port.sent == port.answered
+
+
+def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
+    """Return what the full-size datagrams of a path show."""
+    ports, arrivals = whole(probe), flows.arrived(probe.to_node)
+    if not ports:
+        return FlowJudgement(probe, FlowVerdict.NOT_SENT, reason=probe.reason or _errors(probe.ports))
+    if refused := tuple(p for p in probe.ports if p.prohibited_by):
+        return FlowJudgement(probe, FlowVerdict.REFUSED, refused)
+    fine = tuple(filter(is_fine, ports))
+    if len(fine) == len(ports):
+        uncounted = _uncounted(flows, probe)
+        if uncounted >= probe.datagrams:
+            reason = f"the kernel of {probe.to_node} did not count {uncounted} of the datagrams that were answered"
+            return FlowJudgement(probe, FlowVerdict.REFUSED, (), reason)
+        return FlowJudgement(probe, FlowVerdict.PASSES, fine)
+    if not answered(probe):
+        return _without_answer(probe, arrivals)
+    short, dead = tuple(filter(is_short, ports)), tuple(filter(is_dead, ports))
+    if short and not any(p.answered for p in ports):
+        return FlowJudgement(probe, FlowVerdict.LARGE_LOST, short)
+    least, most = _lost_here(flows, probe)
+    # A port that loses some of its datagrams takes no link that loses all, so the reason is another.
+    is_mixed = any(0 < p.answered < p.sent for p in ports)
+    if short and fine and not is_mixed:
+        return FlowJudgement(probe, FlowVerdict.SHORT_MEMBER, short)
+    if dead and fine and not short and not is_mixed and most:
+        return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
+    silent = tuple(p for p in ports if p not in fine)
+    if probe.reason:
+        return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, probe.reason)
+    if arrivals is None:
+        reason = f"whether the datagrams arrived at {probe.to_node} is not known: its Udp.NoPorts could not be read"
+        return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
+    if not most:
+        # The kernel of the target counted as many datagrams as were sent: only answers are missing.
+        return FlowJudgement(probe, FlowVerdict.PASSES, ports)
+    if not least:
+        reason = f"{probe.to_node} counted {arrivals.counted} of {arrivals.sent} datagrams on all networks"
+        return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
+    return FlowJudgement(probe, FlowVerdict.IN_PART, silent)
+
+
+def answered(probe: FlowProbe) -> int:
+    """Return how many datagrams of a path were answered."""
+    return sum(p.answered + p.small_answered + p.full_answered for p in probe.ports)
+
+
+def _lost_here(flows: Flows, probe: FlowProbe) -> tuple[int, int]:
+    """Return the least and the most datagrams of a path that its target's kernel did not count.
+
+    The kernel counts those of all paths to it together. Those without an answer on another path may be lost there; they
+    are where that path has no answer at all.
+    """
+    arrivals = flows.arrived(probe.to_node)
+    own = probe.datagrams - answered(probe)
+    if arrivals is None:
+        return 0, own
+    missing = arrivals.sent - arrivals.counted
+    others = [p for p in flows.probes if p.to_node == probe.to_node and p != probe]
+    unanswered = sum(p.datagrams - answered(p) for p in others)
+    certain = sum(p.datagrams for p in others if not answered(p))
+    return max(0, missing - unanswered), max(0, min(own, missing - certain))
+
+
+def _uncounted(flows: Flows, probe: FlowProbe) -> int:
+    """Return how many datagrams to the target of a path were answered without its kernel counting them."""
+    arrivals = flows.arrived(probe.to_node)
+    if arrivals is None:
+        return 0
+    return sum(answered(p) for p in flows.probes if p.to_node == probe.to_node) - arrivals.counted
+
+
+def _without_answer(probe: FlowProbe, arrivals: FlowArrivals | None) -> FlowJudgement:
+    if arrivals is None:
+        reason = f"no datagram got an answer, and {probe.to_node} does not show whether any arrived"
+        return FlowJudgement(probe, FlowVerdict.UNDECIDED, reason=reason)
+    # Datagrams of other programs to closed ports count too, so half of the missing ones suffice.
+    if 2 * (arrivals.sent - arrivals.counted) < probe.datagrams:
+        reason = (
+            f"{arrivals.counted} of {arrivals.sent} datagrams arrived at {probe.to_node}, which does not answer those "
+            f"from {probe.from_node}"
+        )
+        return FlowJudgement(probe, FlowVerdict.UNDECIDED, reason=reason)
+    return FlowJudgement(probe, FlowVerdict.NONE, probe.ports)
+
+
+def _errors(ports: Sequence[FlowPort]) -> str:
+    errors = sorted({p.error for p in ports if p.error})
+    return f"the kernel did not send: {', '.join(errors)}" if errors else "nothing was sent"
+
+
+class CutVerdict(StrEnum):
+    """What the datagrams that a sender's kernel cut into fragments show."""
+
+    PASSES = "passes"
+    DROPPED = "fragments are dropped"
+    NOT_CUT = "a block fits one packet"
+    UNDECIDED = "not decided"
+    NOT_SENT = "not sent"
+
+
+def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
+    """Return what the blocks of a path show: dropped where all are, while full-size packets of the same port pass."""
+    ports = cut(probe)
+    if not ports:
+        return CutVerdict.NOT_SENT if probe.reason or not whole(probe) else CutVerdict.NOT_CUT
+    if all(p.answered for p in ports):
+        return CutVerdict.PASSES
+    examined = [p for p in ports if p.full_sent]
+    unanswered = not any(p.answered for p in ports)
+    if unanswered and examined and all(p.full_answered and p.sent >= LEAST_LARGE for p in examined):
+        return CutVerdict.DROPPED
+    return CutVerdict.UNDECIDED if _lost_here(flows, probe)[1] else CutVerdict.PASSES
+
+
+def contradicts_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:
+    """Return whether full-size datagrams pass on a path where pings do not, so that ICMP alone is dropped."""
+    troubled = (Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.FILTERED)
+    return judgement.verdict is FlowVerdict.PASSES and ping in troubled
+
+
+def agrees_with_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:
+    """Return whether datagrams are lost where pings are lost too, so that df-ping has the finding."""
+    lost_too = (FlowVerdict.LARGE_LOST, FlowVerdict.IN_PART, FlowVerdict.NONE, FlowVerdict.UNDECIDED)
+    return judgement.verdict in lost_too and ping in (Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.UNREACHABLE)
+
+
+def missed_member_percent(ports: int, members: int) -> float:
+    """Return the probability in percent that no source port of so many takes one certain member of so many."""
+    return float(100 * (1 - 1 / members) ** ports)
+
+
+def harm(cluster: Cluster) -> Status:
+    """Return FAIL where instances lost blocks in this run, or received none at all; else WARN."""
+    activity = cluster.activity
+    if not isinstance(activity, Activity):
+        return Status.WARN
+    own = [instance.statistics for instance in active(activity)]
+    if any((lost(statistics) or 0) > 0 for statistics in own):
+        return Status.FAIL
+    arrived = [received(statistics) for statistics in own]
+    return Status.FAIL if len(own) > 1 and arrived and not any(arrived) else Status.WARN
+
+
+def flows_of(cluster: Cluster) -> Flows | None:
+    """Return the datagrams of the run; None where none were sent."""
+    return cluster.flows if isinstance(cluster.flows, Flows) else None

@@ -1,0 +1,118 @@
+"""Ping between HAIP addresses with Don't Fragment: those that the instances use and that a private NIC of the node has.
+
+No other address of 169.254.0.0/16 is ever pinged: it may belong to a management controller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from checks.model.facts import (
+    Cluster,
+    Database,
+    HaipPath,
+    HaipPaths,
+    Interface,
+    Node,
+    NotAsked,
+    PingSeries,
+    Port,
+    PrivateNetwork,
+    Unknown,
+    UnreadNode,
+)
+from checks.model.known_instances import node_of
+from checks.sources.nodes.shell import ShellError
+from checks.sources.probes.limits import BudgetSpentError, PathLimits
+from checks.sources.probes.path import Path
+from checks.sources.probes.pinger import CannotPingError, Request
+from checks.sources.probes.probe_hosts import ProbeHosts, ProbeSession
+
+SMALL, FULL = 1, 3
+"""Pings of each size on a path where all are answered; where one is not, as many again."""
+HURRY_S = 1.5
+"""Seconds for an answer at the second try: the first may have waited for ARP."""
+
+
+def haip_ports(cluster: Cluster) -> dict[str, list[Port]]:
+    """Return the HAIP addresses by private network: each is in GV$CLUSTER_INTERCONNECTS and on its node's NIC."""
+    database = cluster.database
+    if not isinstance(database, Database) or isinstance(database.interconnects, Unknown):
+        return {}
+    found: dict[str, dict[str, Port]] = {}
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    for row in database.interconnects:
+        name = node_of(cluster, row.instance)
+        for network in networks:
+            port = network.port(name)
+            interface = cluster.interface(port) if port else None
+            if port and interface and row.ip in _link_local(interface):
+                found.setdefault(network.name, {})[row.ip] = Port(name, port.interface, row.ip)
+    return {network: list(ports.values()) for network, ports in found.items()}
+
+
+def _link_local(interface: Interface) -> set[str]:
+    return {address.ip for address in interface.addresses if address.is_link_local}
+
+
+async def ping_haip(cluster: Cluster, session: ProbeSession) -> HaipPaths:
+    """Ping between the HAIP addresses of each private network, every ordered pair of nodes."""
+    if isinstance(cluster.database, NotAsked):
+        return HaipPaths(reason="No database was queried, so the HAIP addresses in use are not known.")
+    if isinstance(cluster.database, Unknown) or isinstance(cluster.database.interconnects, Unknown):
+        return HaipPaths(reason="The interconnects of the instances could not be read.")
+    ports = haip_ports(cluster)
+    paths = [
+        (network, a, b)
+        for network in (() if isinstance(cluster.networks, Unknown) else cluster.networks)
+        for a, b in itertools.permutations(ports.get(network.name, ()), 2)
+        if a.node != b.node and isinstance(network.mtu, int)
+    ]
+    if not paths:
+        return HaipPaths(reason="No two instances use HAIP addresses that private NICs of two nodes have.")
+    nodes: Sequence[Node | UnreadNode] = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
+    with ExitStack() as sockets:
+        hosts = ProbeHosts(nodes, session, sockets)
+        try:
+            found = await asyncio.gather(*(_ping(network, a, b, hosts, session) for network, a, b in paths))
+        finally:
+            await hosts.close()
+    return HaipPaths(tuple(found))
+
+
+async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, session: ProbeSession) -> HaipPath:
+    assert isinstance(network.mtu, int)
+    path = Path(network, a, b, network.mtu)
+    sent: dict[str, int] = {}
+    reason = ""
+    action = f"DF pings between HAIP addresses: {a.ip} to {b.ip}"
+    with session.journal.entry(a.node, f"haip {a.ip} {b.ip}", action) as entry:
+        try:
+            pinger = await hosts.pinger(path, PathLimits(session.settings.probe))
+            requests = [Request(path.small_payload, SMALL), Request(path.full_payload, FULL)]
+            timeout_s = session.settings.probe.timeout_ms / 1000
+            small, full = await pinger.ping(requests, timeout_s=timeout_s)
+            if small.received < small.sent or full.received < full.sent:
+                again = await pinger.ping(requests, timeout_s=max(timeout_s, HURRY_S))
+                small, full = _latest(small, again[0]), _latest(full, again[1])
+            sent = {
+                "small_sent": small.sent, "small_answered": small.received,
+                "full_sent": full.sent, "full_answered": full.received,
+            }  # fmt: skip
+            entry.text = ", ".join(f"{name} {count}" for name, count in sent.items())
+        except (CannotPingError, ShellError, BudgetSpentError, OSError) as error:
+            reason = str(error)
+            entry.outcome = reason
+    return HaipPath(network.name, a.node, b.node, a.ip, b.ip, network.mtu, reason=reason, **sent)
+
+
+def _latest(first: PingSeries, second: PingSeries) -> PingSeries:
+    """Return the second series where all of it was answered, since the first waited for ARP; else the worse one."""
+    return second if second.received == second.sent or not first.received else min(first, second, key=_answered)
+
+
+def _answered(series: PingSeries) -> int:
+    return series.received

@@ -1,0 +1,241 @@
+"""The datagrams of a path: ports and times, the words of the sender, and what its lines and the nodes' tables say.
+
+Pure functions. A kernel answers datagrams to closed ports with "port unreachable", about six at once and then one a
+second for each sender (net.ipv4.icmp_ratelimit; Linux net/ipv4/icmp.c, inet_peer_xrlim_allow), so datagrams are paced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from checks.model.facts import FlowPort
+from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, packet_of
+from checks.sources.kernel_files import CLOSED_PORTS
+from checks.sources.probes.path import Path
+
+MOST_PORTS = 12
+"""Source ports of a path, and so its datagrams where all are answered."""
+AT_ONCE = 5
+"""Datagrams sent one after the other at the start: one fewer than a kernel answers at once."""
+APART_MS, SLOW_MS = 25, 1_100
+"""Between the datagrams at the start, and between the later ones: a kernel answers one a second."""
+ANSWER_MS = 1_000
+FRAGMENTED = 3
+"""Datagrams of a block's size in fragments, where the MTU is smaller than a block."""
+DOUBTS = 6
+"""Most source ports without an answer that are examined with more datagrams."""
+CONTROLS = 3
+"""Most source ports with an answer that send a second time while others are examined."""
+AS_THE_PINGS = 3
+"""Source ports where full-size pings vanish too."""
+BLOCK_PAYLOAD = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Datagram:
+    """A datagram of the plan."""
+
+    at_ms: int
+    slot: int
+    source_port: int
+    payload: int
+    whole: bool
+
+
+def ports_within(interval_s: float) -> int:
+    """Return the number of source ports whose datagrams can be sent within the interval of a check."""
+    later = int((interval_s - 1) * 1000 // SLOW_MS)
+    return max(AT_ONCE + 1, min(MOST_PORTS, AT_ONCE + later))
+
+
+def is_cut(path: Path) -> bool:
+    """Return whether the path's MTU is smaller than a block of 8 KB, so that blocks travel in fragments."""
+    return packet_of(BLOCK_PAYLOAD, path.version) > path.mtu
+
+
+def first_datagrams(path: Path, ports: int) -> list[Datagram]:
+    """Return one large datagram for each source port: full-size, and the last ones a block where blocks are cut."""
+    whole = ports - (FRAGMENTED if is_cut(path) and ports > FRAGMENTED else 0)
+    return [
+        Datagram(
+            slot * APART_MS if slot < AT_ONCE else AT_ONCE * APART_MS + (slot - AT_ONCE + 1) * SLOW_MS,
+            slot, 0, path.full_payload if slot < whole else BLOCK_PAYLOAD, slot < whole,
+        )
+        for slot in range(ports)
+    ]  # fmt: skip
+
+
+def later_datagrams(path: Path, ports: Sequence[FlowPort]) -> list[Datagram]:
+    """Return the datagrams that examine ports without an answer: a small one, then large ones, each a second apart.
+
+    A port that sent a block in fragments also sends a full-size datagram in one packet. Ports with an answer send once
+    more in between: one that then loses is no port of a good link.
+    """
+    at_ms, planned = SLOW_MS, list[Datagram]()
+    controls = iter([slot for slot, port in enumerate(ports) if port.whole and port.answered][:CONTROLS])
+    for slot in doubtful(ports):
+        port = ports[slot]
+        sizes = [(SMALL_PAYLOAD, True), (port.payload, port.whole), (port.payload, port.whole)]
+        if not port.whole:
+            sizes.insert(1, (path.full_payload, True))
+        for payload, whole in sizes:
+            planned.append(Datagram(at_ms, slot, port.source_port, payload, whole))
+            at_ms += SLOW_MS
+        if control := next(controls, None):
+            planned.append(Datagram(at_ms, control, ports[control].source_port, path.full_payload, True))
+            at_ms += SLOW_MS
+    return planned
+
+
+def doubtful(ports: Sequence[FlowPort]) -> list[int]:
+    """Return the slots to examine: those without an answer, at most DOUBTS; a few where no port has one."""
+    silent = [slot for slot, port in enumerate(ports) if is_silent(port)]
+    cut = [slot for slot in silent if not ports[slot].whole]
+    whole = [slot for slot in silent if ports[slot].whole]
+    most = AS_THE_PINGS if len(silent) == len(ports) else DOUBTS
+    return sorted([*whole[: most - min(len(cut), 2)], *cut[:2]])
+
+
+def is_silent(port: FlowPort) -> bool:
+    """Return whether the first datagram of a port got no answer and no error."""
+    return port.sent > 0 and not port.answered and not port.prohibited_by and not port.error
+
+
+def word(path: Path, port: int, datagrams: Sequence[Datagram], offset_ms: int = 0) -> str:
+    """Return the word of the sender's command line for these datagrams of a path."""
+    planned = "/".join(f"{d.at_ms + offset_ms}:{d.slot}:{d.source_port}:{d.payload}:{int(d.whole)}" for d in datagrams)
+    return f"{path.source.ip},{path.destination.ip},{port},{planned}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A line of the sender."""
+
+    path: int
+    slot: int
+    source_port: int
+    payload: int
+    what: str
+    sender: str
+
+
+_LINE = re.compile(r"(\d{1,6}) (\d{1,3}) (\d{1,5}) (\d{1,6}) ([A-Za-z0-9?:]{1,40}) ([0-9A-Fa-f.:]{2,45}|-)", re.ASCII)
+
+
+def parse_answers(text: str) -> list[Answer]:
+    """Parse the sender's output; lines of another form are left out."""
+    found = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
+    return [Answer(int(m[1]), int(m[2]), int(m[3]), int(m[4]), m[5], "" if m[6] == "-" else m[6]) for m in found if m]
+
+
+def first_ports(datagrams: Sequence[Datagram], answers: Iterable[Answer]) -> tuple[FlowPort, ...]:
+    """Return the ports after their first datagram, in the order of their slots."""
+    by_slot = {answer.slot: answer for answer in answers}
+    return tuple(_port(planned, by_slot.get(planned.slot)) for planned in datagrams)
+
+
+def _port(planned: Datagram, answer: Answer | None) -> FlowPort:
+    if answer is None:
+        return FlowPort(0, planned.payload, planned.whole, sent=0, error="no result")
+    unsent = answer.what.startswith("unsent:")
+    error = answer.what.removeprefix("unsent:") if answer.what not in ("refused", "silence", "prohibited") else ""
+    return FlowPort(
+        answer.source_port,
+        planned.payload,
+        planned.whole,
+        sent=0 if unsent else 1,
+        answered=int(answer.what == "refused"),
+        prohibited_by=(answer.sender or "?") if answer.what == "prohibited" else "",
+        error=error,
+    )
+
+
+def with_later(port: FlowPort, answers: Iterable[Answer], *, full_payload: int) -> FlowPort:
+    """Return a port with the results of its later datagrams. A datagram that was not sent does not count."""
+    counts = {"sent": port.sent, "answered": port.answered, "small_sent": 0, "small_answered": 0}
+    counts |= {"full_sent": 0, "full_answered": 0}
+    for answer in answers:
+        if answer.what not in ("refused", "silence"):
+            continue
+        prefix = ""
+        if answer.payload == SMALL_PAYLOAD:
+            prefix = "small_"
+        elif not port.whole and answer.payload == full_payload:
+            prefix = "full_"
+        counts[f"{prefix}sent"] += 1
+        counts[f"{prefix}answered"] += answer.what == "refused"
+    return msgspec.structs.replace(port, **counts, late=not port.answered and counts["answered"] > 0)
+
+
+# --- the nodes --------------------------------------------------------------------------------------------------------
+
+_PYTHON = re.compile(r"(?:/usr)?/s?bin/(python[23]?)|(/usr/libexec/platform-python)")
+
+
+@dataclass(frozen=True, slots=True)
+class UdpEnds:
+    """What a node can send with, and its ports, just before datagrams are sent."""
+
+    python: str = ""
+    """The command of its Python; empty where it has none in the usual places."""
+    lowest_local: int = 0
+    """The first port of net.ipv4.ip_local_port_range; 0 where it is not known."""
+    taken: frozenset[int] = frozenset()
+    """The ports of sockets, of /etc/services and of ip_local_reserved_ports."""
+    tables_read: bool = False
+    no_ports: int | None = None
+    """Udp.NoPorts of IPv4 and IPv6 together; None where it is not known."""
+
+
+def parse_ends(text: str) -> UdpEnds:
+    """Parse the output of the program UDP_ENDS."""
+    python, lowest, taken, tables = "", 0, set[int](), False
+    for line in text.splitlines():
+        name, _, value = line.partition(": ")
+        if (found := _PYTHON.fullmatch(line.strip())) and not python:
+            python = found[1] or found[2]
+        elif name == "socket" and re.fullmatch(r"[0-9A-Fa-f]{4}", value):
+            taken.add(int(value, 16))
+        elif name == "table":
+            tables = True
+        elif name == "service" and (numbers := re.findall(r"\s(\d{1,5})/udp", value, re.ASCII)):
+            taken.update(map(int, numbers))
+        elif name == "range" and (bounds := re.fullmatch(r"(\d{1,5})\s+(\d{1,5})", value.strip(), re.ASCII)):
+            lowest = int(bounds[1])
+        elif name == "reserved":
+            taken |= _ports_in(value)
+    return UdpEnds(python, lowest, frozenset(taken), tables, _no_ports(text))
+
+
+def _ports_in(text: str) -> set[int]:
+    """Return the candidates in a list such as `1521,3872,8800-8900`."""
+    spans = [(int(a), int(b or a)) for a, b in re.findall(r"(\d{1,5})(?:-(\d{1,5}))?", text, re.ASCII)]
+    return {port for port in CLOSED_PORTS for low, high in spans if low <= port <= high}
+
+
+def _no_ports(text: str) -> int | None:
+    total: int | None = None
+    names: list[str] = []
+    for words in map(str.split, text.splitlines()):
+        if len(words) == 2 and words[0] == "Udp6NoPorts" and words[1].isdecimal():
+            total = (total or 0) + int(words[1][:18])
+        elif words[:1] == ["Udp:"] and "NoPorts" in words:
+            names = words
+        elif words[:1] == ["Udp:"] and len(words) == len(names):
+            value = words[names.index("NoPorts")]
+            total = (total or 0) + int(value[:18]) if value.isdecimal() else total
+    return total
+
+
+def closed_port(ends: UdpEnds) -> int | str:
+    """Return a port of a node that no socket and no service has, or why there is none."""
+    if not ends.tables_read:
+        return "its tables of UDP sockets could not be read"
+    if not ends.lowest_local:
+        return "its net.ipv4.ip_local_port_range could not be read"
+    free = [p for p in CLOSED_PORTS if 1023 < p < ends.lowest_local and p not in ends.taken]
+    return free[0] if free else f"each candidate port is in use, or not below {ends.lowest_local}"

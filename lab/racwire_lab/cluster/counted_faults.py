@@ -1,0 +1,202 @@
+"""Faults that show in counters: short queues, and counters of the node's kernel that grow as on a sick machine.
+
+This kernel has no NIC that receives corrupt frames, no hypervisor that the lab could slow down, and no memory to waste.
+For these a program writes files with the kernel's own values, grown by the fault, and the node sees them instead of
+the kernel's files. So every program on the node, and every login, reads the same.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.nics import Nic
+from racwire_lab.cluster.processes import LabJob, Process, into, run_all
+from racwire_lab.cluster.ssh_configuration import node_home
+from racwire_lab.cluster.topology import PortId
+
+COUNTED_FAULTS = (
+    Fault(
+        "sender-queue",
+        "One node limits the rate at which it sends on one private NIC, with a short queue.",
+        "Gives the NIC a queue discipline of 8 Mbit/s with room for three jumbo frames: the node drops what it cannot "
+        "send in time, before it reaches the network. Packets to the node arrive.",
+        "nic",
+    ),
+    Fault(
+        "slow-port",
+        "The switch port of one private NIC sends slowly, with a short queue.",
+        "Gives the switch's end of the link a queue discipline of 8 Mbit/s with room for three jumbo frames: the "
+        "switch drops packets to the node under load. Packets from the node arrive.",
+        "nic",
+    ),
+    Fault(
+        "nic-errors",
+        "A bad cable damages frames to one private NIC.",
+        "The switch drops 3 % of the frames to the node, and the node's NIC counts as many CRC errors "
+        "(rx_crc_errors, rx_errors).",
+        "nic",
+        needs_nft=True,
+    ),
+    Fault(
+        "steal",
+        "The hypervisor withholds CPU time from one node.",
+        "The node's /proc/stat counts 18 % of the CPU time as steal.",
+        "node",
+        default_network=None,
+    ),
+    Fault(
+        "swap-storm",
+        "One node swaps.",
+        "The node's /proc/vmstat counts 8,000 pages swapped out and 6,000 swapped in each second, and 50 allocations "
+        "that wait for memory.",
+        "node",
+        default_network=None,
+    ),
+)
+_QUEUE = ("tbf", "rate", "8mbit", "burst", "20kb", "limit", "30kb")
+_DAMAGED_PERCENT = 3
+_PROGRAM = Path(__file__).parents[1] / "programs" / "grown_counters.py"
+_FILES = {"steal": ("/proc/stat",), "swap-storm": ("/proc/vmstat",)}
+_NIC_FILES = ("rx_crc_errors", "rx_errors")
+
+
+@dataclass(frozen=True)
+class ShortQueue:
+    """A short queue at one end of the cable of a NIC."""
+
+    port: PortId
+    device: str
+    is_in_node: bool
+
+
+@dataclass(frozen=True, order=True)
+class GrownFile:
+    """A file of a node's kernel whose counters grow faster than the kernel's own."""
+
+    node: str
+    fault: str
+    path: str
+    nic: str = ""
+
+
+def short_queues(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) -> frozenset[ShortQueue]:
+    """Return the short queues with these faults."""
+    in_node = {ShortQueue(p, nic.name, True) for p, nic in nics.items() if ActiveFault("sender-queue", *p) in broken}
+    return frozenset(in_node | {ShortQueue(p, p.name, False) for p in nics if ActiveFault("slow-port", *p) in broken})
+
+
+def damage_rules(nics: Collection[PortId], broken: Collection[ActiveFault]) -> list[str]:
+    """Return the rules of the switch that drop the frames that the NICs then count as damaged."""
+    return [
+        f'forward oifname "{port.name}" numgen random mod 100 < {_DAMAGED_PERCENT} drop'
+        for port in nics
+        if ActiveFault("nic-errors", *port) in broken
+    ]
+
+
+def grown_files(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) -> frozenset[GrownFile]:
+    """Return the files of the nodes' kernels that these faults change."""
+    return frozenset(_grown_files(nics, broken))
+
+
+def _grown_files(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) -> Iterator[GrownFile]:
+    for active in broken:
+        if active.node is not None:
+            yield from (GrownFile(active.node, active.fault, path) for path in _FILES.get(active.fault, ()))
+    for port, nic in nics.items():
+        if ActiveFault("nic-errors", *port) in broken:
+            for name in _NIC_FILES:
+                path = f"/sys/class/net/{nic.name}/statistics/{name}"
+                yield GrownFile(port.node, "nic-errors", path, nic.name)
+
+
+@dataclass(frozen=True)
+class CountedFaults:
+    """What one desired state has of both."""
+
+    queues: frozenset[ShortQueue]
+    files: frozenset[GrownFile]
+
+
+def change(
+    directory: Path,
+    init: Process,
+    nodes: Mapping[str, Process],
+    before: CountedFaults,
+    after: CountedFaults,
+    *,
+    rootless: bool,
+) -> None:
+    """Change the queues and the files of the running cluster. Raises LabError when a command fails."""
+    for queues, words in ((before.queues - after.queues, ("del",)), (after.queues - before.queues, ("replace",))):
+        run_all(
+            LabJob(
+                [
+                    *into(nodes[queue.port.node] if queue.is_in_node else init, "net", rootless=rootless),
+                    *("tc", "qdisc", *words, "dev", queue.device, "root", *(_QUEUE if words[0] == "replace" else ())),
+                ],
+                "",
+                f"set the queue of {queue.device}",
+            )
+            for queue in sorted(queues, key=str)
+        )
+    if before.files != after.files:
+        _change_files(directory, init, nodes, before.files, after.files, rootless=rootless)
+
+
+def _change_files(
+    directory: Path,
+    init: Process,
+    nodes: Mapping[str, Process],
+    before: frozenset[GrownFile],
+    after: frozenset[GrownFile],
+    *,
+    rootless: bool,
+) -> None:
+    for file in sorted(before):
+        argv = [*into(nodes[file.node], "mount", "pid", rootless=rootless), "umount", "-n", file.path]
+        run_all([LabJob(argv, "", f"restore {file.path} of {file.node}")])
+    # The program of the state before reads this file, too, and ends.
+    generation = uuid.uuid4().hex
+    orders = directory / "grown.json"
+    written = [(file, _written(directory, file)) for file in sorted(after)]
+    orders.write_text(
+        json.dumps(
+            {
+                "generation": generation,
+                "files": [
+                    {"fault": f.fault, "path": f.path, "nic": f.nic, "pid": nodes[f.node].pid, "written": str(path)}
+                    for f, path in written
+                ],
+            }
+        )
+    )
+    if not after:
+        return
+    argv = [*into(init, "pid", rootless=rootless), "sh", "-c", '"$@" </dev/null >/dev/null 2>>"$0" &']
+    argv += [str(directory / "log"), sys.executable, "-I", "-S", str(_PROGRAM), str(orders), generation]
+    run_all([LabJob([*into(init, "pid", rootless=rootless), *_once(orders, generation)], "", "write the counters")])
+    run_all([LabJob(argv, "", "start the program that writes the counters")])
+    for file, path in written:
+        mount = ["mount", "-n", "--bind", str(path), file.path]
+        argv = [*into(nodes[file.node], "mount", "pid", rootless=rootless), *mount]
+        run_all([LabJob(argv, "", f"replace {file.path} of {file.node}")])
+
+
+def _once(orders: Path, generation: str) -> list[str]:
+    """The command that writes each file once and ends: the files must exist before the nodes see them."""
+    return [sys.executable, "-I", "-S", str(_PROGRAM), str(orders), generation, "once"]
+
+
+def _written(directory: Path, file: GrownFile) -> Path:
+    path = node_home(directory, file.node) / "grown" / file.path.strip("/").replace("/", "-")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("")
+    path.chmod(0o644)
+    return path

@@ -1,0 +1,73 @@
+"""The alert logs of a node, written as Oracle writes them: Clusterware's, and that of the database instance."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable, Mapping
+
+BASE = "base"
+"""The ORACLE_BASE of the node, in the node's directory."""
+
+
+def crs_log(host: str) -> str:
+    """Return the path of the alert log of Clusterware below ORACLE_BASE."""
+    return f"diag/crs/{host}/crs/trace/alert.log"
+
+
+def database_log(unique_name: str, instance: str) -> str:
+    """Return the path of the alert log of a database instance below ORACLE_BASE."""
+    return f"diag/rdbms/{unique_name.lower()}/{instance}/trace/alert_{instance}.log"
+
+
+def asm_log(instance: str) -> str:
+    """Return the path of the alert log of an ASM instance below ORACLE_BASE."""
+    return f"diag/asm/+asm/{instance}/trace/alert_{instance}.log"
+
+
+def stamped(version: str, at: float) -> str:
+    """Return a time stamp of the alert log of a database: ISO 8601 since 12.2, else as `date` prints it."""
+    local = time.localtime(at)
+    if version.startswith(("11.", "12.1.")):
+        return time.strftime("%a %b %d %H:%M:%S %Y", local)
+    zone = time.strftime("%z", local)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', local)}.{int(at % 1 * 1e6):06d}{zone[:3]}:{zone[3:]}"
+
+
+def css_line(message: str, at: float, process: int = 2417) -> str:
+    """Return a line of the alert log of Clusterware, as since 12.1.0.2."""
+    clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    return f"{clock}.{int(at % 1 * 1e3):03d} [OCSSD({process})]{message}\n"
+
+
+def ipc_version(version: str) -> str:
+    """Return the line in which an instance logs its transport at the start."""
+    if version.startswith(("11.", "12.1.")):
+        return "cluster interconnect IPC version:Oracle UDP/IP (generic)"
+    return "cluster interconnect IPC version: [IPCLW over UDP(mode 3) ]"
+
+
+class AlertLogs:
+    """The two logs, as paths in the node's directory; lines for a log that does not exist are dropped."""
+
+    def __init__(self, home: str, host: str, parameters: Mapping[str, str], instance: str) -> None:
+        self._crs = os.path.join(home, BASE, crs_log(host))
+        self._database = os.path.join(home, BASE, database_log(parameters.get("db_unique_name", ""), instance))
+
+    def of_css(self, message: str) -> None:
+        """Add a message of CSS."""
+        _append(self._crs, css_line(message, time.time()))
+
+    def of_instance(self, version: str, lines: Iterable[str]) -> None:
+        """Add the lines of one message of the instance."""
+        _append(self._database, "".join(f"{line}\n" for line in (stamped(version, time.time()), *lines)))
+
+
+def _append(path: str, text: str) -> None:
+    with contextlib.suppress(OSError):
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)

@@ -1,0 +1,167 @@
+"""CSS and HAIP of a node: heartbeats over all private networks, eviction, and HAIPs that leave a NIC without a link."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import subprocess
+from collections.abc import Iterable
+
+from .addresses import NodeAddress, addresses
+from .alert_log import AlertLogs
+from .membership import Membership
+from .settings import InstanceSettings
+from .stack_locks import Lock
+
+HEARTBEAT_PORT = 42426
+_TURN_S = 0.2
+_MOST_S = 1.0
+"""Seconds between two heartbeats of the real CSS."""
+_FRESH_S = 3.0
+_HEARTBEAT = struct.Struct("!4sBB")
+_MARK = b"CSSH"
+_AT_ONCE = 64
+_BYTES = 128
+"""Size of a heartbeat; what follows the header is zero."""
+
+
+class Css:
+    """CSS of one node, in the directory of that node."""
+
+    def __init__(self, home: str, logs: AlertLogs) -> None:
+        self._home = home
+        self._logs = logs
+        self._sockets: dict[int, tuple[str, socket.socket]] = {}
+        self._locks: dict[str, Lock] = {}
+        self._members: Membership | None = None
+        self._eviction: subprocess.Popen[bytes] | None = None
+        self._next_turn = self._next_send = 0.0
+        self._dead_since: dict[int, float] = {}
+        self._dead_at_peers: dict[int, tuple[float, int]] = {}
+
+    def act(self, settings: InstanceSettings, is_running: bool, now: float) -> None:
+        """Send and read heartbeats, and act on those that are missing. `is_running`: whether the node's CSS runs."""
+        if now < self._next_turn:
+            return
+        self._next_turn = now + _TURN_S
+        if self._eviction is not None and self._eviction.poll() is not None:
+            self._eviction = None
+        if not (is_running and settings.members and settings.host not in settings.powered_off):
+            if self._members is not None and settings.host not in settings.powered_off and self._eviction is None:
+                self._logs.of_css(f"CRS-1603: CSSD on node {settings.host} has been shut down.")
+            self._members = None
+            self._close(set(self._sockets))
+            return
+        if self._members is None:
+            names = {number: host for number, (host, _) in settings.members.items()}
+            self._members = Membership(settings.number, {settings.number: settings.host, **names}, now)
+        here = addresses()
+        self._open(settings, here)
+        self._read(now)
+        self._watch_links(settings, here, now)
+        if now >= self._next_send:
+            self._next_send = now + min(_MOST_S, settings.misscount_s / 10)
+            self._send(settings)
+        powered = {n: host for n, (host, _) in settings.members.items() if host not in settings.powered_off}
+        running = [n for n, host in powered.items() if self._runs(host, "cssd")]
+        stopped = [
+            n for n, (host, _) in settings.members.items() if n not in running and self._is_stopped(host, settings)
+        ]
+        turn = self._members.turn(running, stopped, settings.misscount_s, now)
+        for message in turn.messages:
+            self._logs.of_css(message)
+        if turn.is_evicted and self._eviction is None:
+            script = os.path.join(os.path.abspath(self._home), "grid", "lib", "evicted.sh")
+            self._eviction = subprocess.Popen(["sh", script], stdin=subprocess.DEVNULL, start_new_session=True)
+            self._members = None
+
+    def _is_stopped(self, host: str, settings: InstanceSettings) -> bool:
+        """Whether a node whose CSS does not run was stopped in order, or is off."""
+        if host in settings.powered_off or not self._runs(host, "ohasd"):
+            return True
+        try:
+            with open(os.path.join(self._home, "..", host, "stack", "target"), encoding="ascii") as file:
+                return file.read().strip() == "OFFLINE"
+        except OSError:
+            return True
+
+    def _runs(self, host: str, service: str) -> bool:
+        path = os.path.join(self._home, "..", host, "stack", f"{service}.lock")
+        return self._locks.setdefault(path, Lock(path)).is_held()
+
+    # --- heartbeats ---------------------------------------------------------------------------------------------------
+
+    def _open(self, settings: InstanceSettings, here: dict[str, NodeAddress]) -> None:
+        wanted = {network: ip for network, (_, ip) in settings.private.items() if ip in here}
+        self._close({n for n, (ip, _) in self._sockets.items() if wanted.get(n) != ip})
+        for network in wanted.keys() - self._sockets.keys():
+            opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+            try:
+                opened.bind((wanted[network], HEARTBEAT_PORT))
+            except OSError:
+                opened.close()
+                continue
+            self._sockets[network] = (wanted[network], opened)
+
+    def _close(self, networks: Iterable[int]) -> None:
+        for network in networks:
+            self._sockets.pop(network)[1].close()
+
+    def _send(self, settings: InstanceSettings) -> None:
+        dead = sum(1 << network for network in self._own_dead(settings))
+        datagram = _HEARTBEAT.pack(_MARK, settings.number, dead).ljust(_BYTES, b"\0")
+        for _, peer in settings.members.values():
+            for network, ip in peer.items():
+                if network in self._sockets:
+                    with contextlib.suppress(OSError):
+                        self._sockets[network][1].sendto(datagram, (ip, HEARTBEAT_PORT))
+
+    def _read(self, now: float) -> None:
+        for _, opened in self._sockets.values():
+            with contextlib.suppress(OSError):
+                for _ in range(_AT_ONCE):
+                    data = opened.recv(_BYTES)
+                    if len(data) >= _HEARTBEAT.size and data.startswith(_MARK) and self._members is not None:
+                        _, number, dead = _HEARTBEAT.unpack_from(data)
+                        self._members.heard(number, now)
+                        self._dead_at_peers[number] = (now, dead)
+
+    # --- HAIP ---------------------------------------------------------------------------------------------------------
+
+    def _own_dead(self, settings: InstanceSettings) -> set[int]:
+        """The networks without a link on this node for longer than the delay of HAIP."""
+        return {n for n, since in self._dead_since.items() if self._next_turn - since >= settings.haip_after_s}
+
+    def _watch_links(self, settings: InstanceSettings, here: dict[str, NodeAddress], now: float) -> None:
+        """Move the HAIP of each network that is dead on any node, on all nodes: else the two ends could not meet."""
+        linked = {network: _has_link(nic) for network, (nic, _) in settings.private.items()}
+        for network, has_link in linked.items():
+            if has_link:
+                self._dead_since.pop(network, None)
+            else:
+                self._dead_since.setdefault(network, now)
+        dead = self._own_dead(settings)
+        for at, bits in self._dead_at_peers.values():
+            if now - at <= _FRESH_S:
+                dead |= {network for network in settings.private if bits >> network & 1}
+        alive = [network for network in sorted(settings.private) if network not in dead and linked[network]]
+        for network, address in settings.haips.items():
+            target = network if network in alive or not alive else alive[0]
+            nic, (ip, _, length) = settings.private[target][0], address.partition("/")
+            if ip in here and here[ip].device != nic:
+                self._move(f"{ip}/{length}", here[ip].device, nic, f"{nic}:{1 if target == network else 2}")
+
+    def _move(self, address: str, device: str, nic: str, label: str) -> None:
+        lines = f"address delete {address} dev {device}\naddress add {address} brd + dev {nic} label {label}\n"
+        with contextlib.suppress(OSError):
+            subprocess.run(["ip", "-batch", "-"], input=lines.encode(), check=False, stderr=subprocess.DEVNULL)
+
+
+def _has_link(nic: str) -> bool:
+    try:
+        with open(f"/sys/class/net/{nic}/carrier", encoding="ascii") as file:
+            return file.read().strip() == "1"
+    except OSError:  # the NIC is down
+        return False

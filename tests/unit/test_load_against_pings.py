@@ -1,0 +1,89 @@
+"""Blocks that flow without a loss outweigh failed pings; anything less does not."""
+
+import msgspec
+import pytest
+
+from checks.diagnosis.load_against_pings import as_observed, outweigh
+from checks.model.facts import Cluster, Database, InterconnectInUse, PingSeries, Unknown, Verdict
+from checks.model.finding import Finding, Status
+from checks.plugins.df_ping import df_ping
+from tests.fixtures.clusters import path, with_paths
+from tests.fixtures.databases import activity, asked, database, losing, own_activity, transfers
+
+USED = tuple(
+    InterconnectInUse(number, nic, f"192.168.{subnet}.{number}", False, "")
+    for number in (1, 2)
+    for nic, subnet in (("eth1", 10), ("eth2", 11))
+)
+
+
+def using(*interconnects: InterconnectInUse) -> Database:
+    return msgspec.structs.replace(database(2), interconnects=interconnects)
+
+
+def loaded(verdict: Verdict, **groups: object) -> Cluster:
+    """Two nodes with load whose pings have this verdict on the second network, both ways."""
+    base = asked(2, **{"database": using(*USED), "activity": activity(2), **groups})
+    assert isinstance(base.networks, tuple)
+    network = base.networks[1]
+    return with_paths(base, path(network, "rac1", "rac2", verdict), path(network, "rac2", "rac1", verdict))
+
+
+def judged(cluster: Cluster) -> Finding:
+    (found,) = (f for f in outweigh(cluster, df_ping.run(cluster)) if f.status is not Status.PASS)
+    return found
+
+
+@pytest.mark.parametrize("verdict", [Verdict.BLACK_HOLE, Verdict.UNREACHABLE, Verdict.FILTERED])
+def test_blocks_without_a_loss_turn_failed_pings_into_a_remark(verdict):
+    found = judged(loaded(verdict))
+    assert found.status is Status.INFO
+    assert found.title.endswith("while 24,800 blocks arrived there without a loss.")
+    assert "switch" not in " ".join(step.text for step in found.next)
+    assert not any(step.is_change for step in found.next)
+    assert as_observed(found).status in (Status.FAIL, Status.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"activity": losing(2, 3, {1: 3})},
+        {"activity": activity(2, own_activity(1, {"gc blocks lost": 2}))},
+        {"activity": activity(2, transfers=transfers(2)[:1])},
+        {"activity": activity(2, transfers=Unknown("no grant"))},
+        {"activity": Unknown("no database")},
+        {"database": msgspec.structs.replace(database(2), interconnects=Unknown("no grant"))},
+        {"database": using(*USED[::2])},
+    ],
+    ids=["lost", "unknown sender", "one direction", "no transfers", "no activity", "unknown network", "other network"],
+)
+def test_pings_stand_where_the_load_is_not_known_to_be_well(groups):
+    before = loaded(Verdict.BLACK_HOLE, **groups)
+    assert judged(before).status is Status.FAIL
+    assert judged(before).outweighed is None
+
+
+def test_a_black_hole_that_a_block_fits_into_stands():
+    base = asked(2, database=using(*USED), activity=activity(2))
+    assert isinstance(base.networks, tuple)
+    narrow = with_paths(base, path(base.networks[1], "rac1", "rac2", Verdict.BLACK_HOLE, path_mtu=8600))
+    assert judged(narrow).status is Status.FAIL
+
+
+@pytest.mark.parametrize(("answered", "status"), [(10, Status.INFO), (79_999, Status.FAIL)])
+def test_a_rare_loss_of_pings_needs_as_many_blocks(answered, status):
+    base = asked(2, database=using(*USED), activity=activity(2))
+    assert isinstance(base.networks, tuple)
+    sent = 20 if answered == 10 else 80_000
+    series = (PingSeries(56, sent, answered), PingSeries(8972, sent, answered))
+    lossy = with_paths(base, path(base.networks[1], "rac1", "rac2", Verdict.LOSS, series=series))
+    found = judged(
+        msgspec.structs.replace(lossy, thresholds=msgspec.structs.replace(lossy.thresholds, loss_fail_percent=1e-9))
+    )
+    assert found.status is status
+
+
+def test_a_later_run_with_losses_restores_the_failure():
+    remark = judged(loaded(Verdict.BLACK_HOLE))
+    (again,) = outweigh(loaded(Verdict.BLACK_HOLE, activity=losing(2, 3, {1: 3})), [remark])
+    assert (again.status, again.outweighed) == (Status.FAIL, None)

@@ -1,0 +1,149 @@
+"""An entry of a report as lines: the cause in a sentence, because of what, what it explains, and the next steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.finding import Remedy
+from checks.model.report import Report
+from checks.model.wording import counted, few
+from checks.report.causes import ReportEntry, other_causes, shortened
+from checks.rules.waivers import ended_text, lifted_for
+from tui.text.finding_lines import (
+    PANE,
+    STREAM,
+    FindingLayout,
+    part_lines,
+    remedy_lines,
+    role_of,
+    status_word,
+)
+from tui.text.line import Line, hanging, sanitize_line
+
+WHOLE_REPORT = 30
+"""The most lines of a text report up to the end of the next steps of its first entry, at 80 columns."""
+_LEAST_ROOM = 13
+"""Lines for the next steps of an entry, where the lines above leave less; also for each entry after the first."""
+_EFFECTS = 4
+_BECAUSE_LINES = 4
+_COMMANDS = 5
+"""The most commands of a step that changes nothing; of a change, all are shown."""
+
+
+def entry_head(entry: ReportEntry, width: int) -> Iterator[Line]:
+    """Yield the status and the sentence of an entry of a text for a stream."""
+    yield from hanging([status_word(entry.status)], entry.headline, width, "title")
+
+
+def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0, *, has_next_above: bool = False) -> Iterator[Line]:
+    """Yield an entry of a text for a stream in at most `room` lines where that is possible; the rest is in the full
+    report. `has_next_above`: an entry before it has the same next steps."""
+    lines = [*entry_head(entry, width), *_causes(entry, width, STREAM)]
+    if entry.causes:
+        lines += _because(entry, width)
+        lines += _effects(entry, width, STREAM, _EFFECTS)
+    else:
+        lines += part_lines("Because", entry.because, width, STREAM)
+    yield from lines
+    if has_next_above:
+        yield from part_lines("Next", ("the same steps as above",), width, STREAM)
+        return
+    yield from _brief_steps(entry.next, width, max(room - len(lines), _LEAST_ROOM))
+
+
+def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str = "") -> Iterator[Line]:
+    """Yield an entry for a pane: the sentence, the next steps, the reasons, what it explains, and the other causes."""
+    codes = ", ".join(cause.cause for cause in entry.causes)
+    standing = entry.causes[0].standing.value if entry.causes else ""
+    yield [(f"{codes}  ", "title"), (entry.status, role_of(entry.status)), (f"  {standing}", "")]
+    if note:
+        yield from hanging([], note, width, "accent")
+    yield from hanging([], entry.headline, width, "title")
+    lifted = filter(None, (lifted_for(finding, report.waivers) for finding in entry.all_findings))
+    yield from part_lines("Waiver", map(ended_text, lifted), width, PANE, "warn")
+    yield from remedy_lines("Next", entry.next, width, PANE)
+    yield from part_lines("Because", entry.because, width, PANE)
+    yield from part_lines("Against", entry.against, width, PANE)
+    yield from _effects(entry, width, PANE, len(entry.explained))
+    yield from _causes(entry, width, PANE)
+    if others := tuple(other_causes(report)):
+        yield []
+    for label, text in others:
+        yield from hanging([(f"{label}  ", "label")], text, width, indent=PANE.label)
+
+
+def _causes(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[Line]:
+    if entry.causes:
+        yield from part_lines("Cause", (f"{entry.standing}. Found by {entry.codes}.",), width, layout)
+        return
+    finding = entry.findings[0]
+    checks = dict.fromkeys(name for f in (finding, *entry.likewise) for name in f.check.split(", "))
+    text = f"{finding.check} ({finding.code})"
+    if len(checks) > 1:
+        text = f"{counted(len(checks), 'check')} could not look ({finding.code}): {few(tuple(checks), 7)}"
+    yield from part_lines("Check", (text,), width, layout)
+
+
+def _because(entry: ReportEntry, width: int) -> Iterator[Line]:
+    """Yield the first reason, and the next ones while they fit; then what speaks against the cause."""
+    shown: list[str] = []
+    for number in range(1, len(entry.because) + 1):
+        lines = list(part_lines("Because", entry.because[:number], width, STREAM))
+        if shown and len(lines) > _BECAUSE_LINES:
+            break
+        shown = list(entry.because[:number])
+    yield from part_lines("Because", shown, width, STREAM)
+    yield from part_lines("Against", entry.against[:1], width, STREAM)
+
+
+def _effects(entry: ReportEntry, width: int, layout: FindingLayout, most: int) -> Iterator[Line]:
+    """Yield the findings that the cause explains: in a stream one line each, and the number of those left out."""
+    explained = entry.explained
+    start = layout.margin + layout.label
+    shown = explained if len(explained) <= most else explained[: most - 1]
+    for number, finding in enumerate(shown):
+        if number == 0 and layout.is_pane:
+            yield []
+        label = f"{' ' * layout.margin}{'Explains' if number == 0 else '':<{layout.label}}"
+        head: Line = [(label, "label"), (f"{finding.status.letter} ", role_of(finding.status))]
+        if layout.is_pane:
+            yield from hanging(head, finding.title, width)
+        else:
+            yield [*head, (shortened(sanitize_line(finding.title), max(width - start - 2, 20)), "")]
+    if left := len(explained) - len(shown):
+        yield [(" " * start, ""), (f"  and {counted(left, 'more finding')}", "faint")]
+
+
+def _brief_steps(steps: Sequence[Remedy], width: int, room: int) -> Iterator[Line]:
+    """Yield the steps that fit, with their numbers: the first look and the first change always, then the others."""
+    numbered = list(enumerate(steps, 1))
+    wanted = [next((s for s in numbered if s[1].is_change is change), None) for change in (False, True)]
+    chosen = {step[0] for step in wanted if step}
+    for number, _ in numbered:
+        if len(list(_numbered(numbered, {*chosen, number}, width))) <= room:
+            chosen.add(number)
+    yield from _numbered(numbered, chosen, width)
+
+
+def _numbered(steps: Sequence[tuple[int, Remedy]], chosen: set[int], width: int) -> Iterator[Line]:
+    """Yield these steps, and at the end the numbers of the others."""
+    indent = STREAM.margin + STREAM.label
+    is_first = True
+    for number, step in steps:
+        if number not in chosen:
+            continue
+        lines = list(remedy_lines("Next" if is_first else "", (_cut(step),), width, STREAM, first=number))
+        is_first = False
+        yield from lines
+    left = [str(number) for number, _ in steps if number not in chosen]
+    if left:
+        noun = "step" if len(left) == 1 else "steps"
+        yield [(" " * indent, ""), (f"   {noun} {', '.join(left)}: in the full report", "faint")]
+
+
+def _cut(step: Remedy) -> Remedy:
+    if step.is_change or len(step.commands) <= _COMMANDS:
+        return step
+    left = len(step.commands) - _COMMANDS + 1
+    note = f"# {counted(left, 'more command')} in the full report"
+    return Remedy(step.text, (*step.commands[: _COMMANDS - 1], note), step.where)
