@@ -106,11 +106,19 @@ def further_entries(report: Report, causes: Sequence[ReportEntry]) -> tuple[Repo
             status=finding.status,
             findings=(finding,),
             likewise=likewise,
-            because=_accounts(report.diagnosis, None) if finding.title in report.diagnosis.unexplained else (),
+            because=_reasons_of(report, finding),
             next=tuple(step for step in finding.next if not is_rerun(step)) or finding.next,
         )
         for finding, likewise in grouped_by_reason(left)
     )
+
+
+def _reasons_of(report: Report, finding: Finding) -> tuple[str, ...]:
+    """Return the accounts of lost blocks that no cause explains; of an UNKNOWN the reason, where its title lacks it."""
+    if finding.title in report.diagnosis.unexplained:
+        return _accounts(report.diagnosis, None)
+    is_said = any(line.rstrip(".").casefold() in finding.title.casefold() for line in finding.seen[:1])
+    return () if finding.status is not Status.UNKNOWN or is_said else finding.seen[:1]
 
 
 def other_causes(report: Report) -> Iterator[tuple[str, str]]:

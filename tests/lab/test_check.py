@@ -175,7 +175,7 @@ def test_the_exit_code_matches_the_text(cluster):
     cluster.lab("break", "switch-mtu")
     ran = cluster.racwire("check", "--lab", "df-ping")
     assert ran.returncode == ExitCode.FAILURES
-    assert ran.stdout.splitlines()[1].startswith("1 FAIL")
+    assert ran.stdout.splitlines()[1].startswith("1 cause  1 FAIL")
     assert ran.stderr == ""
 
 

@@ -35,7 +35,7 @@ def sentences() -> Iterator[tuple[str, str]]:
 
 
 def _pattern(phrase: str) -> str:
-    """Return the pattern of a phrase, which begins and ends with whole words; with `=` before it, it is the sentence."""
+    """Return the pattern of a phrase, which begins and ends with whole words."""
     if phrase.startswith("="):
         return rf"(?m)^{re.escape(phrase[1:])}$"
     before = r"(?<!\w)" if phrase[0].isalnum() else ""

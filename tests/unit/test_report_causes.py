@@ -137,7 +137,7 @@ def test_the_brief_text_has_the_cause_because_what_it_explains_and_next_in_this_
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
     assert f"F {LOST.title}\n" in text
     assert "Why " not in text
-    assert "racwire check --full" in lines[-1]
+    assert "the same command with --full" in lines[-1]
     assert max(map(len, lines)) <= 80
 
 
