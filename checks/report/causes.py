@@ -84,11 +84,12 @@ def cause_entries(report: Report) -> tuple[ReportEntry, ...]:
     taken: set[int] = set()
     for alike in _alike(report):
         shown = _unless(taken, _showing(report, alike[0]))
+        effects = _unless({*taken, *map(id, shown)}, _explained(report, alike))
+        if not shown:  # a cause that follows from its effects and from facts
+            shown, effects = effects, []
         if not shown or _is_waived(report, alike[0], shown):
             continue
-        taken |= {id(f) for f in shown}
-        effects = _unless(taken, _explained(report, alike))
-        taken |= {id(f) for f in effects}
+        taken |= {id(f) for f in (*shown, *effects)}
         entries.append(_entry(report, alike, shown, effects))
     return tuple(entries)
 
@@ -124,6 +125,10 @@ def _reasons_of(report: Report, finding: Finding) -> tuple[str, ...]:
 def other_causes(report: Report) -> Iterator[tuple[str, str]]:
     """Yield (label, sentence) about the causes that were not found: possible, excluded, and not examined."""
     diagnosis = report.diagnosis
+    listed = {cause.cause for entry in cause_entries(report) for cause in entry.causes}
+    for standing in FOUND:  # found, and waived, or without an open finding of its own
+        if further := [c for c in diagnosis.with_standing(standing) if c.cause not in listed]:
+            yield f"Also {standing}", f"{_codes(further, len(diagnosis.hypotheses))}."
     is_open = bool(diagnosis.with_standing(*FOUND) or diagnosis.unexplained)
     if is_open and (possible := diagnosis.with_standing(Standing.POSSIBLE)):
         yield "Also possible", f"{_codes(possible, len(diagnosis.hypotheses))}."
