@@ -87,7 +87,7 @@ def cause_entries(report: Report) -> tuple[ReportEntry, ...]:
         effects = _unless({*taken, *map(id, shown)}, _explained(report, alike))
         if not shown:  # a cause that follows from its effects and from facts
             shown, effects = effects, []
-        if not shown or _is_waived(report, alike[0], shown):
+        if alike[0].is_waived or all(f.waived for f in (*shown, *effects)):
             continue
         taken |= {id(f) for f in (*shown, *effects)}
         entries.append(_entry(report, alike, shown, effects))
@@ -205,11 +205,6 @@ def _is_near(cause: Hypothesis, finding: Finding) -> bool:
 
 def _unless(taken: Collection[int], findings: Sequence[Finding]) -> list[Finding]:
     return [f for f in findings if id(f) not in taken]
-
-
-def _is_waived(report: Report, cause: Hypothesis, shown: Sequence[Finding]) -> bool:
-    effects = [f for f in report.findings if f.status in FAULTS and f.title in cause.explains]
-    return cause.is_waived or all(f.waived for f in (*shown, *effects))
 
 
 def _entry(
