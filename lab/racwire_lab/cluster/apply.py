@@ -100,10 +100,12 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
     running = RunningCluster(running.directory, running.rootless, running.init, running.nodes, routers)
-    _change_nics(running, before, after)
-    counted_faults.change(
-        running.directory, running.init, running.nodes, before.counted, after.counted, rootless=running.rootless
+    counted = counted_faults.CountedChange(
+        running.directory, running.init, running.nodes, before.counted, after.counted, running.rootless
     )
+    counted.remove()
+    _change_nics(running, before, after)
+    counted.add()
     run_all(
         running.reassembly(node, size_bytes)
         for node, size_bytes in after.reassembly_bytes.items()
