@@ -102,7 +102,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
         yield _finding(cluster, same)
     unseen = discarding(nics, faults)
     if unseen:
-        yield _discarding(unseen, max(n.seconds for n in nics), ends.senders)
+        yield _discarding(cluster, unseen, max(n.seconds for n in nics), ends.senders)
     ill = {(f.nic.node, f.nic.name) for f in faults}
     quiet = [n for n in nics if (n.node, n.name) not in ill and n.node not in unseen]
     if quiet and not faults and not unseen:
@@ -323,8 +323,9 @@ def _each(names: Sequence[str], *commands: str) -> tuple[str, ...]:
     return tuple(command.replace("ETH", name) for name in names for command in commands)
 
 
-def _discarding(discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
+def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
     nodes, number = list(discards), sum(discards.values())
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     return SEND_QUEUE.finding(
         Status.FAIL if senders.intersection(nodes) else Status.WARN,
         f"The kernel of {named(nodes, 'node')} discarded {counted(number, 'packet')} when sending in {span(seconds)}: "
@@ -337,6 +338,7 @@ def _discarding(discards: Mapping[str, int], seconds: float, senders: frozenset[
         expected=("0",),
         next=_queue_steps(("ETH",), f"root on {named(nodes, 'node')}"),
         evidence=_evidence(nodes),
+        network=networks[0].name if len(networks) == 1 else "",
         nodes=nodes,
         extent=(number / seconds, "a second on average") if seconds > 0 else None,
     )

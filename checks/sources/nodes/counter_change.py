@@ -126,7 +126,9 @@ def _files(nics: Sequence[str]) -> str:
     texts.append(f"{MARK} nics\n")
     texts += [f"{nic}/{file}:{text}" for nic in nics for file, text in _nic_files(nic)]
     texts.append(f"{MARK} queues\n")
-    texts += [f"qdisc of dev {nic} root\n (dropped {drops},)\n" for nic, drops in _queue_drops().items() if nic in nics]
+    texts += [
+        f"qdisc any 0: dev {nic} root\n (dropped {drops},)\n" for nic, drops in _queue_drops().items() if nic in nics
+    ]
     return "".join(texts)
 
 
