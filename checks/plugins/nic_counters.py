@@ -95,7 +95,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     """
     if isinstance(cluster.counters, Unknown):
         return
-    changes = [c for c in cluster.counters.nodes if not isinstance(c.system.nics, Unknown)]
+    changes = [c for c in cluster.counters.nodes if not isinstance(c.machine.nics, Unknown)]
     nics, ends = private_nics_counted(cluster, changes), loss_ends(cluster)
     faults = [fault for nic in nics for fault in faults_of(nic, cluster.thresholds, ends)]
     for same in alike(faults, lambda f: (f.nic.network, f.fault, f.status)):
@@ -131,8 +131,8 @@ def _not_known(cluster: Cluster, changes: CounterChanges, judged: set[str]) -> I
 
 
 def _reason(change: CounterChange) -> Unknown:
-    if isinstance(change.system.nics, Unknown):
-        return change.system.nics
+    if isinstance(change.machine.nics, Unknown):
+        return change.machine.nics
     return Unknown("The node has no private NIC whose counters were read.")
 
 

@@ -95,7 +95,7 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
                 continue
             lowest = set(nics_of(cluster, port))
             for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
-                counts, key = change.system.nic(interface.name), (port.node, interface.name)
+                counts, key = change.machine.nic(interface.name), (port.node, interface.name)
                 if counts is None:
                     continue
                 shared = key in found and found[key].network != network.name

@@ -300,7 +300,7 @@ class Make(_Table, frozen=True, kw_only=True):
         return msgspec.structs.replace(
             known,
             nodes=tuple(
-                msgspec.structs.replace(c, system=system(self.system.get(c.node), names.get(c.node, ())))
+                msgspec.structs.replace(c, machine=system(self.system.get(c.node), names.get(c.node, ())))
                 for c in known.nodes
             ),
         )

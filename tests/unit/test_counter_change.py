@@ -158,7 +158,7 @@ async def test_this_node_is_read_twice_from_its_files():
     assert change.seconds >= 0.05
     assert change.counters.value("Ip", "ReasmFails") is not None
     assert change.counters.value("Softnet", "Dropped") is not None
-    loopback, cpus = change.system.nic("lo"), change.system.cpu("cpu")
+    loopback, cpus = change.machine.nic("lo"), change.machine.cpu("cpu")
     assert loopback is not None
     assert {"rx_packets", "rx_crc_errors", "carrier_changes", "qdisc_drops"} <= set(loopback.counts)
     assert cpus is not None

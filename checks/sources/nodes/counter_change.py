@@ -91,7 +91,7 @@ async def _read_again(session: Session, node: str, nics: Sequence[str], before: 
     # The journal has the result before the data that it was computed from.
     after.entry.text = f"In {seconds:.1f} s:\n{difference_text(change)}\n\n{after.entry.text}"
     return CounterChange(
-        node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes, change.system
+        node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes, change.machine
     )
 
 
