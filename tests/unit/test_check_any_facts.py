@@ -192,8 +192,11 @@ def _change(name, time, values, left_out, machine):
 
 names = st.sampled_from(["eth1", "eth2", "cpu", "cpu0", "memory", "io"])
 figures = st.sampled_from(
-    ["rx_crc_errors", "rx_missed_errors", "rx_dropped", "qdisc_drops", "carrier_changes", "rx_errors", "tx_bytes"]
-    + ["user", "idle", "steal", "softirq", "squeezed", "processed", "some", "full", "pswpin", "pswpout", "allocstall"]
+    (
+        *("rx_crc_errors", "rx_missed_errors", "rx_dropped", "qdisc_drops", "carrier_changes", "rx_errors", "tx_bytes"),
+        *("user", "idle", "steal", "softirq", "squeezed", "processed", "some", "full"),
+        *("pswpin", "pswpout", "allocstall", "oom_kill"),
+    )
 )
 groups = st.builds(CounterGroup, names, st.dictionaries(figures, number, max_size=6))
 many = unknown | st.lists(groups, max_size=4, unique_by=lambda g: g.name).map(tuple)
