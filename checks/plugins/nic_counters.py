@@ -180,7 +180,8 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
         case NicFault.OVERRUN:
             return f"{at} had no buffer for {counted(number, 'packet')} that arrived in {time}, and dropped them."
         case NicFault.DROPPED:
-            return f"The kernel dropped {counted(number, 'packet')} that {at} had received in {time}."
+            mtu = "; another node has a larger MTU" if same[0].status is Status.INFO else ""
+            return f"The kernel dropped {counted(number, 'packet')} that {at} had received in {time}{mtu}."
         case NicFault.SEND_QUEUE:
             nodes = named((f.nic.node for f in same), "node")
             where = named((f.nic.name for f in same), "NIC")

@@ -63,6 +63,14 @@ def test_packets_that_no_protocol_wants_are_no_fault(dropped, packets, is_fault)
         assert f"counted no error and dropped {dropped} packets, as few as is usual, in 30 s." in quiet.title
 
 
+def test_frames_too_large_for_a_nic_with_a_small_mtu_are_an_effect():
+    odd = cluster([node(1), with_interface(node(2), "eth2", mtu=1500)])
+    grown = msgspec.structs.replace(change("rac2"), machine=system({"eth2": {"rx_dropped": 900}}))
+    (found,) = only(nic_counters, asked(odd, counters=counters(2, grown)))
+    assert (found.code, found.status) == ("IC-NIC-004", Status.INFO)
+    assert found.title.endswith("had received in 30 s; another node has a larger MTU.")
+
+
 def test_drops_in_the_send_queue_name_the_sender_and_not_the_network():
     changed = {"eth2": {"qdisc_drops": 30}}
     facts = built(changed, activity=losing(1, 12, {2: 12}))
