@@ -41,7 +41,7 @@ def link_saturation(cluster: Cluster) -> Iterator[Finding]:
     changes = cluster.counters
     if isinstance(changes, Unknown):
         return
-    counted_nodes = [c for c in changes.nodes if not isinstance(c.system.nics, Unknown)]
+    counted_nodes = [c for c in changes.nodes if not isinstance(c.machine.nics, Unknown)]
     nics = [nic for nic in private_nics_counted(cluster, counted_nodes) if nic.is_lowest and nic.is_up]
     loads = [load for nic in nics if (load := link_load(nic, cluster.thresholds))]
     for same in alike((x for x in loads if x.status is not Status.PASS), lambda x: (x.nic.network, x.status)):

@@ -95,14 +95,14 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     """
     if isinstance(cluster.counters, Unknown):
         return
-    changes = [c for c in cluster.counters.nodes if not isinstance(c.system.nics, Unknown)]
+    changes = [c for c in cluster.counters.nodes if not isinstance(c.machine.nics, Unknown)]
     nics, ends = private_nics_counted(cluster, changes), loss_ends(cluster)
     faults = [fault for nic in nics for fault in faults_of(nic, cluster.thresholds, ends)]
     for same in alike(faults, lambda f: (f.nic.network, f.fault, f.status)):
         yield _finding(cluster, same)
     unseen = discarding(nics, faults)
     if unseen:
-        yield _discarding(unseen, max(n.seconds for n in nics), ends.senders)
+        yield _discarding(cluster, unseen, max(n.seconds for n in nics), ends.senders)
     ill = {(f.nic.node, f.nic.name) for f in faults}
     quiet = [n for n in nics if (n.node, n.name) not in ill and n.node not in unseen]
     if quiet and not faults and not unseen:
@@ -131,8 +131,8 @@ def _not_known(cluster: Cluster, changes: CounterChanges, judged: set[str]) -> I
 
 
 def _reason(change: CounterChange) -> Unknown:
-    if isinstance(change.system.nics, Unknown):
-        return change.system.nics
+    if isinstance(change.machine.nics, Unknown):
+        return change.machine.nics
     return Unknown("The node has no private NIC whose counters were read.")
 
 
@@ -180,7 +180,8 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
         case NicFault.OVERRUN:
             return f"{at} had no buffer for {counted(number, 'packet')} that arrived in {time}, and dropped them."
         case NicFault.DROPPED:
-            return f"The kernel dropped {counted(number, 'packet')} that {at} had received in {time}."
+            mtu = "; another node has a larger MTU" if same[0].status is Status.INFO else ""
+            return f"The kernel dropped {counted(number, 'packet')} that {at} had received in {time}{mtu}."
         case NicFault.SEND_QUEUE:
             nodes = named((f.nic.node for f in same), "node")
             where = named((f.nic.name for f in same), "NIC")
@@ -323,8 +324,9 @@ def _each(names: Sequence[str], *commands: str) -> tuple[str, ...]:
     return tuple(command.replace("ETH", name) for name in names for command in commands)
 
 
-def _discarding(discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
+def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
     nodes, number = list(discards), sum(discards.values())
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     return SEND_QUEUE.finding(
         Status.FAIL if senders.intersection(nodes) else Status.WARN,
         f"The kernel of {named(nodes, 'node')} discarded {counted(number, 'packet')} when sending in {span(seconds)}: "
@@ -337,6 +339,7 @@ def _discarding(discards: Mapping[str, int], seconds: float, senders: frozenset[
         expected=("0",),
         next=_queue_steps(("ETH",), f"root on {named(nodes, 'node')}"),
         evidence=_evidence(nodes),
+        network=networks[0].name if len(networks) == 1 else "",
         nodes=nodes,
         extent=(number / seconds, "a second on average") if seconds > 0 else None,
     )

@@ -38,6 +38,8 @@ class PrivateNic:
     is_up: bool
     speed_mbps: int | Unknown
     counts: CounterGroup
+    has_small_mtu: bool = False
+    """Whether another node has a larger MTU on the network: then the NIC drops its large frames."""
     discards: int = 0
     """Packets that the kernel of the node discarded when sending, on all NICs: Udp.SndbufErrors with Ip.OutDiscards."""
 
@@ -89,19 +91,21 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
     known = {change.node: change for change in changes}
     found: dict[tuple[str, str], PrivateNic] = {}
     for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+        largest = max((i.mtu for port in network.ports if (i := cluster.interface(port))), default=0)
         for port in network.ports:
             node, top, change = cluster.node(port.node), cluster.interface(port), known.get(port.node)
             if node is None or top is None or change is None:
                 continue
             lowest = set(nics_of(cluster, port))
             for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
-                counts, key = change.system.nic(interface.name), (port.node, interface.name)
+                counts, key = change.machine.nic(interface.name), (port.node, interface.name)
                 if counts is None:
                     continue
                 shared = key in found and found[key].network != network.name
                 found[key] = PrivateNic(
                     port.node, interface.name, "" if shared else network.name, change.seconds,
-                    interface.name in lowest, interface.is_up, interface.speed_mbps, counts, _discards(change),
+                    interface.name in lowest, interface.is_up, interface.speed_mbps, counts,
+                    top.mtu < largest, _discards(change),
                 )  # fmt: skip
     return list(found.values())
 
@@ -126,7 +130,10 @@ _LEAST_DROPPED = 10
 
 
 def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[FaultyNic]:
-    """Yield the faults of one NIC. Overruns, send queues and link changes are failures where blocks were lost."""
+    """Yield the faults of one NIC. Overruns, send queues and link changes are failures where blocks were lost.
+
+    A NIC with a smaller MTU than other nodes drops their large frames: those drops are INFO.
+    """
     receives_loss, sends_loss = nic.node in ends.receivers, nic.node in ends.senders
     if nic.is_lowest:
         if corrupt := _grew(nic, _CORRUPT):
@@ -135,7 +142,9 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
             status = Status.FAIL if receives_loss else Status.WARN
             yield FaultyNic(nic, NicFault.OVERRUN, overrun, max(overrun.values()), status)
         if (dropped := nic.counts.value("rx_dropped")) and _is_more_than_strays(nic, dropped, limits):
-            yield FaultyNic(nic, NicFault.DROPPED, {"rx_dropped": dropped}, dropped, Status.WARN)
+            # With a smaller MTU than other nodes this is an effect, which mtu-consistency and df-ping report.
+            status = Status.INFO if nic.has_small_mtu else Status.WARN
+            yield FaultyNic(nic, NicFault.DROPPED, {"rx_dropped": dropped}, dropped, status)
         if changes := nic.counts.value("carrier_changes"):
             status = Status.FAIL if receives_loss or sends_loss else Status.WARN
             yield FaultyNic(nic, NicFault.LINK, {"carrier_changes": changes}, changes, status)
@@ -144,7 +153,9 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
             if not _grew(nic, parts):
                 other |= _grew(nic, (total,))
         if other:
-            yield FaultyNic(nic, NicFault.OTHER, other, sum(other.values()), Status.WARN)
+            is_effect = nic.has_small_mtu and set(other) <= {"rx_length_errors", "rx_errors"}
+            status = Status.INFO if is_effect else Status.WARN
+            yield FaultyNic(nic, NicFault.OTHER, other, sum(other.values()), status)
     queue = _grew(nic, _SEND_QUEUE)
     # A NIC without a link drops everything that is sent: an effect of the link.
     if queue and nic.is_up and (sends_loss or percent_of(max(queue.values()), nic, "tx") >= _tolerated(limits)):

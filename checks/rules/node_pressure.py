@@ -53,20 +53,20 @@ class CpuLoad:
 
 def cpu_load(change: CounterChange, limits: Thresholds) -> CpuLoad | Unknown:
     """Return the use of the CPUs of one node; Unknown where the kernel did not report it."""
-    system = change.system
-    if isinstance(system.cpus, Unknown):
-        return system.cpus
-    total = system.cpu("cpu")
+    counted = change.machine
+    if isinstance(counted.cpus, Unknown):
+        return counted.cpus
+    total = counted.cpu("cpu")
     if total is None or not _ticks(total):
         return Unknown("The node reports no use of its CPUs.")
-    each = [cpu for cpu in system.cpus if cpu.name != "cpu"]
+    each = [cpu for cpu in counted.cpus if cpu.name != "cpu"]
     shares = {c.name: 100 * c.value("softirq") / _ticks(c) for c in each if _ticks(c) >= _FEW_TICKS}
     busiest = max(shares, key=lambda name: (shares[name], name), default="")
     stolen = 100 * total.value("steal") / _ticks(total)
     status = Status.PASS
     if total.value("steal") >= _FEW_STOLEN and stolen > limits.steal_warn_percent:
         status = Status.FAIL if stolen > limits.steal_fail_percent else Status.WARN
-    waited = system.stall_us("cpu", "some")
+    waited = counted.stall_us("cpu", "some")
     return CpuLoad(
         node=change.node,
         seconds=change.seconds,
@@ -111,14 +111,14 @@ class MemoryLoad:
 
 def memory_load(change: CounterChange, limits: Thresholds) -> MemoryLoad | Unknown:
     """Return the memory of one node. Swapping counts where pages go both ways: idle pages may go out and stay there."""
-    memory = change.system.memory
+    memory = change.machine.memory
     if isinstance(memory, Unknown):
         return memory
     if change.seconds <= 0:
         return Unknown("No time passed between the two readings.")
     rates: Mapping[str, float] = {name: memory.value(name) / change.seconds for name in memory.counts}
     swapped_in, swapped_out = rates.get("pswpin", 0.0), rates.get("pswpout", 0.0)
-    stalled = _share(change.system.stall_us("memory", "full"), change.seconds)
+    stalled = _share(change.machine.stall_us("memory", "full"), change.seconds)
     both_ways = min(swapped_in, swapped_out)
     swap, stall = Status.PASS, Status.PASS
     if both_ways >= limits.swap_warn_pages:

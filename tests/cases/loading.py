@@ -346,7 +346,7 @@ class Make(_Table, frozen=True, kw_only=True):
         return msgspec.structs.replace(
             change(node.name, **flat),
             fragment_memory_bytes=self.fragment_memory.get(node.name),
-            system=system(self.system[node.name], [i.name for i in node.interfaces])
+            machine=system(self.system[node.name], [i.name for i in node.interfaces])
             if node.name in self.system
             else healthy_facts.system(node),
         )

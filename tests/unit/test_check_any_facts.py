@@ -11,6 +11,7 @@ from checks.model.facts import (
     Cluster,
     CounterChange,
     CounterChanges,
+    CounterGroup,
     Database,
     DeviceHistory,
     History,
@@ -24,6 +25,7 @@ from checks.model.facts import (
     LossHistory,
     NotAsked,
     Parameter,
+    SystemCounters,
     UnaskedInstance,
     Unknown,
     WaitBucket,
@@ -180,20 +182,32 @@ COUNTERS = (
 )
 
 
-def _change(name, time, values, left_out):
+def _change(name, time, values, left_out, machine):
     groups: dict[str, dict[str, int]] = {}
     for counter, value in values.items():
         group, _, short = counter.partition(".")
         groups.setdefault(group, {})[short] = value
-    return CounterChange(name, time, KernelCounters(groups), left_out)
+    return CounterChange(name, time, KernelCounters(groups), left_out, machine=machine)
 
 
+names = st.sampled_from(["eth1", "eth2", "cpu", "cpu0", "memory", "io"])
+figures = st.sampled_from(
+    (
+        *("rx_crc_errors", "rx_missed_errors", "rx_dropped", "qdisc_drops", "carrier_changes", "rx_errors", "tx_bytes"),
+        *("user", "idle", "steal", "softirq", "squeezed", "processed", "some", "full"),
+        *("pswpin", "pswpout", "allocstall", "oom_kill"),
+    )
+)
+groups = st.builds(CounterGroup, names, st.dictionaries(figures, number, max_size=6))
+many = unknown | st.lists(groups, max_size=4, unique_by=lambda g: g.name).map(tuple)
+machines = st.builds(SystemCounters, many, many, many, unknown | groups)
 changes = st.builds(
     _change,
     st.sampled_from(["rac1", "rac2", "rac3"]),
     seconds,
     st.dictionaries(st.sampled_from(COUNTERS), number),
     st.lists(st.sampled_from(COUNTERS), max_size=2).map(tuple),
+    machines,
 )
 counters = st.builds(
     CounterChanges,

@@ -18,7 +18,7 @@ CHECKS = (nic_counters, link_saturation, cpu_pressure, memory_pressure)
 
 def built(changed=None, on="rac2", nodes=2, **groups):
     """A cluster in which some counters of one node differ."""
-    new = msgspec.structs.replace(change(on), system=system(changed))
+    new = msgspec.structs.replace(change(on), machine=system(changed))
     return asked(nodes, counters=counters(nodes, new), **groups)
 
 
@@ -63,6 +63,14 @@ def test_packets_that_no_protocol_wants_are_no_fault(dropped, packets, is_fault)
         assert f"counted no error and dropped {dropped} packets, as few as is usual, in 30 s." in quiet.title
 
 
+def test_frames_too_large_for_a_nic_with_a_small_mtu_are_an_effect():
+    odd = cluster([node(1), with_interface(node(2), "eth2", mtu=1500)])
+    grown = msgspec.structs.replace(change("rac2"), machine=system({"eth2": {"rx_dropped": 900}}))
+    (found,) = only(nic_counters, asked(odd, counters=counters(2, grown)))
+    assert (found.code, found.status) == ("IC-NIC-004", Status.INFO)
+    assert found.title.endswith("had received in 30 s; another node has a larger MTU.")
+
+
 def test_drops_in_the_send_queue_name_the_sender_and_not_the_network():
     changed = {"eth2": {"qdisc_drops": 30}}
     facts = built(changed, activity=losing(1, 12, {2: 12}))
@@ -89,17 +97,17 @@ def test_without_tc_the_discards_of_the_kernel_show_the_send_queue():
     blind = msgspec.structs.replace(
         grown,
         counters=msgspec.structs.replace(grown.counters, groups=groups),
-        system=msgspec.structs.replace(quiet, nics=nics),
+        machine=msgspec.structs.replace(quiet, nics=nics),
     )
     (found,) = only(nic_counters, asked(2, counters=counters(2, blind)))
     assert (found.code, found.status) == ("IC-NIC-005", Status.WARN)
     assert "discarded 9 packets when sending" in found.title
-    assert only(nic_counters, asked(2, counters=counters(2, msgspec.structs.replace(blind, system=quiet)))) == []
+    assert only(nic_counters, asked(2, counters=counters(2, msgspec.structs.replace(blind, machine=quiet)))) == []
 
 
 def test_a_nic_without_a_link_drops_what_is_sent_and_only_the_link_is_reported():
     down = cluster([node(1), with_interface(node(2), "eth2", operational_state="down")])
-    grown = msgspec.structs.replace(change("rac2"), system=system({"eth2": {"tx_dropped": 900, "carrier_changes": 1}}))
+    grown = msgspec.structs.replace(change("rac2"), machine=system({"eth2": {"tx_dropped": 900, "carrier_changes": 1}}))
     found = only(nic_counters, asked(down, counters=counters(2, grown)))
     assert [(f.code, f.status) for f in found] == [("IC-NIC-006", Status.WARN)]
     assert found[0].title == "The link of eth2 of rac2 on 192.168.11.0/24 went down or came up once in 30 s."
@@ -119,7 +127,7 @@ def test_members_of_a_bond_are_judged_and_the_bond_does_not_repeat_them():
     bonded = msgspec.structs.replace(bonded, interfaces=(*bonded.interfaces, *nics))
     grown = msgspec.structs.replace(
         change("rac2"),
-        system=system({"eth2": {"rx_crc_errors": 4}, "p2p1": {"rx_crc_errors": 4}}, nics=("eth1", "eth2", *members)),
+        machine=system({"eth2": {"rx_crc_errors": 4}, "p2p1": {"rx_crc_errors": 4}}, nics=("eth1", "eth2", *members)),
     )
     (found,) = only(nic_counters, asked(cluster([node(1), bonded]), counters=counters(2, grown)))
     assert found.title == "p2p1 of rac2 on 192.168.11.0/24 received 4 corrupt frames in 30 s."
@@ -166,7 +174,7 @@ def test_a_short_interval_with_a_few_stolen_ticks_is_no_finding():
     short = msgspec.structs.replace(
         change("rac2"),
         seconds=1.0,
-        system=system({"cpu": {"user": 50, "system": 0, "idle": 130, "softirq": 0, "steal": 12}}),
+        machine=system({"cpu": {"user": 50, "system": 0, "idle": 130, "softirq": 0, "steal": 12}}),
     )
     assert only(cpu_pressure, asked(2, counters=counters(2, short))) == []
 
@@ -212,7 +220,7 @@ def test_time_in_which_all_tasks_waited_for_memory_is_a_warning():
 def test_files_of_older_versions_are_skipped_and_nodes_that_were_not_read_are_unknown():
     old = asked(2)
     assert isinstance(old.counters, CounterChanges)
-    nodes = tuple(msgspec.structs.replace(c, system=SystemCounters()) for c in old.counters.nodes)
+    nodes = tuple(msgspec.structs.replace(c, machine=SystemCounters()) for c in old.counters.nodes)
     old = msgspec.structs.replace(old, counters=msgspec.structs.replace(old.counters, nodes=nodes))
     lost = msgspec.structs.replace(old, counters=counters(0, unread={"rac2": Unknown("rac2 did not answer.")}))
     for check in CHECKS:

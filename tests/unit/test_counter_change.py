@@ -158,6 +158,11 @@ async def test_this_node_is_read_twice_from_its_files():
     assert change.seconds >= 0.05
     assert change.counters.value("Ip", "ReasmFails") is not None
     assert change.counters.value("Softnet", "Dropped") is not None
+    loopback, cpus = change.machine.nic("lo"), change.machine.cpu("cpu")
+    assert loopback is not None
+    assert {"rx_packets", "rx_crc_errors", "carrier_changes", "qdisc_drops"} <= set(loopback.counts)
+    assert cpus is not None
+    assert cpus.counts["user"] + cpus.counts["idle"] >= 0
     assert {(e.node, e.topic, e.outcome) for e in journal.entries} == {("rac1", TOPIC, "ok")}
     assert [e.action for e in journal.entries] == [COUNTERS_OF_THIS_NODE.action(TOPIC)] * 2
 

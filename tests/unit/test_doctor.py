@@ -51,9 +51,13 @@ NO_EQUIVALENCE = (
 NO_LISTENER = "scan:1521/prod did not answer within 10 s (ORA-12170): check host and port."
 PER_NODE = (
     "boot-mtu",
+    "cpu-pressure",
     "df-ping",
     "interfaces",
+    "link-saturation",
+    "memory-pressure",
     "mtu-consistency",
+    "nic-counters",
     "packet-filter",
     "reassembly",
     "rp-filter",
@@ -194,7 +198,7 @@ def test_a_half_dead_cluster_has_the_reason_the_step_and_the_checks_of_each_faul
     assert item(ready, Topic.CLOCKS).fact == "Not known: rac2."
     assert not [i for i in ready.items if i.topic is Topic.OTHER]
     text = joined(page(ready, monkeypatch))
-    assert "Not ready: 13 of 16 checks will be UNKNOWN, in part or in full." in text
+    assert "Not ready: 17 of 20 checks will be UNKNOWN, in part or in full." in text
     assert text.count(NO_LISTENER) == 1
     assert "`ssh -v rac2 date`" in text
 
@@ -210,9 +214,11 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
         "clusterware",
         "df-ping",
         "interfaces",
+        "link-saturation",
         "link-speed",
         "mtu-consistency",
         "neighbours",
+        "nic-counters",
     }
 
 

@@ -92,7 +92,7 @@ def test_netlink_requests_only_read() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kernel"
     }
-    assert requests == {"get_links", "get_addr", "get_routes", "get_neighbours"}
+    assert requests == {"get_links", "get_addr", "get_routes", "get_neighbours", "get_qdiscs"}
 
 
 def test_the_search_finds_every_kind_of_start() -> None:

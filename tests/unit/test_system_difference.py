@@ -62,7 +62,7 @@ def reading(**parts):
 
 
 def test_every_part_is_parsed():
-    known = reading().system
+    known = reading().machine
     assert known.nics == {"eth1": {"carrier_changes": 2, "rx_crc_errors": 7, "rx_bytes": 50226170, "qdisc_drops": 18}}
     assert known.cpus["cpu"]["steal"] == 47
     assert (known.cpus["cpu0"]["softirq"], known.cpus["cpu0"]["squeezed"]) == (160, 2)
@@ -76,7 +76,7 @@ def test_a_kernel_of_release_7_has_one_allocstall_no_pressure_and_shorter_rows()
         system="/proc/stat:cpu0 1 2 3 4 5 6 7 8 0 0\n/proc/vmstat:allocstall 39\n",
         queues="",
         kernel=f"{SNMP}0047f5d8 00000000 00000003 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n",
-    ).system
+    ).machine
     assert known.memory == {"allocstall": 39}
     assert known.stalls == {}
     assert known.cpus["cpu0"]["squeezed"] == 3
@@ -90,13 +90,13 @@ def test_growth_is_per_nic_and_per_cpu_and_goes_to_the_journal():
     )
     change = difference(before, after)
     assert isinstance(change, KernelGrowth)
-    eth1, cpu = change.system.nic("eth1"), change.system.cpu("cpu")
+    eth1, cpu = change.machine.nic("eth1"), change.machine.cpu("cpu")
     assert eth1
     assert eth1.value("rx_crc_errors") == 12
     assert cpu
     assert cpu.value("steal") == 13
-    assert change.system.stall_us("memory", "full") == 0
-    assert change.system.stall_us("io", "full") is None
+    assert change.machine.stall_us("memory", "full") == 0
+    assert change.machine.stall_us("io", "full") is None
     assert "eth1: rx_crc_errors +12" in difference_text(change)
     assert "cpu: steal +13" in difference_text(change)
 
@@ -104,14 +104,14 @@ def test_growth_is_per_nic_and_per_cpu_and_goes_to_the_journal():
 def test_a_driver_that_starts_again_leaves_its_counters_out_and_a_nic_that_came_is_not_counted():
     change = difference(reading(), reading(nics="eth1/statistics/rx_bytes:5\neth3/statistics/rx_bytes:5\n"))
     assert isinstance(change, KernelGrowth)
-    assert isinstance(change.system.nics, tuple)
-    assert [(n.name, n.counts) for n in change.system.nics] == [("eth1", {"qdisc_drops": 0})]
+    assert isinstance(change.machine.nics, tuple)
+    assert [(n.name, n.counts) for n in change.machine.nics] == [("eth1", {"qdisc_drops": 0})]
 
 
 def test_without_the_parts_each_group_is_unknown_with_its_reason():
     growth = difference(*[parse_reading(SNMP)] * 2)
     assert isinstance(growth, KernelGrowth)
-    for group in (growth.system.nics, growth.system.cpus, growth.system.stalls, growth.system.memory):
+    for group in (growth.machine.nics, growth.machine.cpus, growth.machine.stalls, growth.machine.memory):
         assert isinstance(group, Unknown)
         assert group.reason.endswith(".")
 
@@ -142,7 +142,7 @@ LINES = st.lists(
 def test_no_text_raises_or_counts_backwards(one, other):
     before, after = (parse_reading(SNMP + SOFTNET + "\n".join(lines)) for lines in (one, other))
     if isinstance(before, KernelReading) and isinstance(after, KernelReading):
-        grown = system_growth(before.system, after.system)
+        grown = system_growth(before.machine, after.machine)
         assert isinstance(grown, SystemCounters)
         for group in (grown.nics, grown.cpus, grown.stalls):
             if not isinstance(group, Unknown):

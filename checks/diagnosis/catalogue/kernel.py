@@ -22,7 +22,9 @@ KERNEL = (
         code="CAUSE-03",
         name="Fragments are not reassembled",
         sources=(mos(3),),
-        proved_by=("IC-REASM-002", "IC-REASM-003", "IC-REASM-005"),
+        proved_by=("IC-REASM-003", "IC-REASM-005"),
+        # Fragments that never arrived were lost elsewhere: the place of that loss comes first.
+        supported_by=("IC-REASM-002",),
         hinted_by=("IC-KERNEL-003",),
         excluded_by=("IC-REASM-001",),
         covers=_INTERVAL,

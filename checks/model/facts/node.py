@@ -149,7 +149,7 @@ class CounterChange(Fact, frozen=True):
     """Counters without a difference, because they decreased between the readings: `Ip.ReasmFails`."""
     fragment_memory_bytes: int | None = None
     """The larger of the amounts of memory that packets in reassembly used at the two readings; None where not known."""
-    system: SystemCounters = SystemCounters()
+    machine: SystemCounters = SystemCounters()
     """The counters of private NICs, CPUs and memory."""
 
 

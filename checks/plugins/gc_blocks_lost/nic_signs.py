@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from checks.model.facts import Cluster, CounterChanges
-from checks.model.finding import Remedy
+from checks.model.finding import Remedy, Status
 from checks.model.wording import counted, span
 from checks.plugins.gc_blocks_lost.loss_signs import PACKETS_LOST, LossSign, LossSigns
 from checks.plugins.shared.counter_text import TOPIC
@@ -62,7 +62,7 @@ def _queue_sign(queues: dict[str, int], seconds: float) -> Iterator[LossSign]:
 
 def _receiver_signs(faults: Sequence[FaultyNic], receivers: Collection[str]) -> Iterator[LossSign]:
     for fault, (what, fate, number) in _AT_RECEIVER.items():
-        found = [f for f in faults if f.fault is fault and f.nic.node in receivers]
+        found = [f for f in faults if f.fault is fault and f.nic.node in receivers and f.status is not Status.INFO]
         if found:
             places = named((f.nic.place for f in found), "private NIC")
             packets = counted(sum(f.number for f in found), "frame" if fault is NicFault.CORRUPT else "packet")

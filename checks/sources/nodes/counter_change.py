@@ -91,7 +91,7 @@ async def _read_again(session: Session, node: str, nics: Sequence[str], before: 
     # The journal has the result before the data that it was computed from.
     after.entry.text = f"In {seconds:.1f} s:\n{difference_text(change)}\n\n{after.entry.text}"
     return CounterChange(
-        node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes, change.system
+        node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes, change.machine
     )
 
 
@@ -126,7 +126,9 @@ def _files(nics: Sequence[str]) -> str:
     texts.append(f"{MARK} nics\n")
     texts += [f"{nic}/{file}:{text}" for nic in nics for file, text in _nic_files(nic)]
     texts.append(f"{MARK} queues\n")
-    texts += [f"qdisc of dev {nic} root\n (dropped {drops},)\n" for nic, drops in _queue_drops().items() if nic in nics]
+    texts += [
+        f"qdisc any 0: dev {nic} root\n (dropped {drops},)\n" for nic, drops in _queue_drops().items() if nic in nics
+    ]
     return "".join(texts)
 
 

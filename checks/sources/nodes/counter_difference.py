@@ -40,7 +40,7 @@ class KernelReading:
     """A line for each CPU that is online, in the kernel's order; empty where there is no softnet_stat."""
     fragment_memory_bytes: int | None = None
     """The memory of packets in reassembly; None where there is no sockstat."""
-    system: SystemReading = field(default_factory=SystemReading)
+    machine: SystemReading = field(default_factory=SystemReading)
     """The counters of NICs, CPUs and memory."""
 
 
@@ -53,7 +53,7 @@ class KernelGrowth:
     """The names of counters that fell: `Ip.ReasmFails`."""
     fragment_memory_bytes: int | None = None
     """The larger of the amounts at the two readings."""
-    system: SystemCounters = field(default_factory=SystemCounters)
+    machine: SystemCounters = field(default_factory=SystemCounters)
 
 
 def parse_reading(text: str) -> KernelReading | Unknown:
@@ -105,7 +105,7 @@ def difference(before: KernelReading, after: KernelReading) -> KernelGrowth | Un
         fell += [f"{SOFTNET}.{name}" for name in _SOFTNET_COLUMNS]
     amounts = [r.fragment_memory_bytes for r in (before, after) if r.fragment_memory_bytes is not None]
     return KernelGrowth(
-        KernelCounters(groups), tuple(fell), max(amounts, default=None), system_growth(before.system, after.system)
+        KernelCounters(groups), tuple(fell), max(amounts, default=None), system_growth(before.machine, after.machine)
     )
 
 
@@ -118,7 +118,7 @@ def difference_text(change: KernelGrowth) -> str:
         if value
     ]
     fell = (f"{name} fell: left out" for name in change.left_out)
-    return "\n".join([*grew, *fell, *system_text(change.system)])
+    return "\n".join([*grew, *fell, *system_text(change.machine)])
 
 
 def _softnet(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> dict[str, int]:

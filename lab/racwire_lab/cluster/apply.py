@@ -111,11 +111,13 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     running = RunningCluster(running.directory, running.rootless, running.init, running.nodes, routers)
     hosts = _host_changes(running, before, after)
     haips = {change.node: stack.is_running(running.directory, change.node, "cssd") for change in hosts}
+    counted = counted_faults.CountedChange(
+        running.directory, running.init, running.nodes, before.counted, after.counted, running.rootless
+    )
+    counted.remove()
     run_all(job for change in hosts for job in change.ended(has_haip=haips[change.node]))
     _change_nics(running, before, after)
-    counted_faults.change(
-        running.directory, running.init, running.nodes, before.counted, after.counted, rootless=running.rootless
-    )
+    counted.add()
     run_all(job for change in hosts for job in change.made(has_haip=haips[change.node]))
     run_all(
         running.reassembly(node, size_bytes)

@@ -124,74 +124,62 @@ class CountedFaults:
     files: frozenset[GrownFile]
 
 
-def change(
-    directory: Path,
-    init: Process,
-    nodes: Mapping[str, Process],
-    before: CountedFaults,
-    after: CountedFaults,
-    *,
-    rootless: bool,
-) -> None:
-    """Change the queues and the files of the running cluster. Raises LabError when a command fails."""
-    for queues, words in ((before.queues - after.queues, ("del",)), (after.queues - before.queues, ("replace",))):
-        run_all(
-            LabJob(
-                [
-                    *into(nodes[queue.port.node] if queue.is_in_node else init, "net", rootless=rootless),
-                    *("tc", "qdisc", *words, "dev", queue.device, "root", *(_QUEUE if words[0] == "replace" else ())),
-                ],
-                "",
-                f"set the queue of {queue.device}",
+@dataclass(frozen=True)
+class CountedChange:
+    """The change from one state of both to another, in two parts: a NIC may be renamed between them."""
+
+    directory: Path
+    init: Process
+    nodes: Mapping[str, Process]
+    before: CountedFaults
+    after: CountedFaults
+    rootless: bool
+
+    def remove(self) -> None:
+        """Remove what the new state does not have. Raises LabError when a command fails."""
+        run_all(self._tc(queue, "del") for queue in sorted(self.before.queues - self.after.queues, key=str))
+        if self.before.files != self.after.files:
+            run_all(
+                self._in_node(file, "umount", "-n", file.path, purpose=f"restore {file.path}")
+                for file in sorted(self.before.files)
             )
-            for queue in sorted(queues, key=str)
+
+    def add(self) -> None:
+        """Add what the old state did not have. Raises LabError when a command fails."""
+        run_all(
+            self._tc(queue, "replace", *_QUEUE) for queue in sorted(self.after.queues - self.before.queues, key=str)
         )
-    if before.files != after.files:
-        _change_files(directory, init, nodes, before.files, after.files, rootless=rootless)
-
-
-def _change_files(
-    directory: Path,
-    init: Process,
-    nodes: Mapping[str, Process],
-    before: frozenset[GrownFile],
-    after: frozenset[GrownFile],
-    *,
-    rootless: bool,
-) -> None:
-    for file in sorted(before):
-        argv = [*into(nodes[file.node], "mount", "pid", rootless=rootless), "umount", "-n", file.path]
-        run_all([LabJob(argv, "", f"restore {file.path} of {file.node}")])
-    # The program of the state before reads this file, too, and ends.
-    generation = uuid.uuid4().hex
-    orders = directory / "grown.json"
-    written = [(file, _written(directory, file)) for file in sorted(after)]
-    orders.write_text(
-        json.dumps(
-            {
-                "generation": generation,
-                "files": [
-                    {"fault": f.fault, "path": f.path, "nic": f.nic, "pid": nodes[f.node].pid, "written": str(path)}
-                    for f, path in written
-                ],
-            }
+        if self.before.files == self.after.files:
+            return
+        written = [(file, _written(self.directory, file)) for file in sorted(self.after.files)]
+        # The program of the state before reads the orders, too, and ends.
+        orders, generation = self.directory / "grown.json", uuid.uuid4().hex
+        orders.write_text(json.dumps({"generation": generation, "files": [self._order(*each) for each in written]}))
+        if not written:
+            return
+        program = [sys.executable, "-I", "-S", str(_PROGRAM), str(orders), generation]
+        in_init = into(self.init, "pid", rootless=self.rootless)
+        # Once and to its end: the files must have their content before a node sees them.
+        run_all([LabJob([*in_init, *program, "once"], "", "write the counters")])
+        background = ["sh", "-c", '"$@" </dev/null >/dev/null 2>>"$0" &', str(self.directory / "log"), *program]
+        run_all([LabJob([*in_init, *background], "", "start the program that writes the counters")])
+        run_all(
+            self._in_node(file, "mount", "-n", "--bind", str(path), file.path, purpose=f"replace {file.path}")
+            for file, path in written
         )
-    )
-    if not after:
-        return
-    argv = [*into(init, "pid", rootless=rootless), "sh", "-c", '"$@" </dev/null >/dev/null 2>>"$0" &']
-    argv += [str(directory / "log"), sys.executable, "-I", "-S", str(_PROGRAM), str(orders), generation]
-    run_all([LabJob([*into(init, "pid", rootless=rootless), *_once(orders, generation)], "", "write the counters")])
-    run_all([LabJob(argv, "", "start the program that writes the counters")])
-    for file, path in written:
-        mount = ["mount", "-n", "--bind", str(path), file.path]
-        argv = [*into(nodes[file.node], "mount", "pid", rootless=rootless), *mount]
-        run_all([LabJob(argv, "", f"replace {file.path} of {file.node}")])
 
+    def _tc(self, queue: ShortQueue, verb: str, *discipline: str) -> LabJob:
+        holder = self.nodes[queue.port.node] if queue.is_in_node else self.init
+        command = ["tc", "qdisc", verb, "dev", queue.device, "root", *discipline]
+        return LabJob([*into(holder, "net", rootless=self.rootless), *command], "", f"set the queue of {queue.device}")
 
-def _once(orders: Path, generation: str) -> list[str]:
-    """The command that writes each file once and ends: the files must exist before the nodes see them."""
-    return [sys.executable, "-I", "-S", str(_PROGRAM), str(orders), generation, "once"]
+    def _in_node(self, file: GrownFile, *command: str, purpose: str) -> LabJob:
+        argv = [*into(self.nodes[file.node], "mount", "pid", rootless=self.rootless), *command]
+        return LabJob(argv, "", f"{purpose} of {file.node}")
+
+    def _order(self, file: GrownFile, written: Path) -> dict[str, str | int]:
+        pid = self.nodes[file.node].pid
+        return {"fault": file.fault, "path": file.path, "nic": file.nic, "pid": pid, "written": str(written)}
 
 
 def _written(directory: Path, file: GrownFile) -> Path:
