@@ -61,11 +61,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("beyond_sample")]
 
 
+def _recorded(terminalreporter: pytest.TerminalReporter) -> list[object]:
+    """Return the outcomes of the cases that ran: properties of their reports, which xdist brings here."""
+    reports = [r for status in ("passed", "failed") for r in terminalreporter.getreports(status)]
+    return [value for r in reports for name, value in r.user_properties if name == "outcome"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail `make cases` where a group of cases misses its goal."""
+    terminalreporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminalreporter is None or not session.config.getoption("--all-cases"):
+        return
+    if recorded := _recorded(terminalreporter):
+        from tests.cases.outcomes import Outcome, missed_goals
+
+        if missed_goals([msgspec.convert(value, Outcome) for value in recorded]) and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the table of the case book, where cases ran: what was right first, partly, missed, and what was false."""
-    reports = [r for status in ("passed", "failed") for r in terminalreporter.getreports(status)]
-    recorded = [value for r in reports for name, value in r.user_properties if name == "outcome"]
-    if recorded:
+    if recorded := _recorded(terminalreporter):
         # Only here: the other tests do not need what knows the reports.
         from tests.cases.outcomes import Outcome, table
 

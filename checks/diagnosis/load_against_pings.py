@@ -24,6 +24,7 @@ _VERDICTS = {
     "IC-PATH-005": Verdict.LOSS,
     "IC-PATH-006": Verdict.UNREACHABLE,
     "IC-PATH-007": Verdict.FILTERED,
+    "IC-PATH-031": Verdict.UNREACHABLE,
 }
 """The codes of findings about pings alone, with the verdict on their paths."""
 _BLOCK_BYTES = 8192

@@ -60,9 +60,9 @@ def neighbours(cluster: Cluster) -> Iterator[Finding]:
     """Compares the neighbour entries of each node with the MAC addresses of the NICs that have these addresses.
 
     Entries are read with the nodes, and again after the pings for nodes between which pings got no answer. The check
-    also searches for a private address or a MAC address that two nodes have. A second owner
-    outside the cluster shows where a node has its entry; the check address-owners probes for it. An entry that is stale is a warning, since it may
-    be of a NIC that was replaced.
+    also searches for a private address or a MAC address that two nodes have. A second owner outside the cluster shows
+    where a node has its entry; the check address-owners probes for it. An entry that is stale is a warning, since it
+    may be of a NIC that was replaced.
     """
     if isinstance(cluster.networks, Unknown):
         return

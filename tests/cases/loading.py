@@ -248,6 +248,8 @@ class Make(_Table, frozen=True, kw_only=True):
     lost: tuple[LostBlocks, ...] = ()
     ping: tuple[PingOf, ...] = ()
     past_loss: tuple[PastLoss, ...] = ()
+    silent: bool = False
+    """Whether no instance gets a block or a ping of another one."""
     fragment_memory: dict[str, int] = {}
     """The bytes that packets in reassembly used, by node."""
     thresholds: dict[str, float] = {}
@@ -361,6 +363,16 @@ class Make(_Table, frozen=True, kw_only=True):
             statistics["gc blocks lost"] += loss.blocks
         for name, statistics in self.statistics.items():
             own.setdefault(int(name.removeprefix("prod")), {}).update(statistics)
+        if self.silent:
+            none = dict.fromkeys(("gc cr blocks received", "gc current blocks received"), 0)
+            return activity(
+                self.nodes,
+                *(own_activity(number, none, events=()) for number in range(1, self.nodes + 1)),
+                transfers=tuple(
+                    msgspec.structs.replace(t, cr_blocks=0, current_blocks=0) for t in transfers_of(self.nodes)
+                ),
+                pings=pings(self.nodes, count=0),
+            )
         matrix = {(loss.receiver, loss.sender): loss.blocks for loss in self.lost}
         times = {(p.from_, p.to): (p.small_us, p.large_us) for p in self.ping}
         return activity(
@@ -451,6 +463,11 @@ class Expect(_Table, frozen=True, kw_only=True):
     """The number of effects that none of these causes explains."""
     lost: tuple[tuple[str, str], ...] = ()
     """Receiver and sender of lost blocks on the practice cluster, where the number is not known before."""
+
+    @property
+    def first(self) -> tuple[ExpectedCause, ...]:
+        """The causes with which the diagnosis begins."""
+        return self.cause or tuple(ExpectedCause(cause=code) for code in self.causes or ())
 
 
 class MustNot(_Table, frozen=True, kw_only=True):

@@ -65,7 +65,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_right(self) -> bool:
         """Whether nothing is to be improved."""
-        return self.result in (Result.RIGHT, Result.QUIET, Result.BOTH) and not self.false
+        return _is_well(self) and not self.false
 
 
 def outcome_of(case: Case, report: Report) -> Outcome:
@@ -75,7 +75,7 @@ def outcome_of(case: Case, report: Report) -> Outcome:
     return Outcome(
         name=case.name,
         group=group,
-        wanted="" if is_healthy else " ".join("/".join(wanted.causes) for wanted in case.expect.cause) or "none",
+        wanted="" if is_healthy else " ".join("/".join(wanted.causes) for wanted in case.expect.first) or "none",
         found=_found(report),
         result=_alarm(report) if is_healthy else _result(case, report),
         false=false_sentences(report, case.must_not.phrases),
@@ -85,11 +85,11 @@ def outcome_of(case: Case, report: Report) -> Outcome:
 def outcome_of_pair(name: str, first: Case, second: Case, report: Report) -> Outcome:
     """Return the outcome of two faults at once: each must be among the first entries of the diagnosis."""
     shown = first_entries(report)
-    named = [any(wanted.fits(h) for h in shown for wanted in case.expect.cause[:1]) for case in (first, second)]
+    named = [any(wanted.fits(h) for h in shown for wanted in case.expect.first[:1]) for case in (first, second)]
     return Outcome(
         name=name,
         group="pairs",
-        wanted=" + ".join("/".join(case.expect.cause[0].causes) for case in (first, second)),
+        wanted=" + ".join("/".join(case.expect.first[0].causes) for case in (first, second)),
         found=_found(report),
         result=Result.BOTH if all(named) else Result.ONE if any(named) else Result.NEITHER,
         false=false_sentences(report),
@@ -118,7 +118,7 @@ def _alarm(report: Report) -> Result:
 
 
 def _result(case: Case, report: Report) -> Result:
-    shown, wanted = first_entries(report), case.expect.cause
+    shown, wanted = first_entries(report), case.expect.first
     if not wanted:
         # A fault for which no cause can be known from the evidence: every cause would be an invention.
         return Result.MISSED if any(h.standing is Standing.PROVED for h in shown) else Result.RIGHT
@@ -149,7 +149,7 @@ def table(outcomes: Sequence[Outcome], *, every_case: bool) -> list[str]:
         if own:
             counts = {result: sum(o.result is result for o in own) for result in Result}
             shares = ", ".join(f"{n} {result}" for result, n in counts.items() if n)
-            right = sum(o.result in (Result.RIGHT, Result.QUIET, Result.BOTH) for o in own)
+            right = sum(map(_is_well, own))
             false = sum(bool(o.false) for o in own)
             share = 100 * right / len(own)
             lines.append(
@@ -157,6 +157,20 @@ def table(outcomes: Sequence[Outcome], *, every_case: bool) -> list[str]:
                 "false sentence"
             )
     return lines
+
+
+def missed_goals(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the groups that miss their goal, or have a false sentence."""
+    return [
+        group
+        for group, goal in GOALS.items()
+        if (own := [o for o in outcomes if o.group == group])
+        and (100 * sum(_is_well(o) for o in own) < goal * len(own) or any(o.false for o in own))
+    ]
+
+
+def _is_well(outcome: Outcome) -> bool:
+    return outcome.result in (Result.RIGHT, Result.QUIET, Result.BOTH)
 
 
 def counted_cases(number: int) -> str:

@@ -21,7 +21,7 @@ from racwire_lab.cluster.faults import place
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.state import State, boot_id, load, save
 from racwire_lab.cluster.topology import MAX_NODES, PortId, Shape, ports_named
-from racwire_lab.cluster.wiring import changed_nic, ruleset, unwire, wire
+from racwire_lab.cluster.wiring import changed_nic, join, ruleset, split, unwire, wire
 
 SHAPE, CUT = Shape(3, 9000), Shape(3, 1500)
 ACTIVE = st.sampled_from(
@@ -81,6 +81,41 @@ def test_a_haip_comes_back_with_another_address_only_while_clusterware_runs() ->
         lines = changed_nic(before, after, has_haip=has_haip)
         assert "address flush dev eth2" in lines
         assert any(after.haip in line for line in lines) == has_haip
+
+
+def test_a_switch_in_two_halves_has_half_of_the_nodes_on_each_and_is_one_again() -> None:
+    shape = Shape(4, 9000)
+    for name, mtu in (("split-switch", None), ("split-switch-mtu", 1500)):
+        broken = desired(shape, [place(FAULTS[name], shape, None, None)])
+        (trunk,) = broken.trunks
+        assert (trunk.bridge, trunk.mtu) == ("priv2", mtu)
+        halves = {node: broken.cables[PortId(node, 2)].bridge for node in shape.nodes}
+        assert halves == {"rac1": "priv2", "rac2": "priv2", "rac3": trunk.second, "rac4": trunk.second}
+        added = {line.split()[2] for line in split(broken.trunks) if line.startswith("link add")}
+        assert added == {line.split()[2] for line in join(broken.trunks)}
+        assert max(map(len, added)) <= 15
+
+
+def test_no_two_nics_share_a_mac_address_but_with_the_fault() -> None:
+    shape = Shape(MAX_NODES, 9000)
+    assert len({nic.mac for nic in desired(shape, ()).nics.values()}) == MAX_NODES * 3
+    nics = desired(SHAPE, [place(FAULTS["duplicate-mac"], SHAPE, "1", None)]).nics
+    assert nics[PortId("rac1", 2)].mac == nics[PortId("rac2", 2)].mac
+
+
+def test_an_entry_that_was_set_by_hand_is_removed_again() -> None:
+    before = desired(SHAPE, ()).nics[PortId("rac2", 2)]
+    after = desired(SHAPE, [place(FAULTS["wrong-neighbour"], SHAPE, None, None)]).nics[PortId("rac2", 2)]
+    (made,) = changed_nic(before, after, has_haip=True)
+    assert made == "neigh replace 192.168.11.1 lladdr 02:de:ad:00:00:01 dev eth2 nud permanent"
+    assert changed_nic(after, before, has_haip=True) == ["neigh flush to 192.168.11.1 dev eth2 nud permanent"]
+
+
+def test_crossed_cables_and_swapped_addresses_exchange_the_two_networks() -> None:
+    crossed = desired(SHAPE, [place(FAULTS["crossed-cables"], SHAPE, None, None)])
+    assert [crossed.cables[PortId("rac2", n)].bridge for n in (1, 2)] == ["priv2", "priv1"]
+    swapped = desired(SHAPE, [place(FAULTS["swapped-addresses"], SHAPE, None, None)])
+    assert [swapped.nics[PortId("rac2", n)].address for n in (1, 2)] == ["192.168.11.2/24", "192.168.10.2/24"]
 
 
 def test_ruleset_without_rules_only_deletes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +20,8 @@ from checks.sources.probes.limits import PacketPace, Window
 from checks.sources.probes.lost_leg import combine, in_echos, leg_of_all
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
-from checks.sources.probes.paths import known_mtus, link_is_up, neighbour_sign
-from checks.sources.probes.safety import UnsafePathError, assert_private
+from checks.sources.probes.paths import known_mtus, link_is_up, neighbour_mac, neighbour_sign
+from checks.sources.probes.safety import UnsafePathError, assert_private, two_owners
 from checks.sources.probes.verdict import NeighbourSign
 
 HERE, THERE = Port("rac1", "eth2", "192.168.11.1"), Port("rac2", "eth2", "192.168.11.2")
@@ -171,6 +172,33 @@ def test_only_an_answer_during_this_run_shows_that_the_neighbour_is_up(text: str
 @given(st.text())
 def test_neighbour_entries_are_parsed_without_raising(text: str) -> None:
     neighbour_sign(text, 1.0)
+    neighbour_mac(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "mac"),
+    [
+        ("192.168.11.2 dev eth2 lladdr 02:72:61:63:02:02 ref 1 used 0/0/0 probes 1 REACHABLE", "02:72:61:63:02:02"),
+        ("192.168.11.2 lladdr 02:DE:AD:00:00:01 used 1/1/1 probes 0 PERMANENT", "02:de:ad:00:00:01"),
+        ("192.168.11.2 lladdr 80:00:02:08:fe:80:00:00:00:00:00:00:24:8a:07:03:00:9e:1b:2c STALE",
+         "80:00:02:08:fe:80:00:00:00:00:00:00:24:8a:07:03:00:9e:1b:2c"),
+        ("192.168.11.2 used 2/8/1 probes 3 FAILED", ""),
+        ("192.168.11.2 lladdr 02:72:61:63:02:02 probes 3 FAILED", ""),
+        ("lladdr 02:72", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_the_mac_address_of_an_entry(text: str, mac: str) -> None:
+    assert neighbour_mac(text) == mac
+
+
+def test_an_address_of_two_nodes_is_no_path_and_costs_the_others_nothing() -> None:
+    twin = Port("rac3", "eth2", THERE.ip)
+    network = msgspec.structs.replace(NETWORK, ports=(HERE, THERE, twin))
+    text = "rac2 and rac3 have the address 192.168.11.2: which of them answers is not known"
+    assert two_owners(Path(network, HERE, THERE, 9000)) == text
+    assert two_owners(Path(network, THERE, twin, 9000)) == text
+    assert two_owners(PATH) == ""
 
 
 @pytest.mark.parametrize(

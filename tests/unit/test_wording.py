@@ -1,8 +1,10 @@
 """The descriptions of paths between nodes."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from checks.model.wording import between, continued, counted, hub, listed
+from checks.model.wording import between, continued, counted, hub, listed, sides
 
 NODES = ("rac1", "rac2", "rac3", "rac4")
 
@@ -69,3 +71,41 @@ def test_lists_and_counts_are_written_as_text():
 )
 def test_a_continued_sentence_begins_in_lower_case_unless_with_a_name(sentence, after_a_colon):
     assert continued(sentence) == after_a_colon
+
+
+SIX = (*NODES, "rac5", "rac6")
+
+
+def across(*groups):
+    return {(a, b) for one in groups for other in groups if one is not other for a in one for b in other}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "groups", "expected"),
+    [
+        (NODES, (NODES[:2], NODES[2:]), "between rac1 and rac2 on one side and rac3 and rac4 on the other, both ways"),
+        (SIX, (("rac1", "rac3", "rac5"), ("rac2", "rac4", "rac6")),
+         "between rac1, rac3 and rac5 on one side and rac2, rac4 and rac6 on the other, both ways"),
+        (SIX, (SIX[:2], SIX[2:4], SIX[4:]),
+         "between the groups rac1 and rac2; rac3 and rac4; rac5 and rac6, both ways"),
+    ],
+)  # fmt: skip
+def test_nodes_on_several_sides(nodes, groups, expected):
+    assert sides(across(*groups), nodes) == groups
+    assert between(across(*groups), nodes) == expected
+
+
+def test_what_is_no_division_is_not_called_one():
+    whole = across(NODES[:2], NODES[2:])
+    assert sides(whole - {("rac1", "rac3")}, NODES) == ()
+    assert sides(whole | {("rac1", "rac2")}, NODES) == ()
+    assert sides(across(NODES[:1], NODES[1:]), NODES) == ()
+    assert sides(set(), NODES) == ()
+
+
+@given(st.sets(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES))))
+def test_the_sides_are_all_nodes_once_and_no_direction_is_within_one(pairs):
+    found = sides(pairs, NODES)
+    if found:
+        assert sorted(n for side in found for n in side) == sorted(NODES)
+        assert across(*found) == pairs

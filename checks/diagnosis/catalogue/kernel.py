@@ -54,6 +54,7 @@ KERNEL = (
         name="Transmit or receive queues too short",
         sources=(mos(17),),
         proved_by=("IC-UDP-004", "IC-NIC-005"),
+        leads_to=("IC-PATH-005", "IC-REASM-002"),
         excluded_by=("IC-UDP-001", "IC-NIC-001"),
         covers=_INTERVAL,
         look=look(
