@@ -70,6 +70,7 @@ BETWEEN_NODES = (
         name="The route for HAIP has a smaller MTU than its NIC",
         sources=("MOS 1210883.1", "ip-route(8), mtu"),
         proved_by=("IC-ROUTE-003",),
+        leads_to=("IC-HAIP-002", "IC-REASM-002"),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",
         look=look("Display the routes in the range of HAIP.", "ip route show table all root 169.254.0.0/16"),
