@@ -16,6 +16,12 @@ EFFECTS = (
     "IC-PING-002", "IC-PING-003", "IC-PING-005", "IC-PING-007", "IC-GRID-006", "IC-IFACE-012",
 )  # fmt: skip
 """The codes of findings that are never causes by themselves: what the database and Clusterware suffer."""
+_LOG_EFFECTS = (
+    "IC-LOG-002", "IC-LOG-003", "IC-LOG-004", "IC-LOG-005", "IC-LOG-006", "IC-LOG-007", "IC-LOG-008", "IC-LOG-012",
+    "IC-LOG-013",
+)  # fmt: skip
+"""The codes of log messages that are effects, where the last one is of the last minutes: the present does not explain
+the past."""
 _LOST_BLOCKS = "IC-LOST-002"
 _AT_THE_RECEIVER = ("IC-UDP-", "IC-REASM-", "IC-RPF-", "IC-FILTER-")
 """The codes of findings about packets that a node received: they explain blocks lost on the way to it, not from it."""
@@ -24,7 +30,8 @@ _PATH_TOPIC = re.compile(r"path .+ (\S+) (\S+)")
 
 def is_effect(finding: Finding) -> bool:
     """Return whether a finding is a fault that the database or Clusterware suffers."""
-    return finding.code in EFFECTS and finding.status in FAULTS
+    is_recent = finding.code in _LOG_EFFECTS and finding.data.get("is_recent") is True
+    return (finding.code in EFFECTS or is_recent) and finding.status in FAULTS
 
 
 def explains(cluster: Cluster, cause: Cause, shown: Sequence[Finding], finding: Finding) -> bool:

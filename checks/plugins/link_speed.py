@@ -15,7 +15,7 @@ from checks.plugins.shared.path_text import short_name
 
 _SLOW_SIDE = (
     "Packets that arrive faster than the slow side takes them wait in the queue of the switch port, and are dropped "
-    "when it is full. Blocks are lost although every counter of the nodes is quiet."
+    "when it is full. Blocks can be lost there while the counters of the nodes do not grow."
 )
 SAME = Kind("IC-SPEED-001", "The private NICs of a network have the same speed and full duplex")
 HALF = Kind(

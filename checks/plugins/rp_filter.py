@@ -27,8 +27,8 @@ FILTERED = Kind(
 STRICT = Kind(
     "IC-RPF-004",
     "rp_filter is strict on several private interfaces of a node",
-    "While all networks work, nothing is dropped. When HAIP moves an address to another interface, or a second private "
-    "network is added, packets arrive where strict filtering (1) drops them, and instances are evicted.",
+    "The filter may drop no packet while each network works. When HAIP moves an address to another interface, or a "
+    "second private network is added, packets arrive where strict filtering (1) drops them, and instances are evicted.",
     (_SOURCE, "Grid Infrastructure Installation Guide, multiple private interconnects and Oracle Linux"),
 )
 NOT_KNOWN = Kind("IC-RPF-003", "Whether rp_filter drops packets is not known")

@@ -84,11 +84,12 @@ def cause_entries(report: Report) -> tuple[ReportEntry, ...]:
     taken: set[int] = set()
     for alike in _alike(report):
         shown = _unless(taken, _showing(report, alike[0]))
-        if not shown or _is_waived(report, alike[0], shown):
+        effects = _unless({*taken, *map(id, shown)}, _explained(report, alike))
+        if not shown:  # a cause that follows from its effects and from facts
+            shown, effects = effects, []
+        if alike[0].is_waived or all(f.waived for f in (*shown, *effects)):
             continue
-        taken |= {id(f) for f in shown}
-        effects = _unless(taken, _explained(report, alike))
-        taken |= {id(f) for f in effects}
+        taken |= {id(f) for f in (*shown, *effects)}
         entries.append(_entry(report, alike, shown, effects))
     return tuple(entries)
 
@@ -106,16 +107,28 @@ def further_entries(report: Report, causes: Sequence[ReportEntry]) -> tuple[Repo
             status=finding.status,
             findings=(finding,),
             likewise=likewise,
-            because=_accounts(report.diagnosis, None) if finding.title in report.diagnosis.unexplained else (),
+            because=_reasons_of(report, finding),
             next=tuple(step for step in finding.next if not is_rerun(step)) or finding.next,
         )
         for finding, likewise in grouped_by_reason(left)
     )
 
 
+def _reasons_of(report: Report, finding: Finding) -> tuple[str, ...]:
+    """Return the accounts of lost blocks that no cause explains; of an UNKNOWN the reason, where its title lacks it."""
+    if finding.title in report.diagnosis.unexplained:
+        return _accounts(report.diagnosis, None)
+    is_said = any(line.rstrip(".").casefold() in finding.title.casefold() for line in finding.seen[:1])
+    return () if finding.status is not Status.UNKNOWN or is_said else finding.seen[:1]
+
+
 def other_causes(report: Report) -> Iterator[tuple[str, str]]:
     """Yield (label, sentence) about the causes that were not found: possible, excluded, and not examined."""
     diagnosis = report.diagnosis
+    listed = {cause.cause for entry in cause_entries(report) for cause in entry.causes}
+    for standing in FOUND:  # found, and waived, or without an open finding of its own
+        if further := [c for c in diagnosis.with_standing(standing) if c.cause not in listed]:
+            yield f"Also {standing}", f"{_codes(further, len(diagnosis.hypotheses))}."
     is_open = bool(diagnosis.with_standing(*FOUND) or diagnosis.unexplained)
     if is_open and (possible := diagnosis.with_standing(Standing.POSSIBLE)):
         yield "Also possible", f"{_codes(possible, len(diagnosis.hypotheses))}."
@@ -192,11 +205,6 @@ def _is_near(cause: Hypothesis, finding: Finding) -> bool:
 
 def _unless(taken: Collection[int], findings: Sequence[Finding]) -> list[Finding]:
     return [f for f in findings if id(f) not in taken]
-
-
-def _is_waived(report: Report, cause: Hypothesis, shown: Sequence[Finding]) -> bool:
-    effects = [f for f in report.findings if f.status in FAULTS and f.title in cause.explains]
-    return cause.is_waived or all(f.waived for f in (*shown, *effects))
 
 
 def _entry(

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from checks.diagnosis.diagnose import diagnose
 from checks.model.check import Check
 from checks.model.facts import FACT_GROUPS, NotAsked, Unknown
 from checks.model.finding import Finding, worst_first
@@ -70,6 +71,7 @@ class Replay(ReplayedFacts):
             saved,
             interrupted=fresh.interrupted or saved.interrupted,
             cluster=self._cluster,
+            diagnosis=diagnose(self._cluster, findings),
             findings=tuple(worst_first(list(findings))),
             settings=self._settings,
             waivers=standings,

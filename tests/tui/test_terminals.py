@@ -77,9 +77,9 @@ def test_keys_of_different_terminals_are_recognized(start: Start) -> None:
         (b"G\x1b[1~", b"CAUSE-12"),
         (b"G\x1b[H", b"CAUSE-12"),
         (b"G\x1bOA\x1bOA", b"CAUSE-12"),
-        (b"\x1b[6~", b"Because"),
-        (b"\x1b[11~", b"Everywhere"),
-        (b"q\x1bOP", b"Everywhere"),
+        (b"\x1b[6~", b"examined"),
+        (b"\x1b[11~", b"Clear the filter"),
+        (b"q\x1bOP", b"Clear the filter"),
     ):
         terminal.seen = b""
         terminal.send(keys)

@@ -34,7 +34,10 @@ def test_a_healthy_cluster_passes(nodes):
 
 def test_a_black_hole_between_two_nodes_is_found_in_both_directions():
     finding = broken(cluster(2), both_ways("rac1", ["rac2"]))["IC-PATH-003"]
-    assert finding.title == "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways."
+    assert (
+        finding.title
+        == "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways. At most 1500 bytes pass."
+    )
     assert finding.seen == (
         "rac1 <-> rac2: small packets 20 of 20 answered; packets of 9000 bytes (ping -s 8972) 0 of 20 answered, "
         "no error; largest that passes 1500 bytes",

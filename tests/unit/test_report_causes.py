@@ -2,12 +2,14 @@
 
 import io
 
+import hypothesis.strategies as st
 import msgspec
 import pytest
+from hypothesis import given
 
 from checks.diagnosis.diagnose import diagnose
 from checks.model.facts import Unknown
-from checks.model.finding import Finding, Remedy, Status, Waived
+from checks.model.finding import PROBLEMS, Finding, Remedy, Status, Waived
 from checks.model.hypothesis import Diagnosis, Hypothesis, LossAccount, Standing
 from checks.model.report import Report, make_report
 from checks.report.causes import cause_entries, further_entries, other_causes, passed_checks, shortened
@@ -102,9 +104,47 @@ def test_a_cause_whose_findings_are_all_waived_is_not_in_front():
     accepted = msgspec.structs.replace(BUFFERS, waived=WAIVED)
     shown = cause(because=(BUFFERS.title,), explains=(LOST.title,))
     assert cause_entries(of([accepted], shown)) == ()
+    assert dict(other_causes(of([accepted], shown))) == {"Also proved": "CAUSE-02."}
     (entry,) = cause_entries(of([accepted, LOST], shown))
     assert entry.status is LOST.status
     assert cause_entries(of([accepted, LOST], msgspec.structs.replace(shown, is_waived=True))) == ()
+
+
+def test_a_cause_without_a_finding_of_its_own_has_the_effects_as_findings_and_none_is_hidden():
+    shown = cause("CAUSE-99", Standing.SUPPORTED, headline="A LAG member loses packets.", explains=(LOST.title,))
+    (entry,) = cause_entries(of([LOST], shown))
+    assert (entry.headline, entry.findings) == ("A LAG member loses packets.", (LOST,))
+    alone = cause("CAUSE-98", headline="It is so.")
+    assert cause_entries(of([LOST], alone)) == ()
+    assert ("Also proved", "CAUSE-98.") in other_causes(of([LOST], alone))
+
+
+@given(st.data())
+def test_every_open_problem_is_in_exactly_one_entry(data):
+    titles = [f"Title {n}." for n in range(6)]
+    findings = [
+        finding(
+            data.draw(st.sampled_from(["IC-UDP-002", "IC-MTU-002", "IC-PATH-003", "T-1"])),
+            data.draw(st.sampled_from(list(Status))),
+            title=title,
+            nodes=data.draw(st.sampled_from([(), ("rac1",), ("rac2",)])),
+            network=data.draw(st.sampled_from(["", NET])),
+            waived=data.draw(st.sampled_from([None, WAIVED])),
+        )
+        for title in titles
+    ]
+    some = st.lists(st.sampled_from([*titles, "Another reason."]), max_size=3).map(tuple)
+    causes = [
+        cause(code, data.draw(st.sampled_from(list(Standing))), because=data.draw(some), explains=data.draw(some))
+        for code in ("CAUSE-02", "CAUSE-05", "CAUSE-12", "CAUSE-99")
+    ]
+    report = of(findings, *causes)
+    entries = cause_entries(report)
+    listed = [f.title for entry in (*entries, *further_entries(report, entries)) for f in entry.all_findings]
+    assert len(listed) == len(set(listed))
+    assert {f.title for f in findings if f.status in PROBLEMS and not f.waived} <= set(listed)
+    assert brief(report)
+    assert to_markdown(report)
 
 
 def test_the_account_of_lost_blocks_is_a_reason():
@@ -137,7 +177,7 @@ def test_the_brief_text_has_the_cause_because_what_it_explains_and_next_in_this_
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
     assert f"F {LOST.title}\n" in text
     assert "Why " not in text
-    assert "racwire check --full" in lines[-1]
+    assert "the same command with --full" in lines[-1]
     assert max(map(len, lines)) <= 80
 
 

@@ -117,7 +117,10 @@ def test_an_independent_parser_reads_the_same_counts_and_names():
         ("IC-PATH-003 192.168.11.0/24, rac1, rac2", "racwire.df-ping")
     ]
     assert [(r.type, r.message) for r in failed[0].result] == [
-        ("IC-PATH-003", "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways.")
+        (
+            "IC-PATH-003",
+            "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways. At most 1500 bytes pass.",
+        )
     ]
 
 

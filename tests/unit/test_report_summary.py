@@ -31,7 +31,7 @@ def with_findings(*findings: Finding, **more: object) -> Report:
 
 def test_the_headline_is_the_worst_finding():
     assert headline(report_of(black_hole(3))) == (
-        "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways."
+        "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways. At most 1500 bytes pass."
     )
     fail, warn = finding(Status.FAIL, "Blocks get lost."), finding(Status.WARN, "Blocks are late.")
     assert headline(with_findings(fail, finding(Status.UNKNOWN), warn)) == "Blocks get lost."

@@ -5,9 +5,11 @@ from datetime import date
 import pytest
 from msgspec.structs import replace
 
+from checks.diagnosis.diagnose import diagnose
 from checks.model.check import Kind, check
 from checks.model.facts import NotAsked, Unknown
 from checks.model.finding import Status
+from checks.model.hypothesis import Diagnosis
 from checks.model.report import Report
 from checks.model.settings import Settings, ThresholdSettings
 from checks.model.settings_waivers import Waiver
@@ -123,11 +125,19 @@ async def test_a_check_that_now_needs_more_facts_keeps_its_findings():
     assert await replayed(report, [newer]) == report
 
 
+async def test_a_report_of_a_version_without_diagnosis_gets_one():
+    report = await live(black_hole())
+    assert report.diagnosis.hypotheses
+    assert (await replayed(replace(report, diagnosis=Diagnosis()))).diagnosis == report.diagnosis
+
+
 async def test_an_interrupted_run_stays_marked():
     whole = await live(black_hole())
     findings = [f for f in whole.findings if f.check != "df-ping"]
     unfinished = replace(INTERRUPTED.finding(Status.UNKNOWN, "df-ping had not concluded."), check="df-ping")
-    report = replace(whole, interrupted=True, findings=(unfinished, *findings))
+    findings = [unfinished, *findings]
+    diagnosis = diagnose(whole.cluster, findings)
+    report = replace(whole, interrupted=True, findings=tuple(findings), diagnosis=diagnosis)
     assert await replayed(report) == report
 
 
@@ -206,5 +216,6 @@ async def test_a_waiver_of_an_unchanged_finding_keeps_its_status():
 
 
 async def test_an_empty_report_is_replayed_as_empty():
-    report = replace(report_of(cluster(1)), findings=(), journal=())
+    known = report_of(cluster(1))
+    report = replace(known, findings=(), journal=(), diagnosis=diagnose(known.cluster, ()))
     assert await replayed(report) == report

@@ -142,7 +142,7 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
     if passed := passed_checks(report):
         text = f"{counted(len(passed), 'check')} passed: {', '.join(passed)}."
         yield from hanging([], text, width, indent=_LABEL)
-    yield [(f"{'All findings':<{_LABEL}}", "label"), ("racwire check --full", "command")]
+    yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
 
 
 def _notices(report: Report, width: int, state: str) -> Iterator[Line]:

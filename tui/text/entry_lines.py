@@ -74,7 +74,9 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
 
 def _causes(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[Line]:
     if entry.causes:
-        yield from part_lines("Cause", (f"{entry.standing}. Found by {entry.codes}.",), width, layout)
+        codes = ", ".join(dict.fromkeys(f.code for f in entry.findings))
+        found_by = f". Found by {entry.codes}." if layout.is_pane else f" ({codes})"
+        yield from part_lines("Cause", (f"{entry.standing}{found_by}",), width, layout)
         return
     finding = entry.findings[0]
     checks = dict.fromkeys(name for f in (finding, *entry.likewise) for name in f.check.split(", "))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_FULL_SIZE
 from checks.diagnosis.cause import Cause, look, mos
 
 _MTU_PROVED = ("IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-010")
@@ -13,7 +14,7 @@ BETWEEN_NODES = (
         name="Mismatched MTU on the path",
         sources=(mos(5),),
         proved_by=_MTU_PROVED,
-        leads_to=("IC-PATH-002", "IC-PATH-003", "IC-PATH-004", "IC-PATH-010", "IC-REASM-002"),
+        leads_to=(*LOSES_FULL_SIZE, "IC-PATH-002", "IC-PATH-004", "IC-PATH-010"),
         hinted_by=("IC-PATH-004",),
         excluded_by=("IC-MTU-001", "IC-PATH-001"),
         covers=_FLOW,
@@ -37,12 +38,7 @@ BETWEEN_NODES = (
         name="A router between the nodes: no adjacency on layer 2",
         sources=(mos(7),),
         proved_by=("IC-PATH-009", "IC-PATH-004"),
-        leads_to=(
-            "IC-PATH-003",
-            "IC-PATH-004",
-            "IC-PATH-005",
-            "IC-NEIGH-003",
-        ),  # a router that answers ARP for the peer
+        leads_to=("IC-PATH-003", "IC-PATH-004", "IC-PATH-005", "IC-HAIP-002", "IC-NEIGH-003"),
         hinted_by=("IC-ROUTE-004",),
         excluded_by=("IC-PATH-001",),
         covers="by the TTL of the answers",
@@ -56,7 +52,7 @@ BETWEEN_NODES = (
         sources=(mos(8),),
         proved_by=("IC-FLOW-009",),
         supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008"),
-        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-REASM-002"),
+        leads_to=(*LOSES_ALL, "IC-REASM-002"),
         hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-PATH-007"),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
@@ -80,7 +76,7 @@ BETWEEN_NODES = (
         name="Jumbo frames misconfigured on a switch",
         sources=(mos(12),),
         supported_by=("IC-PATH-003", "IC-PING-005"),
-        leads_to=("IC-REASM-002",),
+        leads_to=LOSES_FULL_SIZE,
         excluded_by=("IC-PATH-001",),
         covers=_FLOW,
         look=look("Test full-size packets between all nodes.", "racwire check df-ping", where=""),
@@ -90,6 +86,7 @@ BETWEEN_NODES = (
         name="A foreign address or route in the range of HAIP",
         sources=("MOS 1629814.1",),
         proved_by=("IC-IFACE-016",),
+        leads_to=("IC-HAIP-002", "IC-USE-"),
         hinted_by=("IC-IFACE-017", "IC-LOG-009"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_SOME
 from checks.diagnosis.cause import Cause, look, mos
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.networks import layers_below
@@ -40,7 +41,7 @@ CABLING = (
         sources=(mos(1),),
         proved_by=("IC-NIC-002",),
         supported_by=("IC-SPEED-003", "IC-PATH-005", "IC-NIC-007"),
-        leads_to=("IC-PATH-005", "IC-PATH-012", "IC-REASM-002", "IC-UDP-003"),
+        leads_to=(*LOSES_SOME, "IC-UDP-003"),
         hinted_by=("IC-DEV-004",),
         look=look(
             "Read the error counters of each private NIC and bond member twice; CRC and frame errors grow. Frames that "
@@ -79,7 +80,7 @@ CABLING = (
         name="Speed or duplex mismatch",
         sources=(mos(13),),
         proved_by=("IC-SPEED-002", "IC-SPEED-003"),
-        leads_to=("IC-PATH-005", "IC-REASM-002"),
+        leads_to=LOSES_SOME,
         excluded_by=("IC-SPEED-001",),
         covers="as the drivers report speed and duplex",
         look=look("Display what each private NIC negotiated.", "ethtool ETH"),
@@ -99,6 +100,7 @@ CABLING = (
         sources=(mos(16),),
         proved_by=("IC-NIC-003",),
         supported_by=("IC-DRIVER-004",),
+        leads_to=LOSES_SOME,
         hinted_by=("IC-DEV-004", "IC-DRIVER-004"),
         look=look(
             "Compare the rings with their maximum, and whether counters of the driver grow that racwire does not read: "
@@ -114,9 +116,9 @@ CABLING = (
         name="A private network is saturated",
         sources=(mos(18),),
         proved_by=("IC-LOAD-002",),
+        leads_to=LOSES_SOME,
         excluded_by=("IC-LOAD-001",),
         covers="averaged over the interval, on the nodes' own links; bursts and links between switches do not show",
-        leads_to=("IC-PATH-005", "IC-REASM-002"),
         look=look(
             "Compare the traffic of each private NIC with its speed while blocks are lost.", "racwire watch", where=""
         ),
@@ -126,7 +128,7 @@ CABLING = (
         name="Switch drops packets from full buffers",
         supported_by=("IC-PATH-005",),
         sources=(mos(20),),
-        leads_to=("IC-PATH-005", "IC-REASM-002"),
+        leads_to=LOSES_SOME,
         look=look(
             "Read the drop counters of the switch ports of all nodes, egress queues included.", where=_NETWORK_TEAM
         ),
@@ -136,7 +138,7 @@ CABLING = (
         name="Quality of service of a shared switch limits the interconnect",
         supported_by=("IC-PATH-005",),
         sources=(mos(21),),
-        leads_to=("IC-PATH-005", "IC-REASM-002"),
+        leads_to=LOSES_SOME,
         look=look("Read the QoS policy and its drop counters on the ports of the nodes.", where=_NETWORK_TEAM),
     ),
     Cause(
@@ -153,6 +155,7 @@ CABLING = (
         name="The link of a private NIC goes down and comes back",
         sources=(mos(1), mos(22)),
         proved_by=("IC-NIC-006",),
+        leads_to=(*LOSES_SOME, *LOSES_ALL),
         excluded_by=("IC-NIC-001",),
         covers="in the interval of this run",
         look=look(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_FULL_SIZE, LOSES_SOME
 from checks.diagnosis.cause import Cause, look, mos
 
 _HASH = "IEEE 802.1AX, 6.2.4"
@@ -14,6 +15,7 @@ FLOWS = (
         name="A link of an aggregation carries no full-size packets",
         sources=(mos(11), mos(12), _HASH),
         supported_by=("IC-FLOW-002",),
+        leads_to=(*LOSES_SOME, *LOSES_FULL_SIZE),
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
         look=look(
@@ -27,6 +29,7 @@ FLOWS = (
         name="A link of an aggregation loses every packet",
         sources=(mos(11), _HASH),
         supported_by=("IC-FLOW-003",),
+        leads_to=(*LOSES_SOME, *LOSES_ALL),
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
         look=look(
@@ -41,6 +44,7 @@ FLOWS = (
         name="Something on the path drops IP fragments",
         sources=(mos(3), mos(8)),
         proved_by=("IC-FRAG-002",),
+        leads_to=("IC-REASM-002", "IC-PING-005"),
         excluded_by=("IC-FRAG-001",),
         covers="for the fragments of this run",
         look=look(
@@ -54,6 +58,7 @@ FLOWS = (
         name="The rate of UDP is limited (policed) on the path or on a node",
         sources=(mos(21),),
         supported_by=("IC-FLOW-005", "IC-FLOW-008"),
+        leads_to=("IC-REASM-002",),
         look=look(
             "Read the policers and their drop counters.",
             "show policy-map interface PORT",
@@ -74,6 +79,7 @@ FLOWS = (
         name="Pings alone are dropped or limited, and UDP of the same size passes",
         sources=("RFC 1812, 4.3.2.8",),
         proved_by=("IC-FLOW-010",),
+        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007"),
         look=look(
             "Ask for policers and filters of ICMP.",
             "show policy-map interface control-plane",

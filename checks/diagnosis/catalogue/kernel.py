@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_SOME
 from checks.diagnosis.cause import Cause, look, mos
 
 _INTERVAL = "in the interval of this run"
@@ -41,7 +42,7 @@ KERNEL = (
         name="Packets dropped by the kernel or the NIC, rp_filter included",
         sources=(mos(15),),
         proved_by=("IC-RPF-002", "IC-NIC-004"),
-        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007"),
+        leads_to=LOSES_ALL,
         hinted_by=("IC-DEV-004", "IC-RPF-004"),
         look=look(
             "Watch the drops of each private NIC, and those of rp_filter.",
@@ -54,7 +55,7 @@ KERNEL = (
         name="Transmit or receive queues too short",
         sources=(mos(17),),
         proved_by=("IC-UDP-004", "IC-NIC-005"),
-        leads_to=("IC-PATH-005", "IC-REASM-002"),
+        leads_to=LOSES_SOME,
         excluded_by=("IC-UDP-001", "IC-NIC-001"),
         covers=_INTERVAL,
         look=look(
@@ -68,6 +69,7 @@ KERNEL = (
         name="CPU shortage, or LMS processes without priority",
         sources=(mos(19),),
         supported_by=("IC-PROC-002", "IC-UDP-004"),
+        leads_to=LOSES_SOME,
         hinted_by=("IC-PROC-003", "IC-PROC-004", "IC-TIME-006", "IC-CPU-004", "IC-LOG-012"),
         look=look(
             "Check the CPUs, and the scheduling class of LMS and LGWR.",
@@ -93,6 +95,7 @@ KERNEL = (
         code="CAUSE-35",
         name="Memory shortage: swapping, failed allocations",
         proved_by=("IC-MEM-002", "IC-MEM-003"),
+        leads_to=("IC-UDP-004", "IC-CPU-004"),
         excluded_by=("IC-MEM-001",),
         covers=_INTERVAL,
         look=look("Watch swapping and failed allocations.", "vmstat 1 5", "grep -E 'pswp|allocstall' /proc/vmstat"),
@@ -102,6 +105,7 @@ KERNEL = (
         name="The hypervisor withholds CPU time (steal)",
         sources=(mos(19),),
         proved_by=("IC-CPU-002",),
+        leads_to=("IC-UDP-004", "IC-CPU-004"),
         excluded_by=("IC-CPU-001",),
         covers=_INTERVAL,
         look=look("Watch the column st.", "vmstat 1 10", where="any user on each node"),
@@ -111,6 +115,7 @@ KERNEL = (
         name="One CPU processes all packets and is at its limit",
         sources=(mos(16), mos(19)),
         proved_by=("IC-CPU-003",),
+        leads_to=("IC-UDP-004", "IC-NIC-003", "IC-CPU-004"),
         excluded_by=("IC-CPU-001",),
         covers=_INTERVAL,
         look=look(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.diagnosis.catalogue.symptoms import LOSES_ALL
 from checks.diagnosis.cause import Cause, look
 
 _NEIGHBOURS = ("ip neigh show", "ip link show ETH")
@@ -13,7 +14,7 @@ LAYER2 = (
         name="Duplicate address: two hosts answer for a private address",
         sources=("RFC 5227",),
         proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-OWNER-002"),
-        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002"),
+        leads_to=(*LOSES_ALL, "IC-PATH-003"),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001",),
         covers=_ENTRIES,
@@ -27,7 +28,7 @@ LAYER2 = (
         name="Two NICs of a private network have the same MAC address",
         sources=("IEEE 802.1Q, learning of addresses",),
         proved_by=("IC-NEIGH-005",),
-        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002"),
+        leads_to=(*LOSES_ALL, "IC-PATH-003"),
         excluded_by=("IC-NEIGH-001",),
         covers="among the nodes that were read",
         look=look("Compare the MAC addresses of the private NICs.", "ip link show ETH", "ethtool -P ETH"),
@@ -37,7 +38,7 @@ LAYER2 = (
         name="A neighbour entry that was set by hand has a wrong MAC address",
         sources=("ip-neighbour(8), nud permanent",),
         proved_by=("IC-NEIGH-006",),
-        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002"),
+        leads_to=LOSES_ALL,
         hinted_by=("IC-PATH-007",),
         excluded_by=("IC-NEIGH-001",),
         covers=_ENTRIES,
@@ -48,7 +49,7 @@ LAYER2 = (
         name="Cables or VLANs of two private networks are crossed",
         sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
         proved_by=("IC-NEIGH-002",),
-        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002", "IC-RPF-002"),
+        leads_to=(*LOSES_ALL, "IC-RPF-002"),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001",),
         covers=_ENTRIES,
@@ -58,7 +59,7 @@ LAYER2 = (
         code="CAUSE-83",
         name="The addresses of two private interfaces of a node are exchanged",
         proved_by=("IC-IFACE-031",),
-        leads_to=("IC-PATH-006", "IC-PATH-007", "IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-", "IC-USE-"),
+        leads_to=(*LOSES_ALL, "IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-", "IC-USE-"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
@@ -67,7 +68,7 @@ LAYER2 = (
         code="CAUSE-84",
         name="The link between two switches of a private network carries no packets",
         supported_by=("IC-PATH-031",),
-        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-USE-"),
+        leads_to=(*LOSES_ALL, "IC-USE-"),
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",
         look=look(
@@ -79,6 +80,7 @@ LAYER2 = (
         code="CAUSE-85",
         name="A switch port, or the switch behind it, does not forward: wrong VLAN, blocked, or off for errors",
         supported_by=("IC-PATH-006",),
+        leads_to=LOSES_ALL,
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",
         look=look(

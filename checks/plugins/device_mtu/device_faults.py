@@ -24,7 +24,7 @@ from checks.rules.nic_faults import NicFaults, nic_faults, tolerated_drops_perce
 FAULTS = Kind(
     "IC-DEV-004",
     "A NIC of the interconnect counted errors or drops",
-    "Every packet that the NIC drops or finds corrupt loses the block that it carried.",
+    "When the NIC drops a packet, or finds it corrupt, the block that the packet carried is lost.",
     ("MOS 563566.1, causes 1, 15 and 16", "Database Reference, DBA_HIST_IC_DEVICE_STATS"),
 )
 

@@ -31,6 +31,7 @@ from checks.plugins.df_ping.path_places import (
     ask_network_team,
     at_fault,
     end_lines,
+    limit_text,
     on_all_nodes,
     pairs_of,
     path_data,
@@ -247,7 +248,7 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
     )
     return BLACK_HOLE.finding(
         Status.FAIL,
-        f"Jumbo frames vanish on {network.name} {place}.",
+        f"Jumbo frames vanish on {network.name} {place}.{limit_text(paths)}",
         subject=f"{short_name(network, centre)}: {side_names(groups) or 'black hole'}",
         data=path_data(paths),
         seen=(*result_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),

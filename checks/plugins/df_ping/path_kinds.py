@@ -32,7 +32,7 @@ TOO_BIG = Kind(
 LOSS = Kind(
     "IC-PATH-005",
     "Packets of any size are lost on a private network",
-    "Every lost packet loses the block that it carried; at MTU 1500 one lost fragment of six is enough.",
+    "A block is lost with the packet that carried it; at MTU 1500 one lost fragment of six is enough.",
     ("MOS 563566.1, causes 1, 15 and 20",),
 )
 UNREACHABLE = Kind(

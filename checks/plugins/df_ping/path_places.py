@@ -28,6 +28,15 @@ def path_data(paths: Sequence[PathProbe]) -> dict[str, Scalar | None]:
     }
 
 
+def limit_text(paths: Sequence[PathProbe]) -> str:
+    """Return the sentence with the largest packet that passes; empty where no path has a known limit."""
+    known = sorted({p.path_mtu for p in paths if isinstance(p.path_mtu, int)})
+    if not known:
+        return ""
+    sizes = f"{known[0]}" if len(known) == 1 else f"{known[0]} to {known[-1]}"
+    return f" At most {sizes} bytes pass."
+
+
 def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
     """Return whether every node of the cluster could be probed on this network; only then a title has "every node"."""
     nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
