@@ -40,16 +40,35 @@ class Vendor:
     """Whether the commands take effect only after a reload of the switch, which cuts every port."""
 
 
+_NETWORK_QOS = (
+    "configure terminal",
+    "policy-map type network-qos jumbo",
+    "  class type network-qos class-default",
+    "    mtu 9216",
+    "system qos",
+    "  service-policy type network-qos jumbo",
+)
 VENDORS = (
     Vendor(
         "nexus-9000",
-        "Cisco Nexus 3000/9000",
-        r"(?i)nexus\s?(3|9)\d|\bn(3|9)k-",
+        "Cisco Nexus 9000, and those of the 3000 with an MTU for each port",
+        r"(?i)nexus\s?9\d|\bn9k-|(nexus\s?|\bn3k-c)(3132q-v|3164|31108|31128|32\d\d|36180yc-r)",
         ("configure terminal",),
         ("interface {port}", "  mtu 9216"),
         ("end", "copy running-config startup-config"),
         ("show interface {port} | include MTU",),
         "For each port, and for its port-channel if there is one; no reload. The link may go down for a moment.",
+    ),
+    Vendor(
+        "nexus-3000",
+        "Cisco Nexus 3016/3048/3064/3132Q/3172/3500",
+        r"(?i)(nexus\s?|\bn3k-c)(3016|3048|3064|3132q(?!-v)|3172|35\d\d)",
+        _NETWORK_QOS,
+        (),
+        ("end", "copy running-config startup-config"),
+        ("show queuing interface {port}",),
+        "For the whole switch; no reload, briefly disruptive. Extend an existing network-qos policy, do not replace "
+        "it. The interface has no mtu command for layer 2 (Cisco document 118994).",
     ),
     Vendor(
         "nexus-7000",
@@ -66,14 +85,7 @@ VENDORS = (
         "nexus-5000",
         "Cisco Nexus 5000/5500/6000",
         r"(?i)nexus\s?(5|6)\d|\bn(5|6)k-",
-        (
-            "configure terminal",
-            "policy-map type network-qos jumbo",
-            "  class type network-qos class-default",
-            "    mtu 9216",
-            "system qos",
-            "  service-policy type network-qos jumbo",
-        ),
+        _NETWORK_QOS,
         (),
         ("end", "copy running-config startup-config"),
         ("show queuing interface {port}",),
@@ -253,6 +265,8 @@ QUESTIONS = (
     "Which ports of which switches carry the private networks, and on which VLANs?",
     "Is every one of these ports raised: on both switches of a vPC, MLAG or stack, and on the links between them (peer "
     "link, ISL, trunk, port-channel)?",
+    "Is a pair of switches a vPC or MLAG that compares the MTU of both? On Nexus the MTU is a type 1 parameter: `show "
+    "vpc consistency-parameters interface port-channel NUMBER`, and is the graceful consistency check on?",
     "Does the change need a reload or cut a port, and which other systems use that switch?",
     "Is the configuration saved, so that it survives a reload of the switch?",
     "Do the counters of giants, jabbers and discards on these ports stay constant after the change?",

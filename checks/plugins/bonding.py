@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import Kind, check
@@ -10,7 +10,7 @@ from checks.model.facts import Bond, BondMember, Cluster, Unknown, Unread
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below
 from checks.model.wording import counted, listed
-from checks.plugins.shared.grouping import briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, hosts_of, not_known_findings, parts_of, skipped
 
 _CAUSE_11 = "MOS 563566.1, cause 11"
@@ -89,9 +89,14 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
     """
     _, unknown = parts_of(cluster, lambda host: host.bonds)
     places, missing = _places(cluster)
+    for kind, judged in _BY_CONFIGURATION.items():
+        for same in alike([p for p in places if judged(p.bond)], lambda p: (p.network, p.bond.name)):
+            yield _configured(kind, same)
     for place in places:
         yield from _judged(place)
-    sound = [place for place in places if not any(_judged(place))]
+    sound = [
+        p for p in places if not any(_judged(p)) and not any(is_so(p.bond) for is_so in _BY_CONFIGURATION.values())
+    ]
     if sound:
         yield SOUND.finding(
             Status.PASS,
@@ -130,10 +135,6 @@ def _judged(place: _Place) -> Iterator[Finding]:
     up = [m for m in bond.members if m not in down]
     if down:
         yield _down(place, down, up)
-    elif len(bond.members) == 1:
-        yield _of(
-            ALONE, place, Status.WARN, f"{place.name} has a single member, {bond.members[0].name}.", "single member", ()
-        )
     ids = {m.aggregator_id for m in up if m.aggregator_id is not None}
     if bond.is_lacp and len(ids) > 1:
         yield _aggregators(place, up)
@@ -143,29 +144,12 @@ def _judged(place: _Place) -> Iterator[Finding]:
             SPEEDS,
             place,
             Status.WARN,
-            f"The members of {place.name} have different speeds: {listed(_speed(m) for m in up)}.",
+            f"The members of {place.name} have different speeds: {listed(_at_speed(m) for m in up)}.",
             "speeds differ",
             (
                 Remedy(
                     "Display what each member negotiated.",
                     tuple(f"ethtool {m.name}" for m in up),
-                    f"root on {place.node}",
-                ),
-            ),
-        )
-    if bond.is_round_robin and len(bond.members) > 1:
-        yield _round_robin(place)
-    if not bond.is_watched:
-        yield _of(
-            UNWATCHED,
-            place,
-            Status.WARN,
-            f"{place.name} does not watch the links of its members: its MII polling interval is 0.",
-            "links not watched",
-            (
-                Remedy(
-                    "Plan miimon=100 in the options of the bond, in a maintenance window.",
-                    (f"cat /sys/class/net/{bond.name}/bonding/miimon",),
                     f"root on {place.node}",
                 ),
             ),
@@ -217,27 +201,51 @@ def _aggregators(place: _Place, up: Sequence[BondMember]) -> Finding:
     )
 
 
-def _round_robin(place: _Place) -> Finding:
-    return _of(
-        ROUND_ROBIN,
-        place,
+_BY_CONFIGURATION: dict[Kind, Callable[[Bond], bool]] = {
+    ROUND_ROBIN: lambda bond: bond.is_round_robin and len(bond.members) > 1,
+    ALONE: lambda bond: len(bond.members) == 1,
+    UNWATCHED: lambda bond: not bond.is_watched,
+}
+"""Faults of the configuration, which is usually the same on several nodes."""
+_CLAUSES = {
+    ROUND_ROBIN: ("has the mode balance-rr, which delivers packets out of order", "balance-rr"),
+    ALONE: ("has a single member", "single member"),
+    UNWATCHED: ("does not watch the links of its members: its MII polling interval is 0", "links not watched"),
+}
+_EXPECTED = {
+    ROUND_ROBIN: "active-backup, or 802.3ad with an aggregation on the switch",
+    ALONE: "Two members on two switches",
+    UNWATCHED: "An MII polling interval of 100 ms",
+}
+
+
+def _configured(kind: Kind, same: Sequence[_Place]) -> Finding:
+    bond, nodes = same[0].bond.name, [place.node for place in same]
+    clause, subject = _CLAUSES[kind]
+    where = f"root on {named(nodes, 'node')}"
+    return kind.finding(
         Status.WARN,
-        f"{place.name} has the mode balance-rr, which delivers packets out of order.",
-        "balance-rr",
-        (
+        f"{bond} of {named(nodes, 'node')} {clause}.",
+        subject=f"{briefly(nodes, 'node')} {bond}: {subject}",
+        data={"bond": bond, "nodes": len(nodes)},
+        seen=some([line for place in same for line in place.lines]),
+        expected=(_EXPECTED[kind],),
+        next=[
             Remedy(
-                "Compare failed reassemblies with the mode.",
-                ("nstat -az IpReasmFails IpReasmTimeout",),
-                f"root on {place.node}",
+                "Display the bond and its counters.",
+                (f"cat /proc/net/bonding/{bond}", "nstat -az IpReasmFails IpReasmTimeout"),
+                where,
             ),
             Remedy(
-                "Plan active-backup, or 802.3ad with an aggregation on the switch, in a maintenance window with the "
-                "node out of the cluster.",
-                where=f"root on {place.node}",
+                f"Plan {_EXPECTED[kind]}, in a maintenance window with the node out of the cluster.",
+                where=where,
                 is_change=True,
             ),
-        ),
-        expected="active-backup or 802.3ad",
+        ],
+        evidence=_evidence(same),
+        network=same[0].network,
+        nodes=nodes,
+        extent=(len(nodes), "bonds"),
     )
 
 
@@ -283,3 +291,7 @@ def _speed(member: BondMember) -> str:
 
 def _evidence(places: Sequence[_Place]) -> list[tuple[str, str]]:
     return [(node, HOST_TOPIC) for node in dict.fromkeys(place.node for place in places)]
+
+
+def _at_speed(member: BondMember) -> str:
+    return f"{member.name} at {_speed(member)}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from checks.model.check import Kind, check
 from checks.model.facts import (
@@ -62,24 +63,20 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
     """
     processes, unknown = parts_of(cluster, lambda host: host.processes)
     hosts = hosts_of(cluster)
-    warned: set[str] = set()
-    informed = False
-    for node, found in processes.items():
-        for instance in dict.fromkeys(p.instance for p in found):
-            own = [p for p in found if p.instance == instance]
-            wrong, open_ = slow_processes(own, _release(cluster, instance))
-            if wrong:
-                warned.add(node)
-                yield _slow(node, instance, wrong, own, hosts[node])
-            elif open_:
-                informed = True
-                yield _by_release(node, instance, open_, own)
+    found = [_Instance(node, name, own, *slow) for node, name, own, slow in _instances(cluster, processes)]
+    slow = [one for one in found if one.wrong]
+    for same in alike(slow, lambda one: _families(one.wrong)):
+        yield _slow(same, hosts)
+    open_ = [one for one in found if one.by_release and not one.wrong]
+    for same in alike(open_, lambda one: _families(one.by_release)):
+        yield _by_release(same)
+    warned = {one.node for one in slow}
     for node, host in hosts.items():
         bad = [home for home in host.oradism if not home.can_raise]
         if bad and node not in warned:
             yield _oradism(node, host)
             warned.add(node)
-    fine = [node for node, found in processes.items() if node not in warned and any(p.is_real_time for p in found)]
+    fine = [node for node, own in processes.items() if node not in warned and any(p.is_real_time for p in own)]
     if fine:
         fast = [p for node in fine for p in processes[node] if p.is_real_time]
         instances = sorted({p.instance for p in fast})
@@ -92,7 +89,7 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
             evidence=[(node, HOST_TOPIC) for node in fine],
         )
     yield from not_known_findings(NOT_KNOWN, "The priority of Oracle's processes on {} is", unknown, "oracle-processes")
-    if not unknown and not warned and not fine and not informed:
+    if not unknown and not warned and not fine and not open_:
         reason = "The nodes that were read show no LMS and no VKTM by name, so there is no priority to judge."
         yield skipped(RIGHT, reason if hosts else NOT_IN_FILE)
 
@@ -108,48 +105,73 @@ def _release(cluster: Cluster, instance: str) -> tuple[int, ...]:
     return release(own.version) if own else ()
 
 
-def _slow(
-    node: str, instance: str, wrong: Sequence[ScheduledProcess], own: Sequence[ScheduledProcess], host: HostSetup
-) -> Finding:
-    names = listed(_families(wrong))
-    bad = [home for home in host.oradism if not home.can_raise]
+@dataclass(frozen=True)
+class _Instance:
+    """The processes of one instance on a node."""
+
+    node: str
+    name: str
+    own: tuple[ScheduledProcess, ...]
+    wrong: tuple[ScheduledProcess, ...]
+    """Those that lack the real-time priority of their release."""
+    by_release: tuple[ScheduledProcess, ...]
+    """Those without it whose release may intend that."""
+
+
+def _instances(
+    cluster: Cluster, processes: Mapping[str, Sequence[ScheduledProcess]]
+) -> Iterator[tuple[str, str, tuple[ScheduledProcess, ...], tuple[tuple[ScheduledProcess, ...], ...]]]:
+    for node, found in processes.items():
+        for name in dict.fromkeys(p.instance for p in found):
+            own = tuple(p for p in found if p.instance == name)
+            yield node, name, own, slow_processes(own, _release(cluster, name))
+
+
+def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
+    nodes, number = list(dict.fromkeys(one.node for one in same)), sum(len(one.wrong) for one in same)
+    names, where = listed(_families(same[0].wrong)), f"root on {named(nodes, 'node')}"
+    bad = [(node, home) for node in nodes for home in hosts[node].oradism if not home.can_raise]
     return SLOW.finding(
         Status.WARN,
-        f"{names} of {instance} on {node} {'runs' if len(wrong) == 1 else 'run'} without real-time priority.",
-        subject=f"{node} {instance}: {names}",
-        data={"processes": len(wrong), "instance": instance},
-        seen=(_line(node, own), *(f"{node}: {home.path} has owner {home.owner}, mode {home.mode}" for home in bad)),
+        f"{names} of {named((one.name for one in same), 'instance')} on {named(nodes, 'node')} "
+        f"{'runs' if number == 1 else 'run'} without real-time priority.",
+        subject=f"{briefly(nodes, 'node')}: {names}",
+        data={"processes": number},
+        seen=(
+            *some([_line(one.node, one.own) for one in same]),
+            *some([f"{node}: {home.path} has owner {home.owner}, mode {home.mode}" for node, home in bad]),
+        ),
         expected=("SCHED_RR for VKTM, and up to 18c for LMS",),
         next=[
             Remedy(
                 "Check the rights of oradism in the home of the instance: owner root, mode -rwsr-x---.",
                 ("ls -l $ORACLE_HOME/bin/oradism", "ps -eo cls,rtprio,comm | grep -E 'lms|vktm'"),
-                f"root on {node}",
+                where,
             ),
             Remedy(
                 "If they are wrong, correct them and restart the instance. If they are right, ask whether a control "
                 "group forbids real-time priority (cpu.rt_runtime_us of 0).",
                 ("chown root $ORACLE_HOME/bin/oradism", "chmod 4750 $ORACLE_HOME/bin/oradism"),
-                f"root on {node}",
+                where,
                 is_change=True,
             ),
         ],
-        evidence=[(node, HOST_TOPIC)],
-        nodes=[node],
-        extent=(len(wrong), "processes"),
+        evidence=[(node, HOST_TOPIC) for node in nodes],
+        nodes=nodes,
+        extent=(number, "processes"),
     )
 
 
-def _by_release(
-    node: str, instance: str, open_: Sequence[ScheduledProcess], own: Sequence[ScheduledProcess]
-) -> Finding:
+def _by_release(same: Sequence[_Instance]) -> Finding:
+    nodes, number = list(dict.fromkeys(one.node for one in same)), sum(len(one.by_release) for one in same)
+    names = listed(_families(same[0].by_release))
     return BY_RELEASE.finding(
         Status.INFO,
-        f"{listed(_families(open_))} of {instance} on {node} {'runs' if len(open_) == 1 else 'run'} without real-time "
-        "priority; from 19c on that can be intended.",
-        subject=f"{node} {instance}: LMS",
-        data={"processes": len(open_), "instance": instance},
-        seen=(_line(node, own),),
+        f"{names} of {named((one.name for one in same), 'instance')} on {named(nodes, 'node')} "
+        f"{'runs' if number == 1 else 'run'} without real-time priority; from 19c on that can be intended.",
+        subject=f"{briefly(nodes, 'node')}: LMS",
+        data={"processes": number},
+        seen=some([_line(one.node, one.own) for one in same]),
         next=[
             Remedy(
                 "Display which processes the instance wants to raise.",
@@ -160,8 +182,8 @@ def _by_release(
                 "SYSDBA",
             )
         ],
-        evidence=[(node, HOST_TOPIC)],
-        nodes=[node],
+        evidence=[(node, HOST_TOPIC) for node in nodes],
+        nodes=nodes,
     )
 
 
@@ -189,9 +211,9 @@ def _oradism(node: str, host: HostSetup) -> Finding:
     )
 
 
-def _families(processes: Sequence[ScheduledProcess]) -> list[str]:
+def _families(processes: Sequence[ScheduledProcess]) -> tuple[str, ...]:
     """Return `LMS` for LMS0 to LMS5, and the other names."""
-    return sorted({re.sub(r"^LMS.*", "LMS", p.name) for p in processes})
+    return tuple(sorted({re.sub(r"^LMS.*", "LMS", p.name) for p in processes}))
 
 
 def _line(node: str, processes: Sequence[ScheduledProcess]) -> str:

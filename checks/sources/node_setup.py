@@ -92,6 +92,15 @@ NMCLI_FIELDS = (
 )
 """The fields that nmcli is queried for; no field is a secret."""
 
+NM_DEFAULTS = " ".join(
+    (
+        *(f"/{place}/NetworkManager/conf.d/*.conf" for place in ("usr/lib", "run", "etc")),
+        "/etc/NetworkManager/NetworkManager.conf",
+    )
+)
+NM_DEFAULT_LINES = r"^[[:space:]]*(\[|((802-3-)?ethernet|infiniband)[.]mtu[[:space:]]*=|match-device[[:space:]]*=)"
+"""The lines of NetworkManager's own configuration that are read: the MTU of connections that set none."""
+
 IFCFG_DIRECTORY = "/etc/sysconfig/network-scripts"
 IFCFG_LINES = (
     r"^[[:space:]]*(DEVICE|NAME|UUID|HWADDR|MTU|TYPE|DEVICETYPE|VLAN|PHYSDEV|BONDING_MASTER|NM_CONTROLLED|ONBOOT|"
@@ -181,6 +190,7 @@ _SETUP = {
         "while read -r uuid; do "
         f'timeout {TOOL_LIMIT_S} nmcli -t -f {NMCLI_FIELDS} connection show uuid "$uuid" || break; done'
     ),
+    "connection defaults": f"grep -H -s -E '{NM_DEFAULT_LINES}' {NM_DEFAULTS}",
     "keyfiles": files_program(f"{' '.join(KEYFILE_DIRECTORIES)} {'/* '.join(KEYFILE_DIRECTORIES)}/*", KEYFILE_LINES),
     "ifcfg": files_program(f"{IFCFG_DIRECTORY} {IFCFG_DIRECTORY}/ifcfg-*", IFCFG_LINES),
     "wicked": files_program(f"{WICKED_DIRECTORY} {WICKED_DIRECTORY}/ifcfg-*", WICKED_LINES),
@@ -209,7 +219,8 @@ _SETUP_SECTIONS = {
         "boot", "processes", "homes", "autostart", "ohasdstr", "services", "platform", "logins",
     ),
     "boot files": (
-        "devices", "units", "connections", "connection details", "keyfiles", "ifcfg", "wicked", "networkd", "netplan",
+        "devices", "units", "connections", "connection details", "connection defaults", "keyfiles",
+        "ifcfg", "wicked", "networkd", "netplan",
         "scripts", "rules",
     ),
     **HOST_SECTIONS,
@@ -252,6 +263,7 @@ SETUP = Program(
             "root, only where nmcli prints no connections",
         ),
         Read("boot files", "", _below(f"{place}/*" for place in KEYFILE_DIRECTORIES)),
+        Read("boot files", "", NM_DEFAULTS),
         Read("boot files", "ifcfg", f"{IFCFG_DIRECTORY}/ifcfg-* {WICKED_DIRECTORY}/ifcfg-*"),
         Read("boot files", "systemd-networkd", _below(f"{place}/*" for place in NETWORKD_DIRECTORIES)),
         Read("boot files", "netplan", f"ls {_below(f'{place}/*.yaml' for place in NETPLAN_DIRECTORIES)}"),

@@ -43,6 +43,7 @@ from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.hypothesis import Hypothesis, Standing
 from checks.model.report import Report, exit_code
 from tests.cases import healthy_facts
+from tests.cases.host_parts import HostOf
 from tests.cases.log_case import LogLineOf, logs_of
 from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
 from tests.fixtures.databases import (
@@ -238,6 +239,8 @@ class Make(_Table, frozen=True, kw_only=True):
     """The nodes that olsnodes shows as Inactive."""
     path: tuple[PathOf, ...] = ()
     boot: tuple[BootOf, ...] = ()
+    host: dict[str, HostOf] = {}
+    """Changes of the setup outside Clusterware, by node."""
     sysctl: dict[str, dict[str, str]] = {}
     counted: dict[str, dict[str, dict[str, int]]] = {}
     system: dict[str, dict[str, dict[str, int]]] = {}
@@ -328,7 +331,9 @@ class Make(_Table, frozen=True, kw_only=True):
             return setup
         instance = f"prod{setup.name.removeprefix('rac')}" if self.database else ""
         logs = setup.logs if self.log else healthy_facts.logs(node, instance)
-        return msgspec.structs.replace(setup, host=healthy_facts.host(node, instance), logs=logs)
+        host = healthy_facts.host(node, instance)
+        changed = self.host[setup.name].applied(host) if setup.name in self.host else host
+        return msgspec.structs.replace(setup, host=changed, logs=logs)
 
     def _setup(self, setup: NodeSetup | UnreadNode) -> NodeSetup | UnreadNode:
         declared = {boot.interface: boot for boot in self.boot if boot.node == setup.name}

@@ -54,8 +54,8 @@ LACP, BACKUP = "IEEE 802.3ad Dynamic link aggregation", "fault-tolerance (active
 def bonded(*members: BondMember, mode: str = LACP, **changes: object) -> Cluster:
     """Two nodes whose eth2 is a bond; that of rac2 has these members."""
     nodes = [_with_bond(node(number)) for number in (1, 2)]
-    sound = Bond("eth2", mode, "up", "", 100, members=(member("p0"), member("p1")))
-    other = msgspec.structs.replace(sound, members=members, **changes)
+    sound = Bond("eth2", LACP, "up", "", 100, members=(member("p0"), member("p1")))
+    other = msgspec.structs.replace(sound, members=members, mode=mode, **changes)
     hosts = [msgspec.structs.replace(healthy_host(), bonds=(bond,)) for bond in (sound, other)]
     return with_hosts(cluster(nodes), *hosts)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
+from checks.change.vendors import kind_of_neighbour, vendor
 from checks.model.facts import (
     Clusterware,
     FragileMtu,
@@ -379,3 +380,30 @@ def test_every_gate_is_one_that_racwire_can_verify():
     assert {gate.check for step in plan.steps for gate in step.gates} <= known
     untils = {gate.until for step in plan.steps for gate in step.gates}
     assert untils <= {"", "end", *STEPS}
+
+
+@pytest.mark.parametrize(
+    ("description", "kind"),
+    [
+        ("Cisco Nexus Operating System (NX-OS) Software N9K-C93180YC-EX", "nexus-9000"),
+        ("N3K-C3064PQ-10GX", "nexus-3000"),
+        ("N3K-C3172PQ", "nexus-3000"),
+        ("cisco Nexus 3548", "nexus-3000"),
+        ("N3K-C3132Q-40GX", "nexus-3000"),
+        ("N3K-C3132Q-V", "nexus-9000"),
+        ("N3K-C36180YC-R", "nexus-9000"),
+        ("N5K-C5548UP", "nexus-5000"),
+        ("N3K-C9999", ""),
+    ],
+)
+def test_each_model_of_the_nexus_3000_gets_the_commands_that_it_has(description: str, kind: str):
+    neighbour = LldpNeighbour("eth1", "sw1", description)
+    assert kind_of_neighbour(neighbour) == kind
+    if found := vendor(kind):
+        assert ("    mtu 9216" in found.before) == (kind != "nexus-9000")
+
+
+def test_the_switch_step_warns_of_pairs_that_compare_the_mtu():
+    step = next(step for step in plan_for(to_change()).steps if step.id == "switch")
+    assert "vPC or MLAG that compares the MTU" in step.what
+    assert any("consistency-parameters" in line for commands in step.commands for line in commands.lines)

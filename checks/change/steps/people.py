@@ -67,8 +67,10 @@ def switch(draft: Draft) -> Step:
             "A switch must be reloaded for this, which cuts every port: Clusterware is already down at this step."
             if reloads(draft)
             else "Clusterware still runs over these switches: change one switch of a pair after the other, so that "
-            "every node keeps a path. If a reload would cut the only path of a node, do the next step first, then this "
-            "step."
+            "every node keeps a path. Not so on a vPC or MLAG that compares the MTU of its two switches: while they "
+            "differ, a Nexus suspends the ports of the secondary switch, and without the graceful consistency check "
+            "those of both. Where a bond ends in such a pair, or a reload would cut the only path of a node, do the "
+            "next step first, then this step."
         ),
         why="A port that allows larger packets than the nodes send does no harm. A port that allows only smaller ones "
         "drops large packets silently. So the switches are changed first. racwire cannot read the switches: the step "

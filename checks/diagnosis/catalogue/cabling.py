@@ -63,6 +63,7 @@ CABLING = (
         name="Bond misconfigured, or its members flap",
         sources=(mos(11),),
         proved_by=("IC-BOND-003",),
+        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-REASM-002"),
         supported_by=("IC-BOND-004", "IC-BOND-005"),
         hinted_by=("IC-BOND-002", "IC-BOND-006", "IC-BOND-007"),
         excluded_by=("IC-BOND-001",),

@@ -84,9 +84,9 @@ KERNEL = (
         name="MTU of the loopback interface with too little free memory",
         sources=("MOS 2041723.1",),
         proved_by=("IC-LOG-010",),
-        hinted_by=("IC-LOOP-002", "IC-LOOP-003"),
-        excluded_by=("IC-LOOP-001",),
-        covers="by the MTU of lo",
+        hinted_by=("IC-LOOP-003",),
+        cleared_by=("loopback-memory",),
+        covers="since each node has the memory reserve that Oracle recommends for the MTU of lo",
         look=look(
             "Search the alert logs for ORA-27300 status 105 and ORA-27301.",
             "ip link show lo",

@@ -22,7 +22,7 @@ from checks.sources.nodes.alert_log_text import parse_logs
 from checks.sources.nodes.boot_config.active_manager import BootFiles, mtus_at_boot, parse_network_services
 from checks.sources.nodes.boot_config.device import Device, parse_devices
 from checks.sources.nodes.boot_config.fragile import parse_fragile
-from checks.sources.nodes.boot_config.network_manager import parse_details, parse_listed
+from checks.sources.nodes.boot_config.network_manager import parse_defaults, parse_details, parse_listed
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section, config_files, grepped_files
 from checks.sources.nodes.setup_host import parse_host
@@ -173,6 +173,7 @@ def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -
         tuple(line for line in text("netplan").split("\n") if line.startswith("/")),
         parse_listed(text("connections")),
         parse_details(text("connection details")),
+        parse_defaults(grepped_files(text("connection defaults"))),
     )
     services = parse_network_services(text("units"))
     kept, unread = mtus_at_boot(files, services, devices)

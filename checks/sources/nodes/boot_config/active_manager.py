@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -11,7 +11,7 @@ from checks.model.facts import KeptMtu, MissingRight, NetworkService, Unknown
 from checks.sources.host_sections import ZONE_LINE
 from checks.sources.nodes.boot_config.device import Device
 from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
-from checks.sources.nodes.boot_config.network_manager import Listed, network_manager_mtus
+from checks.sources.nodes.boot_config.network_manager import Listed, network_manager_mtus, with_default
 from checks.sources.nodes.boot_config.networkd import link_file_mtus, networkd_mtus
 from checks.sources.nodes.boot_config.profile import Profile
 from checks.sources.nodes.boot_config.wicked import wicked_mtus
@@ -42,6 +42,8 @@ class BootFiles:
     """The paths of netplan's files."""
     listed: Sequence[Listed] = ()
     details: Sequence[Profile] = ()
+    defaults: Mapping[str, int | Unknown] = field(default_factory=dict)
+    """NetworkManager's MTU for connections that set none, by `ethernet` and `infiniband`."""
 
 
 def parse_network_services(text: str) -> tuple[NetworkService, ...]:
@@ -87,6 +89,7 @@ def mtus_at_boot(
     if runs(NetworkService.NETWORK_MANAGER):
         read_by_it = tuple(connections(files.ifcfg, unmanaged=False))
         by_it, refused = network_manager_mtus(files.keyfiles, files.listed, files.details, read_by_it, devices)
+        by_it = {name: with_default(of, files.defaults) for name, of in by_it.items()}
         # An unknown MTU of NetworkManager does not hide the MTU of another service.
         kept = {**{name: of for name, of in by_it.items() if isinstance(of.mtu, Unknown)}, **kept} | {
             name: of for name, of in by_it.items() if not isinstance(of.mtu, Unknown)

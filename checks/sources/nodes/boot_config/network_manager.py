@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
+
+import msgspec
 
 from checks.model.facts import KeptMtu, MissingRight, NetworkService, Unknown
 from checks.sources.node_setup import KEYFILE_DIRECTORIES
@@ -74,6 +76,37 @@ def parse_keyfile(file: ConfigFile) -> Profile:
         autoconnect=last(settings, "connection", "autoconnect") != "false",
         priority=number(last(settings, "connection", "autoconnect-priority")) or 0,
     )
+
+
+def parse_defaults(files: Iterable[ConfigFile]) -> dict[str, int | Unknown]:
+    """The MTU of connections that set none, from the sections `connection*` of NetworkManager's own configuration.
+
+    Unknown where sections have several values, or where one is for some devices only (NetworkManager.conf(5)).
+    """
+    found: dict[str, int | Unknown] = {}
+    for file in files:
+        settings = parse_ini(file.lines)
+        partial = {s.section for s in settings if s.key == "match-device"}
+        for setting in settings:
+            link, _, key = setting.key.removeprefix("802-3-").partition(".")
+            mtu = parse_mtu(setting.value)
+            if key != "mtu" or link not in ("ethernet", "infiniband") or not setting.section.startswith("connection"):
+                continue
+            if not isinstance(mtu, int):
+                continue
+            if setting.section in partial or found.get(link, mtu) != mtu:
+                found[link] = Unknown(
+                    f"{file.path} sets a default MTU for some connections; racwire does not match them"
+                )
+            else:
+                found[link] = mtu
+    return found
+
+
+def with_default(kept: KeptMtu, defaults: Mapping[str, int | Unknown]) -> KeptMtu:
+    """The configured MTU of an interface, with NetworkManager's default where its connection sets none."""
+    default = defaults.get("infiniband" if kept.kind == "infiniband" else "ethernet")
+    return msgspec.structs.replace(kept, mtu=default) if kept.mtu is None and default is not None else kept
 
 
 def is_kept(path: str) -> bool:

@@ -1,0 +1,78 @@
+"""The part of a case about the setup of a node outside Clusterware: outputs as nodes print them, and single values."""
+
+from __future__ import annotations
+
+import msgspec
+
+from checks.model.facts import (
+    FirewalldZone,
+    HostSetup,
+    NodeMemory,
+    PacketFilters,
+    PrivateUse,
+    RightsOfOradism,
+    ScheduledProcess,
+    Unknown,
+)
+from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers
+
+
+class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Changes of a healthy node's setup."""
+
+    bonding: dict[str, str] = {}
+    """Files of /proc/net/bonding, by bond."""
+    ethtool: str = ""
+    """`nic eth1` before the answers of `ethtool -i`, `-g` and `-a` for each NIC."""
+    memory_gb: int = 0
+    numa_nodes: int = 1
+    cpus: int = 4
+    min_free_kb: int = 0
+    processes: tuple[str, ...] | None = None
+    """`LMS0 prod2 0 0`: name, instance, policy and real-time priority."""
+    oradism: tuple[str, ...] = ()
+    """`oracle 750 /u01/db/bin/oradism`."""
+    filters: tuple[str, ...] | None = None
+    """The active services that filter packets."""
+    zones: dict[str, str] = {}
+    default_zone: str = ""
+    others: tuple[str, ...] = ()
+    """`NFS 192.168.11.2 192.168.11.9 3 /backup`: service, local and remote address, connections, directory."""
+    drivers: dict[str, str] = {}
+    """The driver of each NIC, from /sys."""
+    is_virtual: bool | None = None
+    is_avahi_active: bool | None = None
+
+    def applied(self, healthy: HostSetup) -> HostSetup:
+        """Return the setup with the changes."""
+        changes: dict[str, object] = {}
+        if self.bonding:
+            text = "\n".join(f"{name}:{line}" for name, file in self.bonding.items() for line in file.split("\n"))
+            changes["bonds"] = parse_bonds(text)
+        if self.ethtool:
+            changes["drivers"] = parse_drivers(self.ethtool)
+        if self.memory_gb:
+            changes["memory"] = NodeMemory(self.memory_gb * 2**20, self.min_free_kb, self.numa_nodes, self.cpus)
+        if self.processes is not None:
+            words = [line.split() for line in self.processes]
+            changes["processes"] = tuple(ScheduledProcess(n, i, int(policy), int(rt)) for n, i, policy, rt in words)
+        if self.oradism:
+            rights = [line.split() for line in self.oradism]
+            changes["oradism"] = tuple(RightsOfOradism(path, owner, mode) for owner, mode, path in rights)
+        if self.filters is not None:
+            zones = tuple(FirewalldZone(name, zone) for name, zone in self.zones.items())
+            changes["filters"] = PacketFilters(self.filters, zones, self.default_zone)
+        if self.others:
+            changes["others"] = tuple(_use(line) for line in self.others)
+        if self.drivers:
+            changes |= {"drivers_in_use": self.drivers, "drivers": Unknown("ethtool is not installed there")}
+        if self.is_virtual is not None:
+            changes["is_virtual"] = self.is_virtual
+        if self.is_avahi_active is not None:
+            changes["is_avahi_active"] = self.is_avahi_active
+        return msgspec.structs.replace(healthy, **changes)
+
+
+def _use(line: str) -> PrivateUse:
+    service, local, remote, connections, *mount = line.split()
+    return PrivateUse(service, local, remote, int(connections), *mount)
