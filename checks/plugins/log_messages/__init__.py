@@ -14,6 +14,8 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.log_events import LogEpisode, LogEvent, episodes
 
 _TOPIC = "alert logs"
+_WRITTEN_MEANWHILE_S = 120.0
+"""Seconds by which a line can be later than the clock that was read before it."""
 _NEAR_S = 300.0
 """Seconds between a missing heartbeat and the eviction to which it led. Misscount is 30 s, a reboot takes minutes."""
 
@@ -105,7 +107,9 @@ def _clock(episode: LogEpisode) -> str:
 
 
 def _ago(episode: LogEpisode) -> str:
-    return f"{lasting(episode.ago_s)} ago" if episode.ago_s >= 0 else "ahead of the node's clock: another time zone"
+    if episode.ago_s < -_WRITTEN_MEANWHILE_S:
+        return "ahead of the node's clock: another time zone"
+    return f"{lasting(max(0.0, episode.ago_s))} ago"
 
 
 def _is_read(log: AlertLog) -> bool:
