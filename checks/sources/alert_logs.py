@@ -79,9 +79,9 @@ _CLOSED = (
 )
 _OF_FILE = (
     f"printf '{FILE_MARK} %s\\n' \"$file\"; if [ ! -r \"$file\" ]; then printf '{UNREADABLE}\\n'; else "
-    f"tail -c {TAIL_BYTES} -- \"$file\" | LC_ALL=C tr -d '\\000\\015' | LC_ALL=C grep -a -E '{_STAMP}|{WANTED}' | "
-    f"LC_ALL=C grep -a -E -B 1 '{WANTED}' | tail -n {MOST_LINES} | LC_ALL=C cut -b 1-{_LINE_BYTES} | "
-    "LC_ALL=C sed 's/^/ /'; fi"
+    f"tail -c {TAIL_BYTES} -- \"$file\" | LC_ALL=C grep -a -E '{_STAMP}|{WANTED}' | "
+    f"LC_ALL=C grep -a -E -B 1 '{WANTED}' | tail -n {MOST_LINES} | "
+    f"LC_ALL=C sed -E 's/^(.{{0,{_LINE_BYTES}}}).*/ \\1/'; fi"
 )
 _CRS_LOG = '"$base"/diag/crs/*/crs/trace/alert.log'
 _DATABASE_LOGS = '"$base"/diag/rdbms/*/*/trace/alert_*.log "$base"/diag/asm/*/*/trace/alert_*.log'
