@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from racwire_lab.programs.cache_fusion.alert_log import css_line, stamped
+from racwire_lab.programs.cache_fusion.alert_log import Silence, css_line, stamped
 from racwire_lab.programs.cache_fusion.membership import Membership, Turn
-from racwire_lab.programs.cache_fusion.silence import Silence
 
 NAMES = {number: f"rac{number}" for number in range(1, 5)}
 STEP_S = 0.5

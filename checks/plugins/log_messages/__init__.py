@@ -68,7 +68,7 @@ def _reported(same: Sequence[LogEpisode], before: Sequence[LogEpisode]) -> Findi
     """Return the finding for episodes of one kind; `before` are the missing heartbeats that led to an eviction."""
     last = min(same, key=lambda e: e.ago_s)
     nodes = list(dict.fromkeys(node for e in same for node in e.nodes))
-    places = nodes if last.event is not LogEvent.NODE_EVICTED or last.about in nodes else [last.about, *nodes]
+    places = list(dict.fromkeys([last.about, *nodes])) if last.event is LogEvent.NODE_EVICTED else nodes
     texts = TEXTS[last.event]
     what, status = texts.sentence(same), STATUS[last.event]
     if last.event is LogEvent.NODE_EVICTED:

@@ -148,7 +148,7 @@ class Css:
                 dead |= {network for network in settings.private if bits >> network & 1}
         alive = [network for network in sorted(settings.private) if network not in dead and linked[network]]
         for network, address in settings.haips.items():
-            target = network if network in alive or not alive else alive[0]
+            target = network if network not in dead or not alive else alive[0]
             nic, (ip, _, length) = settings.private[target][0], address.partition("/")
             if ip in here and here[ip].device != nic:
                 self._move(f"{ip}/{length}", here[ip].device, nic, f"{nic}:{1 if target == network else 2}")
