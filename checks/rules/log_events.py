@@ -6,6 +6,7 @@ A line proves what happened at its time. It never proves that something is lost 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -60,6 +61,7 @@ class _Line:
     writer: str
     about: str
     at: datetime
+    code: str
     text: str
     counts: bool
     percent: int = 0
@@ -104,13 +106,15 @@ def _episode(
     last = ordered[-1]
     ago = last.read_at - last.at
     counted = sum(line.counts for line in ordered)
-    times = len({line.at.timestamp() // 60 for line in ordered}) if event is LogEvent.NODE_EVICTED else counted
+    if event is LogEvent.NODE_EVICTED:
+        # Each node reports an eviction with several messages, and each message once.
+        counted = max(Counter((line.node, line.code) for line in ordered).values())
     return LogEpisode(
         event=event,
         nodes=tuple(dict.fromkeys(line.node for line in ordered)),
         writer=writer or last.writer,
         about=about,
-        times=max(1, times),
+        times=max(1, counted),
         last_at=last.at,
         ago_s=ago.total_seconds(),
         is_recent=abs(ago) <= recent,
@@ -169,7 +173,7 @@ def _of_log(node: str, log: AlertLog, lines: Iterable[LogLine], read_at: datetim
         if event is LogEvent.NODE_EVICTED and _was_shut_down(about, at, shutdowns):
             continue
         percent = _PERCENTS.get(line.code, 0)
-        yield _Line(event, node, log.owner, about, at, line.text, counts, percent, read_at)
+        yield _Line(event, node, log.owner, about, at, line.code, line.text, counts, percent, read_at)
 
 
 def _was_shut_down(node: str, at: datetime, shutdowns: Iterable[tuple[str, datetime]]) -> bool:

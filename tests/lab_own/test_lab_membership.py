@@ -67,6 +67,22 @@ def test_the_larger_part_remains_and_of_equal_parts_the_one_with_the_lowest_node
         assert {"CRS-1612", "CRS-1610", "CRS-1609", "CRS-1656"} <= set(nodes.said[node])
 
 
+def test_a_node_that_hears_no_other_leaves_although_the_others_hear_it() -> None:
+    nodes = Nodes(3)
+    nodes.run(5)
+    nodes.all[1].heard(3, nodes.now + 1)  # the last heartbeats did not come at the same moment
+    nodes.run(33, (2, 1), (3, 1))
+    assert nodes.out == {1}
+
+
+def test_the_remaining_nodes_tell_the_others_to_leave() -> None:
+    membership = Membership(1, NAMES, 0.0)
+    membership.turn([2], (), 3.0, 0.5)
+    turns = [membership.turn([2], (), 3.0, 0.5 + step * 0.5) for step in range(1, 8)]
+    assert [turn.kills for turn in turns if turn.kills] == [[2]]
+    assert not any(turn.is_evicted for turn in turns)
+
+
 def test_an_interruption_below_misscount_evicts_no_node() -> None:
     nodes = Nodes(2)
     nodes.run(5)

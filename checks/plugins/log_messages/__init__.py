@@ -40,7 +40,8 @@ def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
     evicted = [e for e in found if e.event is LogEvent.NODE_EVICTED]
     own = [e for e in found if not _led_to_one_of(evicted, e)]
     for same in alike(own, lambda e: (e.event, e.about if e.event is LogEvent.NODE_EVICTED else "", _is_now(e))):
-        yield _reported(same, [e for e in found if e not in own and same[0].about in (e.about, e.writer)])
+        before = [e for e in found if e not in own and _led_to_one_of(same, e)]
+        yield _reported(same, before if same[0] in evicted else [])
     yield from _transports(setups)
     unread = list(_unread(setups))
     yield from unread
