@@ -109,4 +109,13 @@ LOGS_HOW = (
     "GRID_HOME/log/HOST/alert*.log | grep of listed messages"
 )
 LOGS_BASES_HOW = f"{_OLR} {_ORATAB} HOME/install/orabasetab HOME/crs/install/crsconfig_params"
+LOGS_MESSAGES = "messages: " + ", ".join(
+    (
+        *CRS_CODES,
+        "CRS-2674 and CRS-5017 of HAIP",
+        *ORA_CODES,
+        *(phrase.strip("^ *:").replace(" *", "") for phrase in PHRASES),
+    )
+)
+"""The messages that are searched, for the dry run."""
 LOGS_RIGHT = "the Grid owner, root or the group of the files"

@@ -24,7 +24,7 @@ class Turn:
     is_evicted: bool = False
     """Whether this node must leave the cluster."""
     kills: list[int] = field(default_factory=list)
-    """The nodes that must leave the cluster, as the voting disk tells them."""
+    """The nodes that must leave the cluster, which their kill blocks on the voting disk will say."""
 
 
 class Membership:
