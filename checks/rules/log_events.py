@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from checks.model.facts import AlertLog, Cluster, Clusterware, LogKind, LogLine, NodeLogs, Unknown
+from checks.model.facts import AlertLog, Cluster, Clusterware, LogKind, LogLine, NodeLogs, NodeSetup, Unknown
 
 
 class LogEvent(StrEnum):
@@ -150,6 +150,22 @@ def _lines(cluster: Cluster) -> Iterator[_Line]:
 def log_lines(log: AlertLog) -> tuple[LogLine, ...]:
     """Return the lines of a log; none where it could not be read."""
     return () if isinstance(log.lines, Unknown) else log.lines
+
+
+def runs(setup: NodeSetup, instance: str) -> bool:
+    """Return whether an instance runs on a node, as far as its processes can be seen."""
+    return isinstance(setup.instances, Unknown) or instance in setup.instances
+
+
+def transports(setups: Iterable[NodeSetup]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return (transport, node) by (database, instance), for the running instances that logged a transport."""
+    return {
+        (log.database, log.owner): (log.ipc, setup.name)
+        for setup in setups
+        if isinstance(setup.logs, NodeLogs)
+        for log in setup.logs.logs
+        if log.kind is LogKind.DATABASE and log.ipc and runs(setup, log.owner)
+    }
 
 
 def moment_of(text: str) -> datetime | None:

@@ -183,6 +183,8 @@ def test_different_transports_are_a_warning_and_equal_ones_exclude_the_cause():
     assert finding.title == f"prod1 and prod2 chose different transports at their start: {rds} and {udp}."
     same = found(with_logs((database("prod1", ipc=udp),), (database("prod2", ipc=udp),), base=base))
     assert {code: f.status for code, f in same.items()} == {"IC-LOG-001": Status.PASS, "IC-LOG-015": Status.PASS}
+    facts = with_logs((database("prod1", ipc=udp),), (database("prod2", ipc=udp),), base=base)
+    assert {h.cause: h.standing for h in diagnose(facts, []).hypotheses}["CAUSE-10"] is Standing.EXCLUDED
 
 
 def test_logs_that_may_not_be_read_are_unknown_and_logs_that_are_nowhere_are_skipped():

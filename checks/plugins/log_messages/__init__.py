@@ -11,7 +11,7 @@ from checks.model.wording import counted, lasting, listed
 from checks.plugins.log_messages import log_kinds as kinds
 from checks.plugins.log_messages.log_titles import STATUS, TEXTS, WARNS_WHEN_RECENT
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.log_events import LogEpisode, LogEvent, episodes
+from checks.rules.log_events import LogEpisode, LogEvent, episodes, runs, transports
 
 _TOPIC = "alert logs"
 _WRITTEN_MEANWHILE_S = 120.0
@@ -132,33 +132,27 @@ def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
 
 def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
     """Yield a finding for each database whose instances logged the transport that they chose."""
-    chosen = {
-        (log.database, log.owner): (log.ipc, setup.name)
-        for setup in setups
-        if isinstance(setup.logs, NodeLogs)
-        for log in setup.logs.logs
-        if log.kind is LogKind.DATABASE and log.ipc and _runs(setup, log.owner)
-    }
+    chosen = transports(setups)
     for same in alike(chosen, lambda key: key[0]):
         if len(same) < 2:
             continue
-        transports = {chosen[key][0] for key in same}
+        different = {chosen[key][0] for key in same}
         nodes = list(dict.fromkeys(chosen[key][1] for key in same))
         seen = some([f"{instance}: {chosen[database, instance][0]}" for database, instance in same])
         instances = named([instance for _, instance in same], "instance")
         evidence = [(node, _TOPIC) for node in nodes]
-        if len(transports) == 1:
+        if len(different) == 1:
             yield kinds.IPC_SAME.finding(
                 Status.PASS,
-                f"{instances} chose the same transport at their start: {transports.pop()}.",
+                f"{instances} chose the same transport at their start: {different.pop()}.",
                 subject=same[0][0], seen=seen, evidence=evidence,
             )  # fmt: skip
             continue
         yield kinds.IPC_DIFFERS.finding(
             Status.WARN,
-            f"{instances} chose different transports at their start: {listed(sorted(transports))}.",
-            subject=f"{same[0][0]}: {len(transports)} transports",
-            data={"transports": len(transports)},
+            f"{instances} chose different transports at their start: {listed(sorted(different))}.",
+            subject=f"{same[0][0]}: {len(different)} transports",
+            data={"transports": len(different)},
             seen=seen,
             expected=("The same transport for all instances",),
             next=[
@@ -171,10 +165,6 @@ def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
             evidence=evidence,
             nodes=nodes,
         )
-
-
-def _runs(setup: NodeSetup, instance: str) -> bool:
-    return isinstance(setup.instances, Unknown) or instance in setup.instances
 
 
 def _unread(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
@@ -229,4 +219,4 @@ def _missing(setup: NodeSetup, logs: NodeLogs) -> Iterator[str]:
 
 
 def _matters(setup: NodeSetup, log: AlertLog) -> bool:
-    return log.kind is LogKind.CLUSTERWARE or _runs(setup, log.owner)
+    return log.kind is LogKind.CLUSTERWARE or runs(setup, log.owner)
