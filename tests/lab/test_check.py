@@ -67,6 +67,7 @@ def test_a_healthy_cluster_passes_all_checks(cluster):
             "link-speed",
             "packet-filter",
             "neighbours",
+            "log-lines",
         ),
         *("reassembly", "rp-filter", "udp-receive-buffers"),
     }

@@ -51,6 +51,7 @@ NETWORK_CHECKS = {
         "link-speed",
         "packet-filter",
         "neighbours",
+        "log-lines",
     ),
     *("reassembly", "rp-filter", "udp-receive-buffers"),
 }
