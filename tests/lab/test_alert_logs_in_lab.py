@@ -68,6 +68,7 @@ def test_a_haip_leaves_a_nic_without_link_on_all_nodes_and_returns(practice: Pra
     codes = found(practice)
     # The neighbour entries of the NIC that lost its HAIP are no fault of the cabling.
     assert set(codes) == {"IC-IFACE-004", "IC-USE-006"}
+    assert {finding.network for finding in codes.values()} == {"192.168.11.0/24"}
     practice.lab("mend")
     for node in practice.cluster.nodes:
         until(lambda node=node: labels(practice, node) == ["eth1:1", "eth2:1"])
