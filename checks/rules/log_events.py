@@ -6,12 +6,13 @@ A line proves what happened at its time. It never proves that something is lost 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from checks.model.facts import AlertLog, Cluster, Clusterware, LogKind, LogLine, NodeLogs, Unknown
+from checks.model.facts import AlertLog, Cluster, Clusterware, LogKind, LogLine, NodeLogs, NodeSetup, Unknown
 
 
 class LogEvent(StrEnum):
@@ -60,6 +61,7 @@ class _Line:
     writer: str
     about: str
     at: datetime
+    code: str
     text: str
     counts: bool
     percent: int = 0
@@ -104,13 +106,15 @@ def _episode(
     last = ordered[-1]
     ago = last.read_at - last.at
     counted = sum(line.counts for line in ordered)
-    times = len({line.at.timestamp() // 60 for line in ordered}) if event is LogEvent.NODE_EVICTED else counted
+    if event is LogEvent.NODE_EVICTED:
+        # Each node reports an eviction with several messages, and each message once.
+        counted = max(Counter((line.node, line.code) for line in ordered).values())
     return LogEpisode(
         event=event,
         nodes=tuple(dict.fromkeys(line.node for line in ordered)),
         writer=writer or last.writer,
         about=about,
-        times=max(1, times),
+        times=max(1, counted),
         last_at=last.at,
         ago_s=ago.total_seconds(),
         is_recent=abs(ago) <= recent,
@@ -148,6 +152,22 @@ def log_lines(log: AlertLog) -> tuple[LogLine, ...]:
     return () if isinstance(log.lines, Unknown) else log.lines
 
 
+def runs(setup: NodeSetup, instance: str) -> bool:
+    """Return whether an instance runs on a node, as far as its processes can be seen."""
+    return isinstance(setup.instances, Unknown) or instance in setup.instances
+
+
+def transports(setups: Iterable[NodeSetup]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return (transport, node) by (database, instance), for the running instances that logged a transport."""
+    return {
+        (log.database, log.owner): (log.ipc, setup.name)
+        for setup in setups
+        if isinstance(setup.logs, NodeLogs)
+        for log in setup.logs.logs
+        if log.kind is LogKind.DATABASE and log.ipc and runs(setup, log.owner)
+    }
+
+
 def moment_of(text: str) -> datetime | None:
     """Return a time with its zone; None where the text is none, as in a damaged file."""
     try:
@@ -169,7 +189,7 @@ def _of_log(node: str, log: AlertLog, lines: Iterable[LogLine], read_at: datetim
         if event is LogEvent.NODE_EVICTED and _was_shut_down(about, at, shutdowns):
             continue
         percent = _PERCENTS.get(line.code, 0)
-        yield _Line(event, node, log.owner, about, at, line.text, counts, percent, read_at)
+        yield _Line(event, node, log.owner, about, at, line.code, line.text, counts, percent, read_at)
 
 
 def _was_shut_down(node: str, at: datetime, shutdowns: Iterable[tuple[str, datetime]]) -> bool:

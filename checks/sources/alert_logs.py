@@ -79,9 +79,9 @@ _CLOSED = (
 )
 _OF_FILE = (
     f"printf '{FILE_MARK} %s\\n' \"$file\"; if [ ! -r \"$file\" ]; then printf '{UNREADABLE}\\n'; else "
-    f"tail -c {TAIL_BYTES} -- \"$file\" | LC_ALL=C tr -d '\\000\\015' | LC_ALL=C grep -a -E '{_STAMP}|{WANTED}' | "
-    f"LC_ALL=C grep -a -E -B 1 '{WANTED}' | tail -n {MOST_LINES} | LC_ALL=C cut -b 1-{_LINE_BYTES} | "
-    "LC_ALL=C sed 's/^/ /'; fi"
+    f"tail -c {TAIL_BYTES} -- \"$file\" | LC_ALL=C grep -a -E '{_STAMP}|{WANTED}' | "
+    f"LC_ALL=C grep -a -E -B 1 '{WANTED}' | tail -n {MOST_LINES} | "
+    f"LC_ALL=C sed -E 's/^(.{{0,{_LINE_BYTES}}}).*/ \\1/'; fi"
 )
 _CRS_LOG = '"$base"/diag/crs/*/crs/trace/alert.log'
 _DATABASE_LOGS = '"$base"/diag/rdbms/*/*/trace/alert_*.log "$base"/diag/asm/*/*/trace/alert_*.log'
@@ -109,4 +109,13 @@ LOGS_HOW = (
     "GRID_HOME/log/HOST/alert*.log | grep of listed messages"
 )
 LOGS_BASES_HOW = f"{_OLR} {_ORATAB} HOME/install/orabasetab HOME/crs/install/crsconfig_params"
+LOGS_MESSAGES = "messages: " + ", ".join(
+    (
+        *CRS_CODES,
+        "CRS-2674 and CRS-5017 of HAIP",
+        *ORA_CODES,
+        *(phrase.strip("^ *:").replace(" *", "") for phrase in PHRASES),
+    )
+)
+"""The messages that are searched, for the dry run."""
 LOGS_RIGHT = "the Grid owner, root or the group of the files"

@@ -5,7 +5,7 @@ The programs print only allow-listed lines of files that can hold secrets. Every
 
 from __future__ import annotations
 
-from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_RIGHT
+from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_MESSAGES, LOGS_RIGHT
 from checks.sources.entries import BY_SUDO, CLUSTER, DIRECTORY, FILES, SUDO, Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_RIGHT, OLR_FILES
 from checks.sources.host_sections import ALL_UNITS, HOST_COMMANDS, HOST_READS, HOST_SECTIONS, NICS, ZONE_LINE
@@ -271,6 +271,7 @@ SETUP = Program(
         *HOST_READS,
         Read("lldp", "switch ports", f"lldpctl {' '.join(LLDP_ARGUMENTS)}", "root or the group of lldpd's socket"),
         Read("alert logs", "alert logs", LOGS_HOW, LOGS_RIGHT),
+        Read("alert logs", "", LOGS_MESSAGES),
         Read("alert logs", "", LOGS_BASES_HOW),
         Read(
             "",

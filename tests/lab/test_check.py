@@ -70,6 +70,7 @@ def test_a_healthy_cluster_passes_all_checks(cluster):
             "link-speed",
             "packet-filter",
             "neighbours",
+            "log-lines",
         ),
         *("reassembly", "rp-filter", "udp-receive-buffers"),
     }

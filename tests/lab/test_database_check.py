@@ -53,6 +53,7 @@ NETWORK_CHECKS = {
         "link-speed",
         "packet-filter",
         "neighbours",
+        "log-lines",
     ),
     *("reassembly", "rp-filter", "udp-receive-buffers"),
 }

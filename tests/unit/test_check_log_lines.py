@@ -66,7 +66,10 @@ def test_quiet_logs_pass():
 
 
 def test_facts_without_logs_are_skipped():
-    assert {f.status for f in found(cluster(2)).values()} == {Status.SKIPPED}
+    base = cluster(2)
+    setups = tuple(msgspec.structs.replace(s, logs=None) for s in base.setups)
+    codes = found(msgspec.structs.replace(base, setups=setups))
+    assert {f.status for f in codes.values()} == {Status.SKIPPED}
 
 
 @pytest.mark.parametrize(("clock", "code", "standing"), [
@@ -141,7 +144,7 @@ def test_send_timeouts_name_sender_and_receiver():
     )
     codes = found(with_logs((database("prod1", *lines),)))
     assert codes["IC-LOG-007"].title == (
-        "Messages between prod1 and instance 2 timed out (IPC send timeout), at 2026-11-23 03:10:02 (49 min 58 s ago)."
+        "Messages from prod1 to instance 2 timed out (IPC send timeout), at 2026-11-23 03:10:02 (49 min 58 s ago)."
     )
     assert codes["IC-LOG-006"].title.startswith("prod1 was evicted by another instance (ORA-29740), at ")
     assert {f.status for f in codes.values()} == {Status.WARN}
@@ -183,6 +186,8 @@ def test_different_transports_are_a_warning_and_equal_ones_exclude_the_cause():
     assert finding.title == f"prod1 and prod2 chose different transports at their start: {rds} and {udp}."
     same = found(with_logs((database("prod1", ipc=udp),), (database("prod2", ipc=udp),), base=base))
     assert {code: f.status for code, f in same.items()} == {"IC-LOG-001": Status.PASS, "IC-LOG-015": Status.PASS}
+    facts = with_logs((database("prod1", ipc=udp),), (database("prod2", ipc=udp),), base=base)
+    assert {h.cause: h.standing for h in diagnose(facts, []).hypotheses}["CAUSE-10"] is Standing.EXCLUDED
 
 
 def test_logs_that_may_not_be_read_are_unknown_and_logs_that_are_nowhere_are_skipped():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import Neighbour, Verdict
+from checks.model.facts import Address, Neighbour, Verdict
 from checks.model.finding import Status
 from checks.plugins.neighbours import neighbours
 from tests.fixtures.clusters import cluster, interface, node, path, with_interface, with_paths
@@ -116,3 +116,19 @@ def test_entries_without_an_answer_are_not_compared(state):
 def test_other_addresses_and_own_addresses_are_ignored():
     other = Neighbour("10.20.0.1", "eth0", "02:ff:ff:ff:ff:ff", "reachable")
     assert set(found(with_macs(1, other, entry(1, 1, "02:ff:ff:ff:ff:ff")), with_macs(2))) == {"IC-NEIGH-007"}
+
+
+@pytest.mark.parametrize(("keeps_one", "codes"), [(False, set()), (True, {"IC-NEIGH-002"})])
+def test_an_entry_for_a_haip_counts_on_a_nic_that_has_an_address_of_its_range(keeps_one, codes):
+    """After a HAIP moved from eth2 to eth1, eth2 keeps its entries for a while."""
+    first, second = with_macs(1), with_macs(2)
+    own = second.interface("eth1").addresses
+    second = with_interface(second, "eth1", addresses=(*own, Address("169.254.212.190", 17, "eth1:2")))
+    first = msgspec.structs.replace(first, neighbours=(Neighbour("169.254.212.190", "eth2", mac(2, 2), "reachable"),))
+    if keeps_one:
+        own = first.interface("eth2").addresses
+        first = with_interface(first, "eth2", addresses=(*own, Address("169.254.175.99", 17, "eth2:1")))
+    else:
+        own = [a for a in first.interface("eth2").addresses if not a.ip.startswith("169.254.")]
+        first = with_interface(first, "eth2", addresses=tuple(own))
+    assert set(found(first, second)) - {"IC-NEIGH-001", "IC-NEIGH-007"} == codes

@@ -5,6 +5,8 @@ from __future__ import annotations
 from checks.diagnosis.catalogue.symptoms import LOSES_ALL
 from checks.diagnosis.cause import Cause, look, mos
 from checks.model.facts import Cluster, Database, release
+from checks.model.wording import listed
+from checks.rules.log_events import transports
 
 
 def _is_another_release(cluster: Cluster) -> str:
@@ -14,14 +16,25 @@ def _is_another_release(cluster: Cluster) -> str:
     return f"The database has the release {database.version}, and the bug is in 12.1.0.2."
 
 
+def _one_transport(cluster: Cluster) -> str:
+    """The sentence that excludes cause 10, from what all instances of the database logged at their start."""
+    chosen = transports(cluster.read_setups())
+    known = {transport for transport, _ in chosen.values()}
+    nodes = {setup.name for setup in cluster.setups} if isinstance(cluster.setups, tuple) else set()
+    if nodes - {node for _, node in chosen.values()}:
+        return ""
+    if len(chosen) < 2 or len(known) != 1 or "UDP" not in (transport := known.pop()):
+        return ""
+    return f"{listed(instance for _, instance in chosen)} logged the same transport at their start: {transport}."
+
+
 ORACLE = (
     Cause(
         code="CAUSE-10",
         name="Proprietary transport, or instances linked with different transports",
         sources=(mos(10),),
         proved_by=("IC-LOG-014",),
-        excluded_by=("IC-LOG-015",),
-        covers="as the instances logged it at their start",
+        ruled_out=_one_transport,
         look=look(
             "Compare the line about the interconnect's IPC version in the alert logs of all instances.",
             "grep -h 'cluster interconnect IPC version' alert_*.log",

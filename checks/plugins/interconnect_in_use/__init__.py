@@ -254,6 +254,8 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
             ),
         ],
         evidence=_evidence(cluster),
+        # A network without a link is left by its HAIPs: that cause is at the same place.
+        network=unused[0].name if len(unused) == 1 else "",
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
     )

@@ -11,9 +11,11 @@ from checks.model.wording import counted, lasting, listed
 from checks.plugins.log_messages import log_kinds as kinds
 from checks.plugins.log_messages.log_titles import STATUS, TEXTS, WARNS_WHEN_RECENT
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.log_events import LogEpisode, LogEvent, episodes
+from checks.rules.log_events import LogEpisode, LogEvent, episodes, runs, transports
 
 _TOPIC = "alert logs"
+_WRITTEN_MEANWHILE_S = 120.0
+"""Seconds by which a line can be later than the clock that was read before it."""
 _NEAR_S = 300.0
 """Seconds between a missing heartbeat and the eviction to which it led. Misscount is 30 s, a reboot takes minutes."""
 
@@ -38,7 +40,8 @@ def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
     evicted = [e for e in found if e.event is LogEvent.NODE_EVICTED]
     own = [e for e in found if not _led_to_one_of(evicted, e)]
     for same in alike(own, lambda e: (e.event, e.about if e.event is LogEvent.NODE_EVICTED else "", _is_now(e))):
-        yield _reported(same, [e for e in found if e not in own and same[0].about in (e.about, e.writer)])
+        before = [e for e in found if e not in own and _led_to_one_of(same, e)]
+        yield _reported(same, before if same[0] in evicted else [])
     yield from _transports(setups)
     unread = list(_unread(setups))
     yield from unread
@@ -66,7 +69,7 @@ def _reported(same: Sequence[LogEpisode], before: Sequence[LogEpisode]) -> Findi
     """Return the finding for episodes of one kind; `before` are the missing heartbeats that led to an eviction."""
     last = min(same, key=lambda e: e.ago_s)
     nodes = list(dict.fromkeys(node for e in same for node in e.nodes))
-    places = nodes if last.event is not LogEvent.NODE_EVICTED or last.about in nodes else [last.about, *nodes]
+    places = list(dict.fromkeys([last.about, *nodes])) if last.event is LogEvent.NODE_EVICTED else nodes
     texts = TEXTS[last.event]
     what, status = texts.sentence(same), STATUS[last.event]
     if last.event is LogEvent.NODE_EVICTED:
@@ -105,7 +108,9 @@ def _clock(episode: LogEpisode) -> str:
 
 
 def _ago(episode: LogEpisode) -> str:
-    return f"{lasting(episode.ago_s)} ago" if episode.ago_s >= 0 else "ahead of the node's clock: another time zone"
+    if episode.ago_s < -_WRITTEN_MEANWHILE_S:
+        return "ahead of the node's clock: another time zone"
+    return f"{lasting(max(0.0, episode.ago_s))} ago"
 
 
 def _is_read(log: AlertLog) -> bool:
@@ -127,33 +132,27 @@ def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
 
 def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
     """Yield a finding for each database whose instances logged the transport that they chose."""
-    chosen = {
-        (log.database, log.owner): (log.ipc, setup.name)
-        for setup in setups
-        if isinstance(setup.logs, NodeLogs)
-        for log in setup.logs.logs
-        if log.kind is LogKind.DATABASE and log.ipc and _runs(setup, log.owner)
-    }
+    chosen = transports(setups)
     for same in alike(chosen, lambda key: key[0]):
         if len(same) < 2:
             continue
-        transports = {chosen[key][0] for key in same}
+        different = {chosen[key][0] for key in same}
         nodes = list(dict.fromkeys(chosen[key][1] for key in same))
         seen = some([f"{instance}: {chosen[database, instance][0]}" for database, instance in same])
         instances = named([instance for _, instance in same], "instance")
         evidence = [(node, _TOPIC) for node in nodes]
-        if len(transports) == 1:
+        if len(different) == 1:
             yield kinds.IPC_SAME.finding(
                 Status.PASS,
-                f"{instances} chose the same transport at their start: {transports.pop()}.",
+                f"{instances} chose the same transport at their start: {different.pop()}.",
                 subject=same[0][0], seen=seen, evidence=evidence,
             )  # fmt: skip
             continue
         yield kinds.IPC_DIFFERS.finding(
             Status.WARN,
-            f"{instances} chose different transports at their start: {listed(sorted(transports))}.",
-            subject=f"{same[0][0]}: {len(transports)} transports",
-            data={"transports": len(transports)},
+            f"{instances} chose different transports at their start: {listed(sorted(different))}.",
+            subject=f"{same[0][0]}: {len(different)} transports",
+            data={"transports": len(different)},
             seen=seen,
             expected=("The same transport for all instances",),
             next=[
@@ -166,10 +165,6 @@ def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
             evidence=evidence,
             nodes=nodes,
         )
-
-
-def _runs(setup: NodeSetup, instance: str) -> bool:
-    return isinstance(setup.instances, Unknown) or instance in setup.instances
 
 
 def _unread(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
@@ -224,4 +219,4 @@ def _missing(setup: NodeSetup, logs: NodeLogs) -> Iterator[str]:
 
 
 def _matters(setup: NodeSetup, log: AlertLog) -> bool:
-    return log.kind is LogKind.CLUSTERWARE or _runs(setup, log.owner)
+    return log.kind is LogKind.CLUSTERWARE or runs(setup, log.owner)

@@ -63,8 +63,8 @@ FOREIGN_ROUTE = Kind(
 NO_BUFFERS = Kind(
     "IC-LOG-010",
     "The kernel had no buffer space for messages of an instance in the last day",
-    "The process that sent ended with ORA-00603, and instances can hang. The memory was too fragmented for packets as "
-    "large as the MTU of the loopback interface allows.",
+    "The process that sent ended with ORA-00603, and instances can hang. MOS 2041723.1 puts it down to "
+    "memory too fragmented for packets as large as the MTU of the loopback interface.",
     (_BUFFERS,),
 )
 SEND_FAILED = Kind(

@@ -64,7 +64,8 @@ def _instance_evicted(same: _Same) -> str:
 
 
 def _send_timeout(same: _Same) -> str:
-    return f"Messages between {_writers(same)} and {_about(same, 'other instances')} timed out (IPC send timeout)"
+    pairs = sorted({f"{e.writer} to {e.about or 'another instance'}" for e in same})
+    return f"Messages from {named(pairs, 'instance')} timed out (IPC send timeout)"
 
 
 def _gipc(same: _Same) -> str:

@@ -13,7 +13,6 @@ All its statistics come from those packets and from the node's own kernel.
     sockets      the sockets on one network
     membership   which nodes remain in the cluster, from heartbeats: no I/O
     css          heartbeats over the private networks, eviction, and HAIPs that leave a NIC without a link
-    silence      instances that receive nothing from another one
     alert_log    the alert logs of Clusterware and of the instance
     daemon       the loop that runs the instance and reports its state
 

@@ -27,6 +27,28 @@ _BYTES = 128
 """Size of a heartbeat; what follows the header is zero."""
 
 
+class KillBlock:
+    """The place on the voting disk where the other nodes tell a node to leave the cluster."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def write(self, killer: str) -> None:
+        """Tell the node to leave, with the number of the node that decided it."""
+        with open(self._path, "w", encoding="ascii") as file:
+            file.write(killer)
+
+    def take(self) -> str:
+        """Return the number of the node that decided it, once; empty where no node did."""
+        try:
+            with open(self._path, encoding="ascii") as file:
+                killer = file.read()
+            os.unlink(self._path)
+        except OSError:
+            return ""
+        return killer if killer.isdigit() else ""
+
+
 class Css:
     """CSS of one node, in the directory of that node."""
 
@@ -72,10 +94,19 @@ class Css:
         turn = self._members.turn(running, stopped, settings.misscount_s, now)
         for message in turn.messages:
             self._logs.of_css(message)
-        if turn.is_evicted and self._eviction is None:
+        for number in turn.kills:
+            self._kill_block(powered[number]).write(str(settings.number))
+        killer = self._kill_block(settings.host).take()
+        if killer and not turn.is_evicted:
+            name = powered.get(int(killer), "")
+            self._logs.of_css(f"CRS-1608: This node was evicted by node {killer}, {name}; details at (:CSSNM00005:)")
+        if (turn.is_evicted or killer) and self._eviction is None:
             script = os.path.join(os.path.abspath(self._home), "grid", "lib", "evicted.sh")
             self._eviction = subprocess.Popen(["sh", script], stdin=subprocess.DEVNULL, start_new_session=True)
             self._members = None
+
+    def _kill_block(self, host: str) -> KillBlock:
+        return KillBlock(os.path.join(self._home, "..", host, "stack", "kill_block"))
 
     def _is_stopped(self, host: str, settings: InstanceSettings) -> bool:
         """Whether a node whose CSS does not run was stopped in order, or is off."""
@@ -148,7 +179,7 @@ class Css:
                 dead |= {network for network in settings.private if bits >> network & 1}
         alive = [network for network in sorted(settings.private) if network not in dead and linked[network]]
         for network, address in settings.haips.items():
-            target = network if network in alive or not alive else alive[0]
+            target = network if network not in dead or not alive else alive[0]
             nic, (ip, _, length) = settings.private[target][0], address.partition("/")
             if ip in here and here[ip].device != nic:
                 self._move(f"{ip}/{length}", here[ip].device, nic, f"{nic}:{1 if target == network else 2}")

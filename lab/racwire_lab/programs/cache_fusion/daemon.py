@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .addresses import addresses
-from .alert_log import AlertLogs, ipc_version
+from .alert_log import AlertLogs, Silence, ipc_version
 from .css import Css
 from .instance import CacheFusionInstance
 from .parallel import StatementSocket
 from .settings import InstanceSettings, SettingsFile, confirm
-from .silence import Silence
 from .sockets import FusionNetwork
 from .stack_locks import Stack
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 _STAGES = ((50, "CRS-1612"), (75, "CRS-1611"), (90, "CRS-1610"))
+_TOGETHER = 0.75
+"""The part of misscount without a heartbeat that counts as gone when another node is gone."""
 _PAUSE_S = 1.5
 """Seconds between two turns above which this program did not run itself: then no heartbeat counts as missing."""
 
@@ -21,6 +23,8 @@ class Turn:
     messages: list[str] = field(default_factory=list)
     is_evicted: bool = False
     """Whether this node must leave the cluster."""
+    kills: list[int] = field(default_factory=list)
+    """The nodes that must leave the cluster, which their kill blocks on the voting disk will say."""
 
 
 class Membership:
@@ -64,16 +68,17 @@ class Membership:
             self._active.add(peer)
             self._heard[peer], self._stage[peer] = now, 0
             changed = True
-        gone = {peer for peer in self._active if self._miss(peer, misscount_s, now, turn)}
-        if gone:
-            changed = self._decide(gone, turn)
+        missing = {peer: self._missing(peer, misscount_s, now, turn) for peer in sorted(self._active)}
+        if any(seconds >= misscount_s for seconds in missing.values()):
+            # Nodes that fell silent together are one part of the cluster, although their heartbeats came one by one.
+            changed = self._decide({p for p, seconds in missing.items() if seconds >= misscount_s * _TOGETHER}, turn)
         if changed and not turn.is_evicted:
             names = " ".join(self._names[peer] for peer in sorted({self._number, *self._active}))
             turn.messages.append(f"CRS-1601: CSSD Reconfiguration complete. Active nodes are {names} .")
         return turn
 
-    def _miss(self, peer: int, misscount_s: float, now: float, turn: Turn) -> bool:
-        """Report the stage that was reached, and return whether the heartbeat was missing for misscount."""
+    def _missing(self, peer: int, misscount_s: float, now: float, turn: Turn) -> float:
+        """Report the stage that was reached, and return the seconds without a heartbeat."""
         missing = now - self._heard[peer]
         reached = sum(missing >= misscount_s * percent / 100 for percent, _ in _STAGES)
         for percent, code in _STAGES[self._stage[peer] : reached]:
@@ -84,7 +89,7 @@ class Membership:
                 f"in {left:.3f} seconds"
             )
         self._stage[peer] = reached
-        return missing >= misscount_s
+        return missing
 
     def _decide(self, gone: set[int], turn: Turn) -> bool:
         mine = {self._number, *self._active} - gone
@@ -102,6 +107,7 @@ class Membership:
         for peer in sorted(gone):
             self._active.discard(peer)
             self._evicted.add(peer)
+            turn.kills.append(peer)
             if self._number == min(mine):
                 turn.messages.append(
                     f"CRS-1607: Node {self._names[peer]} is being evicted in cluster incarnation {self._next()}; "
