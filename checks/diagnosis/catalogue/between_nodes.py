@@ -89,21 +89,4 @@ BETWEEN_NODES = (
         sources=("MOS 1212703.1",),
         look=look("Only before 12.1, and for nodes that do not join: run the test of MOS 1212703.1.", "mcasttest.pl"),
     ),
-    Cause(
-        code="CAUSE-39",
-        name="Duplicate address, or a neighbour entry with a wrong MAC address",
-        sources=("RFC 5227",),
-        proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-005", "IC-OWNER-002"),
-        supported_by=("IC-NEIGH-002",),
-        hinted_by=("IC-PATH-006", "IC-PATH-007"),
-        excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
-        covers="as far as ARP answered in this run",
-        look=look(
-            "Look for a second owner of each private address; racwire does so as root. Then compare the MAC address "
-            "that each node has for a peer with the peer's own.",
-            "arping -D -c 3 -I ETH PRIVATE_ADDRESS",
-            "ip neigh show",
-            "ip link show ETH",
-        ),
-    ),
 )
