@@ -18,8 +18,8 @@ LAYER2 = (
         excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
         covers="as far as ARP answered in this run",
         look=look(
-            "Look for a second owner of each private address; racwire does so as root. Two MAC addresses in the answers "
-            "are two hosts.",
+            "Look for a second owner of each private address; racwire does so as root. Two MAC addresses in the "
+            "answers are two hosts.",
             "arping -D -c 3 -I ETH PRIVATE_ADDRESS",
             "ip neigh show",
         ),
