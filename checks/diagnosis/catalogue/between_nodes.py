@@ -23,8 +23,9 @@ BETWEEN_NODES = (
         code="CAUSE-06",
         name="The interconnect shares its LAN with other traffic",
         sources=(mos(6),),
-        proved_by=("IC-IFACE-007",),
+        proved_by=("IC-IFACE-007", "IC-SHARE-002"),
         supported_by=("IC-USE-002",),
+        hinted_by=("IC-ROUTE-002", "IC-SHARE-003"),
         look=look(
             "List other users of the private addresses: NFS, iSCSI, backup, monitoring.",
             "ss -tunap | grep PRIVATE_ADDRESS",
@@ -42,6 +43,7 @@ BETWEEN_NODES = (
             "IC-PATH-005",
             "IC-NEIGH-003",
         ),  # a router that answers ARP for the peer
+        hinted_by=("IC-ROUTE-004",),
         excluded_by=("IC-PATH-001",),
         covers="by the TTL of the answers",
         look=look(
@@ -53,15 +55,24 @@ BETWEEN_NODES = (
         name="A packet filter drops packets of the interconnect",
         sources=(mos(8),),
         proved_by=("IC-FLOW-009",),
-        supported_by=("IC-FILTER-002", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008"),
+        supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008"),
         leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-REASM-002"),
-        hinted_by=("IC-PATH-007",),
+        hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-PATH-007"),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
             "nothing about UDP.",
             "systemctl is-active firewalld nftables iptables",
             "nft list ruleset",
         ),
+    ),
+    Cause(
+        code="CAUSE-50",
+        name="The route for HAIP has a smaller MTU than its NIC",
+        sources=("MOS 1210883.1", "ip-route(8), mtu"),
+        proved_by=("IC-ROUTE-003",),
+        cleared_by=("private-routes",),
+        covers="in the main table of the nodes that were read",
+        look=look("Display the routes in the range of HAIP.", "ip route show table all root 169.254.0.0/16"),
     ),
     Cause(
         code="CAUSE-12",
@@ -87,6 +98,10 @@ BETWEEN_NODES = (
         code="CAUSE-38",
         name="Multicast does not pass at the start of Clusterware",
         sources=("MOS 1212703.1",),
+        supported_by=("IC-MCAST-002",),
+        hinted_by=("IC-MCAST-003",),
+        excluded_by=("IC-MCAST-001",),
+        covers="for the last start of each node",
         look=look("Only before 12.1, and for nodes that do not join: run the test of MOS 1212703.1.", "mcasttest.pl"),
     ),
 )

@@ -3,9 +3,35 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import Cause, look, mos
+from checks.model.facts import Cluster, HostSetup, Unknown
+from checks.model.networks import layers_below
 
 _COUNTERS = ("ip -s -s link show ETH", "ethtool -S ETH")
 _NETWORK_TEAM = "the network team"
+
+
+def _has_no_bond(cluster: Cluster) -> str:
+    """Return why no bond can be the cause: the layers of each private port are known, and none is a bond or a team."""
+    ports = [] if isinstance(cluster.networks, Unknown) else [p for n in cluster.networks for p in n.ports]
+    if not ports or cluster.unread_nodes():
+        return ""
+    for port in ports:
+        node, top = cluster.node(port.node), cluster.interface(port)
+        if node is None or top is None:
+            return ""
+        layers = (top, *(lower for _, lower, _ in layers_below(node, top)))
+        if any(interface.kind in ("bond", "team") or interface.members for interface in layers):
+            return ""
+    return "No private network of the nodes is on a bond."
+
+
+def _is_physical(cluster: Cluster) -> str:
+    setups = cluster.read_setups()
+    known = [setup.host for setup in setups if isinstance(setup.host, HostSetup)]
+    if len(known) < max(1, len(cluster.read_nodes())) or any(host.is_virtual is not False for host in known):
+        return ""
+    return "The CPUs of all nodes that were read report no hypervisor."
+
 
 CABLING = (
     Cause(
@@ -26,12 +52,21 @@ CABLING = (
         code="CAUSE-09",
         name="Old or different NIC drivers and firmware",
         sources=(mos(9),),
+        hinted_by=("IC-DRIVER-002", "IC-DRIVER-003"),
+        excluded_by=("IC-DRIVER-001",),
+        covers="as far as driver, version and firmware are equal on all nodes; all may be old",
         look=look("Compare driver, version and firmware of the private NICs between the nodes.", "ethtool -i ETH"),
     ),
     Cause(
         code="CAUSE-11",
         name="Bond misconfigured, or its members flap",
         sources=(mos(11),),
+        proved_by=("IC-BOND-003",),
+        supported_by=("IC-BOND-004", "IC-BOND-005"),
+        hinted_by=("IC-BOND-002", "IC-BOND-006", "IC-BOND-007"),
+        excluded_by=("IC-BOND-001",),
+        covers="as the bonding driver reports it now",
+        ruled_out=_has_no_bond,
         look=look(
             "Compare mode, MII status, failure counts and aggregator IDs of the members; each link of the switch's "
             "aggregation must carry full-size packets.",
@@ -52,6 +87,7 @@ CABLING = (
         code="CAUSE-14",
         name="Flow control differs, or pause frames stop a port",
         sources=(mos(14),),
+        hinted_by=("IC-DRIVER-005",),
         look=look(
             "Compare the pause settings, and whether the pause counters grow.", "ethtool -a ETH", "ethtool -S ETH"
         ),
@@ -61,7 +97,8 @@ CABLING = (
         name="Receive rings of a NIC too small, or wrong interrupt settings",
         sources=(mos(16),),
         proved_by=("IC-NIC-003",),
-        hinted_by=("IC-DEV-004",),
+        supported_by=("IC-DRIVER-004",),
+        hinted_by=("IC-DEV-004", "IC-DRIVER-004"),
         look=look(
             "Compare the rings with their maximum, and whether counters of the driver grow that racwire does not read: "
             "rx_out_of_buffer (mlx5), rx_no_dma_resources (ixgbe), `pkts rx OOB` and `rx buf alloc fail` (vmxnet3). "
@@ -126,6 +163,8 @@ CABLING = (
     Cause(
         code="CAUSE-34",
         name="Virtual NIC or hypervisor stops or drops packets",
+        supported_by=("IC-VIRT-002",),
+        ruled_out=_is_physical,
         look=look(
             "On a virtual machine, check the driver of the NIC, steal time, ballooning, and migrations at the time.",
             "ethtool -i ETH",
