@@ -29,7 +29,7 @@ from checks.sources.probes import udp_sender
 from checks.sources.probes.path import Path
 from checks.sources.probes.paths import all_paths
 from checks.sources.probes.probe_hosts import ProbeSession
-from checks.sources.probes.safety import assert_private, public_overlap
+from checks.sources.probes.safety import assert_private, public_overlap, two_owners
 from checks.sources.probes.udp_plan import (
     ANSWER_MS,
     AS_THE_PINGS,
@@ -103,7 +103,7 @@ async def send_flows(
         flow = _Flow(path, verdicts.get((path.network.name, path.source.node, path.destination.node)))
         # Spread over the time between two datagrams, since a kernel limits its answers to all senders too.
         flow.offset_ms = number * 7 % 500
-        if reason := public_overlap(path.network, subnets) or _why_not(flow):
+        if reason := public_overlap(path.network, subnets) or two_owners(path) or _why_not(flow):
             flow.reason = reason
         else:
             assert_private(path, subnets)
