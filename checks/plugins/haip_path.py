@@ -90,8 +90,8 @@ def _evidence(paths: Sequence[HaipPath]) -> list[tuple[str, str]]:
 def _lines(paths: Sequence[HaipPath]) -> tuple[str, ...]:
     return first_lines(
         [
-            f"{p.from_node} {p.source_ip} -> {p.to_node} {p.destination_ip}: {p.small_answered} of {p.small_sent} small and "
-            f"{p.full_answered} of {p.full_sent} full-size pings answered"
+            f"{p.from_node} {p.source_ip} -> {p.to_node} {p.destination_ip}: answered {p.small_answered} of "
+            f"{p.small_sent} small and {p.full_answered} of {p.full_sent} full-size pings"
             for p in paths
         ],
         "path like these",

@@ -22,13 +22,13 @@ APART_S, ANSWER_S = 0.2, 0.4
 _ETH_ARP, _ETH_IP = 0x0806, 0x0800
 _FRAME = struct.Struct("!6s6sHHHBBH6s4s6s4s")
 _REQUEST, _REPLY = 1, 2
-_ALL, _NOBODY = b"\xff" * 6, b"\0" * 6
+_ALL, _UNSET = b"\xff" * 6, b"\0" * 6
 
 
 def arp_probe(mac: bytes, ip: str) -> bytes:
-    """Return the frame of a probe: who has this address, from nobody."""
+    """Return the frame of a probe: who has this address, with the sender address 0.0.0.0."""
     target = ipaddress.IPv4Address(ip).packed
-    return _FRAME.pack(_ALL, mac, _ETH_ARP, 1, _ETH_IP, 6, 4, _REQUEST, mac, b"\0" * 4, _NOBODY, target)
+    return _FRAME.pack(_ALL, mac, _ETH_ARP, 1, _ETH_IP, 6, 4, _REQUEST, mac, b"\0" * 4, _UNSET, target)
 
 
 def arp_answer(frame: bytes) -> tuple[str, str] | None:

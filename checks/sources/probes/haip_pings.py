@@ -110,7 +110,7 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
 
 
 def _latest(first: PingSeries, second: PingSeries) -> PingSeries:
-    """Return the second series where all of it was answered, since the first waited for ARP; else the worse one."""
+    """Return the second series where it was answered in full, since the first waited for ARP; else the worse one."""
     return second if second.received == second.sent or not first.received else min(first, second, key=_answered)
 
 

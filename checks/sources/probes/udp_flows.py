@@ -33,8 +33,8 @@ from checks.sources.probes.safety import assert_private, public_overlap
 from checks.sources.probes.udp_plan import (
     ANSWER_MS,
     AS_THE_PINGS,
-    Answer,
     Datagram,
+    DatagramAnswer,
     UdpEnds,
     closed_port,
     first_datagrams,
@@ -117,7 +117,7 @@ def _why_not(flow: _Flow) -> str:
     return _WITHOUT.get(flow.ping, "") if flow.ping else ""
 
 
-_Take = Callable[[_Flow, Sequence[Answer]], None]
+_Take = Callable[[_Flow, Sequence[DatagramAnswer]], None]
 
 
 class _FlowRun:
@@ -220,11 +220,11 @@ class _FlowRun:
                 take(flow, own)
 
     @staticmethod
-    def _first(flow: _Flow, answers: Sequence[Answer]) -> None:
+    def _first(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
         flow.ports = first_ports(flow.planned, answers)
 
     @staticmethod
-    def _later(flow: _Flow, answers: Sequence[Answer]) -> None:
+    def _later(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
         slots = {datagram.slot for datagram in flow.planned}
         flow.ports = tuple(
             with_later(port, [a for a in answers if a.slot == slot], full_payload=flow.path.full_payload)
