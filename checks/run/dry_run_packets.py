@@ -107,5 +107,6 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             "",
             f"DF pings between HAIP addresses, for each ordered pair: {haip_pings.SMALL} small and {haip_pings.FULL} "
             "of full size, and as many again",
-            "  where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and the private NIC has",
+            "  where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and the private NIC",
+            "  of the node has",
         )

@@ -85,7 +85,7 @@ def later_datagrams(path: Path, ports: Sequence[FlowPort]) -> list[Datagram]:
         for payload, whole in sizes:
             planned.append(Datagram(at_ms, slot, port.source_port, payload, whole))
             at_ms += SLOW_MS
-        if control := next(controls, None):
+        if (control := next(controls, None)) is not None:
             planned.append(Datagram(at_ms, control, ports[control].source_port, path.full_payload, True))
             at_ms += SLOW_MS
     return planned
