@@ -64,6 +64,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
             if has
             else "This run sent no datagrams of a block's size.",
             subject="no fragments",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
 

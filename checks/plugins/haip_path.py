@@ -43,10 +43,16 @@ def haip_path(cluster: Cluster) -> Iterator[Finding]:
             Status.SKIPPED if is_off else Status.UNKNOWN,
             "This run pinged no HAIP address." if is_off else f"The HAIP addresses could not be pinged: {found.reason}",
             subject="no pings",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
         return
     if not found.paths:
-        yield NOT_PINGED.finding(Status.SKIPPED, found.reason, subject="no HAIP in use")
+        yield NOT_PINGED.finding(
+            Status.SKIPPED,
+            found.reason,
+            subject="no HAIP in use",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
+        )
     for network in cluster.networks:
         paths = [p for p in found.paths if p.network == network.name]
         sent = [p for p in paths if p.small_sent or p.full_sent]

@@ -11,13 +11,13 @@ from checks.model.settings import ProbeSettings, Settings
 from checks.run.gathering import counters_interval_s
 from checks.sources.entries import Program, RunsOn
 from checks.sources.kernel_files import CLOSED_PORTS, UDP_ENDS
-from checks.sources.probes import address_probes, haip_pings, udp_plan
+from checks.sources.probes import haip_pings, udp_plan
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
 from checks.sources.probes.path_mtu import CONFIRMATION_COPIES, HINT_COPIES, LADDER, SIZES_PER_ROUND
 from checks.sources.probes.ping_command import RUN, PingTool
 from checks.sources.probes.pinger import Request
-from checks.sources.registry import sources
+from checks.sources.registry import ARP_PROBES, HAIP_PINGS, UDP_DATAGRAMS, sources
 
 EXAMPLE_MTU = 9000
 """The MTU of the displayed sizes: the MTU of a network is known only after its nodes have been read."""
@@ -78,14 +78,14 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
         ports, block = udp_plan.ports_within(counters_interval_s(settings)), packet_of(udp_plan.BLOCK_PAYLOAD, 4)
         yield from (
             "",
-            "UDP datagrams, for each ordered pair of nodes on each private network, after the pings of the path:",
+            f"{UDP_DATAGRAMS.reads[0].how},",
+            "for each ordered pair of nodes on each private network, after the pings of the path:",
             f"  {ports} x {EXAMPLE_MTU} bytes, Don't Fragment set, from {ports} source ports (never more than "
             f"{udp_plan.MOST_PORTS}), {udp_plan.AT_ONCE} at once and then one in {udp_plan.SLOW_MS / 1000:g} s",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "
             "into fragments, as blocks are",
-            "  to a closed port, below ip_local_port_range, that no socket and no service has, which answers with "
-            "'port unreachable':",
-            f"    one of {', '.join(map(str, CLOSED_PORTS))}",
+            "  to a port below ip_local_port_range that no socket and no service has: one of "
+            f"{', '.join(map(str, CLOSED_PORTS))}",
             "  only where some get no answer: from the same source ports a small one and two to three large ones, a "
             "second apart,",
             f"    for at most {udp_plan.DOUBTS} source ports, and one from {udp_plan.CONTROLS} others",
@@ -99,14 +99,12 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
     if "owners" in groups:
         yield from (
             "",
-            "ARP probes (RFC 5227: sender address 0.0.0.0, no announcement), from this node: "
-            f"{address_probes.ATTEMPTS} for each private address of the cluster",
+            f"{ARP_PROBES.reads[0].how}, from this node (RFC 5227: sender address 0.0.0.0, no announcement)",
         )
     if "haip_paths" in groups:
         yield from (
             "",
-            f"DF pings between HAIP addresses, for each ordered pair: {haip_pings.SMALL} small and {haip_pings.FULL} "
-            "of full size, and as many again",
-            "  where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and the private NIC",
-            "  of the node has",
+            f"{HAIP_PINGS.reads[0].how}, for each ordered pair: {haip_pings.SMALL} small and {haip_pings.FULL} of full "
+            "size, and as many",
+            "  again where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and the NIC has",
         )

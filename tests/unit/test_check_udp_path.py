@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows, Unknown, Verdict
+from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows, PingSeries, Unknown, Verdict
 from checks.model.finding import Status
 from checks.plugins.block_fragments import fragments
 from checks.plugins.udp_path import udp_path
@@ -125,11 +125,28 @@ def test_every_port_that_loses_full_size_is_no_link_of_an_aggregation():
     assert "IC-FLOW-002" not in codes
 
 
-@pytest.mark.parametrize("verdict", [Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.FILTERED])
-def test_udp_that_passes_where_pings_do_not_is_about_pings(verdict):
-    codes = found(flows(probe(*[FINE] * 6)), path(eth2(), "rac1", "rac2", verdict))
+def both_ways(verdict, small=(20, 20), full=(20, 0)):
+    series = (PingSeries(56, *small), PingSeries(8972, *full))
+    return [path(eth2(), *pair, verdict, series=series) for pair in (("rac1", "rac2"), ("rac2", "rac1"))]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.BLACK_HOLE, Verdict.FILTERED])
+def test_udp_that_passes_both_ways_where_pings_do_not_is_about_pings(verdict):
+    codes = found(flows(probe(*[FINE] * 6), probe(*[FINE] * 6, to="rac1")), *both_ways(verdict))
     assert codes["IC-FLOW-010"].status is Status.WARN
     assert "IC-FLOW-001" not in codes
+
+
+def test_udp_that_passes_one_way_proves_nothing_about_pings():
+    codes = found(flows(probe(*[SHORT] * 3), probe(*[FINE] * 3, to="rac1")), *both_ways(Verdict.BLACK_HOLE))
+    assert "IC-FLOW-010" not in codes
+
+
+@pytest.mark.parametrize(("answered", "contradicts"), [(19, False), (5, True)])
+def test_few_datagrams_prove_nothing_about_a_small_loss(answered, contradicts):
+    lossy = both_ways(Verdict.LOSS, (20, answered), (20, answered))
+    codes = found(flows(probe(*[FINE] * 6), probe(*[FINE] * 6, to="rac1")), *lossy)
+    assert ("IC-FLOW-010" in codes) is contradicts
 
 
 def test_datagrams_that_vanish_as_pings_do_are_left_to_df_ping():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from checks.model.check import check
-from checks.model.facts import Cluster, Flows, NotGathered, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, Flows, NotGathered, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.udp_path.flow_kinds import (
@@ -29,7 +29,6 @@ from checks.plugins.udp_path.flow_text import (
 )
 from checks.plugins.udp_path.member_findings import dead_member, short_member
 from checks.rules.flow_verdicts import (
-    FlowJudgement,
     FlowVerdict,
     agrees_with_pings,
     contradicts_pings,
@@ -66,6 +65,7 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
             Status.SKIPPED if is_off else Status.UNKNOWN,
             "This run sent no UDP datagrams." if is_off else f"UDP datagrams could not be sent: {reason}",
             subject="no datagrams",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
             lacks=[] if is_off else [cluster.flows],
         )
         return
@@ -78,20 +78,19 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
             yield from _network(cluster, network, [judge_flow(p, flows) for p in probes])
     if not found:
         yield NOT_SENT.finding(
-            Status.SKIPPED, "No two nodes that were read have a port on the same private network.", subject="no paths"
+            Status.SKIPPED,
+            "No two nodes that were read have a port on the same private network.",
+            subject="no paths",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
 
 def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Iterator[Finding]:
-    pings = {} if isinstance(cluster.paths, Unknown) else {
-        (p.from_node, p.to_node): p.verdict for p in cluster.paths if p.network == network.name
-    }  # fmt: skip
-
-    def ping(one: FlowJudgement) -> Verdict | None:
-        return pings.get((one.probe.from_node, one.probe.to_node))
-
-    as_pings = [j for j in judged if agrees_with_pings(j, ping(j))]
-    icmp_only = [j for j in judged if contradicts_pings(j, ping(j))]
+    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    pings = {(p.from_node, p.to_node): p for p in paths if p.network == network.name}
+    by_pair = {(j.probe.from_node, j.probe.to_node): j for j in judged}
+    icmp_only = [j for pair, j in by_pair.items() if contradicts_pings(j, by_pair.get(pair[::-1]), pings.get(pair))]
+    as_pings = [j for pair, j in by_pair.items() if pair in pings and agrees_with_pings(j, pings[pair].verdict)]
     left = [j for j in judged if j not in as_pings and j not in icmp_only]
     if any(j.verdict is FlowVerdict.IN_PART for j in left):
         # A limit on the rate lets small datagrams pass more often: where some large ones pass, size is not the reason.

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from checks.model.facts import AddressProbe, AddressProbes, Interface, Node, PrivateNetwork, Unknown
 from checks.sources.probes.probe_hosts import ProbeSession
 from checks.sources.probes.safety import public_overlap
+from checks.sources.registry import ARP_PROBES
 
 ATTEMPTS = 2
 """Probes for each address: one may be lost. RFC 5227 sends three (PROBE_NUM)."""
@@ -65,7 +66,7 @@ async def probe_addresses(
             continue
         port = ports.setdefault(interface.name, _Port(interface))
         port.addresses += [(network.name, p.node, p.ip) for p in network.ports if ":" not in p.ip]
-    with session.journal.entry(node.name, "arp probes", "ARP probes (RFC 5227), sender address 0.0.0.0") as entry:
+    with session.journal.entry(node.name, "arp probes", ARP_PROBES.action("arp probes")) as entry:
         try:
             await asyncio.gather(*map(_probe, ports.values()))
         except PermissionError:

@@ -47,6 +47,7 @@ from checks.sources.probes.udp_plan import (
     with_later,
     word,
 )
+from checks.sources.registry import UDP_DATAGRAMS
 
 RUN_S = 60.0
 """Seconds for one sender with all of its datagrams; the longest plan takes half."""
@@ -190,14 +191,14 @@ class _FlowRun:
     async def _of_node(self, node: str, flows: Sequence[_Flow], python: str, take: _Take) -> None:
         words = [str(ANSWER_MS), *(word(f.path, f.port, f.planned, f.offset_ms) for f in flows)]
         text, failure = "", ""
-        with self._session.journal.entry(node, "udp datagrams", f"UDP datagrams: {' '.join(words)}") as entry:
+        with self._session.journal.entry(node, "udp datagrams", UDP_DATAGRAMS.action("udp datagrams")) as entry:
             try:
                 async with asyncio.timeout(RUN_S):
                     if node == self._session.local_node:
                         text = await _sent_here(words)
                     else:
                         text = await _sent_there(self._shells[node], python, words)
-                entry.text = text
+                entry.text = "\n".join([*words, text])
             except TimeoutError:
                 failure = f"the datagrams of {node} were not sent within {RUN_S:g} s"
             except (ShellError, OSError) as error:
