@@ -60,7 +60,7 @@ LAYER2 = (
         code="CAUSE-83",
         name="The addresses of two private interfaces of a node are exchanged",
         proved_by=("IC-IFACE-031",),
-        leads_to=("IC-PATH-006", "IC-PATH-007", "IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-", "IC-USE-"),
+        leads_to=("IC-PATH-006", "IC-PATH-007", "IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-", "IC-USE-", "IC-FLOW-"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
@@ -81,6 +81,7 @@ LAYER2 = (
         code="CAUSE-85",
         name="A switch port, or the switch behind it, does not forward: wrong VLAN, blocked, or off for errors",
         supported_by=("IC-PATH-006",),
+        leads_to=("IC-FLOW-", "IC-USE-"),
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",
         look=look(

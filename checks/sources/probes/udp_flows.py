@@ -33,8 +33,8 @@ from checks.sources.probes.safety import assert_private, public_overlap, two_own
 from checks.sources.probes.udp_plan import (
     ANSWER_MS,
     AS_THE_PINGS,
-    Answer,
     Datagram,
+    DatagramAnswer,
     UdpEnds,
     closed_port,
     first_datagrams,
@@ -47,6 +47,7 @@ from checks.sources.probes.udp_plan import (
     with_later,
     word,
 )
+from checks.sources.registry import UDP_DATAGRAMS
 
 RUN_S = 60.0
 """Seconds for one sender with all of its datagrams; the longest plan takes half."""
@@ -117,7 +118,7 @@ def _why_not(flow: _Flow) -> str:
     return _WITHOUT.get(flow.ping, "") if flow.ping else ""
 
 
-_Take = Callable[[_Flow, Sequence[Answer]], None]
+_Take = Callable[[_Flow, Sequence[DatagramAnswer]], None]
 
 
 class _FlowRun:
@@ -190,14 +191,14 @@ class _FlowRun:
     async def _of_node(self, node: str, flows: Sequence[_Flow], python: str, take: _Take) -> None:
         words = [str(ANSWER_MS), *(word(f.path, f.port, f.planned, f.offset_ms) for f in flows)]
         text, failure = "", ""
-        with self._session.journal.entry(node, "udp datagrams", f"UDP datagrams: {' '.join(words)}") as entry:
+        with self._session.journal.entry(node, "udp datagrams", UDP_DATAGRAMS.action("udp datagrams")) as entry:
             try:
                 async with asyncio.timeout(RUN_S):
                     if node == self._session.local_node:
                         text = await _sent_here(words)
                     else:
                         text = await _sent_there(self._shells[node], python, words)
-                entry.text = text
+                entry.text = "\n".join([*words, text])
             except TimeoutError:
                 failure = f"the datagrams of {node} were not sent within {RUN_S:g} s"
             except (ShellError, OSError) as error:
@@ -220,11 +221,11 @@ class _FlowRun:
                 take(flow, own)
 
     @staticmethod
-    def _first(flow: _Flow, answers: Sequence[Answer]) -> None:
+    def _first(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
         flow.ports = first_ports(flow.planned, answers)
 
     @staticmethod
-    def _later(flow: _Flow, answers: Sequence[Answer]) -> None:
+    def _later(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
         slots = {datagram.slot for datagram in flow.planned}
         flow.ports = tuple(
             with_later(port, [a for a in answers if a.slot == slot], full_payload=flow.path.full_payload)
