@@ -106,5 +106,6 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             "",
             f"{HAIP_PINGS.reads[0].how}, for each ordered pair: {haip_pings.SMALL} small and {haip_pings.FULL} of full "
             "size, and as many",
-            "  again where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and the NIC has",
+            "  again where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and the NIC "
+            "has",
         )
