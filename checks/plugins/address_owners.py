@@ -42,6 +42,7 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
             Status.SKIPPED if is_off else Status.UNKNOWN,
             "This run sent no ARP probes." if is_off else f"ARP probes could not be sent: {found.reason}",
             subject="no probes",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
         return
     if isinstance(found.probes, Unknown):
@@ -49,6 +50,7 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
             Status.SKIPPED,
             f"Second owners of private addresses were not looked for: {found.probes.reason}.",
             subject="not allowed",
+            evidence=[(found.node, "arp probes")],
             next=[Remedy("Run the check as root, or look by hand.", ("racwire check address-owners",), "root")],
         )
         return
@@ -57,6 +59,7 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
             Status.SKIPPED,
             f"{found.node} has no Ethernet port with IPv4 on a private network, so no ARP probe was sent.",
             subject="no port",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
         return
     doubles = [(probe, macs) for probe in found.probes if (macs := _strange(cluster, probe))]

@@ -11,10 +11,11 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from checks.model.check import Check
-from checks.model.facts import GridHome, Port, PrivateNetwork
-from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, packet_of, ping_bytes
-from checks.model.settings import ProbeSettings, Settings, TrafficSettings
+from checks.model.facts import GridHome
+from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, ping_bytes
+from checks.model.settings import Settings, TrafficSettings
 from checks.rules.sampling_pace import PX_PER_S, pace_text
+from checks.run.dry_run_packets import plan_other_packets, plan_pings
 from checks.run.engine import needed_groups
 from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
 from checks.sources.clusterware.grid_home import find_grid_home
@@ -42,15 +43,8 @@ from checks.sources.kernel_files import (
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import ACCOUNT
 from checks.sources.nodes.ssh import ssh_command
-from checks.sources.probes.path import Path
-from checks.sources.probes.path_budget import plan_path
-from checks.sources.probes.path_mtu import CONFIRMATION_COPIES, HINT_COPIES, LADDER, SIZES_PER_ROUND
-from checks.sources.probes.ping_command import RUN, PingTool
-from checks.sources.probes.pinger import Request
 from checks.sources.registry import GLOBAL_AGAIN_S, SamplePace, SqlQuery, queries, sources
 
-EXAMPLE_MTU = 9000
-"""The MTU of the displayed sizes: the MTU of a network is known only after its nodes have been read."""
 _SMALL_MTU = 1500
 _BLOCK_PAYLOAD = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES
 _COLUMN = 33
@@ -87,7 +81,8 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         yield f"  {COUNTERS.where} (example: its one private NIC is eth1):"
         yield from (f"    {line}" for line in COUNTERS.action_on(*COUNTERS.example).splitlines())
     if "paths" in groups:
-        yield from _paths(settings)
+        yield from plan_pings(settings)
+    yield from plan_other_packets(settings, groups)
     if not {"database", "activity", "history"}.isdisjoint(groups):
         yield from _database(settings, groups, environ)
 
@@ -198,54 +193,6 @@ def _timed(when: str, what: str) -> Iterator[str]:
 
 
 # --- packets ----------------------------------------------------------------------------------------------------------
-
-
-def _paths(settings: Settings) -> Iterator[str]:
-    yield from ("", "Packets, for each ordered pair of nodes on each private network, never on a public one")
-    yield f"(sizes for MTU {EXAMPLE_MTU}; this node uses an ICMP socket where allowed, else ping; peers use ping):"
-    for line in describe_budget(settings.probe, EXAMPLE_MTU):
-        yield f"  {line}"
-    yield from (
-        "",
-        "and with the packets, in the shells that are already open (example: 192.168.10.1 and .2 on eth1):",
-    )
-    for program in sources("paths"):
-        if isinstance(program, Program):
-            yield f"  {program.where}, {program.purpose}:"
-            yield from (f"    {line}" for line in program.action_on(*program.example).strip().splitlines())
-    near, far = Port("FROM", "eth1", "192.168.10.1"), Port("TO", "eth1", "192.168.10.2")
-    way = Path(PrivateNetwork("NETWORK", "eth1", "192.168.10.0/24", "oifcfg", (near, far)), near, far, EXAMPLE_MTU)
-    tool = PingTool(release=20211215, can_probe=True, can_time_out=True)
-    ping = tool.command(way, Request(SMALL_PAYLOAD, RUN), settings.probe.timeout_ms / 1000)
-    yield from (
-        f"  each ping of {RunsOn.SENDERS.removeprefix('on ')}, at most {RUN} packets:",
-        f"    {shlex.join(ping)}",
-    )
-
-
-def describe_budget(settings: ProbeSettings, mtu: int, version: int = 4) -> list[str]:
-    """Return the cost of one path, line by line: sizes, counts, bytes, limits."""
-    plan = plan_path(settings, mtu, version)
-    rungs = sum(2 for rung in LADDER if rung < mtu)
-    return [
-        _line(plan.small, version, "small packets"),
-        _line(plan.full, version, "full-size packets, Don't Fragment set"),
-        _line(plan.over, version, "one byte more, which the sender's own kernel must refuse: not sent"),
-        "only where some or all packets get no answer: the same again, on this path only and with more time",
-        f"only where full-size packets do not pass: the search for the path MTU, {rungs} packets of the usual MTUs, "
-        f"then at most {SIZES_PER_ROUND} in each of two rounds, then {2 * CONFIRMATION_COPIES} at the boundary; "
-        f"{2 * HINT_COPIES} where another path of the network has shown the result",
-        f"only behind a black hole: {plan.counted.count} or {2 * plan.counted.count} full-size packets "
-        "that the target counts, to find the direction of the loss",
-        f"at most {settings.max_packets_per_path} packets in all, {settings.max_bytes_in_flight} unanswered bytes "
-        f"at one time, {settings.max_packets_per_second} packets a second from a node on all its paths; "
-        f"a packet counts as lost after at most {settings.timeout_ms} ms",
-    ]
-
-
-def _line(request: Request, version: int, what: str) -> str:
-    packet = packet_of(request.payload, version)
-    return f"{request.count} x {packet} bytes = {request.count * packet} bytes: {what} (payload {request.payload})"
 
 
 def _latency_pings(settings: Settings) -> Iterator[str]:

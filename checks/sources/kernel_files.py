@@ -259,7 +259,7 @@ ARRIVALS = Program(
 )
 
 CLOSED_PORTS = (8737, 7697, 6947, 5869, 4793, 3967, 2857, 1951)
-"""Candidates for the closed port that datagrams are sent to: below 9000, where Oracle has ip_local_port_range begin."""
+"""Candidates for the closed port of datagrams: below 9000, where ip_local_port_range starts on Oracle's nodes."""
 _UDP_ENDS = f"""\
 command -v python3 || command -v /usr/libexec/platform-python || command -v python2 || command -v python
 sed 's/^/range: /' /proc/sys/net/ipv4/ip_local_port_range 2>/dev/null

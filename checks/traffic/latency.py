@@ -27,7 +27,7 @@ from checks.model.wording import listed
 from checks.sources.probes.path import Path
 from checks.sources.probes.paths import all_paths
 from checks.sources.probes.pinger import NoPrivilegeError
-from checks.sources.probes.safety import UnsafePathError, assert_private, public_subnets
+from checks.sources.probes.safety import UnsafePathError, assert_private, public_subnets, two_owners
 from checks.traffic.latency_pinger import LatencyPinger
 from checks.traffic.samples import Event, Gap
 
@@ -110,6 +110,8 @@ def latency_paths(cluster: Cluster) -> tuple[LatencyPath, ...]:
 
 
 def _refusal(path: Path, public: Sequence[str]) -> str:
+    if reason := two_owners(path):
+        return f"racwire sends no pings here: {reason}."
     try:
         assert_private(path, public)
     except UnsafePathError as error:

@@ -452,7 +452,7 @@ class Expect(_Table, frozen=True, kw_only=True):
     exit_code: int
     findings: tuple[Expected, ...] = ()
     also: tuple[str, ...] = ()
-    """Codes of problems that the report may contain."""
+    """Codes of problems that the report may contain; `*` matches any text."""
     causes: tuple[str, ...] | None = None
     """The codes of the proved and the supported causes, in the order of the report."""
     cause: tuple[ExpectedCause, ...] = ()
@@ -509,9 +509,9 @@ class Case(_Table, frozen=True, kw_only=True):
             whole = text_of(finding)
             is_expected = any(expected.is_met_by(finding) for expected in self.expect.findings)
             # Each check says of a node that could not be read that it does not know it.
-            of_unread = bool(finding.nodes) and {*finding.nodes} <= {*self.make.unread}
+            of_unread = bool(finding.nodes) and {*finding.nodes} <= {n.name for n in report.cluster.unread_nodes()}
             is_expected |= finding.status is Status.UNKNOWN and of_unread
-            if finding.status in PROBLEMS and finding.code not in tolerated and not is_expected:
+            if finding.status in PROBLEMS and not _is_tolerated(finding, tolerated) and not is_expected:
                 yield f"not expected: {finding.status} {finding.code} {finding.title}"
             if finding.code in self.must_not.codes or finding.status in self.must_not.statuses:
                 yield f"must not be found: {finding.status} {finding.code} {finding.title}"
@@ -526,9 +526,13 @@ class Case(_Table, frozen=True, kw_only=True):
             yield f"causes of a healthy cluster: {', '.join(found)}"
         code = exit_code(report)
         if code != self.expect.exit_code and not any(
-            finding.code in tolerated and finding.status in PROBLEMS for finding in report.findings
+            _is_tolerated(finding, tolerated) and finding.status in PROBLEMS for finding in report.findings
         ):
             yield f"exit code {code}"
+
+
+def _is_tolerated(finding: Finding, codes: Iterable[str]) -> bool:
+    return any(fnmatchcase(finding.code, code) for code in codes)
 
 
 def text_of(finding: Finding) -> str:

@@ -14,7 +14,7 @@ from icmplib import ICMPv4Socket
 from checks.model.facts import Interface, Leg, Node, Port, PrivateNetwork, Route
 from checks.model.packet_sizes import packet_of, payload_for
 from checks.model.settings import ProbeSettings
-from checks.run.dry_run import describe_budget
+from checks.run.dry_run_packets import describe_budget
 from checks.sources.probes.icmp_socket import ones_complement_checksum
 from checks.sources.probes.limits import PacketPace, Window
 from checks.sources.probes.lost_leg import combine, in_echos, leg_of_all

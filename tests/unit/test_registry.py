@@ -60,6 +60,7 @@ def test_every_topic_is_listed_once_with_its_own_name() -> None:
 def test_every_topic_has_a_reader() -> None:
     """Entries of packets are declared for the dry run; their topic is that of the sender's journal."""
     packets = {"path pings", "latency pings", "database login", "recordings", "node addresses"}
+    packets |= {"udp datagrams", "haip pings", "arp probes"}
     entries = {name.rpartition(".")[2]: source for name, source in DECLARED.items() if source.name not in packets}
     assert [name for name in entries if name not in used_names()] == []
     bare = {query.statement.name.removeprefix("awr_").removeprefix("statspack_"): query for query in queries()}
@@ -69,7 +70,7 @@ def test_every_topic_has_a_reader() -> None:
 def test_every_topic_has_its_users_its_source_and_its_purpose() -> None:
     groups = {
         *("clusterware", "nodes", "setups", "managed", "changing", "counters", "paths"),
-        *("database", "activity", "history", "samples", "readiness"),
+        *("database", "activity", "history", "samples", "readiness", "flows", "owners", "haip_paths"),
     }
     assert {group for source in sources() for group in source.groups} == groups
     for source in sources():
@@ -98,6 +99,7 @@ def test_the_dry_run_lists_every_topic() -> None:
     with_database = plan_checks(everything, settings, {})
     dry_run = "\n".join((*with_database, *plan_samples(settings, {}), *without_database, *plan_doctor()))
     described_in_words = {"ssh", "path pings", "latency pings", "database login"}
+    described_in_words |= {"udp datagrams", "haip pings", "arp probes"}
     for entry in sources():
         if isinstance(entry, GridCommand):
             assert shlex.join(entry.argv("$GRID_HOME")) in dry_run, entry.name

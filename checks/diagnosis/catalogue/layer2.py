@@ -16,11 +16,13 @@ LAYER2 = (
         proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-OWNER-002"),
         leads_to=(*LOSES_ALL, "IC-PATH-003"),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
-        excluded_by=("IC-NEIGH-001",),
-        covers=_ENTRIES,
+        excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
+        covers="as far as ARP answered in this run",
         look=look(
-            "Ask for each private address who answers; two MAC addresses in the answers are two hosts.",
-            "arping -c 3 -I ETH PRIVATE_ADDRESS",
+            "Look for a second owner of each private address; racwire does so as root. Two MAC addresses in the "
+            "answers are two hosts.",
+            "arping -D -c 3 -I ETH PRIVATE_ADDRESS",
+            "ip neigh show",
         ),
     ),
     Cause(

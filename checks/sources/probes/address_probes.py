@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from checks.model.facts import AddressProbe, AddressProbes, Interface, Node, PrivateNetwork, Unknown
 from checks.sources.probes.probe_hosts import ProbeSession
 from checks.sources.probes.safety import public_overlap
+from checks.sources.registry import ARP_PROBES
 
 ATTEMPTS = 2
 """Probes for each address: one may be lost. RFC 5227 sends three (PROBE_NUM)."""
@@ -22,13 +23,13 @@ APART_S, ANSWER_S = 0.2, 0.4
 _ETH_ARP, _ETH_IP = 0x0806, 0x0800
 _FRAME = struct.Struct("!6s6sHHHBBH6s4s6s4s")
 _REQUEST, _REPLY = 1, 2
-_ALL, _NOBODY = b"\xff" * 6, b"\0" * 6
+_ALL, _UNSET = b"\xff" * 6, b"\0" * 6
 
 
 def arp_probe(mac: bytes, ip: str) -> bytes:
-    """Return the frame of a probe: who has this address, from nobody."""
+    """Return the frame of a probe: who has this address, with the sender address 0.0.0.0."""
     target = ipaddress.IPv4Address(ip).packed
-    return _FRAME.pack(_ALL, mac, _ETH_ARP, 1, _ETH_IP, 6, 4, _REQUEST, mac, b"\0" * 4, _NOBODY, target)
+    return _FRAME.pack(_ALL, mac, _ETH_ARP, 1, _ETH_IP, 6, 4, _REQUEST, mac, b"\0" * 4, _UNSET, target)
 
 
 def arp_answer(frame: bytes) -> tuple[str, str] | None:
@@ -65,7 +66,7 @@ async def probe_addresses(
             continue
         port = ports.setdefault(interface.name, _Port(interface))
         port.addresses += [(network.name, p.node, p.ip) for p in network.ports if ":" not in p.ip]
-    with session.journal.entry(node.name, "arp probes", "ARP probes (RFC 5227), sender address 0.0.0.0") as entry:
+    with session.journal.entry(node.name, "arp probes", ARP_PROBES.action("arp probes")) as entry:
         try:
             await asyncio.gather(*map(_probe, ports.values()))
         except PermissionError:

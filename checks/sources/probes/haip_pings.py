@@ -30,6 +30,7 @@ from checks.sources.probes.limits import BudgetSpentError, PathLimits
 from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import CannotPingError, Request
 from checks.sources.probes.probe_hosts import ProbeHosts, ProbeSession
+from checks.sources.registry import HAIP_PINGS
 
 SMALL, FULL = 1, 3
 """Pings of each size on a path where all are answered; where one is not, as many again."""
@@ -88,8 +89,7 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
     path = Path(network, a, b, network.mtu)
     sent: dict[str, int] = {}
     reason = ""
-    action = f"DF pings between HAIP addresses: {a.ip} to {b.ip}"
-    with session.journal.entry(a.node, f"haip {a.ip} {b.ip}", action) as entry:
+    with session.journal.entry(a.node, f"haip {a.ip} {b.ip}", HAIP_PINGS.reads[0].how) as entry:
         try:
             pinger = await hosts.pinger(path, PathLimits(session.settings.probe))
             requests = [Request(path.small_payload, SMALL), Request(path.full_payload, FULL)]
@@ -110,7 +110,7 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
 
 
 def _latest(first: PingSeries, second: PingSeries) -> PingSeries:
-    """Return the second series where all of it was answered, since the first waited for ARP; else the worse one."""
+    """Return the second series where it was answered in full, since the first waited for ARP; else the worse one."""
     return second if second.received == second.sent or not first.received else min(first, second, key=_answered)
 
 

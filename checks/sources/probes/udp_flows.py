@@ -29,12 +29,12 @@ from checks.sources.probes import udp_sender
 from checks.sources.probes.path import Path
 from checks.sources.probes.paths import all_paths
 from checks.sources.probes.probe_hosts import ProbeSession
-from checks.sources.probes.safety import assert_private, public_overlap
+from checks.sources.probes.safety import assert_private, public_overlap, two_owners
 from checks.sources.probes.udp_plan import (
     ANSWER_MS,
     AS_THE_PINGS,
-    Answer,
     Datagram,
+    DatagramAnswer,
     UdpEnds,
     closed_port,
     first_datagrams,
@@ -47,6 +47,7 @@ from checks.sources.probes.udp_plan import (
     with_later,
     word,
 )
+from checks.sources.registry import UDP_DATAGRAMS
 
 RUN_S = 60.0
 """Seconds for one sender with all of its datagrams; the longest plan takes half."""
@@ -103,7 +104,7 @@ async def send_flows(
         flow = _Flow(path, verdicts.get((path.network.name, path.source.node, path.destination.node)))
         # Spread over the time between two datagrams, since a kernel limits its answers to all senders too.
         flow.offset_ms = number * 7 % 500
-        if reason := public_overlap(path.network, subnets) or _why_not(flow):
+        if reason := public_overlap(path.network, subnets) or two_owners(path) or _why_not(flow):
             flow.reason = reason
         else:
             assert_private(path, subnets)
@@ -117,7 +118,7 @@ def _why_not(flow: _Flow) -> str:
     return _WITHOUT.get(flow.ping, "") if flow.ping else ""
 
 
-_Take = Callable[[_Flow, Sequence[Answer]], None]
+_Take = Callable[[_Flow, Sequence[DatagramAnswer]], None]
 
 
 class _FlowRun:
@@ -190,14 +191,14 @@ class _FlowRun:
     async def _of_node(self, node: str, flows: Sequence[_Flow], python: str, take: _Take) -> None:
         words = [str(ANSWER_MS), *(word(f.path, f.port, f.planned, f.offset_ms) for f in flows)]
         text, failure = "", ""
-        with self._session.journal.entry(node, "udp datagrams", f"UDP datagrams: {' '.join(words)}") as entry:
+        with self._session.journal.entry(node, "udp datagrams", UDP_DATAGRAMS.action("udp datagrams")) as entry:
             try:
                 async with asyncio.timeout(RUN_S):
                     if node == self._session.local_node:
                         text = await _sent_here(words)
                     else:
                         text = await _sent_there(self._shells[node], python, words)
-                entry.text = text
+                entry.text = "\n".join([*words, text])
             except TimeoutError:
                 failure = f"the datagrams of {node} were not sent within {RUN_S:g} s"
             except (ShellError, OSError) as error:
@@ -220,11 +221,11 @@ class _FlowRun:
                 take(flow, own)
 
     @staticmethod
-    def _first(flow: _Flow, answers: Sequence[Answer]) -> None:
+    def _first(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
         flow.ports = first_ports(flow.planned, answers)
 
     @staticmethod
-    def _later(flow: _Flow, answers: Sequence[Answer]) -> None:
+    def _later(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
         slots = {datagram.slot for datagram in flow.planned}
         flow.ports = tuple(
             with_later(port, [a for a in answers if a.slot == slot], full_payload=flow.path.full_payload)

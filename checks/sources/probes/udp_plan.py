@@ -85,7 +85,7 @@ def later_datagrams(path: Path, ports: Sequence[FlowPort]) -> list[Datagram]:
         for payload, whole in sizes:
             planned.append(Datagram(at_ms, slot, port.source_port, payload, whole))
             at_ms += SLOW_MS
-        if control := next(controls, None):
+        if (control := next(controls, None)) is not None:
             planned.append(Datagram(at_ms, control, ports[control].source_port, path.full_payload, True))
             at_ms += SLOW_MS
     return planned
@@ -112,7 +112,7 @@ def word(path: Path, port: int, datagrams: Sequence[Datagram], offset_ms: int = 
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DatagramAnswer:
     """A line of the sender."""
 
     path: int
@@ -126,19 +126,23 @@ class Answer:
 _LINE = re.compile(r"(\d{1,6}) (\d{1,3}) (\d{1,5}) (\d{1,6}) ([A-Za-z0-9?:]{1,40}) ([0-9A-Fa-f.:]{2,45}|-)", re.ASCII)
 
 
-def parse_answers(text: str) -> list[Answer]:
+def parse_answers(text: str) -> list[DatagramAnswer]:
     """Parse the sender's output; lines of another form are left out."""
     found = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
-    return [Answer(int(m[1]), int(m[2]), int(m[3]), int(m[4]), m[5], "" if m[6] == "-" else m[6]) for m in found if m]
+    return [
+        DatagramAnswer(int(m[1]), int(m[2]), int(m[3]), int(m[4]), m[5], "" if m[6] == "-" else m[6])
+        for m in found
+        if m
+    ]
 
 
-def first_ports(datagrams: Sequence[Datagram], answers: Iterable[Answer]) -> tuple[FlowPort, ...]:
+def first_ports(datagrams: Sequence[Datagram], answers: Iterable[DatagramAnswer]) -> tuple[FlowPort, ...]:
     """Return the ports after their first datagram, in the order of their slots."""
     by_slot = {answer.slot: answer for answer in answers}
     return tuple(_port(planned, by_slot.get(planned.slot)) for planned in datagrams)
 
 
-def _port(planned: Datagram, answer: Answer | None) -> FlowPort:
+def _port(planned: Datagram, answer: DatagramAnswer | None) -> FlowPort:
     if answer is None:
         return FlowPort(0, planned.payload, planned.whole, sent=0, error="no result")
     unsent = answer.what.startswith("unsent:")
@@ -154,7 +158,7 @@ def _port(planned: Datagram, answer: Answer | None) -> FlowPort:
     )
 
 
-def with_later(port: FlowPort, answers: Iterable[Answer], *, full_payload: int) -> FlowPort:
+def with_later(port: FlowPort, answers: Iterable[DatagramAnswer], *, full_payload: int) -> FlowPort:
     """Return a port with the results of its later datagrams. A datagram that was not sent does not count."""
     counts = {"sent": port.sent, "answered": port.answered, "small_sent": 0, "small_answered": 0}
     counts |= {"full_sent": 0, "full_answered": 0}

@@ -10,7 +10,7 @@ from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.path_text import first_lines, short_name
-from checks.rules.udp_flows import CutVerdict, cut, judge_fragments
+from checks.rules.flow_verdicts import CutVerdict, cut, judge_fragments
 
 ARRIVE = Kind("IC-FRAG-001", "Datagrams of a block's size arrive in fragments")
 DROPPED = Kind(
@@ -64,6 +64,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
             if has
             else "This run sent no datagrams of a block's size.",
             subject="no fragments",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
 
@@ -112,7 +113,8 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
             *((p.from_node, f"path {network.name} {p.from_node} {p.to_node}") for p in probes),
         ],
         network=network.name,
-        nodes=([centre] if centre else sorted({n for pair in pairs for n in pair})) if status in FAULTS else (),
+        # Fragments are lost on the way to these nodes, or where these put them together.
+        nodes=sorted({p.to_node for p in probes}) if status in FAULTS else (),
         extent=(len(probes), "paths") if status in FAULTS else None,
     )
 

@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checks.model.facts import Activity, Cluster, FlowArrivals, FlowPort, FlowProbe, Flows, Verdict
+from checks.model.facts import Activity, Cluster, FlowArrivals, FlowPort, FlowProbe, Flows, PathProbe, Verdict
 from checks.model.finding import Status
 from checks.model.known_instances import active
 from checks.rules.cache_fusion import lost, received
 
 LEAST_LARGE = 3
 """Large datagrams that one source port must lose, without one answer."""
+
+CHANCE = 0.01
+"""Datagrams contradict the loss of pings where they would all pass less often than this at the same loss."""
 
 
 class FlowVerdict(StrEnum):
@@ -188,10 +191,19 @@ def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
     return CutVerdict.UNDECIDED if _lost_here(flows, probe)[1] else CutVerdict.PASSES
 
 
-def contradicts_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:
-    """Return whether full-size datagrams pass on a path where pings do not, so that ICMP alone is dropped."""
-    troubled = (Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.FILTERED)
-    return judgement.verdict is FlowVerdict.PASSES and ping in troubled
+def contradicts_pings(there: FlowJudgement, back: FlowJudgement | None, ping: PathProbe | None) -> bool:
+    """Return whether full-size datagrams pass both ways between two nodes where pings do not.
+
+    The answer to a ping is as large as the ping, so one direction alone proves nothing. Where pings are lost in part,
+    the datagrams must be enough that they would not all pass by chance.
+    """
+    if back is None or ping is None or {there.verdict, back.verdict} != {FlowVerdict.PASSES}:
+        return False
+    if ping.verdict is Verdict.LOSS:
+        series = [s for s in ping.series if not s.refused_locally]
+        sent, arrived = sum(s.sent for s in series), sum(s.received for s in series)
+        return bool((arrived / sent if sent else 1.0) ** (there.of + back.of) < CHANCE)
+    return ping.verdict in (Verdict.BLACK_HOLE, Verdict.FILTERED)
 
 
 def agrees_with_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:

@@ -1,0 +1,103 @@
+"""How findings about UDP datagrams read: the directions, the counts of each path, the fields of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from checks.model.check import Kind
+from checks.model.facts import Cluster, FlowPort, PrivateNetwork, Unknown
+from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.packet_sizes import packet_of
+from checks.model.wording import between, counted, few, hub
+from checks.plugins.shared.path_text import first_lines, short_name
+from checks.rules.flow_verdicts import (
+    FlowJudgement,
+    is_fine,
+    whole,
+)
+
+Judged = Sequence[FlowJudgement]
+
+
+def flows_where(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str:
+    """Return the text for the directions of these paths."""
+    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
+    complete = all(network.port(node.name) for node in nodes)
+    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    return between(pairs, [p.node for p in network.ports], complete)
+
+
+def packet_bytes(judged: Judged) -> int:
+    """Return the bytes of the IP packets of the full-size datagrams."""
+    first = judged[0].probe
+    return packet_of(whole(first)[0].payload, 6 if ":" in first.destination_ip else 4)
+
+
+def _lines(judged: Judged) -> tuple[str, ...]:
+    return first_lines([f"{j.probe.from_node} -> {j.probe.to_node}: {_line(j)}" for j in judged], "path like these")
+
+
+def _line(judged: FlowJudgement) -> str:
+    ports = whole(judged.probe)
+    parts = [
+        f"{sum(map(is_fine, ports))} of {counted(len(ports), 'source port')} got an answer to each full-size datagram"
+    ]
+    again = [p for p in ports if p.small_sent]
+    if again:
+        large, answered = sum(p.sent for p in again), sum(p.answered for p in again)
+        small, of_small = sum(p.small_answered for p in again), sum(p.small_sent for p in again)
+        parts.append(
+            f"{counted(len(again), 'other')} examined: {answered} of {large} full-size and {small} of {of_small} small "
+            "answered"
+        )
+    return "; ".join([*parts, *([judged.reason] if judged.reason else [])])
+
+
+def port_numbers(ports: Sequence[FlowPort]) -> str:
+    """Return the numbers of the source ports, the first six of them."""
+    return few((str(p.source_port) for p in ports), 6)
+
+
+Place = tuple[Cluster, PrivateNetwork, Judged]
+
+
+def flow_finding(
+    kind: Kind,
+    status: Status,
+    place: Place,
+    title: str,
+    subject: str,
+    *,
+    more: Sequence[str] = (),
+    expected: str = "",
+    next: Sequence[Remedy] = (),  # noqa: A002 - the word on the screen
+) -> Finding:
+    """Return a finding about paths of one network; the title has `{}` for the network and for the directions."""
+    cluster, network, judged = place
+    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    centre = hub(pairs, [p.node for p in network.ports])
+    ports = [p for j in judged for p in j.probe.ports]
+    return kind.finding(
+        status,
+        title.format(network.name, flows_where(cluster, network, judged)),
+        subject=f"{short_name(network, centre)}: {subject}",
+        data={
+            "paths": len(judged),
+            "source_ports": max(j.of for j in judged),
+            "datagrams": sum(j.probe.datagrams for j in judged),
+            "answered": sum(p.answered + p.small_answered + p.full_answered for p in ports),
+        },
+        seen=(*_lines(judged), *more),
+        expected=(expected,) if expected else (),
+        next=next,
+        evidence=[
+            *((node, "udp datagrams") for node in dict.fromkeys(j.probe.from_node for j in judged)),
+            *((j.probe.from_node, f"path {network.name} {j.probe.from_node} {j.probe.to_node}") for j in judged),
+        ],
+        network=network.name,
+        nodes=([centre] if centre else sorted({n for pair in pairs for n in pair})) if status in FAULTS else (),
+        extent=(len(judged), "paths") if status in FAULTS else None,
+    )
+
+
+ALL_ANSWERED = "An answer to a full-size datagram of each source port"

@@ -1,0 +1,93 @@
+"""The findings of udp-path about links of an aggregation: some source ports lose all of a size, others lose none."""
+
+from __future__ import annotations
+
+from checks.model.facts import Cluster, PrivateNetwork
+from checks.model.finding import Finding, Remedy, Status
+from checks.plugins.udp_path.flow_kinds import (
+    DEAD_MEMBER,
+    SHORT_MEMBER,
+)
+from checks.plugins.udp_path.flow_text import (
+    ALL_ANSWERED,
+    Judged,
+    flow_finding,
+    packet_bytes,
+    port_numbers,
+)
+from checks.rules.flow_verdicts import (
+    is_fine,
+    whole,
+)
+
+_AGGREGATION = (
+    "cat /proc/net/bonding/*",
+    "ip -details link show",
+)
+
+
+def _members(judged: Judged, what: str) -> tuple[str, ...]:
+    """Return the source ports that lose, and how many links their share suggests."""
+    worst = max(judged, key=lambda j: len(j.ports))
+    probe = worst.probe
+    lines = [f"{probe.from_node} -> {probe.to_node}: source ports that lose {what}: {port_numbers(worst.ports)}"]
+    fine = [p for p in whole(probe) if is_fine(p)]
+    return (*lines, f"source ports that lose none: {port_numbers(fine)}; target port {probe.destination_port}")
+
+
+def _reproduce(judged: Judged, size: int) -> Remedy:
+    probe = judged[0].probe
+    fine = [p.source_port for p in whole(probe) if is_fine(p)]
+    commands = tuple(
+        f"iperf3 -u -c {probe.destination_ip} -B {probe.source_ip} --cport {port} -l {size} -n 10"
+        for port in (judged[0].ports[0].source_port, *fine[:1])
+    )
+    return Remedy(
+        f"Reproduce by hand, with `iperf3 -s` on {probe.to_node}: the first source port loses, the second does not.",
+        commands,
+        f"any user on {probe.from_node}",
+    )
+
+
+def _ask_for_members(network: PrivateNetwork, text: str) -> tuple[Remedy, ...]:
+    nics = " ".join(dict.fromkeys(p.interface for p in network.ports))
+    return (
+        Remedy(
+            f"Ask the network team to test each link of every aggregation on the way, those of the nodes ({nics}) and "
+            f"those between switches: {text}.",
+            ("show port-channel summary", "show interface PORT | include MTU", "show interface PORT counters errors"),
+            "the network team, on each switch",
+        ),
+        Remedy("Where the node itself has a bond, compare its members.", _AGGREGATION, "any user on each node"),
+    )
+
+
+def short_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+    """Return the finding for source ports that lose every full-size datagram, while others lose none."""
+    size = packet_bytes(judged)
+    return flow_finding(
+        SHORT_MEMBER, Status.FAIL, (cluster, network, judged),
+        f"UDP packets of {size:,} bytes vanish from {_share(judged)} on {{}} {{}}; other source ports lose none, and "
+        "small datagrams pass from all.",
+        f"{_share(judged)} lose jumbo frames" if size > 1500 else f"{_share(judged)} lose full-size packets",
+        more=_members(judged, "full-size datagrams"), expected=ALL_ANSWERED,
+        next=(
+            *_ask_for_members(network, f"one of them carries no packets of {size:,} bytes"),
+            _reproduce(judged, size - 28),
+        ),
+    )  # fmt: skip
+
+
+def _share(judged: Judged) -> str:
+    worst = max(judged, key=lambda j: len(j.ports))
+    return f"{len(worst.ports)} of {worst.of} source ports"
+
+
+def dead_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+    """Return the finding for source ports that lose every datagram, while others lose none."""
+    return flow_finding(
+        DEAD_MEMBER, Status.FAIL, (cluster, network, judged),
+        f"UDP datagrams of every size vanish from {_share(judged)} on {{}} {{}}; other source ports lose none.",
+        f"{_share(judged)} pass nothing", more=_members(judged, "all datagrams"), expected=ALL_ANSWERED,
+        next=(*_ask_for_members(network, "one of them passes nothing"), _reproduce(judged, 1000)),
+    )  # fmt: skip

@@ -1,0 +1,193 @@
+"""The checks udp-path and fragments: what the answers of source ports show, on facts."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows, PingSeries, Unknown, Verdict
+from checks.model.finding import Status
+from checks.plugins.block_fragments import fragments
+from checks.plugins.udp_path import udp_path
+from checks.rules.flow_verdicts import missed_member_percent
+from tests.fixtures.clusters import cluster, path, with_paths
+
+FINE = FlowPort(40000, 8972, sent=1, answered=1)
+SHORT = FlowPort(40001, 8972, sent=3, small_sent=1, small_answered=1)
+DEAD = FlowPort(40002, 8972, sent=3, small_sent=1)
+LATE = FlowPort(40003, 8972, sent=3, answered=2, late=True, small_sent=1, small_answered=1)
+MIXED = FlowPort(40004, 8972, sent=2, answered=1)
+CUT = FlowPort(40005, 8328, whole=False, sent=1, answered=1)
+NOT_CUT_LOST = FlowPort(
+    40006, 8328, whole=False, sent=3, small_sent=1, small_answered=1, full_sent=1, full_answered=1
+)  # fmt: skip
+
+
+def probe(*ports: FlowPort, to: str = "rac2", **more: object) -> FlowProbe:
+    source = "rac1" if to == "rac2" else "rac2"
+    return FlowProbe(
+        "192.168.11.0/24", source, to, f"192.168.11.{source[-1]}", f"192.168.11.{to[-1]}", 9000, 6947, ports, **more
+    )
+
+
+def flows(*probes: FlowProbe, counted: int | None = None) -> Flows:
+    arrivals = []
+    for node in dict.fromkeys(p.to_node for p in probes):
+        sent = sum(p.datagrams for p in probes if p.to_node == node)
+        answered = sum(
+            port.answered + port.small_answered + port.full_answered
+            for p in probes if p.to_node == node for port in p.ports
+        )  # fmt: skip
+        arrivals.append(FlowArrivals(node, sent, answered if counted is None else counted))
+    return Flows(probes, tuple(arrivals))
+
+
+def found(facts: Flows | Unknown, *paths):
+    judged = msgspec.structs.replace(with_paths(cluster(), *paths), flows=facts)
+    return {f.code: f for f in (*udp_path.run(judged), *fragments.run(judged))}
+
+
+def eth2():
+    return next(n for n in cluster().networks if n.interface == "eth2")
+
+
+def test_a_healthy_path_passes_and_says_what_the_sample_could_have_missed():
+    finding = found(flows(probe(*[FINE] * 12), probe(*[FINE] * 12, to="rac1")))["IC-FLOW-001"]
+    assert (finding.status, finding.data["datagrams"]) == (Status.PASS, 24)
+    assert any("0.024 %" in line and "3.2 %" in line for line in finding.seen)
+
+
+def test_some_ports_that_lose_all_of_full_size_are_a_link_of_an_aggregation():
+    finding = found(flows(probe(*[FINE] * 5, *[SHORT] * 6)))["IC-FLOW-002"]
+    assert finding.status is Status.FAIL
+    assert finding.title == (
+        "UDP packets of 9,000 bytes vanish from 6 of 11 source ports on 192.168.11.0/24 from rac1 to rac2; other "
+        "source ports lose none, and small datagrams pass from all."
+    )
+
+
+def test_some_ports_that_lose_all_sizes_are_a_dead_link():
+    assert found(flows(probe(*[FINE] * 5, *[DEAD] * 4)))["IC-FLOW-003"].status is Status.FAIL
+
+
+@pytest.mark.parametrize("spoiler", [LATE, MIXED])
+def test_a_port_that_loses_in_part_speaks_against_an_aggregation(spoiler):
+    codes = found(flows(probe(*[FINE] * 5, SHORT, spoiler)))
+    assert "IC-FLOW-002" not in codes
+    assert codes["IC-FLOW-005"].status is Status.WARN
+
+
+def test_a_missing_answer_is_no_loss_where_the_target_counted_every_datagram():
+    facts = flows(probe(*[FINE] * 9, LATE))
+    counted_all = Flows(facts.probes, (FlowArrivals("rac2", 13, 13),))
+    assert set(found(counted_all)) == {"IC-FLOW-001", "IC-FRAG-003"}
+
+
+def test_a_missing_answer_is_not_decided_where_the_target_counts_nothing():
+    facts = Flows((probe(*[FINE] * 9, LATE),))
+    assert found(facts)["IC-FLOW-006"].status is Status.INFO
+
+
+def test_the_loss_of_another_network_to_the_same_node_is_not_counted_here():
+    other = msgspec.structs.replace(probe(*[DEAD] * 6), network="192.168.10.0/24")
+    codes = found(flows(other, probe(*[FINE] * 5, LATE), counted=9))
+    assert "IC-FLOW-005" not in codes
+    assert codes["IC-FLOW-001"].network == "192.168.11.0/24"
+
+
+def test_no_datagram_at_all_while_pings_pass_is_a_filter_of_udp():
+    finding = found(flows(probe(*[DEAD] * 6)))["IC-FLOW-004"]
+    assert finding.title == "No UDP datagram arrives on 192.168.11.0/24 from rac1 to rac2, while pings pass."
+    assert finding.status is Status.WARN
+
+
+def test_datagrams_that_arrive_and_are_not_answered_are_not_decided():
+    facts = flows(probe(*[DEAD] * 6), counted=24)
+    assert found(facts)["IC-FLOW-006"].status is Status.INFO
+
+
+def test_a_prohibition_names_the_filter():
+    refused = FlowPort(40000, 8972, prohibited_by="192.168.11.2")
+    finding = found(flows(probe(*[refused] * 6)))["IC-FLOW-009"]
+    assert finding.title == (
+        "A packet filter refuses UDP datagrams on 192.168.11.0/24 from rac1 to rac2: 192.168.11.2 answers."
+    )
+
+
+def test_answers_that_the_kernel_did_not_count_come_from_a_filter():
+    finding = found(flows(probe(*[FINE] * 12), counted=0))["IC-FLOW-009"]
+    assert "not by the kernel of the target" in finding.title
+
+
+def test_every_port_that_loses_full_size_is_no_link_of_an_aggregation():
+    codes = found(flows(probe(*[SHORT] * 6)))
+    assert codes["IC-FLOW-008"].status is Status.FAIL
+    assert "IC-FLOW-002" not in codes
+
+
+def both_ways(verdict, small=(20, 20), full=(20, 0)):
+    series = (PingSeries(56, *small), PingSeries(8972, *full))
+    return [path(eth2(), *pair, verdict, series=series) for pair in (("rac1", "rac2"), ("rac2", "rac1"))]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.BLACK_HOLE, Verdict.FILTERED])
+def test_udp_that_passes_both_ways_where_pings_do_not_is_about_pings(verdict):
+    codes = found(flows(probe(*[FINE] * 6), probe(*[FINE] * 6, to="rac1")), *both_ways(verdict))
+    assert codes["IC-FLOW-010"].status is Status.WARN
+    assert "IC-FLOW-001" not in codes
+
+
+def test_udp_that_passes_one_way_proves_nothing_about_pings():
+    codes = found(flows(probe(*[SHORT] * 3), probe(*[FINE] * 3, to="rac1")), *both_ways(Verdict.BLACK_HOLE))
+    assert "IC-FLOW-010" not in codes
+
+
+@pytest.mark.parametrize(("answered", "contradicts"), [(19, False), (5, True)])
+def test_few_datagrams_prove_nothing_about_a_small_loss(answered, contradicts):
+    lossy = both_ways(Verdict.LOSS, (20, answered), (20, answered))
+    codes = found(flows(probe(*[FINE] * 6), probe(*[FINE] * 6, to="rac1")), *lossy)
+    assert ("IC-FLOW-010" in codes) is contradicts
+
+
+def test_datagrams_that_vanish_as_pings_do_are_left_to_df_ping():
+    codes = found(flows(probe(*[SHORT] * 3)), path(eth2(), "rac1", "rac2", Verdict.BLACK_HOLE))
+    assert {code: f.status for code, f in codes.items()} == {
+        "IC-FLOW-007": Status.SKIPPED, "IC-FRAG-003": Status.SKIPPED,
+    }  # fmt: skip
+
+
+def test_a_path_without_datagrams_is_skipped_with_the_reason():
+    finding = found(Flows((probe(reason="rac1 has no Python in /usr/bin, so it cannot send datagrams"),)))[
+        "IC-FLOW-007"
+    ]
+    assert finding.status is Status.SKIPPED
+    assert any("no Python" in line for line in finding.seen)
+
+
+def test_a_file_of_an_older_version_has_no_datagrams():
+    codes = {f.code: f.status for f in udp_path.run(cluster())}
+    assert codes == {"IC-FLOW-007": Status.SKIPPED}
+    assert next(iter(fragments.run(cluster()))).status is Status.SKIPPED
+
+
+def test_datagrams_that_could_not_be_sent_are_unknown():
+    assert found(Unknown("the run took over 200 s"))["IC-FLOW-007"].status is Status.UNKNOWN
+
+
+def test_fragments_that_vanish_while_whole_packets_pass_are_dropped():
+    finding = found(flows(probe(*[FINE] * 9, *[NOT_CUT_LOST] * 3)))["IC-FRAG-002"]
+    assert (finding.status, finding.nodes) == (Status.FAIL, ("rac2",))
+
+
+def test_fragments_that_arrive_pass():
+    assert found(flows(probe(*[FINE] * 9, *[CUT] * 3)))["IC-FRAG-001"].status is Status.PASS
+
+
+def test_fragments_without_an_answer_and_without_a_reason_are_not_decided():
+    silent = FlowPort(40000, 8328, whole=False, sent=3, small_sent=1, full_sent=1)
+    assert found(flows(probe(*[FINE] * 3, *[silent] * 3)))["IC-FRAG-004"].status is Status.INFO
+
+
+def test_the_chance_to_miss_a_link_falls_with_the_source_ports():
+    assert missed_member_percent(12, 2) == pytest.approx(0.0244, abs=1e-4)
+    assert missed_member_percent(12, 4) == pytest.approx(3.17, abs=1e-2)
