@@ -77,7 +77,8 @@ def test_a_healthy_cluster_passes_all_checks(cluster):
 def test_a_case_has_exactly_its_expected_findings(cluster, case):
     for fault in case.make.lab:
         cluster.lab("break", *fault.split())
-    report = cluster.check(*case.make.checks)
+    interval = ("--interval", str(case.make.interval_s)) if case.make.interval_s > 1 else ()
+    report = cluster.check(*case.make.checks, *interval)
     assert case.faults_of(report, noise=["IC-PATH-012"]) == [], [(f.code, f.title) for f in report.findings]
 
 
