@@ -68,7 +68,7 @@ def test_a_healthy_cluster_passes_all_checks(cluster):
             "packet-filter",
             "neighbours",
         ),
-        *("reassembly", "rp-filter", "udp-receive-buffers", "udp-path", "address-owners"),
+        *("reassembly", "rp-filter", "udp-receive-buffers", "udp-path", "address-owners", "fragments"),
     }
 
 
@@ -153,7 +153,7 @@ def ipv6(cluster: Practice) -> Iterator[str]:
 
 def test_an_ipv6_network_is_probed_in_the_same_way(cluster, ipv6, tmp_path):
     words = ("--grid-home", str(tmp_path), "--network", ipv6, "--peer", "rac2")
-    assert problems(cluster.check(*words)).keys() == {"IC-GRID-007", "IC-FRAG-003", "IC-HAIP-003", "IC-OWNER-003"}
+    assert problems(cluster.check(*words)).keys() == {"IC-GRID-007", "IC-HAIP-003", "IC-OWNER-003"}
     cluster.lab("break", "switch-mtu")
     finding = problems(cluster.check(*words, "df-ping"))["IC-PATH-003"]
     assert finding.title == "Jumbo frames vanish on fd00:11::/64 between rac1 and rac2, both ways."
@@ -223,9 +223,9 @@ def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_lin
     report = cluster.check(
         "--grid-home", str(tmp_path), "--network", "192.168.10.0/24", "--network", NETWORK_2, "--peer", "rac2"
     )
-    assert report.count(Status.PASS) == 18
+    assert report.count(Status.PASS) == 19
     left_out = {f.code: f.status for f in report.findings if f.status is not Status.PASS}
-    codes = ("IC-GRID-007", "RW-ENGINE-005", "IC-FRAG-003", "IC-HAIP-003")
+    codes = ("IC-GRID-007", "RW-ENGINE-005", "IC-HAIP-003")
     assert left_out == dict.fromkeys(codes, Status.SKIPPED)
 
 
