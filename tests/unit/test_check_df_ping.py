@@ -125,7 +125,7 @@ def test_the_node_without_any_ping_exchange_is_the_one_to_check_for_a_filter():
     built = cluster(4)
     silent = [("rac3", n) for n in ("rac1", "rac2", "rac4")] + [(n, "rac3") for n in ("rac1", "rac2", "rac4")]
     finding = several(built, *((a, b, Verdict.FILTERED, {}) for a, b in silent))["IC-PATH-007"]
-    assert finding.subject == "eth2 rac3: pings filtered"
+    assert finding.subject == "eth2 rac3: no answer to pings"
     assert finding.nodes == ("rac3",)
     assert finding.next[0].where == "root on rac3"
 

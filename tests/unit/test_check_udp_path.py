@@ -114,6 +114,14 @@ def test_a_prohibition_names_the_filter():
     )
 
 
+def test_a_filter_of_the_sender_is_named():
+    barred = FlowPort(0, 8972, sent=0, error="EPERM")
+    finding = found(flows(probe(*[barred] * 6)))["IC-FLOW-009"]
+    assert (
+        finding.title == "A packet filter of rac1 refuses to send UDP datagrams on 192.168.11.0/24 from rac1 to rac2."
+    )
+
+
 def test_answers_that_the_kernel_did_not_count_come_from_a_filter():
     finding = found(flows(probe(*[FINE] * 12), counted=0))["IC-FLOW-009"]
     assert "not by the kernel of the target" in finding.title

@@ -104,7 +104,7 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         Status.UNKNOWN,
         f"Pings get no answer on {network.name} {where(cluster, network, pairs_of(paths))}, although the nodes are up: "
         "whether full-size packets pass is not known.",
-        subject=f"{short_name(network, one)}: pings filtered",
+        subject=f"{short_name(network, one)}: no answer to pings",
         data=path_data(paths),
         seen=(*reasons_of(paths), *_ignoring(cluster, suspects), *result_lines(paths)),
         expected=("Answers to pings; no packet filter on a private network",),
