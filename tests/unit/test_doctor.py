@@ -194,7 +194,7 @@ def test_a_half_dead_cluster_has_the_reason_the_step_and_the_checks_of_each_faul
     assert item(ready, Topic.CLOCKS).fact == "Not known: rac2."
     assert not [i for i in ready.items if i.topic is Topic.OTHER]
     text = joined(page(ready, monkeypatch))
-    assert "Not ready: 13 of 16 checks will be UNKNOWN, in part or in full." in text
+    assert "Not ready: 13 of 20 checks will be UNKNOWN, in part or in full." in text
     assert text.count(NO_LISTENER) == 1
     assert "`ssh -v rac2 date`" in text
 
@@ -206,6 +206,7 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
     assert item(ready, Topic.GRID_HOME).fact == why.reason
     (home,) = item(ready, Topic.GRID_HOME).refusals
     assert set(home.checks) == {
+        *("address-owners", "fragments", "haip-path", "udp-path"),
         "boot-mtu",
         "clusterware",
         "df-ping",
