@@ -19,6 +19,8 @@ from checks.rules.cache_fusion import lost, received
 LEAST_LARGE = 3
 """Large datagrams that one source port must lose, without one answer."""
 
+OWN_FILTER = ("EPERM", "EACCES")
+"""Errors of sending with which the sender's own packet filter drops a datagram (send(2): EPERM of netfilter)."""
 CHANCE = 0.01
 """Datagrams contradict the loss of pings where they would all pass less often than this at the same loss."""
 
@@ -80,6 +82,9 @@ def is_fine(port: FlowPort) -> bool:
 def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
     """Return what the full-size datagrams of a path show."""
     ports, arrivals = whole(probe), flows.arrived(probe.to_node)
+    if barred := tuple(p for p in probe.ports if p.error in OWN_FILTER):
+        reason = f"the kernel of {probe.from_node} refuses to send them ({barred[0].error})"
+        return FlowJudgement(probe, FlowVerdict.REFUSED, barred, reason)
     if not ports:
         return FlowJudgement(probe, FlowVerdict.NOT_SENT, reason=probe.reason or _errors(probe.ports))
     if refused := tuple(p for p in probe.ports if p.prohibited_by):

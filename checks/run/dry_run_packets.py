@@ -94,7 +94,7 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             "    python3 -E -s -S -c TEXT 1000 FROM,TO,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/...",
             "  where TEXT is checks/sources/probes/udp_sender.py",
             f"  and {UDP_ENDS.where}, {UDP_ENDS.purpose}:",
-            *(f"    {line}" for line in UDP_ENDS.text.strip().splitlines()),
+            *(f"    {read.how}" for read in UDP_ENDS.reads),
         )
     if "owners" in groups:
         yield from (
@@ -106,6 +106,5 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             "",
             f"{HAIP_PINGS.reads[0].how}, for each ordered pair: {haip_pings.SMALL} small and {haip_pings.FULL} of full "
             "size, and as many",
-            "  again where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and the NIC "
-            "has",
+            "  again where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and a NIC has",
         )

@@ -279,7 +279,7 @@ UDP_ENDS = Program(
     where=RunsOn.NODES,
     purpose="the node's Python, a closed UDP port and Udp.NoPorts, just before and after datagrams are sent",
     text=_UDP_ENDS,
-    reads=(Read("udp ends", "UDP ports", _UDP_ENDS),),
+    reads=tuple(Read("udp ends", "UDP ports", line) for line in _UDP_ENDS.strip().splitlines()),
     limit_s=10.0,
 )
 

@@ -60,6 +60,7 @@ from tests.fixtures.databases import (
 )
 from tests.fixtures.databases import past_loss as loss_of_the_past
 from tests.fixtures.databases import transfers as transfers_of
+from tests.fixtures.probed import probed
 
 DIRECTORY = Path(__file__).parent
 NOT_REQUESTED = NotAsked("No database was named.")
@@ -267,7 +268,7 @@ class Make(_Table, frozen=True, kw_only=True):
         assert isinstance(built.networks, tuple)
         built = with_paths(built, *(probe for declared in self.path for probe in declared.probes(built.networks)))
         built = msgspec.structs.replace(
-            built,
+            probed(built),
             setups=tuple(self._with_host(self._setup(setup), built) for setup in built.setups),
             thresholds=msgspec.structs.replace(built.thresholds, **self.thresholds),
         )

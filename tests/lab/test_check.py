@@ -72,7 +72,7 @@ def test_a_healthy_cluster_passes_all_checks(cluster):
             "neighbours",
             "log-lines",
         ),
-        *("reassembly", "rp-filter", "udp-receive-buffers", "udp-path", "address-owners"),
+        *("reassembly", "rp-filter", "udp-receive-buffers", "udp-path", "address-owners", "fragments"),
     }
 
 
@@ -81,7 +81,8 @@ def test_a_healthy_cluster_passes_all_checks(cluster):
 def test_a_case_has_exactly_its_expected_findings(cluster, case, record_property):
     for fault in case.make.lab:
         cluster.lab("break", *fault.split())
-    report = cluster.check(*case.make.checks)
+    interval = ("--interval", str(case.make.interval_s)) if case.make.interval_s > 1 else ()
+    report = cluster.check(*case.make.checks, *interval)
     record_property(PROPERTY, msgspec.to_builtins(outcome_of(case, report)))
     assert case.faults_of(report, noise=["IC-PATH-012"]) == [], [(f.code, f.title) for f in report.findings]
 
@@ -180,7 +181,7 @@ def ipv6(cluster: Practice) -> Iterator[str]:
 
 def test_an_ipv6_network_is_probed_in_the_same_way(cluster, ipv6, tmp_path):
     words = ("--grid-home", str(tmp_path), "--network", ipv6, "--peer", "rac2")
-    assert problems(cluster.check(*words)).keys() == {"IC-GRID-007", "IC-FRAG-003", "IC-HAIP-003", "IC-OWNER-003"}
+    assert problems(cluster.check(*words)).keys() == {"IC-GRID-007", "IC-HAIP-003", "IC-OWNER-003"}
     cluster.lab("break", "switch-mtu")
     finding = problems(cluster.check(*words, "df-ping"))["IC-PATH-003"]
     assert finding.title.startswith("Jumbo frames vanish on fd00:11::/64 between rac1 and rac2, both ways.")
@@ -250,9 +251,9 @@ def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_lin
     report = cluster.check(
         "--grid-home", str(tmp_path), "--network", "192.168.10.0/24", "--network", NETWORK_2, "--peer", "rac2"
     )
-    assert report.count(Status.PASS) == 18
+    assert report.count(Status.PASS) == 19
     left_out = {f.code: f.status for f in report.findings if f.status is not Status.PASS}
-    codes = ("IC-GRID-007", "RW-ENGINE-005", "IC-FRAG-003", "IC-HAIP-003")
+    codes = ("IC-GRID-007", "RW-ENGINE-005", "IC-HAIP-003")
     assert left_out == dict.fromkeys(codes, Status.SKIPPED)
 
 

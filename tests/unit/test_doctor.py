@@ -210,6 +210,7 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
     assert item(ready, Topic.GRID_HOME).fact == why.reason
     (home,) = item(ready, Topic.GRID_HOME).refusals
     assert set(home.checks) == {
+        *("address-owners", "fragments", "haip-path", "udp-path"),
         "boot-mtu",
         "clusterware",
         "df-ping",

@@ -29,6 +29,7 @@ from checks.plugins.udp_path.flow_text import (
 )
 from checks.plugins.udp_path.member_findings import dead_member, short_member
 from checks.rules.flow_verdicts import (
+    OWN_FILTER,
     FlowVerdict,
     agrees_with_pings,
     contradicts_pings,
@@ -158,7 +159,9 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
     says = [f"{address} answers that the datagrams are administratively prohibited" for address in by]
     counts = [_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in judged)]
     title = f"A packet filter refuses UDP datagrams on {{}} {{}}: {listed(by)} answers."
-    if not by:
+    if own := sorted({j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}):
+        title = f"A packet filter of {listed(own)} refuses to send UDP datagrams on {{}} {{}}."
+    elif not by:
         title = "UDP datagrams are answered on {} {}, but not by the kernel of the target, which did not count them."
     return flow_finding(
         REFUSED, harm(cluster), (cluster, network, judged), title,

@@ -72,8 +72,8 @@ def judge(path: Path, small: PingSeries, full: PingSeries | None, ends: Ends) ->
     if small.received == 0:
         return Judgement(
             Verdict.FILTERED if full.received == full.sent else Verdict.LOSS,
-            f"full-size pings were answered ({full.received} of {full.sent}), but small pings were not: a filter on "
-            f"the path or on {path.destination.node} selects by size",
+            f"full-size pings were answered ({full.received} of {full.sent}), but small pings were not: what "
+            f"drops them, on the path or on {path.destination.node}, selects by size",
         )
     if full.received == 0:
         return _full_size_never_answered(path, small, full, ends)

@@ -34,7 +34,7 @@ _FILTERS = {
     "lag-member-mtu": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 2 seed 0x5ac 0 drop",
     "lag-member-mtu-of-4": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 4 seed 0x5ac 0 drop",
     "lag-member-loss": f"ip protocol udp {_FLOW} mod 2 seed 0x5ac 0 drop",
-    "udp-policed": "ip protocol udp limit rate over 80 kbytes/second burst 20 kbytes drop",
+    "udp-policed": "ip protocol udp limit rate over 50 kbytes/second burst 5 kbytes drop",
     "icmp-policed": "ip protocol icmp limit rate over 20/second burst 5 packets drop",
     "icmp-size-filtered": f"ip protocol icmp ip length > {STANDARD_MTU} drop",
 }

@@ -182,7 +182,7 @@ _CATALOGUE = (
     _network(
         "udp-policed",
         "The switch limits the rate of UDP on one private network.",
-        "Drops UDP above 80 KB/s on the whole network, after a burst of 20 KB: blocks and datagrams in a row are lost, "
+        "Drops UDP above 50 KB/s on the whole network, after a burst of 55 KB: blocks and datagrams in a row are lost, "
         "single ones pass. Pings pass.",
     ),
     _network(
