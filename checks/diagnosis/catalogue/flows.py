@@ -16,6 +16,7 @@ FLOWS = (
         sources=(mos(11), mos(12), _HASH),
         supported_by=("IC-FLOW-002",),
         leads_to=(*LOSES_SOME, *LOSES_FULL_SIZE),
+        hinted_by=("IC-FLOW-010",),  # the pings of a pair can take the bad link while the source ports miss it
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
         look=look(
@@ -78,7 +79,7 @@ FLOWS = (
         code="CAUSE-75",
         name="Pings alone are dropped or limited, and UDP of the same size passes",
         sources=("RFC 1812, 4.3.2.8",),
-        proved_by=("IC-FLOW-010",),
+        supported_by=("IC-FLOW-010",),
         leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007"),
         look=look(
             "Ask for policers and filters of ICMP.",

@@ -1,4 +1,4 @@
-"""Weigh pings against the load: where blocks flow without a loss, failed pings are a remark about ICMP.
+"""Weigh pings against UDP: where blocks or full-size datagrams arrive, failed pings are a remark about ICMP.
 
 Blocks travel as UDP datagrams of 8 KB, pings as ICMP. A policer or filter of ICMP fails the pings alone, and blocks
 that arrive in the same seconds show that the path carries what the interconnect needs. Gates of a change never use it.
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from checks.model.facts import Activity, Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Activity, Cluster, Flows, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Outweighed, Remedy, Status
 from checks.model.known_instances import interconnects_of, node_of, nodes_of
-from checks.model.wording import between, counted, span
+from checks.model.wording import between, counted
 from checks.rules.engineered import is_engineered
+from checks.rules.flow_verdicts import FlowJudgement, contradicts_pings, judge_flow
 from checks.rules.lost_blocks import blocks_against_loss, loss_of, why_no_transfers
 from checks.rules.path_status import lost_once, packet_loss
 
@@ -38,11 +39,18 @@ class _Load:
     lost: int
 
 
+Loads = dict[tuple[str, str], _Load]
+FlowsByPath = dict[tuple[str, str, str], FlowJudgement]
+
+
 def outweigh(cluster: Cluster, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings, with those about pings as INFO where blocks flowed on the same paths without a loss."""
+    """Return the findings, with those about pings as INFO where UDP passed on each of their paths, both ways.
+
+    That is where blocks arrived without a loss, or where each full-size datagram of racwire was answered.
+    """
     before = tuple(as_observed(f) for f in findings)
-    loads = _loads(cluster)
-    return tuple(_weighed(cluster, finding, loads) for finding in before) if loads else before
+    loads, flows = _loads(cluster), _flows(cluster)
+    return tuple(_weighed(cluster, finding, loads, flows) for finding in before)
 
 
 def as_observed(finding: Finding) -> Finding:
@@ -54,36 +62,62 @@ def as_observed(finding: Finding) -> Finding:
     )
 
 
-def _weighed(cluster: Cluster, finding: Finding, loads: dict[tuple[str, str], _Load]) -> Finding:
+def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPath) -> Finding:
     paths = _paths(cluster, finding)
     network = _network(cluster, finding.network)
-    if not paths or network is None or not isinstance(cluster.activity, Activity):
+    if not paths or network is None:
         return finding
-    if is_engineered(cluster, network.interface):
-        return finding  # blocks may travel by RDMA there, which shows nothing about the path of UDP
     loss = packet_loss(paths)
     share = (loss.percent if loss else 100.0) / 100
-    if not all(_is_outweighed(cluster, network, path, share, loads) for path in paths):
-        return finding
-    ways = {way for p in paths for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
-    blocks, time = sum(loads[way].received for way in ways), span(cluster.activity.seconds)
-    place = between(ways, [port.node for port in network.ports], complete=False)
     pings = {
         Verdict.BLACK_HOLE: "Full-size pings get no answer",
         Verdict.LOSS: f"{100 * share:.1f} % of the pings get no answer",
     }.get(_VERDICTS[finding.code], "Pings get no answer")
+    ways = {way for p in paths for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
+    pings += f" on {finding.network} {between(ways, [port.node for port in network.ports], complete=False)}"
+    if all(_blocks_pass(cluster, network, path, share, loads) for path in paths):
+        blocks = sum(loads[way].received for way in ways)
+        return _remark(
+            finding,
+            f"{pings}, while {counted(blocks, 'block')} arrived there without a loss.",
+            "In the same seconds the instances exchanged blocks of 8 KB over UDP in each direction and lost none of "
+            "them. A policer or a filter of ICMP fails pings and passes blocks.",
+        )
+    if all(_datagrams_pass(path, flows) for path in paths):
+        return _remark(
+            finding,
+            f"{pings}, while full-size UDP datagrams are answered there.",
+            "racwire sent UDP datagrams of the same size over the same paths, and each was answered. A policer or a "
+            "filter of ICMP fails pings and passes blocks.",
+        )
+    return finding
+
+
+def _remark(finding: Finding, title: str, why: str) -> Finding:
     return msgspec.structs.replace(
         finding,
         status=Status.INFO,
-        title=f"{pings} on {finding.network} {place}, while {counted(blocks, 'block')} arrived there without a loss.",
-        why=f"In the same {time} the instances exchanged blocks of 8 KB over UDP in each direction and lost none of "
-        "them. A policer or a filter of ICMP fails pings and passes blocks.",
+        title=title,
+        why=why,
         next=(
             Remedy("Ask the network team for policers and filters of ICMP on the ports of these nodes."),
             Remedy("Compare with the load over a longer time.", ("racwire check --interval 120",)),
         ),
         outweighed=Outweighed(finding.status, finding.title, finding.why, finding.next),
     )
+
+
+def _datagrams_pass(path: PathProbe, flows: FlowsByPath) -> bool:
+    way = (path.network, path.from_node, path.to_node)
+    back = (path.network, path.to_node, path.from_node)
+    there = flows.get(way)
+    return there is not None and contradicts_pings(there, flows.get(back), path)
+
+
+def _flows(cluster: Cluster) -> FlowsByPath:
+    if not isinstance(cluster.flows, Flows):
+        return {}
+    return {(p.network, p.from_node, p.to_node): judge_flow(p, cluster.flows) for p in cluster.flows.probes}
 
 
 def _paths(cluster: Cluster, finding: Finding) -> Sequence[PathProbe]:
@@ -100,10 +134,10 @@ def _network(cluster: Cluster, name: str) -> PrivateNetwork | None:
     return next((network for network in networks if network.name == name), None)
 
 
-def _is_outweighed(
-    cluster: Cluster, network: PrivateNetwork, path: PathProbe, share: float, loads: dict[tuple[str, str], _Load]
-) -> bool:
+def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, share: float, loads: Loads) -> bool:
     """Return whether enough blocks passed in each direction, and none was lost, on this network."""
+    if is_engineered(cluster, network.interface):
+        return False  # blocks may travel by RDMA there, which shows nothing about the path of UDP
     if isinstance(path.path_mtu, int) and path.path_mtu > _BLOCK_BYTES:
         return False  # a block fits into what passes, so blocks say nothing about larger packets
     ways = ((path.from_node, path.to_node), (path.to_node, path.from_node))
@@ -125,7 +159,7 @@ def _uses(cluster: Cluster, network: PrivateNetwork, node: str) -> bool:
     return bool(here) and all(any(i.ip in own for i in interconnects_of(cluster, n)) for n in here)
 
 
-def _loads(cluster: Cluster) -> dict[tuple[str, str], _Load]:
+def _loads(cluster: Cluster) -> Loads:
     """Return the blocks of the interval by (sending node, receiving node); empty where they are not known in full.
 
     A loss without a known sender counts for each sender of its receiver.

@@ -3,12 +3,13 @@
 import msgspec
 import pytest
 
-from checks.diagnosis.load_against_pings import as_observed, outweigh
+from checks.diagnosis.udp_against_pings import as_observed, outweigh
 from checks.model.facts import Cluster, Database, InterconnectInUse, PingSeries, Unknown, Verdict
 from checks.model.finding import Finding, Status
 from checks.plugins.df_ping import df_ping
-from tests.fixtures.clusters import path, with_paths
+from tests.fixtures.clusters import cluster, path, with_paths
 from tests.fixtures.databases import activity, asked, database, losing, own_activity, transfers
+from tests.fixtures.probed import probed
 
 USED = tuple(
     InterconnectInUse(number, nic, f"192.168.{subnet}.{number}", False, "")
@@ -87,3 +88,24 @@ def test_a_later_run_with_losses_restores_the_failure():
     remark = judged(loaded(Verdict.BLACK_HOLE))
     (again,) = outweigh(loaded(Verdict.BLACK_HOLE, activity=losing(2, 3, {1: 3})), [remark])
     assert (again.status, again.outweighed) == (Status.FAIL, None)
+
+
+def test_datagrams_of_full_size_turn_failed_pings_into_a_remark_without_a_database():
+    base = probed(cluster(2))
+    assert isinstance(base.networks, tuple)
+    network = base.networks[1]
+    silent = [path(network, a, b, Verdict.FILTERED) for a, b in (("rac1", "rac2"), ("rac2", "rac1"))]
+    found = judged(with_paths(base, *silent))
+    assert (found.status, found.outweighed.status) == (Status.INFO, Status.UNKNOWN)
+    assert found.title.endswith("while full-size UDP datagrams are answered there.")
+
+
+def test_datagrams_that_are_lost_in_one_direction_outweigh_nothing():
+    base = probed(cluster(2))
+    assert isinstance(base.networks, tuple)
+    network = base.networks[1]
+    lost = msgspec.structs.replace(base.flows.probes[-1], ports=())
+    base = msgspec.structs.replace(
+        base, flows=msgspec.structs.replace(base.flows, probes=(*base.flows.probes[:-1], lost))
+    )
+    assert judged(with_paths(base, path(network, "rac1", "rac2", Verdict.FILTERED))).status is Status.UNKNOWN
