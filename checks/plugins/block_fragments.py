@@ -15,9 +15,9 @@ from checks.rules.flow_verdicts import CutVerdict, cut, judge_fragments
 ARRIVE = Kind("IC-FRAG-001", "Datagrams of a block's size arrive in fragments")
 DROPPED = Kind(
     "IC-FRAG-002",
-    "Every datagram that is cut into fragments is lost, although packets of full size pass",
-    "At an MTU below the size of a block, each block travels in fragments and is lost with any of them: nearly every "
-    "block is lost, while pings and heartbeats pass.",
+    "Datagrams that are cut into fragments vanish, although packets of full size pass",
+    "At an MTU below the size of a block, each block travels in fragments and is lost with any of them: instances "
+    "lose blocks, while pings and heartbeats pass.",
     ("MOS 563566.1, causes 3 and 8",),
 )
 NOT_CUT = Kind("IC-FRAG-003", "No block is cut into fragments, or none was sent")

@@ -20,7 +20,7 @@ SMALL_BUFFERS = Kind(
     "IC-KERNEL-002",
     "The buffers of a node are below Oracle's minimum",
     "A burst of blocks overflows a small buffer, and the kernel drops the rest: the instance counts them as lost. "
-    "Clusterware reports it at installation only.",
+    "Clusterware checks these values when it is installed.",
     (_GUIDE, "MOS 563566.1, cause 2"),
 )
 SMALL_FRAGMENTS = Kind(

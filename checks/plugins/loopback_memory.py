@@ -14,8 +14,8 @@ from checks.rules.host_limits import LOOPBACK_MTU, reserve_wanted_kb
 _NOTE = "MOS 2041723.1"
 _WHY = (
     "Packets over the loopback interface may be as large as its MTU, and the kernel needs memory in one piece for "
-    "each. When it finds none, sending fails with ORA-27300 (status 105) and ORA-27301 (No buffer space available): an "
-    "instance hangs or ends."
+    "each. Without such a piece, sending fails with ORA-27300 (status 105) and ORA-27301 (No buffer space "
+    "available): an instance hangs or ends."
 )
 SUITABLE = Kind("IC-LOOP-001", "The memory reserve of a node suits its loopback interface")
 LARGE = Kind("IC-LOOP-002", "The loopback interface has a large MTU", _WHY, (_NOTE,))

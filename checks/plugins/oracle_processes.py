@@ -24,7 +24,7 @@ from checks.rules.host_limits import slow_processes
 
 _SOURCES = ("MOS 563566.1, cause 19", "sched(7)", "proc(5), fields 40 and 41 of /proc/PID/stat")
 _WHY = (
-    "On a busy node a process without real-time priority waits for a CPU like all others. While LMS waits, requests "
+    "On a busy node a process without real-time priority waits for a CPU like any other. While LMS waits, requests "
     "for blocks wait with it, and its receive buffer overflows."
 )
 RIGHT = Kind("IC-PROC-001", "The processes that serve blocks have the priority of their release")

@@ -20,8 +20,8 @@ PRIVATE = Kind("IC-ROUTE-001", "The routes keep the private networks private, wi
 DEFAULT = Kind(
     "IC-ROUTE-002",
     "The default route of a node leads over a private NIC",
-    "Packets for all other networks leave over the interconnect, or are lost there: clients, DNS and backup share its "
-    "bandwidth, and a private network has a router.",
+    "Packets for networks without a route of their own leave over the interconnect, or are lost there: clients, DNS "
+    "and backup share its bandwidth, and a private network has a router.",
     ("MOS 563566.1, causes 6 and 7", _GUIDE),
 )
 HAIP_MTU = Kind(

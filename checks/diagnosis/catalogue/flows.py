@@ -27,7 +27,7 @@ FLOWS = (
     ),
     Cause(
         code="CAUSE-71",
-        name="A link of an aggregation loses every packet",
+        name="A link of an aggregation passes no packets",
         sources=(mos(11), _HASH),
         supported_by=("IC-FLOW-003",),
         leads_to=(*LOSES_SOME, *LOSES_ALL),

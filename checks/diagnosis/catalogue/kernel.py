@@ -114,7 +114,7 @@ KERNEL = (
     ),
     Cause(
         code="CAUSE-42",
-        name="One CPU processes all packets and is at its limit",
+        name="One CPU processes the packets of a NIC and is at its limit",
         sources=(mos(16), mos(19)),
         proved_by=("IC-CPU-003",),
         leads_to=("IC-UDP-004", "IC-NIC-003", "IC-CPU-004"),

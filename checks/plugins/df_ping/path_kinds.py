@@ -74,7 +74,7 @@ LOST_ONCE = Kind(
 SPLIT = Kind(
     "IC-PATH-031",
     "A private network is divided: no packet passes between two groups of nodes",
-    "Each group is a switch, or ports of one VLAN, and the link between them carries nothing. Between the groups this "
+    "Each group is a switch, or ports of one VLAN, and the link between them is cut. Between the groups this "
     "network carries neither blocks nor heartbeats; if the cluster has no other private network, one group is evicted "
     "after misscount seconds.",
     ("MOS 563566.1, cause 1",),

@@ -24,7 +24,7 @@ HEARTBEAT_PAST = Kind(
 EVICTED = Kind(
     "IC-LOG-004",
     "A node was evicted from the cluster in the last day",
-    "All instances of the node ended. A node that comes back while the cause is still there is evicted again.",
+    "The instances of the node ended with it. A node that comes back while the cause is still there is evicted again.",
     (_ERROR_MESSAGES, "MOS 1050693.1"),
 )
 STILL_OUT = Kind(
@@ -49,7 +49,7 @@ SEND_TIMEOUT = Kind(
 GIPC = Kind(
     "IC-LOG-008",
     "Clusterware's own messages between nodes, or its HAIP, failed in the last day",
-    "GIPC carries the heartbeat over all private networks. An interface without an address or a path that loses large "
+    "GIPC carries the heartbeat over the private networks. An interface without an address or a path that loses large "
     "packets stops it.",
     (_ERROR_MESSAGES,),
 )

@@ -11,14 +11,14 @@ SHORT_MEMBER = Kind(
     "IC-FLOW-002",
     "Some source ports of a path lose every full-size UDP datagram, others none",
     "A link aggregation sends each source port over one of its links, and one link carries no packets of this size. "
-    "Pings have no ports and took another link. Instances whose flows take the bad link lose every block.",
+    "Pings have no ports and took another link. Instances whose flows take the bad link lose their blocks.",
     (_HASH, "MOS 563566.1, causes 5, 11 and 12"),
 )
 DEAD_MEMBER = Kind(
     "IC-FLOW-003",
     "Some source ports of a path lose every UDP datagram, others none",
-    "A link aggregation sends each source port over one of its links, and one link passes nothing. Pings have no ports "
-    "and took another link.",
+    "A link aggregation sends each source port over one of its links, and one link passes no packets. Pings have no "
+    "ports and took another link.",
     (_HASH, "MOS 563566.1, cause 11"),
 )
 NONE = Kind(

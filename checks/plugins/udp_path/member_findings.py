@@ -88,6 +88,6 @@ def dead_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
     return flow_finding(
         DEAD_MEMBER, Status.FAIL, (cluster, network, judged),
         f"UDP datagrams of every size vanish from {_share(judged)} on {{}} {{}}; other source ports lose none.",
-        f"{_share(judged)} pass nothing", more=_members(judged, "all datagrams"), expected=ALL_ANSWERED,
-        next=(*_ask_for_members(network, "one of them passes nothing"), _reproduce(judged, 1000)),
+        f"{_share(judged)} pass no datagram", more=_members(judged, "all datagrams"), expected=ALL_ANSWERED,
+        next=(*_ask_for_members(network, "one of them passes no packets"), _reproduce(judged, 1000)),
     )  # fmt: skip
