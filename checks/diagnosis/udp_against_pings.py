@@ -16,7 +16,7 @@ from checks.model.finding import Finding, Outweighed, Remedy, Status
 from checks.model.known_instances import interconnects_of, node_of, nodes_of
 from checks.model.wording import between, counted
 from checks.rules.engineered import is_engineered
-from checks.rules.flow_verdicts import FlowJudgement, contradicts_pings, judge_flow
+from checks.rules.flow_verdicts import FlowJudgement, FlowVerdict, contradicts_pings, judge_flow
 from checks.rules.lost_blocks import blocks_against_loss, loss_of, why_no_transfers
 from checks.rules.path_status import lost_once, packet_loss
 
@@ -29,6 +29,8 @@ _VERDICTS = {
 }
 """The codes of findings about pings alone, with the verdict on their paths."""
 _BLOCK_BYTES = 8192
+_LOSES = (FlowVerdict.NONE, FlowVerdict.LARGE_LOST, FlowVerdict.SHORT_MEMBER, FlowVerdict.DEAD_MEMBER)
+"""The verdicts on datagrams with which some flows of a path lose every block."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,8 @@ def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, sha
         return False  # blocks may travel by RDMA there, which shows nothing about the path of UDP
     if isinstance(path.path_mtu, int) and path.path_mtu > _BLOCK_BYTES:
         return False  # a block fits into what passes, so blocks say nothing about larger packets
+    if _loses_datagrams(cluster, path):
+        return False  # so the blocks of these nodes took another network
     ways = ((path.from_node, path.to_node), (path.to_node, path.from_node))
     enough = blocks_against_loss(share, cluster.thresholds)
     known = [loads.get(way) for way in ways]
@@ -147,12 +151,21 @@ def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, sha
     return flows and all(_uses(cluster, network, node) for node in ways[0])
 
 
+def _loses_datagrams(cluster: Cluster, path: PathProbe) -> bool:
+    """Return whether UDP datagrams of this run were lost on the path, in either direction."""
+    if not isinstance(flows := cluster.flows, Flows):
+        return False
+    ends = {path.from_node, path.to_node}
+    here = [p for p in flows.probes if p.network == path.network and {p.from_node, p.to_node} == ends]
+    return any(judge_flow(probe, flows).verdict in _LOSES for probe in here)
+
+
 def _uses(cluster: Cluster, network: PrivateNetwork, node: str) -> bool:
     """Return whether each instance of the node reports an interconnect address that this port has."""
     port = network.port(node)
     interface = cluster.interface(port) if port else None
     activity = cluster.activity
-    if port is None or interface is None or not isinstance(activity, Activity):
+    if port is None or interface is None or not isinstance(activity, Activity) or not interface.is_up:
         return False
     own = {port.ip, *(address.ip for address in interface.addresses)}
     here = [a.instance for a in activity.instances if node_of(cluster, a.instance) == node]

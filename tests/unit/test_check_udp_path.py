@@ -157,6 +157,12 @@ def test_few_datagrams_prove_nothing_about_a_small_loss(answered, contradicts):
     assert ("IC-FLOW-010" in codes) is contradicts
 
 
+def test_a_queue_that_drops_large_pings_of_a_burst_is_no_limit_of_pings():
+    lossy = both_ways(Verdict.LOSS, (20, 20), (20, 5))
+    codes = found(flows(probe(*[FINE] * 6), probe(*[FINE] * 6, to="rac1")), *lossy)
+    assert "IC-FLOW-010" not in codes
+
+
 def test_datagrams_that_vanish_as_pings_do_are_left_to_df_ping():
     codes = found(flows(probe(*[SHORT] * 3)), path(eth2(), "rac1", "rac2", Verdict.BLACK_HOLE))
     assert {code: f.status for code, f in codes.items()} == {

@@ -4,7 +4,18 @@ import msgspec
 import pytest
 
 from checks.diagnosis.udp_against_pings import as_observed, outweigh
-from checks.model.facts import Cluster, Database, InterconnectInUse, PingSeries, Unknown, Verdict
+from checks.model.facts import (
+    Cluster,
+    Database,
+    FlowArrivals,
+    FlowPort,
+    FlowProbe,
+    Flows,
+    InterconnectInUse,
+    PingSeries,
+    Unknown,
+    Verdict,
+)
 from checks.model.finding import Finding, Status
 from checks.plugins.df_ping import df_ping
 from tests.fixtures.clusters import cluster, path, with_paths
@@ -62,6 +73,22 @@ def test_pings_stand_where_the_load_is_not_known_to_be_well(groups):
     before = loaded(Verdict.BLACK_HOLE, **groups)
     assert judged(before).status is Status.FAIL
     assert judged(before).outweighed is None
+
+
+def test_blocks_took_another_network_where_a_port_has_no_link():
+    before = loaded(Verdict.UNREACHABLE)
+    assert isinstance(before.nodes, tuple)
+    down = msgspec.structs.replace(before.nodes[1].interface("eth2"), operational_state="lowerlayerdown")
+    others = tuple(down if i.name == "eth2" else i for i in before.nodes[1].interfaces)
+    nodes = (before.nodes[0], msgspec.structs.replace(before.nodes[1], interfaces=others))
+    assert judged(msgspec.structs.replace(before, nodes=nodes)).status is Status.FAIL
+
+
+def test_blocks_took_another_network_where_datagrams_are_lost():
+    lost = FlowPort(40000, 8972, sent=3, small_sent=1)
+    probe = FlowProbe("192.168.11.0/24", "rac1", "rac2", "192.168.11.1", "192.168.11.2", 9000, 6947, (lost,))
+    flows = Flows((probe,), (FlowArrivals("rac2", 4, 0),))
+    assert judged(loaded(Verdict.BLACK_HOLE, flows=flows)).status is Status.FAIL
 
 
 def test_a_black_hole_that_a_block_fits_into_stands():
