@@ -63,7 +63,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
             "A block of 8 KB fits one packet of each private network that was probed."
             if fits
             else "This run sent no datagrams of a block's size.",
-            subject="no fragments",
+            subject="no fragments" if fits else "not sent",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 

@@ -11,7 +11,14 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, hosts_of, not_known_findings, parts_of, skipped
+from checks.plugins.shared.host_facts import (
+    HOST_TOPIC,
+    hosts_of,
+    not_known_findings,
+    parts_of,
+    skipped,
+    skipped_without_hosts,
+)
 
 _CAUSE_11 = "MOS 563566.1, cause 11"
 _DRIVER = "Linux kernel documentation, bonding"
@@ -108,7 +115,7 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
     yield from not_known_findings(NOT_KNOWN, "The state of the bonds of {} is", {**unknown, **missing}, "bonding")
     if not places and not unknown and not missing:
         reason = "No private network of the nodes that were read is on a bond."
-        yield skipped(SOUND, reason if hosts_of(cluster) else NOT_IN_FILE)
+        yield skipped(SOUND, reason, "no bond") if hosts_of(cluster) else skipped_without_hosts(SOUND)
 
 
 def _places(cluster: Cluster) -> tuple[list[_Place], dict[str, Unread]]:

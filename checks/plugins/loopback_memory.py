@@ -8,7 +8,7 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, NodeMemory
 from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, not_known_findings, parts_of, skipped
+from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped, skipped_without_hosts
 from checks.rules.host_limits import LOOPBACK_MTU, reserve_wanted_kb
 
 _NOTE = "MOS 2041723.1"
@@ -66,7 +66,8 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
         )
     yield from not_known_findings(NOT_KNOWN, "The memory reserve of {} is", unknown, "loopback-memory")
     if not unknown and not any(mtu is not None for mtu in mtus.values()):
-        yield skipped(SUITABLE, NOT_IN_FILE if not memory else "No node that was read shows a loopback interface.")
+        reason = "No node that was read shows a loopback interface."
+        yield skipped(SUITABLE, reason, "no loopback") if memory else skipped_without_hosts(SUITABLE)
 
 
 def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:

@@ -19,7 +19,14 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import database_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, hosts_of, not_known_findings, parts_of, skipped
+from checks.plugins.shared.host_facts import (
+    HOST_TOPIC,
+    hosts_of,
+    not_known_findings,
+    parts_of,
+    skipped,
+    skipped_without_hosts,
+)
 from checks.rules.host_limits import slow_processes
 
 _SOURCES = ("MOS 563566.1, cause 19", "sched(7)", "proc(5), fields 40 and 41 of /proc/PID/stat")
@@ -91,7 +98,7 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
     yield from not_known_findings(NOT_KNOWN, "The priority of Oracle's processes on {} is", unknown, "oracle-processes")
     if not unknown and not warned and not fine and not open_:
         reason = "The nodes that were read show no LMS and no VKTM by name, so there is no priority to judge."
-        yield skipped(RIGHT, reason if hosts else NOT_IN_FILE)
+        yield skipped(RIGHT, reason, "no LMS seen") if hosts else skipped_without_hosts(RIGHT)
 
 
 def _release(cluster: Cluster, instance: str) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import subnet_of
 from checks.model.wording import counted
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, not_known_findings, parts_of, skipped
+from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped_without_hosts
 from checks.rules.engineered import is_engineered
 
 _SOURCES = ("MOS 563566.1, cause 6", "Grid Infrastructure Installation Guide, private networks")
@@ -72,7 +72,7 @@ def shared_network(cluster: Cluster) -> Iterator[Finding]:
         )
     yield from not_known_findings(NOT_KNOWN, "Other users of the private networks on {} are", unknown, "shared-network")
     if not known and not unknown:
-        yield skipped(ALONE, NOT_IN_FILE)
+        yield skipped_without_hosts(ALONE)
 
 
 def _is_on(network: PrivateNetwork, use: PrivateUse) -> bool:

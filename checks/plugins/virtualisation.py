@@ -10,7 +10,7 @@ from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import private_nics_of
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.host_facts import HOST_TOPIC, NOT_IN_FILE, hosts_of, skipped
+from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, skipped, skipped_without_hosts
 from checks.plugins.shared.losing_nodes import losing_nodes
 from checks.rules.host_limits import EMULATED
 
@@ -64,18 +64,16 @@ def virtualisation(cluster: Cluster) -> Iterator[Finding]:
             evidence=[(node, HOST_TOPIC) for node in dict.fromkeys(nic.node for nic in fine)],
         )
     if not nics:
-        yield skipped(SUITED, _why_not(hosts, virtual))
+        yield _not_judged(hosts, virtual)
 
 
-def _why_not(hosts: dict[str, HostSetup], virtual: Sequence[str]) -> str:
+def _not_judged(hosts: dict[str, HostSetup], virtual: Sequence[str]) -> Finding:
     if not hosts:
-        return NOT_IN_FILE
+        return skipped_without_hosts(SUITED)
     if virtual:
-        return (
-            f"The private NICs of {named(virtual, 'node')} have no device of their own, as in containers, so there is "
-            "no driver to judge."
-        )
-    return "No node that was read reports a hypervisor."
+        title = f"The private NICs of {named(virtual, 'node')} have no device of their own, as in containers"
+        return skipped(SUITED, f"{title}, so there is no driver to judge.", "no devices")
+    return skipped(SUITED, "No node that was read reports a hypervisor.", "no hypervisor")
 
 
 def _drivers(cluster: Cluster, node: str, host: HostSetup) -> Iterator[tuple[str, str]]:

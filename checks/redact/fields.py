@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from checks.model import facts, finding, journal, report
+from checks.model import facts, finding, hypothesis, journal, report
 from checks.traffic import recording, samples
 
 
@@ -29,6 +29,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     report.WaiverStanding: ("code", "expires", "standing", "check"),
     finding.Finding: ("code", "check", "sources"),
     finding.Waived: ("expires",),
+    hypothesis.Hypothesis: ("cause", "name", "sources"),
     finding.Magnitude: ("unit",),
     journal.Entry: ("started_at",),
     recording.Header: ("racwire_version", "started_at"),

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import few
 from checks.run.engine_findings import NOT_GATHERED
 
+_NAMED = 2
+"""The most checks that are named with a short reason."""
 _FIX = "Fix the cause named above"
 
 
@@ -51,6 +54,14 @@ def grouped_skipped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tupl
             alike.setdefault((finding.code, finding.title), []).append(finding)
     for same in alike.values():
         yield same[0], tuple(dict.fromkeys(finding.check for finding in same))
+
+
+def skipped_in_short(skipped: Iterable[tuple[Finding, Sequence[str]]]) -> dict[str, int]:
+    """Return `bonding (no bond)` for each short reason, with the number of checks that it stands for."""
+    of_reason: dict[str, list[str]] = {}
+    for finding, checks in skipped:
+        of_reason.setdefault(finding.subject or finding.title.rstrip("."), []).extend(checks)
+    return {f"{few(checks, _NAMED)} ({reason})": len(checks) for reason, checks in of_reason.items()}
 
 
 def is_rerun(step: Remedy) -> bool:

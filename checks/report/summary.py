@@ -15,7 +15,7 @@ from checks.model.report import Report
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
 from checks.report.causes import cause_entries, further_entries
-from checks.report.folding import grouped_by_reason, grouped_skipped
+from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 
 FIRST_STEPS = 3
 _NOT_NEEDED = Cluster("", "").database
@@ -208,15 +208,22 @@ def _waivers(report: Report) -> Iterator[str]:
 
 
 def _notices(report: Report, state: str) -> Iterator[str]:
-    for finding, checks in grouped_skipped(report.findings):
-        was = "check was" if len(checks) == 1 else "checks were"
-        yield f"{len(checks)} {was} skipped: {_ended(finding.title)}"
+    skipped = list(grouped_skipped(report.findings))
+    whole = [group for group in skipped if group[0].next or len(skipped) == 1]
+    for finding, checks in whole:
+        yield f"{_were_skipped(len(checks))}: {_ended(finding.title)}"
+    if short := skipped_in_short(group for group in skipped if group not in whole):
+        yield f"{_were_skipped(sum(short.values()))}: {', '.join(short)}."
     for rerun in report.reruns:
         yield f"The check {rerun.check} was run again at {time_text(rerun.started_at)}."
     if state:
         yield f"This is not the cluster as it is now, but a saved state {state}."
     if report.is_redacted:
         yield "Names and addresses are pseudonyms. One name has the same pseudonym everywhere."
+
+
+def _were_skipped(number: int) -> str:
+    return f"{number} {'check was' if number == 1 else 'checks were'} skipped"
 
 
 def _ended(text: str) -> str:

@@ -11,16 +11,20 @@ import pytest
 from checks.model.facts import KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import SshSettings
-from checks.sources.kernel_files import COUNTERS, SAMPLE_AND_LINKS
+from checks.sources.kernel_files import COUNTERS, SAMPLE_AND_LINKS, UDP_ENDS
 from checks.sources.nodes.local import read_local_node
 from checks.sources.nodes.remote import read_peer
 from checks.sources.nodes.setup import read_setup
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.nodes.ssh import LOGIN_ENDED
+from checks.sources.probes.udp_plan import parse_ends
 from checks.sources.registry import PROGRAMS
 from checks.traffic.node_text import NodeReading, parse_peer
 
 TOOLS = ("sh", "cat", "grep", "ip")
+LOOK_FOR_PYTHON = (
+    "command -v python3 || command -v /usr/libexec/platform-python || command -v python2 || command -v python\n"
+)
 
 
 @pytest.fixture
@@ -54,8 +58,24 @@ async def test_a_peer_without_python_is_read() -> None:
         await shell.close()
 
 
-def test_no_program_for_peers_names_python() -> None:
-    assert [program.name for text, program in PROGRAMS.items() if "python" in text] == []
+def test_no_program_for_peers_runs_python() -> None:
+    """UDP_ENDS looks for one, with which the peer could send datagrams; the shell answers that."""
+    left = {program.name: text.replace(LOOK_FOR_PYTHON, "") for text, program in PROGRAMS.items()}
+    assert [name for name, text in left.items() if "python" in text] == []
+    assert LOOK_FOR_PYTHON in UDP_ENDS.text
+
+
+@pytest.mark.usefixtures("bare_peer")
+async def test_a_peer_without_python_answers_with_its_ports() -> None:
+    shell = await Shell.open_ssh("rac2", SshSettings())
+    try:
+        ran = await shell.run(UDP_ENDS)
+    finally:
+        await shell.close()
+    assert ran.exit_status == 0
+    ends = parse_ends(ran.text)
+    assert ends.python == ""
+    assert ends.no_ports is not None
 
 
 async def test_this_node_is_not_read_where_it_runs_another_system(monkeypatch: pytest.MonkeyPatch) -> None:

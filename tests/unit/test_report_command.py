@@ -64,7 +64,7 @@ def test_single_checks_of_a_saved_file_can_be_selected(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["no-such-check"], "There is no check 'no-such-check'; the checks are boot-mtu, "),
+        (["no-such-check"], "There is no check 'no-such-check'; the checks are address-owners, "),
         (["gc-blocks-lost"], "The saved file has no findings of gc-blocks-lost; it has findings of "),
         (["df-ping", "--skip", "df-ping"], "No check is left: --skip names all of them."),
     ],

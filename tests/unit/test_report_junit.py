@@ -112,7 +112,9 @@ def test_an_independent_parser_reads_the_same_counts_and_names():
     assert {suite.name for suite in suites} == {f.check for f in report.findings}
     assert sum(suite.tests for suite in suites) == len(report.findings)
     assert sum(suite.failures for suite in suites) == report.count(Status.FAIL) == 1
-    failed = [case for suite in suites for case in suite if case.result]
+    results = [case for suite in suites for case in suite if case.result]
+    assert len(results) == sum(suite.failures + suite.errors + suite.skipped for suite in suites)
+    failed = [case for case in results if isinstance(case.result[0], junitparser.Failure)]
     assert [(case.name, case.classname) for case in failed] == [
         ("IC-PATH-003 192.168.11.0/24, rac1, rac2", "racwire.df-ping")
     ]

@@ -5,7 +5,7 @@ The full text has every finding with its evidence, expected state and reason aft
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TextIO
 
@@ -13,10 +13,10 @@ from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
-from checks.model.wording import counted, few
+from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
-from checks.report.causes import ReportEntry, cause_entries, further_entries, other_causes, passed_checks
-from checks.report.folding import grouped_by_reason, grouped_skipped
+from checks.report.causes import ReportEntry, cause_entries, further_entries, other_causes, passed_checks, shortened
+from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.summary import cluster_name, counts, examined, headline
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
 from tui.cli.output import columns_of, render
@@ -28,6 +28,11 @@ _NARROWEST = 35
 """Minimum columns of the layout: with fewer, the text next to a label would break after each letter."""
 _LABEL = 15
 """Columns of the labels of one line."""
+_PASSED_LINES, _SKIPPED_LINES = 3, 3
+"""The most lines of the names of checks in the brief text, at any width that holds one name."""
+_INFO, _WHOLE_INFO = 6, 2
+"""The most lines for findings that are INFO in the brief text, and the most of them that are not shortened."""
+_MORE = " …"
 _UNPARTED = "\N{NO-BREAK SPACE}"
 
 
@@ -132,17 +137,53 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
     """What is neither a cause nor a problem in brief, and how to see all."""
     yield from _waived(report, width)
     yield []
-    for finding in report.findings:
-        if finding.status is Status.INFO and not finding.waived:
-            yield from hanging([(f"{'Info':<{_LABEL}}", "label")], finding.title, width)
-    for finding, checks in grouped_skipped(report.findings):
-        text = f"{counted(len(checks), 'check')}: {finding.title}"
-        yield from hanging([(f"{'Skipped':<{_LABEL}}", "label")], text, width)
-        yield from remedy_lines("", finding.next, width, STREAM)
-    if passed := passed_checks(report):
-        text = f"{counted(len(passed), 'check')} passed: {', '.join(passed)}."
-        yield from hanging([], text, width, indent=_LABEL)
+    yield from _brief_info([f for f in report.findings if f.status is Status.INFO and not f.waived], width)
+    yield from _brief_skipped(report.findings, width)
+    skipped = {f.check for f in report.findings if f.status is Status.SKIPPED}
+    if passed := [check for check in passed_checks(report) if check not in skipped]:
+        yield from _names("Passed", dict.fromkeys(passed, 1), width, _PASSED_LINES)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
+
+
+def _brief_info(findings: Sequence[Finding], width: int) -> Iterator[Line]:
+    """Yield one line for each INFO; where there are two at most, each whole."""
+    room = width - _LABEL - len(_MORE)
+    shown = findings if len(findings) <= _INFO else findings[: _INFO - 1]
+    for number, finding in enumerate(shown):
+        text = title = sanitize_line(finding.title)
+        if len(findings) > _WHOLE_INFO and len(title) > width - _LABEL:
+            text = shortened(title, room).removesuffix(_MORE) + _MORE
+        yield from hanging([(f"{'' if number else 'Info':<{_LABEL}}", "label")], text, width)
+    if left := len(findings) - len(shown):
+        yield [(" " * _LABEL, ""), (f"and {left} more", "faint")]
+
+
+def _brief_skipped(findings: Sequence[Finding], width: int) -> Iterator[Line]:
+    """Yield the checks that were skipped: those that an option includes with that option, the others in few lines."""
+    others: list[tuple[Finding, tuple[str, ...]]] = []
+    for finding, checks in grouped_skipped(findings):
+        if finding.next:
+            text = f"{counted(len(checks), 'check')}: {finding.title}"
+            yield from hanging([(f"{'Skipped':<{_LABEL}}", "label")], text, width)
+            yield from remedy_lines("", finding.next, width, STREAM)
+        else:
+            others.append((finding, checks))
+    if others:
+        yield from _names("Skipped", skipped_in_short(others), width, _SKIPPED_LINES)
+
+
+def _names(label: str, checks: Mapping[str, int], width: int, most: int) -> Iterator[Line]:
+    """Yield `29 checks: a, b and 27 more.`, with as many of the texts as that many lines hold, each for some checks."""
+    texts, total = list(checks), sum(checks.values())
+    lines: list[Line] = []
+    for number in range(len(texts), 0, -1):
+        left = total - sum(checks[text] for text in texts[:number])
+        names = f"{', '.join(texts[:number])} and {left} more" if left else listed(texts)
+        text = f"{counted(total, 'check')}: {names}."
+        lines = list(hanging([(f"{label:<{_LABEL}}", "label")], text, width))
+        if len(lines) <= most:
+            break
+    yield from lines
 
 
 def _notices(report: Report, width: int, state: str) -> Iterator[Line]:

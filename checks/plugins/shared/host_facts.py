@@ -56,9 +56,12 @@ def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unr
         )
 
 
-def skipped(kind: Kind, title: str) -> Finding:
-    """Return the finding of a check that has nothing to judge, with the reason as its title."""
-    return kind.finding(Status.SKIPPED, title, subject="not applicable")
+def skipped(kind: Kind, title: str, short: str) -> Finding:
+    """Return the finding of a check that has nothing to judge: the reason as its title, and short as its subject."""
+    return kind.finding(Status.SKIPPED, title, subject=short)
 
 
-NOT_IN_FILE = "These facts have no setup of a node outside Clusterware: racwire 0.1.0 did not read it."
+def skipped_without_hosts(kind: Kind) -> Finding:
+    """Return the finding of a check whose facts have no setup of any node, as in older saved files."""
+    title = "These facts have no setup of a node outside Clusterware: racwire 0.1.0 did not read it."
+    return skipped(kind, title, "not in the file")
