@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from checks.model.facts import Activity, Cluster, Flows, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Activity, Cluster, Flows, HaipPaths, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Outweighed, Remedy, Status
 from checks.model.known_instances import interconnects_of, node_of, nodes_of
 from checks.model.wording import between, counted
@@ -28,6 +28,7 @@ _VERDICTS = {
     "IC-PATH-031": Verdict.UNREACHABLE,
 }
 """The codes of findings about pings alone, with the verdict on their paths."""
+_HAIP_CODE = "IC-HAIP-002"
 _BLOCK_BYTES = 8192
 _LOSES = (FlowVerdict.NONE, FlowVerdict.LARGE_LOST, FlowVerdict.SHORT_MEMBER, FlowVerdict.DEAD_MEMBER)
 """The verdicts on datagrams with which some flows of a path lose every block."""
@@ -65,6 +66,8 @@ def as_observed(finding: Finding) -> Finding:
 
 
 def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPath) -> Finding:
+    if finding.code == _HAIP_CODE:
+        return _haip_weighed(cluster, finding, loads)
     paths = _paths(cluster, finding)
     network = _network(cluster, finding.network)
     if not paths or network is None:
@@ -93,6 +96,25 @@ def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPat
             "filter of ICMP fails pings and passes blocks.",
         )
     return finding
+
+
+def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
+    network, found = _network(cluster, finding.network), cluster.haip_paths
+    if network is None or not isinstance(found, HaipPaths) or finding.status is Status.INFO:
+        return finding
+    here = [p for p in found.paths if p.network == finding.network]
+    ill = [p for p in here if p.full_answered < p.full_sent or p.small_answered < p.small_sent]
+    ways = {way for p in ill for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
+    if not ill or not all(_flows_without_loss(cluster, network, way, 1.0, loads) for way in ways):
+        return finding
+    place = between(ways, [port.node for port in network.ports], complete=False)
+    return _remark(
+        finding,
+        f"Pings between HAIP addresses get no answer on {finding.network} {place}, while "
+        f"{counted(sum(loads[way].received for way in ways), 'block')} arrived there without a loss.",
+        "Blocks travel between the same addresses over UDP. A policer or a filter of ICMP, or a kernel that is set to "
+        "answer no pings, fails pings and passes blocks.",
+    )
 
 
 def _remark(finding: Finding, title: str, why: str) -> Finding:
@@ -145,10 +167,17 @@ def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, sha
     if _loses_datagrams(cluster, path):
         return False  # so the blocks of these nodes took another network
     ways = ((path.from_node, path.to_node), (path.to_node, path.from_node))
+    return all(_flows_without_loss(cluster, network, way, share, loads) for way in ways)
+
+
+def _flows_without_loss(
+    cluster: Cluster, network: PrivateNetwork, way: tuple[str, str], share: float, loads: Loads
+) -> bool:
+    """Return whether more blocks arrived from one node at the other than this share of losses would let pass."""
+    load = loads.get(way)
     enough = blocks_against_loss(share, cluster.thresholds)
-    known = [loads.get(way) for way in ways]
-    flows = all(load is not None and not load.lost and load.received >= enough for load in known)
-    return flows and all(_uses(cluster, network, node) for node in ways[0])
+    flows = load is not None and not load.lost and load.received >= enough
+    return flows and all(_uses(cluster, network, node) for node in way)
 
 
 def _loses_datagrams(cluster: Cluster, path: PathProbe) -> bool:

@@ -11,6 +11,8 @@ from checks.model.facts import (
     FlowPort,
     FlowProbe,
     Flows,
+    HaipPath,
+    HaipPaths,
     InterconnectInUse,
     PingSeries,
     Unknown,
@@ -18,6 +20,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Finding, Status
 from checks.plugins.df_ping import df_ping
+from checks.plugins.haip_path import haip_path
 from tests.fixtures.clusters import cluster, path, with_paths
 from tests.fixtures.databases import activity, asked, database, losing, own_activity, transfers
 from tests.fixtures.probed import probed
@@ -136,3 +139,18 @@ def test_datagrams_that_are_lost_in_one_direction_outweigh_nothing():
         base, flows=msgspec.structs.replace(base.flows, probes=(*base.flows.probes[:-1], lost))
     )
     assert judged(with_paths(base, path(network, "rac1", "rac2", Verdict.FILTERED))).status is Status.UNKNOWN
+
+
+def haip_silent(**groups: object) -> Cluster:
+    base = loaded(Verdict.PASSES, **groups)
+    ways = (("rac1", "rac2"), ("rac2", "rac1"))
+    silent = tuple(HaipPath("192.168.11.0/24", a, b, "169.254.1.1", "169.254.1.2", 9000, 1, 0, 3, 0) for a, b in ways)
+    return msgspec.structs.replace(base, haip_paths=HaipPaths(silent))
+
+
+def test_blocks_outweigh_pings_between_haip_addresses():
+    (found,) = outweigh(haip_silent(), [f for f in haip_path.run(haip_silent()) if f.code == "IC-HAIP-002"])
+    assert (found.status, found.outweighed.status) == (Status.INFO, Status.FAIL)
+    lost = haip_silent(activity=losing(2, 3, {1: 3}))
+    (found,) = outweigh(lost, [f for f in haip_path.run(lost) if f.code == "IC-HAIP-002"])
+    assert found.status is Status.FAIL
