@@ -79,7 +79,7 @@ FLOWS = (
         code="CAUSE-75",
         name="Pings alone are dropped or limited, and UDP of the same size passes",
         sources=("RFC 1812, 4.3.2.8",),
-        supported_by=("IC-FLOW-010",),
+        supported_by=("IC-FLOW-010", "IC-FLOW-011"),
         leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002", "IC-HAIP-002"),
         look=look(
             "Ask for policers and filters of ICMP.",
