@@ -172,10 +172,7 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
 
 
 def _is_of_haip(destination: str) -> bool:
-    try:
-        network = ipaddress.ip_network(destination, strict=False)
-    except ValueError:
-        return False
+    network = _network_of(destination)
     return isinstance(network, ipaddress.IPv4Network) and network.overlaps(_RANGE) and network.prefixlen > 0
 
 
@@ -229,10 +226,17 @@ def _route_to(node: Node, ip: str) -> Route | None:
     found = [
         (-network.prefixlen, route.metric, route)
         for route in node.routes
-        if route.destination != "default" and node.interface(route.interface)
-        if host in (network := ipaddress.ip_network(route.destination, strict=False))
+        if (network := _network_of(route.destination)) and node.interface(route.interface) and host in network
     ]
     return min(found, key=lambda one: one[:2])[2] if found else None
+
+
+def _network_of(destination: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """Return the addresses of a destination; None for the default route and for what is no address."""
+    try:
+        return ipaddress.ip_network(destination, strict=False)
+    except ValueError:
+        return None
 
 
 def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
