@@ -19,6 +19,8 @@ from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in
 
 FIRST_STEPS = 3
 _NOT_NEEDED = Cluster("", "").database
+_SHORT = 3
+"""The most short reasons of skipped checks in a sentence."""
 _NOUNS = {Status.FAIL: "failure", Status.WARN: "warning", Status.UNKNOWN: "unknown result"}
 
 
@@ -213,7 +215,9 @@ def _notices(report: Report, state: str) -> Iterator[str]:
     for finding, checks in whole:
         yield f"{_were_skipped(len(checks))}: {_ended(finding.title)}"
     if short := skipped_in_short(group for group in skipped if group not in whole):
-        yield f"{_were_skipped(sum(short.values()))}: {', '.join(short)}."
+        left = sum(list(short.values())[_SHORT:])
+        others = f" and {left} more" if left else ""
+        yield f"{_were_skipped(sum(short.values()))}: {', '.join(list(short)[:_SHORT])}{others}."
     for rerun in report.reruns:
         yield f"The check {rerun.check} was run again at {time_text(rerun.started_at)}."
     if state:

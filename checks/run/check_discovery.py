@@ -71,12 +71,14 @@ def discover() -> Checks:
 
 
 def _built_in() -> Iterator[Check]:
-    """Yield the checks that the modules and packages of `checks.plugins` declare."""
+    """Yield the checks that the modules and packages of `checks.plugins` declare, in the order of their names."""
     package = importlib.import_module("checks.plugins")
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
+    found: list[Check] = []
+    for module in pkgutil.iter_modules(package.__path__):
         loaded = importlib.import_module(f"checks.plugins.{module.name}")
-        found = (value for value in vars(loaded).values() if isinstance(value, Check))
-        yield from (check for check in found if check.judge.__module__ == loaded.__name__)
+        checks = (value for value in vars(loaded).values() if isinstance(value, Check))
+        found += (check for check in checks if check.judge.__module__ == loaded.__name__)
+    yield from sorted(found, key=lambda check: check.id)
 
 
 @cache

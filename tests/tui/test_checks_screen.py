@@ -15,6 +15,9 @@ from tests.tui.conftest import NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, shown, until
 from tui.widgets.lines import Lines
 
+PING_CHECKS = ("df-ping", "fragments", "neighbours", "udp-path")
+"""The checks that wait for the pings."""
+
 
 class Gate:
     """A gatherer that waits until the test lets it go on."""
@@ -101,10 +104,10 @@ async def test_while_facts_are_gathered_results_are_shown_and_the_cursor_keeps_i
     facts = black_hole()
     gate = Gate(facts, "paths")
     async with new_console(lambda: engine(facts, paths=gate)).run_test() as pilot:
-        await until(pilot, lambda: checks_screen(pilot).state.run.pending == ("df-ping",))
+        await until(pilot, lambda: checks_screen(pilot).state.run.pending == PING_CHECKS)
         assert "· df-ping" in shown(pilot, "list")
         assert "df-ping" not in chosen(pilot)
-        await pilot.press("j", "j", "j")
+        await pilot.press(*"jjjjj")
         selected = chosen(pilot)
         assert selected == "IC-IFACE-001"
         gate.open.set()
@@ -129,7 +132,12 @@ async def test_the_filter_narrows_with_each_letter_and_esc_clears_it(new_console
         everything = shown(pilot, "list")
         await pilot.press("slash", *"mtu")
         await pilot.pause()
-        assert {line.split()[1] for line in listed(pilot)} == {"boot-mtu", "device-mtu", "mtu-consistency"}
+        assert {line.split()[1] for line in listed(pilot)} == {
+            "boot-mtu",
+            "device-mtu",
+            "mtu-consistency",
+            "private-routes",
+        }
         await pilot.press("enter", "j")
         assert "/mtu" in shown(pilot, "counts")
         await pilot.press("escape")
