@@ -40,7 +40,7 @@ async def main():
     except ShellError as error:
         print(error)
     else:
-        print("opened", (await shell.run(COUNTERS)).exit_status)
+        print("opened", (await shell.run(COUNTERS, "eth1")).exit_status)
         await shell.close()
 
 asyncio.run(main())

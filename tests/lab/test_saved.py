@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def night(practice: Practice, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ran = practice.racwire("save", "--lab", "--interval", "2", "--record", "4s", str(path))
     assert ran.returncode == ExitCode.FAILURES, ran.stderr
     assert ran.stdout == ""
-    assert f"{path} contains 16 checks of rac1 and rac2, and " in ran.stderr
+    assert re.search(f"{path} contains [1-9][0-9]* checks of rac1 and rac2, and ", ran.stderr), ran.stderr
     return path
 
 

@@ -259,8 +259,9 @@ class Lab:
                 raise
             wanted = replace(wanted, routers=routers)
             save(self.directory, wanted)
-            for node in {f.node for f in wanted.faults if f.fault == "evicted-node"} - {None}:
-                stack.wait_until_ended(self.directory, str(node))
+            for fault in wanted.faults:
+                if fault.fault == "evicted-node" and fault not in state.faults and fault.node:
+                    stack.wait_until_ended(self.directory, fault.node)
             return Lab(self.directory, wanted)
 
 
