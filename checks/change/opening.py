@@ -68,7 +68,7 @@ async def open_change(
         broken=found.broken,
         gatherers=(*GATHERERS, _copies_gatherer(directory)),
         password=password,
-        load_outweighs_pings=False,
+        udp_outweighs_pings=False,
     )
     report: Report | None = None
     async with aclosing(engine.events()) as events:

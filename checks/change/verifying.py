@@ -79,7 +79,7 @@ class Verification:
                 evidence_gatherer(change.plan, gates.keys(), directory or Path()),
             ),
             password=password,
-            load_outweighs_pings=False,
+            udp_outweighs_pings=False,
         )
 
     async def events(self) -> AsyncGenerator[Event | Concluded, None]:

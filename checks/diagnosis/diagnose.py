@@ -9,7 +9,7 @@ import msgspec
 
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.effects import explains, is_effect
+from checks.diagnosis.effects import explains, is_effect, is_of_logs
 from checks.diagnosis.loss_accounts import FoundCause, loss_accounts
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Finding, Status
@@ -107,9 +107,10 @@ def _is_effect_of(one: _Found, other: _Found) -> bool:
 
 
 def _by_share(found: Iterable[_Found], accounts: Sequence[LossAccount]) -> list[_Found]:
-    def rank(one: _Found) -> tuple[int, int, int, int, str]:
+    def rank(one: _Found) -> tuple[int, bool, int, int, int, str]:
         share = _lost_blocks(one.cause, accounts) or 0
-        return _ORDER.index(one.standing), -share, -len(one.explained), one.exactness, one.cause.code
+        is_late = is_of_logs(one.shown)  # what was suffered never stands before what may have caused it
+        return _ORDER.index(one.standing), is_late, -share, -len(one.explained), one.exactness, one.cause.code
 
     return sorted(found, key=rank)
 

@@ -17,8 +17,7 @@ EFFECTS = (
 )  # fmt: skip
 """The codes of findings that are never causes by themselves: what the database and Clusterware suffer."""
 _LOG_EFFECTS = (
-    "IC-LOG-002", "IC-LOG-003", "IC-LOG-004", "IC-LOG-005", "IC-LOG-006", "IC-LOG-007", "IC-LOG-008", "IC-LOG-012",
-    "IC-LOG-013",
+    "IC-LOG-002", "IC-LOG-003", "IC-LOG-004", "IC-LOG-006", "IC-LOG-007", "IC-LOG-008", "IC-LOG-012", "IC-LOG-013",
 )  # fmt: skip
 """The codes of log messages that are effects, where the last one is of the last minutes: the present does not explain
 the past."""
@@ -32,6 +31,11 @@ def is_effect(finding: Finding) -> bool:
     """Return whether a finding is a fault that the database or Clusterware suffers."""
     is_recent = finding.code in _LOG_EFFECTS and finding.data.get("is_recent") is True
     return (finding.code in EFFECTS or is_recent) and finding.status in FAULTS
+
+
+def is_of_logs(findings: Sequence[Finding]) -> bool:
+    """Return whether all these findings are log messages about what Clusterware or an instance suffered."""
+    return all(finding.code.startswith("IC-LOG-") for finding in findings)
 
 
 def explains(cluster: Cluster, cause: Cause, shown: Sequence[Finding], finding: Finding) -> bool:

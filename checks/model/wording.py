@@ -104,7 +104,11 @@ def between(pairs: Collection[NodePair], nodes: Collection[str], complete: bool 
     both = [(a, b) for a in nodes for b in nodes if a < b and {(a, b), (b, a)} <= chosen]
     single = [(a, b) for a, b in sorted(chosen) if (b, a) not in chosen]
     parts = [f"between {a} and {b}, both ways" for a, b in both] + [f"from {a} to {b}" for a, b in single]
-    return "; ".join(parts) if len(parts) <= _MOST_PARTS else f"over {len(chosen)} of {len(every)} paths{probed}"
+    if len(parts) <= _MOST_PARTS:
+        return "; ".join(parts)
+    if within := sides(every - chosen, nodes):
+        return f"{'; '.join(f'between {listed(side)}' for side in within)}, both ways"
+    return f"over {len(chosen)} of {len(every)} paths{probed}"
 
 
 def lasting(seconds: float) -> str:

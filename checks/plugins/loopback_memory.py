@@ -18,7 +18,7 @@ _WHY = (
     "available): an instance hangs or ends."
 )
 SUITABLE = Kind("IC-LOOP-001", "The memory reserve of a node suits its loopback interface")
-LARGE = Kind("IC-LOOP-002", "The loopback interface has a large MTU", _WHY, (_NOTE,))
+LARGE = Kind("IC-LOOP-002", "The loopback interface has a large MTU, and the node has the memory reserve for it")
 SMALL_RESERVE = Kind(
     "IC-LOOP-003", "A node has a large MTU on the loopback interface and a small memory reserve", _WHY, (_NOTE,)
 )
@@ -35,7 +35,7 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of lo and vm.min_free_kbytes of each node with MOS 2041723.1.
 
     An MTU of lo above 16436 together with a reserve below 0.4 % of the memory for each NUMA node is a warning. The
-    large MTU with a sufficient reserve is reported for information, since 65536 is the default of kernels from 3.6 on.
+    large MTU, 65536 in kernels from 3.6 on, passes with a sufficient reserve.
     """
     memory, unknown = parts_of(cluster, lambda host: host.memory)
     mtus = {node: _loopback_mtu(cluster, node) for node in memory}
@@ -47,21 +47,13 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
     for mtu in sorted({mtus[node] for node in enough if mtus[node]}, key=lambda value: value or 0):
         nodes = [node for node in enough if mtus[node] == mtu]
         yield LARGE.finding(
-            Status.INFO,
+            Status.PASS,
             f"lo of {named(nodes, 'node')} has MTU {mtu}; vm.min_free_kbytes has the reserve that Oracle recommends "
             "for it.",
             subject=f"{briefly(nodes, 'node')}: lo {mtu}",
             data={"mtu_bytes": mtu},
             seen=some([_line(node, memory[node]) for node in nodes]),
-            next=[
-                Remedy(
-                    "If an alert log has ORA-27300 with status 105, set the MTU of lo to 16436.",
-                    ("grep -h -E 'ORA-2730[01]' $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",),
-                    f"the owner of the database's home on {named(nodes, 'node')}",
-                )
-            ],
             evidence=_evidence(nodes),
-            nodes=nodes,
         )
     if fine := [node for node in memory if node not in large and mtus[node] is not None]:
         yield SUITABLE.finding(

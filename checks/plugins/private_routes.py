@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Interface, Node, PrivateNetwork, Route, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.node_counts import sysctl
@@ -39,18 +39,27 @@ FORWARDS = Kind(
     ("MOS 563566.1, cause 7", "Linux kernel documentation, ip-sysctl"),
 )
 
+ASTRAY = Kind(
+    "IC-ROUTE-005",
+    "A node sends the packets for a private address of a peer through another NIC",
+    "The most specific route decides. The packets take another network than the one that was configured, and answers "
+    "may return over the right one: rp_filter drops such packets, and one link carries the load of two.",
+    ("MOS 1210883.1", "ip-route(8)"),
+)
+
 
 @check(
     "private-routes",
     question="Do the routes of the nodes keep the private networks private?",
     needs=("nodes", "networks"),
-    kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS),
+    kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS, ASTRAY),
 )
 def private_routes(cluster: Cluster) -> Iterator[Finding]:
     """Judges the default route, the routes in the range of HAIP, and forwarding, on each node with a private NIC.
 
     A default route over a private NIC is a warning. So is a route for addresses in 169.254.0.0/16 whose own MTU is
-    smaller than that of its private NIC, and net.ipv4.ip_forward of 1. Where the node has a bridge of its own,
+    smaller than that of its private NIC, and net.ipv4.ip_forward of 1. A route that takes the packets for a peer's
+    private address away from the NIC of its network is a failure. Where the node has a bridge of its own,
     containers or virtual machines need forwarding; that is reported for information. Routes for the private subnets
     themselves are judged by mtu-consistency and df-ping.
     """
@@ -60,10 +69,11 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
     found = [
         *(finding for node in nodes for finding in _default(cluster, node)),
         *(finding for node in nodes for finding in _haip(cluster, node)),
+        *(finding for node in nodes for finding in _astray(cluster, node)),
         *_forwarding(cluster, nodes),
     ]
     yield from found
-    bad = {node for finding in found if finding.status is Status.WARN for node in finding.nodes}
+    bad = {node for finding in found if finding.status in FAULTS for node in finding.nodes}
     fine = [node.name for node in nodes if node.name not in bad]
     if fine:
         yield PRIVATE.finding(
@@ -162,11 +172,71 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
 
 
 def _is_of_haip(destination: str) -> bool:
-    try:
-        network = ipaddress.ip_network(destination, strict=False)
-    except ValueError:
-        return False
+    network = _network_of(destination)
     return isinstance(network, ipaddress.IPv4Network) and network.overlaps(_RANGE) and network.prefixlen > 0
+
+
+def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
+    """Yield a finding for each private network whose packets for some peers leave through another NIC."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    for interface, network in _ports(cluster, node).items():
+        if sum(n.subnet == network.subnet for n in networks) > 1:
+            continue  # interfaces finds two networks in one subnet, where one route serves both
+        if not any((r.destination, r.interface) == (network.subnet, interface) for r in node.routes):
+            continue  # the route of the subnet is another's, and interfaces finds why
+        taken = [
+            (port, route)
+            for port in network.ports
+            if port.node != node.name and (route := _route_to(node, port.ip)) and route.interface != interface
+        ]
+        if not taken:
+            continue
+        peers, others = [port.node for port, _ in taken], listed(dict.fromkeys(route.interface for _, route in taken))
+        yield ASTRAY.finding(
+            Status.FAIL,
+            f"{node.name} sends the packets for {listed(port.ip for port, _ in taken)} of {listed(peers)} through "
+            f"{others}, not through {interface} of {network.name}.",
+            subject=f"{node.name}: {interface} bypassed",
+            data={"interface": interface, "route_interface": taken[0][1].interface, "peers": len(peers)},
+            seen=some([_line(node, route) for _, route in taken]),
+            expected=(f"The route of {network.subnet} over {interface}",),
+            next=[
+                Remedy(
+                    "Display the route in use, and find out which service set it.",
+                    (f"ip route get {taken[0][0].ip}", "ip route show"),
+                    f"any user on {node.name}",
+                ),
+                Remedy(
+                    "Remove the route here and in the configuration of that service.",
+                    tuple(dict.fromkeys(f"ip route del {_words(route)}" for _, route in taken)),
+                    f"root on {node.name}",
+                    is_change=True,
+                ),
+            ],
+            evidence=[(node.name, "routes"), (node.name, "interfaces")],
+            network=network.name,
+            nodes=[node.name],
+            extent=(len(peers), "peers"),
+        )
+
+
+def _route_to(node: Node, ip: str) -> Route | None:
+    """Return the route that the kernel uses: the most specific one, then the lowest metric, then the first one."""
+    host = ipaddress.ip_address(ip)
+    found = [
+        (-network.prefixlen, route.metric, route)
+        for route in node.routes
+        if (network := _network_of(route.destination)) and node.interface(route.interface) and host in network
+    ]
+    return min(found, key=lambda one: one[:2])[2] if found else None
+
+
+def _network_of(destination: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """Return the addresses of a destination; None for the default route and for what is no address."""
+    try:
+        return ipaddress.ip_network(destination, strict=False)
+    except ValueError:
+        return None
 
 
 def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:

@@ -200,14 +200,17 @@ def contradicts_pings(there: FlowJudgement, back: FlowJudgement | None, ping: Pa
     """Return whether full-size datagrams pass both ways between two nodes where pings do not.
 
     The answer to a ping is as large as the ping, so one direction alone proves nothing. Where pings are lost in part,
-    the datagrams must be enough that they would not all pass by chance.
+    the datagrams must be enough that they would not all pass by chance, at the rate at which the smallest pings are
+    lost: a full queue drops large packets of a burst, and the datagrams are paced.
     """
     if back is None or ping is None or {there.verdict, back.verdict} != {FlowVerdict.PASSES}:
         return False
     if ping.verdict is Verdict.LOSS:
-        series = [s for s in ping.series if not s.refused_locally]
-        sent, arrived = sum(s.sent for s in series), sum(s.received for s in series)
-        return bool((arrived / sent if sent else 1.0) ** (there.of + back.of) < CHANCE)
+        smallest = min(
+            (s for s in ping.series if not s.refused_locally and s.sent), key=lambda s: s.payload, default=None
+        )
+        passes = smallest.received / smallest.sent if smallest else 1.0
+        return bool(passes ** (there.of + back.of) < CHANCE)
     return ping.verdict in (Verdict.BLACK_HOLE, Verdict.FILTERED)
 
 

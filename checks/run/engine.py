@@ -15,7 +15,7 @@ from contextlib import redirect_stdout
 import msgspec
 
 from checks.diagnosis.diagnose import diagnose
-from checks.diagnosis.load_against_pings import outweigh
+from checks.diagnosis.udp_against_pings import outweigh
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check
 from checks.model.facts import Cluster, Node, NotAsked, Unknown, UnreadNode
@@ -37,7 +37,7 @@ from checks.sources.nodes.session import Session
 class Engine:
     """One run of some checks. Iterate `events()` to the end, or close it early; `report()` works at any time.
 
-    A safe change passes `load_outweighs_pings=False`: its gates judge the pings by themselves.
+    A safe change passes `udp_outweighs_pings=False`: its gates judge the pings by themselves.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class Engine:
         broken: Iterable[BrokenPlugin] = (),
         gatherers: Sequence[Gatherer] = GATHERERS,
         password: Secret | None = None,
-        load_outweighs_pings: bool = True,
+        udp_outweighs_pings: bool = True,
     ) -> None:
         self.checks = tuple(checks)
-        self._load_outweighs_pings = load_outweighs_pings
+        self._udp_outweighs_pings = udp_outweighs_pings
         self.journal = Journal()
         needed = needed_groups(self.checks, gatherers)
         self._gatherers = tuple(g for g in gatherers if g.group in needed)
@@ -103,7 +103,7 @@ class Engine:
         findings = [f for name in concluded for f in self._concluded[name]]
         if interrupted:
             findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
-        if self._load_outweighs_pings:
+        if self._udp_outweighs_pings:
             findings = [*outweigh(self._cluster, findings)]
         marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         return make_report(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from checks.diagnosis.diagnose import diagnose
-from checks.diagnosis.load_against_pings import outweigh
+from checks.diagnosis.udp_against_pings import outweigh
 from checks.model.finding import worst_first
 from checks.model.report import Report, Rerun
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in

@@ -18,8 +18,8 @@ MOST_USES = 4
 """The number of pairs in which one case may be."""
 
 _MIRROR = {"eth1": "eth2", "eth2": "eth1", "192.168.10.": "192.168.11.", "192.168.11.": "192.168.10."}
-_ADDED = ("interface", "neighbour", "route", "path", "boot", "lost", "ping", "past_loss", "log")
-_KEYED = ("sysctl", "counted", "system", "statistics", "fragment_memory")
+_ADDED = ("interface", "neighbour", "route", "path", "boot", "lost", "ping", "past_loss", "log", "inactive")
+_KEYED = ("sysctl", "counted", "system", "statistics", "fragment_memory", "host")
 _EITHER = ("database", "oifcfg", "unread", "thresholds")
 
 

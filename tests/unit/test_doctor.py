@@ -50,17 +50,23 @@ NO_EQUIVALENCE = (
 )
 NO_LISTENER = "scan:1521/prod did not answer within 10 s (ORA-12170): check host and port."
 PER_NODE = (
+    "bonding",
     "boot-mtu",
     "cpu-pressure",
     "df-ping",
+    "driver-settings",
     "interfaces",
+    "kernel-minimums",
     "link-saturation",
+    "loopback-memory",
     "memory-pressure",
     "mtu-consistency",
     "nic-counters",
+    "oracle-processes",
     "packet-filter",
     "reassembly",
     "rp-filter",
+    "shared-network",
     "udp-receive-buffers",
 )
 OF_INSTANCES = ("gc-blocks-lost", "gc-receive-time", "instance-ping", "interconnect-in-use")
@@ -198,7 +204,7 @@ def test_a_half_dead_cluster_has_the_reason_the_step_and_the_checks_of_each_faul
     assert item(ready, Topic.CLOCKS).fact == "Not known: rac2."
     assert not [i for i in ready.items if i.topic is Topic.OTHER]
     text = joined(page(ready, monkeypatch))
-    assert "Not ready: 17 of 20 checks will be UNKNOWN, in part or in full." in text
+    assert "Not ready: 23 of 34 checks will be UNKNOWN, in part or in full." in text
     assert text.count(NO_LISTENER) == 1
     assert "`ssh -v rac2 date`" in text
 
@@ -210,16 +216,25 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
     assert item(ready, Topic.GRID_HOME).fact == why.reason
     (home,) = item(ready, Topic.GRID_HOME).refusals
     assert set(home.checks) == {
-        *("address-owners", "fragments", "haip-path", "udp-path"),
+        "address-owners",
+        "bonding",
         "boot-mtu",
         "clusterware",
         "df-ping",
+        "driver-settings",
+        "fragments",
+        "haip-path",
         "interfaces",
         "link-saturation",
         "link-speed",
         "mtu-consistency",
+        "multicast",
         "neighbours",
         "nic-counters",
+        "private-routes",
+        "shared-network",
+        "udp-path",
+        "virtualisation",
     }
 
 

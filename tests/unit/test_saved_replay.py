@@ -144,7 +144,8 @@ async def test_an_interrupted_run_stays_marked():
 async def test_a_check_that_could_not_be_loaded_in_the_run_is_not_run_now():
     broken = replace(PLUGIN_BROKEN.finding(Status.UNKNOWN, "It could not be loaded."), check="df-ping")
     whole = await live(black_hole(), without=("df-ping",))
-    report = replace(whole, findings=(broken, *whole.findings))
+    findings = (broken, *whole.findings)
+    report = replace(whole, findings=findings, diagnosis=diagnose(whole.cluster, findings))
     assert await replayed(report) == report
 
 

@@ -48,6 +48,13 @@ def test_many_paths_without_a_pattern_are_counted():
     assert between(ways("rac1>rac2 rac2>rac3 rac3>rac4 rac4>rac1"), NODES) == "over 4 of 12 paths"
 
 
+def test_paths_within_the_sides_of_a_divided_network_are_named():
+    nodes = ["rac1", "rac2", "rac3", "rac4", "rac5"]
+    groups = (nodes[:2], nodes[2:])
+    within = {(a, b) for group in groups for a in group for b in group if a != b}
+    assert between(within, nodes) == "between rac1 and rac2; between rac3, rac4 and rac5, both ways"
+
+
 def test_a_common_node_needs_a_third_node_to_be_recognized():
     assert hub({("rac1", "rac2")}, NODES[:2]) == ""
     assert hub(ways("rac1>rac3 rac3>rac2"), NODES) == "rac3"

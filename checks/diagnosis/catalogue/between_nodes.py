@@ -72,6 +72,16 @@ BETWEEN_NODES = (
         look=look("Display the routes in the range of HAIP.", "ip route show table all root 169.254.0.0/16"),
     ),
     Cause(
+        code="CAUSE-51",
+        name="A route takes packets for a private address away from its network",
+        sources=("MOS 1210883.1", "ip-route(8)"),
+        proved_by=("IC-ROUTE-005",),
+        leads_to=(*LOSES_ALL, "IC-PATH-003", "IC-RPF-002", "IC-NEIGH-002"),
+        cleared_by=("private-routes",),
+        covers="in the main table of the nodes that were read",
+        look=look("Display the route in use for each private address of a peer.", "ip route get PRIVATE_ADDRESS"),
+    ),
+    Cause(
         code="CAUSE-12",
         name="Jumbo frames misconfigured on a switch",
         sources=(mos(12),),

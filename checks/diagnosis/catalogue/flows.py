@@ -16,6 +16,7 @@ FLOWS = (
         sources=(mos(11), mos(12), _HASH),
         supported_by=("IC-FLOW-002",),
         leads_to=(*LOSES_SOME, *LOSES_FULL_SIZE),
+        hinted_by=("IC-FLOW-010",),  # the pings of a pair can take the bad link while the source ports miss it
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
         look=look(
@@ -69,7 +70,7 @@ FLOWS = (
         code="CAUSE-74",
         name="The addresses of HAIP do not reach each other",
         sources=("MOS 1210883.1",),
-        proved_by=("IC-HAIP-002",),
+        supported_by=("IC-HAIP-002",),
         cleared_by=("haip-path",),
         covers="for the HAIP addresses that the instances use",
         look=look("Ping between the HAIP addresses of the instances.", "racwire check haip-path", where=""),
@@ -78,12 +79,22 @@ FLOWS = (
         code="CAUSE-75",
         name="Pings alone are dropped or limited, and UDP of the same size passes",
         sources=("RFC 1812, 4.3.2.8",),
-        proved_by=("IC-FLOW-010",),
-        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007"),
+        supported_by=("IC-FLOW-010", "IC-FLOW-011"),
+        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002", "IC-HAIP-002"),
         look=look(
             "Ask for policers and filters of ICMP.",
             "show policy-map interface control-plane",
             where=_NETWORK_TEAM,
         ),
+    ),
+    Cause(
+        code="CAUSE-76",
+        name="The kernel of a node is set to answer no pings",
+        sources=("Linux kernel documentation, ip-sysctl, icmp_echo_ignore_all",),
+        proved_by=("IC-PATH-032",),
+        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-HAIP-002", "IC-FILTER-002", "IC-FLOW-010"),
+        cleared_by=("df-ping",),
+        covers="for the nodes that racwire pinged",
+        look=look("Display the setting.", "sysctl net.ipv4.icmp_echo_ignore_all"),
     ),
 )

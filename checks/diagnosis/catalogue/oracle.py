@@ -90,7 +90,7 @@ ORACLE = (
         name="A private network is missing, down or wrong on a node",
         sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
-        leads_to=(*LOSES_ALL, "IC-PATH-008", "IC-USE-005", "IC-USE-006", "IC-USE-007", "IC-NEIGH-"),
+        leads_to=(*LOSES_ALL, "IC-PATH-008", "IC-USE-", "IC-NEIGH-"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),

@@ -15,17 +15,13 @@ from checks.plugins.df_ping.path_kinds import (
     ALONE,
     BLACK_HOLE,
     BLOCKS,
-    FILTERED,
+    KINDS,
     LOCAL,
-    LOSS,
-    LOST_ONCE,
     NOT_PROBED,
     PASS,
     RECEIVER,
     ROUTED,
-    SPLIT,
     TOO_BIG,
-    UNREACHABLE,
 )
 from checks.plugins.df_ping.path_places import (
     ask_network_team,
@@ -40,7 +36,7 @@ from checks.plugins.df_ping.path_places import (
     where,
     where_either_way,
 )
-from checks.plugins.df_ping.path_silence import filtered, loss, lost_once_finding, not_probed, unreachable
+from checks.plugins.df_ping.path_silence import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (
     evidence_of,
@@ -65,21 +61,7 @@ from checks.rules.path_status import lost_once, over_a_router
     question="Do full-size packets pass between all nodes, both ways?",
     needs=("nodes", "networks", "paths"),
     uses=("setups",),
-    kinds=(
-        PASS,
-        LOCAL,
-        BLACK_HOLE,
-        TOO_BIG,
-        LOSS,
-        UNREACHABLE,
-        FILTERED,
-        NOT_PROBED,
-        ROUTED,
-        RECEIVER,
-        ALONE,
-        LOST_ONCE,
-        SPLIT,
-    ),
+    kinds=KINDS,
 )
 def df_ping(cluster: Cluster) -> Iterator[Finding]:
     """Sends pings that must not be fragmented from every node to every other node, on every private network.
@@ -97,6 +79,7 @@ def df_ping(cluster: Cluster) -> Iterator[Finding]:
         if paths:
             concluded = True
             yield from _network(cluster, network, paths)
+    yield from ignored(cluster, cluster.paths)
     yield from _unread(cluster)
     if not concluded and not cluster.unread_nodes():
         yield ALONE.finding(

@@ -49,6 +49,12 @@ FILTERED = Kind(
     "packets pass. Clusterware needs a private network without packet filters.",
     ("MOS 563566.1, cause 8",),
 )
+IGNORED = Kind(
+    "IC-PATH-032",
+    "The kernel of a node is set to answer no pings",
+    "Pings of racwire and of cluvfy do not test the way to this node. UDP is not affected.",
+    ("Linux kernel documentation, ip-sysctl, icmp_echo_ignore_all",),
+)
 NOT_PROBED = Kind(
     "IC-PATH-008", "A path could not be probed", "racwire cannot find out whether packets pass on this path."
 )
@@ -78,4 +84,21 @@ SPLIT = Kind(
     "network carries neither blocks nor heartbeats; if the cluster has no other private network, one group is evicted "
     "after misscount seconds.",
     ("MOS 563566.1, cause 1",),
+)
+
+KINDS = (
+    PASS,
+    LOCAL,
+    BLACK_HOLE,
+    TOO_BIG,
+    LOSS,
+    UNREACHABLE,
+    FILTERED,
+    IGNORED,
+    NOT_PROBED,
+    ROUTED,
+    RECEIVER,
+    ALONE,
+    LOST_ONCE,
+    SPLIT,
 )

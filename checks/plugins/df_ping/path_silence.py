@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
-from checks.plugins.df_ping.path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
+from checks.plugins.df_ping.path_kinds import FILTERED, IGNORED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
 from checks.plugins.df_ping.path_places import (
     ask_network_team,
     at_fault,
@@ -20,6 +20,7 @@ from checks.plugins.df_ping.path_places import (
     where,
     where_either_way,
 )
+from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
@@ -144,6 +145,7 @@ def _divided(
     )
 
 
+_ECHO_IGNORED = "net.ipv4.icmp_echo_ignore_all"
 _MOST_LADDERS = 2
 
 
@@ -163,8 +165,11 @@ def _not_the_peers(cluster: Cluster, network: PrivateNetwork, paths: Iterable[Pa
 
 def _ignoring(cluster: Cluster, nodes: Iterable[str]) -> list[str]:
     """Return the nodes whose kernel is set to answer no pings."""
-    key = "net.ipv4.icmp_echo_ignore_all"
-    return [f"{node}: {key} is 1: the kernel answers no pings" for node in nodes if sysctl(cluster, node, key) == 1]
+    return [
+        f"{node}: {_ECHO_IGNORED} is 1: the kernel answers no pings"
+        for node in nodes
+        if sysctl(cluster, node, _ECHO_IGNORED) == 1
+    ]
 
 
 def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
@@ -206,6 +211,32 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         nodes=suspects,
         extent=(len(paths), "paths"),
     )
+
+
+def ignored(cluster: Cluster, paths: Sequence[PathProbe]) -> Iterator[Finding]:
+    """Yield the finding for nodes whose kernel is set to answer no pings, where their paths are silent."""
+    silent = {p.to_node for p in paths if p.verdict in (Verdict.FILTERED, Verdict.UNREACHABLE)}
+    nodes = [node for node in sorted(silent) if sysctl(cluster, node, _ECHO_IGNORED) == 1]
+    if nodes:
+        yield IGNORED.finding(
+            Status.WARN,
+            f"{named(nodes, 'node')} {'is' if len(nodes) == 1 else 'are'} set to answer no pings "
+            "(net.ipv4.icmp_echo_ignore_all is 1).",
+            subject=f"{briefly(nodes, 'node')}: ignores pings",
+            seen=_ignoring(cluster, nodes),
+            expected=(f"{_ECHO_IGNORED} = 0",),
+            next=[
+                Remedy("Find the file that sets it.", (f"grep -rs {_ECHO_IGNORED} /etc/sysctl.conf /etc/sysctl.d",)),
+                Remedy(
+                    "Let the node answer pings, and test the paths again.",
+                    (f"sysctl -w {_ECHO_IGNORED}=0", "racwire check df-ping"),
+                    f"root on {named(nodes, 'node')}",
+                    is_change=True,
+                ),
+            ],
+            evidence=[(node, "sysctls") for node in nodes],
+            nodes=nodes,
+        )
 
 
 def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:

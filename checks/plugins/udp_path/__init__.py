@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from checks.model.check import check
-from checks.model.facts import Cluster, Flows, NotGathered, PrivateNetwork, Unknown
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Flows, NotGathered, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.udp_path.flow_kinds import (
@@ -19,6 +19,7 @@ from checks.plugins.udp_path.flow_kinds import (
     PASSES,
     REFUSED,
     SHORT_MEMBER,
+    SOME_PINGS,
     UNDECIDED,
 )
 from checks.plugins.udp_path.flow_text import (
@@ -46,6 +47,7 @@ from checks.rules.flow_verdicts import (
     uses=("paths", "flows", "activity"),
     kinds=(
         PASSES, SHORT_MEMBER, DEAD_MEMBER, NONE, IN_PART, UNDECIDED, NOT_SENT, LARGE_LOST, REFUSED, ICMP_ONLY,
+        SOME_PINGS,
     ),
 )  # fmt: skip
 def udp_path(cluster: Cluster) -> Iterator[Finding]:
@@ -111,8 +113,11 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
     for verdict, maker in makers.items():
         if of_verdict := [j for j in left if j.verdict is verdict]:
             yield maker(cluster, network, of_verdict)
-    if icmp_only:
-        yield _icmp_only(cluster, network, icmp_only)
+    partly = [j for j in icmp_only if pings[j.probe.from_node, j.probe.to_node].verdict is Verdict.LOSS]
+    if of_all := [j for j in icmp_only if j not in partly]:
+        yield _icmp_only(cluster, network, of_all, ICMP_ONLY)
+    if partly:
+        yield _icmp_only(cluster, network, partly, SOME_PINGS)
     if as_pings:
         title = "UDP datagrams are lost on {} {}, as pings are: df-ping has the finding."
         yield flow_finding(NOT_SENT, Status.SKIPPED, (cluster, network, as_pings), title, "as the pings")
@@ -214,12 +219,12 @@ def _passes(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findin
     )  # fmt: skip
 
 
-def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: Kind) -> Finding:
     fewest = min(j.of for j in judged)
     return flow_finding(
-        ICMP_ONLY, Status.WARN, (cluster, network, judged),
+        kind, Status.WARN, (cluster, network, judged),
         f"UDP packets of {packet_bytes(judged):,} bytes from {counted(fewest, 'source port')} pass on {{}} {{}}, where "
-        "pings are lost.",
+        f"{'pings' if kind is ICMP_ONLY else 'some pings'} are lost.",
         "UDP passes, pings do not",
         next=(
             Remedy(

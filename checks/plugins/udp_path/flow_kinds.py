@@ -59,3 +59,8 @@ ICMP_ONLY = Kind(
     "Full-size UDP datagrams pass where pings do not",
     "The switches and nodes on the path carry packets of this size, and drop or limit pings. Blocks travel by UDP.",
 )
+SOME_PINGS = Kind(
+    "IC-FLOW-011",
+    "Full-size UDP datagrams pass where a part of the pings is lost",
+    "A switch or a node limits the rate of pings, or a node is too busy to answer many at once. Blocks travel by UDP.",
+)

@@ -3,12 +3,27 @@
 import msgspec
 import pytest
 
-from checks.diagnosis.load_against_pings import as_observed, outweigh
-from checks.model.facts import Cluster, Database, InterconnectInUse, PingSeries, Unknown, Verdict
+from checks.diagnosis.udp_against_pings import as_observed, outweigh
+from checks.model.facts import (
+    Cluster,
+    Database,
+    FlowArrivals,
+    FlowPort,
+    FlowProbe,
+    Flows,
+    HaipPath,
+    HaipPaths,
+    InterconnectInUse,
+    PingSeries,
+    Unknown,
+    Verdict,
+)
 from checks.model.finding import Finding, Status
 from checks.plugins.df_ping import df_ping
-from tests.fixtures.clusters import path, with_paths
+from checks.plugins.haip_path import haip_path
+from tests.fixtures.clusters import cluster, path, with_paths
 from tests.fixtures.databases import activity, asked, database, losing, own_activity, transfers
+from tests.fixtures.probed import probed
 
 USED = tuple(
     InterconnectInUse(number, nic, f"192.168.{subnet}.{number}", False, "")
@@ -63,6 +78,22 @@ def test_pings_stand_where_the_load_is_not_known_to_be_well(groups):
     assert judged(before).outweighed is None
 
 
+def test_blocks_took_another_network_where_a_port_has_no_link():
+    before = loaded(Verdict.UNREACHABLE)
+    assert isinstance(before.nodes, tuple)
+    down = msgspec.structs.replace(before.nodes[1].interface("eth2"), operational_state="lowerlayerdown")
+    others = tuple(down if i.name == "eth2" else i for i in before.nodes[1].interfaces)
+    nodes = (before.nodes[0], msgspec.structs.replace(before.nodes[1], interfaces=others))
+    assert judged(msgspec.structs.replace(before, nodes=nodes)).status is Status.FAIL
+
+
+def test_blocks_took_another_network_where_datagrams_are_lost():
+    lost = FlowPort(40000, 8972, sent=3, small_sent=1)
+    probe = FlowProbe("192.168.11.0/24", "rac1", "rac2", "192.168.11.1", "192.168.11.2", 9000, 6947, (lost,))
+    flows = Flows((probe,), (FlowArrivals("rac2", 4, 0),))
+    assert judged(loaded(Verdict.BLACK_HOLE, flows=flows)).status is Status.FAIL
+
+
 def test_a_black_hole_that_a_block_fits_into_stands():
     base = asked(2, database=using(*USED), activity=activity(2))
     assert isinstance(base.networks, tuple)
@@ -87,3 +118,39 @@ def test_a_later_run_with_losses_restores_the_failure():
     remark = judged(loaded(Verdict.BLACK_HOLE))
     (again,) = outweigh(loaded(Verdict.BLACK_HOLE, activity=losing(2, 3, {1: 3})), [remark])
     assert (again.status, again.outweighed) == (Status.FAIL, None)
+
+
+def test_datagrams_of_full_size_turn_failed_pings_into_a_remark_without_a_database():
+    base = probed(cluster(2))
+    assert isinstance(base.networks, tuple)
+    network = base.networks[1]
+    silent = [path(network, a, b, Verdict.FILTERED) for a, b in (("rac1", "rac2"), ("rac2", "rac1"))]
+    found = judged(with_paths(base, *silent))
+    assert (found.status, found.outweighed.status) == (Status.INFO, Status.UNKNOWN)
+    assert found.title.endswith("while full-size UDP datagrams are answered there.")
+
+
+def test_datagrams_that_are_lost_in_one_direction_outweigh_nothing():
+    base = probed(cluster(2))
+    assert isinstance(base.networks, tuple)
+    network = base.networks[1]
+    lost = msgspec.structs.replace(base.flows.probes[-1], ports=())
+    base = msgspec.structs.replace(
+        base, flows=msgspec.structs.replace(base.flows, probes=(*base.flows.probes[:-1], lost))
+    )
+    assert judged(with_paths(base, path(network, "rac1", "rac2", Verdict.FILTERED))).status is Status.UNKNOWN
+
+
+def haip_silent(**groups: object) -> Cluster:
+    base = loaded(Verdict.PASSES, **groups)
+    ways = (("rac1", "rac2"), ("rac2", "rac1"))
+    silent = tuple(HaipPath("192.168.11.0/24", a, b, "169.254.1.1", "169.254.1.2", 9000, 1, 0, 3, 0) for a, b in ways)
+    return msgspec.structs.replace(base, haip_paths=HaipPaths(silent))
+
+
+def test_blocks_outweigh_pings_between_haip_addresses():
+    (found,) = outweigh(haip_silent(), [f for f in haip_path.run(haip_silent()) if f.code == "IC-HAIP-002"])
+    assert (found.status, found.outweighed.status) == (Status.INFO, Status.FAIL)
+    lost = haip_silent(activity=losing(2, 3, {1: 3}))
+    (found,) = outweigh(lost, [f for f in haip_path.run(lost) if f.code == "IC-HAIP-002"])
+    assert found.status is Status.FAIL

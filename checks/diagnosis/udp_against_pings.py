@@ -1,0 +1,225 @@
+"""Weigh pings against UDP: where blocks or full-size datagrams arrive, failed pings are a remark about ICMP.
+
+Blocks travel as UDP datagrams of 8 KB, pings as ICMP. A policer or filter of ICMP fails the pings alone, and blocks
+that arrive in the same seconds show that the path carries what the interconnect needs. Gates of a change never use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from checks.model.facts import Activity, Cluster, Flows, HaipPaths, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.finding import Finding, Outweighed, Remedy, Status
+from checks.model.known_instances import interconnects_of, node_of, nodes_of
+from checks.model.wording import between, counted
+from checks.rules.engineered import is_engineered
+from checks.rules.flow_verdicts import FlowJudgement, FlowVerdict, contradicts_pings, judge_flow
+from checks.rules.lost_blocks import blocks_against_loss, loss_of, why_no_transfers
+from checks.rules.path_status import lost_once, packet_loss
+
+_VERDICTS = {
+    "IC-PATH-003": Verdict.BLACK_HOLE,
+    "IC-PATH-005": Verdict.LOSS,
+    "IC-PATH-006": Verdict.UNREACHABLE,
+    "IC-PATH-007": Verdict.FILTERED,
+    "IC-PATH-031": Verdict.UNREACHABLE,
+}
+"""The codes of findings about pings alone, with the verdict on their paths."""
+_HAIP_CODE = "IC-HAIP-002"
+_BLOCK_BYTES = 8192
+_LOSES = (FlowVerdict.NONE, FlowVerdict.LARGE_LOST, FlowVerdict.SHORT_MEMBER, FlowVerdict.DEAD_MEMBER)
+"""The verdicts on datagrams with which some flows of a path lose every block."""
+
+
+@dataclass(frozen=True)
+class _Load:
+    """The blocks from one node to another in the interval."""
+
+    received: int
+    lost: int
+
+
+Loads = dict[tuple[str, str], _Load]
+FlowsByPath = dict[tuple[str, str, str], FlowJudgement]
+
+
+def outweigh(cluster: Cluster, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, with those about pings as INFO where UDP passed on each of their paths, both ways.
+
+    That is where blocks arrived without a loss, or where each full-size datagram of racwire was answered.
+    """
+    before = tuple(as_observed(f) for f in findings)
+    loads, flows = _loads(cluster), _flows(cluster)
+    return tuple(_weighed(cluster, finding, loads, flows) for finding in before)
+
+
+def as_observed(finding: Finding) -> Finding:
+    """Return the finding as its check made it."""
+    if (own := finding.outweighed) is None:
+        return finding
+    return msgspec.structs.replace(
+        finding, status=own.status, title=own.title, why=own.why, next=own.next, outweighed=None
+    )
+
+
+def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPath) -> Finding:
+    if finding.code == _HAIP_CODE:
+        return _haip_weighed(cluster, finding, loads)
+    paths = _paths(cluster, finding)
+    network = _network(cluster, finding.network)
+    if not paths or network is None:
+        return finding
+    loss = packet_loss(paths)
+    share = (loss.percent if loss else 100.0) / 100
+    pings = {
+        Verdict.BLACK_HOLE: "Full-size pings get no answer",
+        Verdict.LOSS: f"{100 * share:.1f} % of the pings get no answer",
+    }.get(_VERDICTS[finding.code], "Pings get no answer")
+    ways = {way for p in paths for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
+    pings += f" on {finding.network} {between(ways, [port.node for port in network.ports], complete=False)}"
+    if all(_blocks_pass(cluster, network, path, share, loads) for path in paths):
+        blocks = sum(loads[way].received for way in ways)
+        return _remark(
+            finding,
+            f"{pings}, while {counted(blocks, 'block')} arrived there without a loss.",
+            "In the same seconds the instances exchanged blocks of 8 KB over UDP in each direction and lost none of "
+            "them. A policer or a filter of ICMP fails pings and passes blocks.",
+        )
+    if all(_datagrams_pass(path, flows) for path in paths):
+        return _remark(
+            finding,
+            f"{pings}, while full-size UDP datagrams are answered there.",
+            "racwire sent UDP datagrams of the same size over the same paths, and each was answered. A policer or a "
+            "filter of ICMP fails pings and passes blocks.",
+        )
+    return finding
+
+
+def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
+    network, found = _network(cluster, finding.network), cluster.haip_paths
+    if network is None or not isinstance(found, HaipPaths) or finding.status is Status.INFO:
+        return finding
+    here = [p for p in found.paths if p.network == finding.network]
+    ill = [p for p in here if p.full_answered < p.full_sent or p.small_answered < p.small_sent]
+    ways = {way for p in ill for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
+    if not ill or not all(_flows_without_loss(cluster, network, way, 1.0, loads) for way in ways):
+        return finding
+    place = between(ways, [port.node for port in network.ports], complete=False)
+    return _remark(
+        finding,
+        f"Pings between HAIP addresses get no answer on {finding.network} {place}, while "
+        f"{counted(sum(loads[way].received for way in ways), 'block')} arrived there without a loss.",
+        "Blocks travel between the same addresses over UDP. A policer or a filter of ICMP, or a kernel that is set to "
+        "answer no pings, fails pings and passes blocks.",
+    )
+
+
+def _remark(finding: Finding, title: str, why: str) -> Finding:
+    return msgspec.structs.replace(
+        finding,
+        status=Status.INFO,
+        title=title,
+        why=why,
+        next=(
+            Remedy("Ask the network team for policers and filters of ICMP on the ports of these nodes."),
+            Remedy("Compare with the load over a longer time.", ("racwire check --interval 120",)),
+        ),
+        outweighed=Outweighed(finding.status, finding.title, finding.why, finding.next),
+    )
+
+
+def _datagrams_pass(path: PathProbe, flows: FlowsByPath) -> bool:
+    way = (path.network, path.from_node, path.to_node)
+    back = (path.network, path.to_node, path.from_node)
+    there = flows.get(way)
+    return there is not None and contradicts_pings(there, flows.get(back), path)
+
+
+def _flows(cluster: Cluster) -> FlowsByPath:
+    if not isinstance(cluster.flows, Flows):
+        return {}
+    return {(p.network, p.from_node, p.to_node): judge_flow(p, cluster.flows) for p in cluster.flows.probes}
+
+
+def _paths(cluster: Cluster, finding: Finding) -> Sequence[PathProbe]:
+    verdict = _VERDICTS.get(finding.code)
+    if verdict is None or isinstance(cluster.paths, Unknown) or finding.status is Status.INFO:
+        return ()
+    here = [p for p in cluster.paths if p.network == finding.network]
+    once = lost_once(here) if verdict is Verdict.LOSS else []
+    return [p for p in here if p.verdict is verdict or p in once]
+
+
+def _network(cluster: Cluster, name: str) -> PrivateNetwork | None:
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    return next((network for network in networks if network.name == name), None)
+
+
+def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, share: float, loads: Loads) -> bool:
+    """Return whether enough blocks passed in each direction, and none was lost, on this network."""
+    if is_engineered(cluster, network.interface):
+        return False  # blocks may travel by RDMA there, which shows nothing about the path of UDP
+    if isinstance(path.path_mtu, int) and path.path_mtu > _BLOCK_BYTES:
+        return False  # a block fits into what passes, so blocks say nothing about larger packets
+    if _loses_datagrams(cluster, path):
+        return False  # so the blocks of these nodes took another network
+    ways = ((path.from_node, path.to_node), (path.to_node, path.from_node))
+    return all(_flows_without_loss(cluster, network, way, share, loads) for way in ways)
+
+
+def _flows_without_loss(
+    cluster: Cluster, network: PrivateNetwork, way: tuple[str, str], share: float, loads: Loads
+) -> bool:
+    """Return whether more blocks arrived from one node at the other than this share of losses would let pass."""
+    load = loads.get(way)
+    enough = blocks_against_loss(share, cluster.thresholds)
+    flows = load is not None and not load.lost and load.received >= enough
+    return flows and all(_uses(cluster, network, node) for node in way)
+
+
+def _loses_datagrams(cluster: Cluster, path: PathProbe) -> bool:
+    """Return whether UDP datagrams of this run were lost on the path, in either direction."""
+    if not isinstance(flows := cluster.flows, Flows):
+        return False
+    ends = {path.from_node, path.to_node}
+    here = [p for p in flows.probes if p.network == path.network and {p.from_node, p.to_node} == ends]
+    return any(judge_flow(probe, flows).verdict in _LOSES for probe in here)
+
+
+def _uses(cluster: Cluster, network: PrivateNetwork, node: str) -> bool:
+    """Return whether each instance of the node reports an interconnect address that this port has."""
+    port = network.port(node)
+    interface = cluster.interface(port) if port else None
+    activity = cluster.activity
+    if port is None or interface is None or not isinstance(activity, Activity) or not interface.is_up:
+        return False
+    own = {port.ip, *(address.ip for address in interface.addresses)}
+    here = [a.instance for a in activity.instances if node_of(cluster, a.instance) == node]
+    return bool(here) and all(any(i.ip in own for i in interconnects_of(cluster, n)) for n in here)
+
+
+def _loads(cluster: Cluster) -> Loads:
+    """Return the blocks of the interval by (sending node, receiving node); empty where they are not known in full.
+
+    A loss without a known sender counts for each sender of its receiver.
+    """
+    activity = cluster.activity
+    if not isinstance(activity, Activity) or isinstance(activity.transfers, Unknown) or why_no_transfers(activity):
+        return {}
+    lost: dict[int, int] = {}
+    for one in activity.instances:
+        own = activity.of(one.instance)
+        loss = loss_of(activity, own) if own else None
+        if loss is None or not nodes_of(cluster, [one.instance]):
+            return {}
+        lost[one.instance] = loss.lost - sum(loss.senders.values())
+    found: dict[tuple[str, str], _Load] = {}
+    for t in activity.transfers:
+        way = (node_of(cluster, t.sender), node_of(cluster, t.receiver))
+        before = found.get(way, _Load(0, 0))
+        unassigned = max(0, lost.get(t.receiver, 0))
+        found[way] = _Load(before.received + t.cr_blocks + t.current_blocks, before.lost + max(0, t.lost) + unassigned)
+    return found
