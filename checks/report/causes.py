@@ -158,14 +158,17 @@ def causes_of(finding: Finding, diagnosis: Diagnosis) -> list[str]:
 
 def shortened(sentence: str, most: int) -> str:
     """Return a sentence in at most that many characters: it ends before a comma, semicolon or colon, else between
-    words with `…`."""
+    words with `…`, and not within parentheses."""
     text = " ".join(sentence.split())
     if len(text) <= most:
         return text
     ends = [at for at in range(_SHORTEST, most) if text[at] in ",;:" and text[at + 1] == " "]
     if ends:
         return text[: ends[-1]]
-    return f"{text[: most - 1].rpartition(' ')[0] or text[: most - 2]} …"
+    kept = text[: most - 1].rpartition(" ")[0] or text[: most - 2]
+    if kept.count("(") > kept.count(")"):
+        kept = kept[: kept.rindex("(")].rstrip() or kept
+    return f"{kept} …"
 
 
 def _alike(report: Report) -> Iterator[list[Hypothesis]]:

@@ -241,6 +241,7 @@ def test_the_other_causes_take_a_line_each():
         ("prac1 and prac2 lost 41 of 1,645 blocks in 4.1 s, most of them prac2's.", 60,
          "prac1 and prac2 lost 41 of 1,645 blocks in 4.1 s"),
         ("one two three four five six seven eight nine", 20, "one two three four …"),
+        ("rac2 dropped 6 packets (under 0.1 % of those that it received) on eth2.", 50, "rac2 dropped 6 packets …"),
         ("x" * 50, 20, "x" * 18 + " …"),
         ("a,b" * 20, 20, ("a,b" * 20)[:18] + " …"),
     ],

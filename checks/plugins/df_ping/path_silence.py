@@ -249,7 +249,7 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
         data=path_data(paths),
         seen=reasons_of(paths),
         expected=("Every node probes every other",),
-        next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],
+        next=[Remedy("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
         network=network.name,
         extent=(len(paths), "paths"),
