@@ -87,11 +87,17 @@ def _touches(cause: FoundCause, node: str) -> bool:
 def _on_paths(
     cluster: Cluster, loss: InstanceLoss, receiver: str, found: Sequence[FoundCause]
 ) -> Iterator[tuple[str, str, int]]:
-    """Yield cause, place and blocks for the senders whose path to the receiver a cause spoils."""
+    """Yield cause, place and blocks for the senders whose path to the receiver a cause spoils.
+
+    The blocks of a sender count for the first cause on its path.
+    """
     nodes = {n: node_of(cluster, n) for n in loss.senders}
+    taken = set[int]()
     for cause in found:
         pairs = {pair for finding in cause.shown for pair in paths_of(finding)}
         ends = {node for f in cause.shown for node in f.nodes} if cause.spoils_paths and not pairs else set[str]()
-        on_it = [n for n in loss.senders if (nodes[n], receiver) in pairs or not ends.isdisjoint((nodes[n], receiver))]
+        left = [n for n in loss.senders if n not in taken]
+        on_it = [n for n in left if (nodes[n], receiver) in pairs or not ends.isdisjoint((nodes[n], receiver))]
+        taken |= {*on_it}
         if blocks := sum(loss.senders[n] for n in on_it):
             yield cause.code, f"on the way from {listed(dict.fromkeys(nodes[n] for n in on_it))}", blocks

@@ -30,8 +30,8 @@ _VERDICTS = {
 """The codes of findings about pings alone, with the verdict on their paths."""
 _HAIP_CODE = "IC-HAIP-002"
 _BLOCK_BYTES = 8192
-_LOSES = (FlowVerdict.NONE, FlowVerdict.LARGE_LOST, FlowVerdict.SHORT_MEMBER, FlowVerdict.DEAD_MEMBER)
-"""The verdicts on datagrams with which some flows of a path lose every block."""
+_MAY_PASS = (FlowVerdict.PASSES, FlowVerdict.UNDECIDED)
+"""The verdicts on datagrams that do not contradict blocks which arrive. With any other, blocks took another network."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,9 @@ def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
     here = [p for p in found.paths if p.network == finding.network]
     ill = [p for p in here if p.full_answered < p.full_sent or p.small_answered < p.small_sent]
     ways = {way for p in ill for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
-    if not ill or not all(_flows_without_loss(cluster, network, way, 1.0, loads) for way in ways):
+    if not ill or not all(_is_silent_below(cluster, finding.network, way) for way in ways):
+        return finding  # pings between the private addresses pass, so ICMP is not the reason
+    if not all(_flows_without_loss(cluster, network, way, 1.0, loads) for way in ways):
         return finding
     place = between(ways, [port.node for port in network.ports], complete=False)
     return _remark(
@@ -115,6 +117,13 @@ def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
         "Blocks travel between the same addresses over UDP. A policer or a filter of ICMP, or a kernel that is set to "
         "answer no pings, fails pings and passes blocks.",
     )
+
+
+def _is_silent_below(cluster: Cluster, network: str, way: tuple[str, str]) -> bool:
+    """Return whether pings fail between the private addresses of two nodes, too."""
+    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    here = [p for p in paths if p.network == network and {p.from_node, p.to_node} == set(way)]
+    return any(p.verdict is not Verdict.PASSES for p in here)
 
 
 def _remark(finding: Finding, title: str, why: str) -> Finding:
@@ -164,8 +173,8 @@ def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, sha
         return False  # blocks may travel by RDMA there, which shows nothing about the path of UDP
     if isinstance(path.path_mtu, int) and path.path_mtu > _BLOCK_BYTES:
         return False  # a block fits into what passes, so blocks say nothing about larger packets
-    if _loses_datagrams(cluster, path):
-        return False  # so the blocks of these nodes took another network
+    if not _may_carry_blocks(cluster, path):
+        return False
     ways = ((path.from_node, path.to_node), (path.to_node, path.from_node))
     return all(_flows_without_loss(cluster, network, way, share, loads) for way in ways)
 
@@ -180,13 +189,21 @@ def _flows_without_loss(
     return flows and all(_uses(cluster, network, node) for node in way)
 
 
-def _loses_datagrams(cluster: Cluster, path: PathProbe) -> bool:
-    """Return whether UDP datagrams of this run were lost on the path, in either direction."""
-    if not isinstance(flows := cluster.flows, Flows):
-        return False
+def _may_carry_blocks(cluster: Cluster, path: PathProbe) -> bool:
+    """Return whether the UDP datagrams between the private addresses do not contradict blocks on this network.
+
+    Where no ping of any size returns, they must be answered: blocks travel between the addresses of HAIP, and the
+    heartbeats of Clusterware between the private ones.
+    """
+    flows = cluster.flows.probes if isinstance(cluster.flows, Flows) else ()
     ends = {path.from_node, path.to_node}
-    here = [p for p in flows.probes if p.network == path.network and {p.from_node, p.to_node} == ends]
-    return any(judge_flow(probe, flows).verdict in _LOSES for probe in here)
+    sent = [p for p in flows if p.network == path.network and {p.from_node, p.to_node} == ends and p.ports]
+    if not sent or not isinstance(cluster.flows, Flows):
+        return path.verdict is not Verdict.UNREACHABLE
+    verdicts = {judge_flow(probe, cluster.flows).verdict for probe in sent}
+    if path.verdict in (Verdict.UNREACHABLE, Verdict.FILTERED):
+        return verdicts == {FlowVerdict.PASSES}
+    return verdicts <= {*_MAY_PASS}
 
 
 def _uses(cluster: Cluster, network: PrivateNetwork, node: str) -> bool:

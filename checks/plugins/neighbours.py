@@ -211,11 +211,14 @@ def _ports(cluster: Cluster, network: PrivateNetwork) -> Iterator[tuple[str, Int
 
 
 def _owners(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    private = {a.ip for _, nic in _ports(cluster, network) for a in nic.addresses if not a.is_link_local}
+    # A second owner may have the address on any of its NICs.
     owned = [
-        (node, nic, address.ip)
-        for node, nic in _ports(cluster, network)
+        (node.name, nic, address.ip)
+        for node in cluster.read_nodes()
+        for nic in node.interfaces
         for address in nic.addresses
-        if not address.is_link_local
+        if address.ip in private
     ]
     for same in alike(owned, lambda o: o[2]):
         nodes = list(dict.fromkeys(node for node, *_ in same))

@@ -34,6 +34,7 @@ class FlowVerdict(StrEnum):
     LARGE_LOST = "every source port loses every full-size datagram"
     NONE = "no datagram arrives"
     REFUSED = "a filter refuses the datagrams"
+    OTHER_HOST = "answered, and not by the target"
     IN_PART = "lost in part"
     UNDECIDED = "not decided"
     NOT_SENT = "not sent"
@@ -94,7 +95,7 @@ def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
         uncounted = _uncounted(flows, probe)
         if uncounted >= probe.datagrams:
             reason = f"the kernel of {probe.to_node} did not count {uncounted} of the datagrams that were answered"
-            return FlowJudgement(probe, FlowVerdict.REFUSED, (), reason)
+            return FlowJudgement(probe, FlowVerdict.OTHER_HOST, (), reason)
         return FlowJudgement(probe, FlowVerdict.PASSES, fine)
     if not answered(probe):
         return _without_answer(probe, arrivals)
@@ -212,6 +213,11 @@ def contradicts_pings(there: FlowJudgement, back: FlowJudgement | None, ping: Pa
         passes = smallest.received / smallest.sent if smallest else 1.0
         return bool(passes ** (there.of + back.of) < CHANCE)
     return ping.verdict in (Verdict.BLACK_HOLE, Verdict.FILTERED)
+
+
+def is_silent(ping: PathProbe) -> bool:
+    """Return whether no ping of any size returned on a path whose nodes are up."""
+    return ping.verdict is Verdict.FILTERED and not any(s.received for s in ping.series)
 
 
 def agrees_with_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:

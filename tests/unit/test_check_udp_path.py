@@ -122,8 +122,8 @@ def test_a_filter_of_the_sender_is_named():
     )
 
 
-def test_answers_that_the_kernel_did_not_count_come_from_a_filter():
-    finding = found(flows(probe(*[FINE] * 12), counted=0))["IC-FLOW-009"]
+def test_answers_that_the_kernel_did_not_count_come_from_another_host():
+    finding = found(flows(probe(*[FINE] * 12), counted=0))["IC-FLOW-012"]
     assert "not by the kernel of the target" in finding.title
 
 

@@ -146,12 +146,13 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
 
 
 def _brief_info(findings: Sequence[Finding], width: int) -> Iterator[Line]:
-    """Yield one line for each INFO; where there are two at most, each whole."""
+    """Yield one line for each INFO; whole are failures that other evidence outweighs, and all where they are few."""
     room = width - _LABEL - len(_MORE)
-    shown = findings if len(findings) <= _INFO else findings[: _INFO - 1]
+    ordered = sorted(findings, key=lambda f: f.outweighed is None)
+    shown = ordered if len(findings) <= _INFO else ordered[: _INFO - 1]
     for number, finding in enumerate(shown):
         text = title = sanitize_line(finding.title)
-        if len(findings) > _WHOLE_INFO and len(title) > width - _LABEL:
+        if not finding.outweighed and len(findings) > _WHOLE_INFO and len(title) > width - _LABEL:
             text = shortened(title, room).removesuffix(_MORE) + _MORE
         yield from hanging([(f"{'' if number else 'Info':<{_LABEL}}", "label")], text, width)
     if left := len(findings) - len(shown):

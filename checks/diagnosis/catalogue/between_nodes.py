@@ -51,9 +51,9 @@ BETWEEN_NODES = (
         name="A packet filter drops packets of the interconnect",
         sources=(mos(8),),
         proved_by=("IC-FLOW-009",),
-        supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008"),
+        supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008", "IC-FLOW-013"),
         leads_to=(*LOSES_ALL, "IC-REASM-002"),
-        hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-PATH-007"),
+        hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-FLOW-012", "IC-PATH-007"),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
             "nothing about UDP.",

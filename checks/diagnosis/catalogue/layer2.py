@@ -14,6 +14,7 @@ LAYER2 = (
         name="Duplicate address: two hosts answer for a private address",
         sources=("RFC 5227",),
         proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-OWNER-002"),
+        supported_by=("IC-FLOW-012",),
         leads_to=(*LOSES_ALL, "IC-PATH-003"),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
@@ -81,7 +82,7 @@ LAYER2 = (
     Cause(
         code="CAUSE-85",
         name="A switch port, or the switch behind it, does not forward: wrong VLAN, blocked, or off for errors",
-        supported_by=("IC-PATH-006",),
+        supported_by=("IC-PATH-006", "IC-FLOW-013"),
         leads_to=LOSES_ALL,
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",

@@ -10,12 +10,14 @@ from checks.model.facts import Cluster, Flows, NotGathered, PrivateNetwork, Unkn
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.udp_path.flow_kinds import (
+    BOTH_SILENT,
     DEAD_MEMBER,
     ICMP_ONLY,
     IN_PART,
     LARGE_LOST,
     NONE,
     NOT_SENT,
+    OTHER_HOST,
     PASSES,
     REFUSED,
     SHORT_MEMBER,
@@ -35,6 +37,7 @@ from checks.rules.flow_verdicts import (
     agrees_with_pings,
     contradicts_pings,
     harm,
+    is_silent,
     judge_flow,
     missed_member_percent,
 )
@@ -46,8 +49,8 @@ from checks.rules.flow_verdicts import (
     needs=("networks",),
     uses=("paths", "flows", "activity"),
     kinds=(
-        PASSES, SHORT_MEMBER, DEAD_MEMBER, NONE, IN_PART, UNDECIDED, NOT_SENT, LARGE_LOST, REFUSED, ICMP_ONLY,
-        SOME_PINGS,
+        PASSES, SHORT_MEMBER, DEAD_MEMBER, NONE, IN_PART, UNDECIDED, NOT_SENT, LARGE_LOST, REFUSED, OTHER_HOST,
+        ICMP_ONLY, SOME_PINGS, BOTH_SILENT,
     ),
 )  # fmt: skip
 def udp_path(cluster: Cluster) -> Iterator[Finding]:
@@ -94,7 +97,10 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
     by_pair = {(j.probe.from_node, j.probe.to_node): j for j in judged}
     icmp_only = [j for pair, j in by_pair.items() if contradicts_pings(j, by_pair.get(pair[::-1]), pings.get(pair))]
     as_pings = [j for pair, j in by_pair.items() if pair in pings and agrees_with_pings(j, pings[pair].verdict)]
-    left = [j for j in judged if j not in as_pings and j not in icmp_only]
+    silent = [
+        j for pair, j in by_pair.items() if j.verdict is FlowVerdict.NONE and pair in pings and is_silent(pings[pair])
+    ]
+    left = [j for j in judged if j not in as_pings and j not in icmp_only and j not in silent]
     if any(j.verdict is FlowVerdict.IN_PART for j in left):
         # A limit on the rate lets small datagrams pass more often: where some large ones pass, size is not the reason.
         large_lost, in_part = FlowVerdict.LARGE_LOST, FlowVerdict.IN_PART
@@ -105,6 +111,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
         FlowVerdict.LARGE_LOST: _large_lost,
         FlowVerdict.NONE: _none,
         FlowVerdict.REFUSED: _refused,
+        FlowVerdict.OTHER_HOST: _other_host,
         FlowVerdict.IN_PART: _in_part,
         FlowVerdict.UNDECIDED: _undecided,
         FlowVerdict.NOT_SENT: _not_sent,
@@ -118,13 +125,21 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
         yield _icmp_only(cluster, network, of_all, ICMP_ONLY)
     if partly:
         yield _icmp_only(cluster, network, partly, SOME_PINGS)
+    if silent:
+        yield flow_finding(
+            BOTH_SILENT, Status.FAIL, (cluster, network, silent),
+            "Neither UDP datagrams nor pings get an answer on {} {}, although the nodes are up.", "silent",
+            more=[_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in silent)],
+            expected=ALL_ANSWERED, next=_filter_steps(silent),
+        )  # fmt: skip
     if as_pings:
         title = "UDP datagrams are lost on {} {}, as pings are: df-ping has the finding."
         yield flow_finding(NOT_SENT, Status.SKIPPED, (cluster, network, as_pings), title, "as the pings")
 
 
 def _filter_steps(judged: Judged) -> tuple[Remedy, ...]:
-    nodes = sorted({j.probe.to_node for j in judged})
+    own = {j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}
+    nodes = sorted(own or {j.probe.to_node for j in judged})
     return (
         Remedy(
             "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
@@ -166,12 +181,28 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
     title = f"A packet filter refuses UDP datagrams on {{}} {{}}: {listed(by)} answers."
     if own := sorted({j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}):
         title = f"A packet filter of {listed(own)} refuses to send UDP datagrams on {{}} {{}}."
-    elif not by:
-        title = "UDP datagrams are answered on {} {}, but not by the kernel of the target, which did not count them."
     return flow_finding(
         REFUSED, harm(cluster), (cluster, network, judged), title,
         "filter refuses UDP", more=says or counts, expected="Port unreachable, from the kernel of the target",
         next=_filter_steps(judged),
+    )  # fmt: skip
+
+
+def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+    nodes = list(dict.fromkeys(j.probe.to_node for j in judged))
+    addresses = tuple(dict.fromkeys(j.probe.destination_ip for j in judged))
+    return flow_finding(
+        OTHER_HOST, harm(cluster), (cluster, network, judged),
+        "UDP datagrams are answered on {} {}, but not by the kernel of the target, which did not count them.",
+        "answered by another", more=[_counted_at(cluster, node) for node in nodes],
+        expected="Port unreachable, from the kernel of the target",
+        next=(
+            Remedy(
+                "Search the hosts on the network for a second owner of the address, the NICs of the sender first.",
+                tuple(f"ip -brief address | grep -F {address}" for address in addresses), "any user on each node",
+            ),
+            *_filter_steps(judged),
+        ),
     )  # fmt: skip
 
 

@@ -64,3 +64,15 @@ SOME_PINGS = Kind(
     "Full-size UDP datagrams pass where a part of the pings is lost",
     "A switch or a node limits the rate of pings, or a node is too busy to answer many at once. Blocks travel by UDP.",
 )
+OTHER_HOST = Kind(
+    "IC-FLOW-012",
+    "UDP datagrams to a private address are answered, and its node did not receive them",
+    "Another host, or the sender itself, has the address too, or a packet filter answers in the place of the node.",
+    ("RFC 5227", "MOS 563566.1, cause 8"),
+)
+BOTH_SILENT = Kind(
+    "IC-FLOW-013",
+    "Neither UDP datagrams nor pings get an answer, although the nodes are up",
+    "Packets between the two nodes are lost or dropped, not pings alone: blocks and heartbeats do not pass either.",
+    ("MOS 563566.1, causes 1 and 8",),
+)
