@@ -108,7 +108,7 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
     yield from not_known_findings(NOT_KNOWN, "The state of the bonds of {} is", {**unknown, **missing}, "bonding")
     if not places and not unknown and not missing:
         reason = "No private network of the nodes that were read is on a bond."
-        yield skipped(SOUND, reason if hosts_of(cluster) else NOT_IN_FILE)
+        yield skipped(SOUND, reason if hosts_of(cluster) else NOT_IN_FILE, cluster)
 
 
 def _places(cluster: Cluster) -> tuple[list[_Place], dict[str, Unread]]:

@@ -107,7 +107,9 @@ def driver_settings(cluster: Cluster) -> Iterator[Finding]:
         why = f": {next(iter(reasons))}" if reasons else ""
         shown = ", ".join(sorted({d for host in hosts_of(cluster).values() for d in host.drivers_in_use.values()}))
         known_too = f" The kernel shows the drivers {shown}." if shown else ""
-        yield skipped(SAME, f"Rings, flow control and firmware of the private NICs were not compared{why}.{known_too}")
+        yield skipped(
+            SAME, f"Rings, flow control and firmware of the private NICs were not compared{why}.{known_too}", cluster
+        )
 
 
 def _nics(cluster: Cluster, network: PrivateNetwork, known: dict[str, tuple[NicDriver, ...]]) -> list[_Nic]:

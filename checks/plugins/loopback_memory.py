@@ -66,7 +66,9 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
         )
     yield from not_known_findings(NOT_KNOWN, "The memory reserve of {} is", unknown, "loopback-memory")
     if not unknown and not any(mtu is not None for mtu in mtus.values()):
-        yield skipped(SUITABLE, NOT_IN_FILE if not memory else "No node that was read shows a loopback interface.")
+        yield skipped(
+            SUITABLE, NOT_IN_FILE if not memory else "No node that was read shows a loopback interface.", cluster
+        )
 
 
 def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:

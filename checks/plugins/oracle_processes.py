@@ -91,7 +91,7 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
     yield from not_known_findings(NOT_KNOWN, "The priority of Oracle's processes on {} is", unknown, "oracle-processes")
     if not unknown and not warned and not fine and not open_:
         reason = "The nodes that were read show no LMS and no VKTM by name, so there is no priority to judge."
-        yield skipped(RIGHT, reason if hosts else NOT_IN_FILE)
+        yield skipped(RIGHT, reason if hosts else NOT_IN_FILE, cluster)
 
 
 def _release(cluster: Cluster, instance: str) -> tuple[int, ...]:

@@ -72,7 +72,7 @@ def shared_network(cluster: Cluster) -> Iterator[Finding]:
         )
     yield from not_known_findings(NOT_KNOWN, "Other users of the private networks on {} are", unknown, "shared-network")
     if not known and not unknown:
-        yield skipped(ALONE, NOT_IN_FILE)
+        yield skipped(ALONE, NOT_IN_FILE, cluster)
 
 
 def _is_on(network: PrivateNetwork, use: PrivateUse) -> bool:

@@ -64,7 +64,7 @@ def virtualisation(cluster: Cluster) -> Iterator[Finding]:
             evidence=[(node, HOST_TOPIC) for node in dict.fromkeys(nic.node for nic in fine)],
         )
     if not nics:
-        yield skipped(SUITED, _why_not(hosts, virtual))
+        yield skipped(SUITED, _why_not(hosts, virtual), cluster)
 
 
 def _why_not(hosts: dict[str, HostSetup], virtual: Sequence[str]) -> str:

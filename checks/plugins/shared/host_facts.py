@@ -56,9 +56,10 @@ def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unr
         )
 
 
-def skipped(kind: Kind, title: str) -> Finding:
+def skipped(kind: Kind, title: str, cluster: Cluster) -> Finding:
     """Return the finding of a check that has nothing to judge, with the reason as its title."""
-    return kind.finding(Status.SKIPPED, title, subject="not applicable")
+    evidence = [(node, HOST_TOPIC) for node in hosts_of(cluster)]
+    return kind.finding(Status.SKIPPED, title, subject="not applicable", evidence=evidence)
 
 
 NOT_IN_FILE = "These facts have no setup of a node outside Clusterware: racwire 0.1.0 did not read it."
