@@ -43,8 +43,8 @@ pytestmark = [
 ]
 
 DATABASE_CHECKS = {"gc-blocks-lost", "gc-receive-time", "interconnect-in-use", "instance-ping", "device-mtu"}
-NOT_OF_THE_NODES = {"bonding", "virtualisation"}
-"""The nodes have no bonds, and no hypervisor of their own."""
+NOT_OF_THE_NODES = {"bonding", "oracle-processes", "virtualisation"}
+"""The nodes have no bonds, no processes with the names of LMS, and no hypervisor of their own."""
 NETWORK_2 = "192.168.11.0/24"
 FAIL, WARN, UNKNOWN = Status.FAIL, Status.WARN, Status.UNKNOWN
 Pair = tuple[str, str]
