@@ -115,7 +115,7 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
     yield from not_known_findings(NOT_KNOWN, "The state of the bonds of {} is", {**unknown, **missing}, "bonding")
     if not places and not unknown and not missing:
         reason = "No private network of the nodes that were read is on a bond."
-        yield skipped(SOUND, reason, "no bond") if hosts_of(cluster) else skipped_without_hosts(SOUND)
+        yield skipped(SOUND, reason, "no bond", cluster) if hosts_of(cluster) else skipped_without_hosts(SOUND)
 
 
 def _places(cluster: Cluster) -> tuple[list[_Place], dict[str, Unread]]:

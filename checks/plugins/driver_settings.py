@@ -108,7 +108,7 @@ def driver_settings(cluster: Cluster) -> Iterator[Finding]:
         shown = ", ".join(sorted({d for host in hosts_of(cluster).values() for d in host.drivers_in_use.values()}))
         known_too = f" The kernel shows the drivers {shown}." if shown else ""
         title = f"Rings, flow control and firmware of the private NICs were not compared{why}.{known_too}"
-        yield skipped(SAME, title, "no ethtool" if reasons else "no answers")
+        yield skipped(SAME, title, "no ethtool" if reasons else "no answers", cluster)
 
 
 def _nics(cluster: Cluster, network: PrivateNetwork, known: dict[str, tuple[NicDriver, ...]]) -> list[_Nic]:

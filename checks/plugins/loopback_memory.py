@@ -67,7 +67,7 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
     yield from not_known_findings(NOT_KNOWN, "The memory reserve of {} is", unknown, "loopback-memory")
     if not unknown and not any(mtu is not None for mtu in mtus.values()):
         reason = "No node that was read shows a loopback interface."
-        yield skipped(SUITABLE, reason, "no loopback") if memory else skipped_without_hosts(SUITABLE)
+        yield skipped(SUITABLE, reason, "no loopback", cluster) if memory else skipped_without_hosts(SUITABLE)
 
 
 def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:

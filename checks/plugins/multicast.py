@@ -31,8 +31,8 @@ _FIRST, _AFTER = (11, 2, 0, 2), (12,)
 @check(
     "multicast",
     question="Can multicast at the start of Clusterware be the cause?",
-    needs=("clusterware",),
-    uses=("setups",),
+    needs=(),
+    uses=("clusterware", "setups"),
     kinds=(JOINED, ABSENT, AVAHI),
 )
 def multicast(cluster: Cluster) -> Iterator[Finding]:
@@ -42,6 +42,13 @@ def multicast(cluster: Cluster) -> Iterator[Finding]:
     """
     facts = cluster.clusterware
     if isinstance(facts, Unknown):
+        # The check clusterware reports why; without Clusterware no node joins one.
+        yield JOINED.finding(
+            Status.SKIPPED,
+            "Without the nodes' view of Clusterware, racwire does not judge whether multicast passes.",
+            subject="no Clusterware",
+            evidence=[(cluster.local_node, "grid home")],
+        )
         return
     avahi = [node for node, host in hosts_of(cluster).items() if host.is_avahi_active]
     if avahi:

@@ -98,7 +98,7 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
     yield from not_known_findings(NOT_KNOWN, "The priority of Oracle's processes on {} is", unknown, "oracle-processes")
     if not unknown and not warned and not fine and not open_:
         reason = "The nodes that were read show no LMS and no VKTM by name, so there is no priority to judge."
-        yield skipped(RIGHT, reason, "no LMS seen") if hosts else skipped_without_hosts(RIGHT)
+        yield skipped(RIGHT, reason, "no LMS seen", cluster) if hosts else skipped_without_hosts(RIGHT)
 
 
 def _release(cluster: Cluster, instance: str) -> tuple[int, ...]:

@@ -64,16 +64,16 @@ def virtualisation(cluster: Cluster) -> Iterator[Finding]:
             evidence=[(node, HOST_TOPIC) for node in dict.fromkeys(nic.node for nic in fine)],
         )
     if not nics:
-        yield _not_judged(hosts, virtual)
+        yield _not_judged(cluster, hosts, virtual)
 
 
-def _not_judged(hosts: dict[str, HostSetup], virtual: Sequence[str]) -> Finding:
+def _not_judged(cluster: Cluster, hosts: dict[str, HostSetup], virtual: Sequence[str]) -> Finding:
     if not hosts:
         return skipped_without_hosts(SUITED)
     if virtual:
         title = f"The private NICs of {named(virtual, 'node')} have no device of their own, as in containers"
-        return skipped(SUITED, f"{title}, so there is no driver to judge.", "no devices")
-    return skipped(SUITED, "No node that was read reports a hypervisor.", "no hypervisor")
+        return skipped(SUITED, f"{title}, so there is no driver to judge.", "no devices", cluster)
+    return skipped(SUITED, "No node that was read reports a hypervisor.", "no hypervisor", cluster)
 
 
 def _drivers(cluster: Cluster, node: str, host: HostSetup) -> Iterator[tuple[str, str]]:

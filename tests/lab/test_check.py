@@ -28,6 +28,8 @@ NOT_WITHOUT_A_DATABASE = {
 }
 NOT_OF_THE_NODES = {"bonding", "oracle-processes", "virtualisation"}
 """The nodes have no bonds, no processes with the names of LMS, and no hypervisor of their own."""
+NOT_JUDGED = {"IC-BOND-001", "IC-DRIVER-001", "IC-PROC-001", "IC-VIRT-001"}
+"""Their codes, and the one for rings without ethtool."""
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +178,8 @@ def ipv6(cluster: Practice) -> Iterator[str]:
 
 def test_an_ipv6_network_is_probed_in_the_same_way(cluster, ipv6, tmp_path):
     words = ("--grid-home", str(tmp_path), "--network", ipv6, "--peer", "rac2")
-    assert problems(cluster.check(*words)).keys() == {"IC-GRID-007", "IC-HAIP-003", "IC-OWNER-003"}
+    left_out = {"IC-GRID-007", "IC-HAIP-003", "IC-OWNER-003", "IC-MCAST-001"}
+    assert problems(cluster.check(*words)).keys() - NOT_JUDGED == left_out
     cluster.lab("break", "switch-mtu")
     finding = problems(cluster.check(*words, "df-ping"))["IC-PATH-003"]
     assert finding.title.startswith("Jumbo frames vanish on fd00:11::/64 between rac1 and rac2, both ways.")
@@ -189,7 +192,7 @@ def test_findings_refer_to_existing_evidence(cluster):
     report = cluster.check()
     recorded = {(entry.node, entry.topic) for entry in report.journal}
     for finding in report.findings:
-        assert finding.evidence or finding.code == "RW-ENGINE-005", finding.title
+        assert finding.evidence or finding.code in ("RW-ENGINE-005", "IC-HAIP-003"), finding.title
         for reference in finding.evidence:
             assert (reference.node, reference.topic) in recorded, (finding.title, reference)
 
@@ -247,8 +250,11 @@ def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_lin
         "--grid-home", str(tmp_path), "--network", "192.168.10.0/24", "--network", NETWORK_2, "--peer", "rac2"
     )
     left_out = {f.code: f.status for f in report.findings if f.status is not Status.PASS}
-    codes = ("IC-GRID-007", "RW-ENGINE-005", "IC-HAIP-003")
-    assert left_out == dict.fromkeys(codes, Status.SKIPPED)
+    codes = ("IC-GRID-007", "RW-ENGINE-005", "IC-HAIP-003", "IC-MCAST-001")
+    assert {code: status for code, status in left_out.items() if code not in NOT_JUDGED} == dict.fromkeys(
+        codes, Status.SKIPPED
+    )
+    assert left_out.keys() >= NOT_JUDGED
 
 
 def test_the_dry_run_names_what_a_run_uses_and_does_none_of_it(cluster):
@@ -257,7 +263,8 @@ def test_the_dry_run_names_what_a_run_uses_and_does_none_of_it(cluster):
     cluster.lab("break", "switch-mtu")
     for entry in cluster.check().journal:
         if entry.topic not in ("grid home", "ssh") and not entry.topic.startswith("path "):
-            for action in entry.action.split("; "):
+            # The plan has an example for each argument, and a line for each one of a script.
+            for action in re.split("; |\n", entry.action.replace("INTERFACE", "eth1")):
                 command = re.sub(r"^(lsnrctl status) \S+$", r"\1 NAME", action.split("/bin/")[-1])
                 assert command in ran.stdout, entry.action
     for words in ("/etc/oracle/olr.loc", "BatchMode=yes", "ping -V", "/proc/net/snmp", "at most 400 packets"):

@@ -56,9 +56,10 @@ def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unr
         )
 
 
-def skipped(kind: Kind, title: str, short: str) -> Finding:
+def skipped(kind: Kind, title: str, short: str, cluster: Cluster | None = None) -> Finding:
     """Return the finding of a check that has nothing to judge: the reason as its title, and short as its subject."""
-    return kind.finding(Status.SKIPPED, title, subject=short)
+    evidence = [(node, HOST_TOPIC) for node in hosts_of(cluster)] if cluster else []
+    return kind.finding(Status.SKIPPED, title, subject=short, evidence=evidence)
 
 
 def skipped_without_hosts(kind: Kind) -> Finding:
