@@ -228,7 +228,6 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
         "link-saturation",
         "link-speed",
         "mtu-consistency",
-        "multicast",
         "neighbours",
         "nic-counters",
         "private-routes",
