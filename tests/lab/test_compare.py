@@ -17,7 +17,7 @@ from tui.cli.main import main
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
 
-SAMPLES = 12
+SAMPLES = 15
 """So many of each node and instance: enough for a verdict on what differs as much as packets per block."""
 EVERYTHING = ("node rac1", "node rac2", "instance prac1", "instance prac2", "latency ")
 
