@@ -80,7 +80,7 @@ def test_the_proposed_connect_string_works_with_a_domain_and_another_unique_name
         practice.lab("break", "instance-down", "--node", "rac1")
         reached = (*("--connect", "rac2:1521/prac_fra.practice.example", "--user", "RACWIRE", "--interval", "1"),)
         half = practice.inside(
-            "check", "--settings", str(_with_password(without, cluster)), *reached, "interconnect-in-use"
+            "check", "--settings", str(_with_password(without, cluster)), *reached, "--full", "interconnect-in-use"
         ).out  # fmt: skip
         assert "1 instance, none on rac1" in " ".join(half.split())
         assert "prac2 uses 192.168.10.0/24 and 192.168.11.0/24, through HAIP." in " ".join(half.split())
