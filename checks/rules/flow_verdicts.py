@@ -1,8 +1,9 @@
 """Rules for UDP datagrams to a closed port: what the answers of a path's source ports show, and what they do not.
 
 A link aggregation chooses a member by a hash of addresses and ports (IEEE 802.1AX, 6.2.4: each conversation stays on
-one link), so a source port always takes the same member. A kernel limits its "port unreachable" answers, so a missing
-answer counts where a small datagram from the same port is answered.
+one link), so a source port always takes the same member. A kernel limits its
+"port unreachable" answers, to all senders on a node together, so a missing answer counts where a small datagram from the same port is answered and the target's kernel did
+not count the large ones.
 """
 
 from __future__ import annotations
@@ -98,22 +99,30 @@ def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
             return FlowJudgement(probe, FlowVerdict.OTHER_HOST, (), reason)
         return FlowJudgement(probe, FlowVerdict.PASSES, fine)
     if not answered(probe):
-        return _without_answer(probe, arrivals)
+        return _without_answer(flows, probe, arrivals)
     short, dead = tuple(filter(is_short, ports)), tuple(filter(is_dead, ports))
-    if short and not any(p.answered for p in ports):
-        return FlowJudgement(probe, FlowVerdict.LARGE_LOST, short)
-    least, most = _lost_here(flows, probe)
     # A port that loses some of its datagrams takes no link that loses all, so the reason is another.
     is_mixed = any(0 < p.answered < p.sent for p in ports)
-    if short and fine and not is_mixed:
-        return FlowJudgement(probe, FlowVerdict.SHORT_MEMBER, short)
-    if dead and fine and not short and not is_mixed and most:
-        return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
+    if short and _did_not_arrive(flows, probe, sum(p.sent for p in short)):
+        if not any(p.answered for p in ports):
+            return FlowJudgement(probe, FlowVerdict.LARGE_LOST, short)
+        if fine and not is_mixed:
+            return FlowJudgement(probe, FlowVerdict.SHORT_MEMBER, short)
+    if dead and fine and not short and not is_mixed:
+        if _did_not_arrive(flows, probe, sum(p.sent + p.small_sent for p in dead)):
+            return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
+    least, most = _lost_here(flows, probe)
     silent = tuple(p for p in ports if p not in fine)
     if probe.reason:
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, probe.reason)
     if arrivals is None:
         reason = f"whether the datagrams arrived at {probe.to_node} is not known: its Udp.NoPorts could not be read"
+        return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
+    if _of_others(arrivals):
+        reason = (
+            f"{arrivals.counted} datagrams to closed ports reached {probe.to_node}, more than the {arrivals.sent} of "
+            "this check: another program, or another check, sends them too and takes a share of the answers"
+        )
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     if not most:
         # The kernel of the target counted as many datagrams as were sent: only answers are missing.
@@ -146,6 +155,20 @@ def _lost_here(flows: Flows, probe: FlowProbe) -> tuple[int, int]:
     return max(0, missing - unanswered), max(0, min(own, missing - certain))
 
 
+def _of_others(arrivals: FlowArrivals | None) -> bool:
+    """Return whether a node counted datagrams that this check did not send."""
+    return arrivals is not None and arrivals.counted > arrivals.sent
+
+
+def _did_not_arrive(flows: Flows, probe: FlowProbe, lost: int) -> bool:
+    """Return whether the counts of a path's target agree with the loss of so many of its datagrams.
+
+    Datagrams of other programs to closed ports count too, so half of the missing ones suffice. Where the count is not
+    known, a share of the kernel's answers that another sender took would look like a loss.
+    """
+    return flows.arrived(probe.to_node) is not None and 2 * _lost_here(flows, probe)[1] >= lost
+
+
 def _uncounted(flows: Flows, probe: FlowProbe) -> int:
     """Return how many datagrams to the target of a path were answered without its kernel counting them."""
     arrivals = flows.arrived(probe.to_node)
@@ -154,12 +177,11 @@ def _uncounted(flows: Flows, probe: FlowProbe) -> int:
     return sum(answered(p) for p in flows.probes if p.to_node == probe.to_node) - arrivals.counted
 
 
-def _without_answer(probe: FlowProbe, arrivals: FlowArrivals | None) -> FlowJudgement:
+def _without_answer(flows: Flows, probe: FlowProbe, arrivals: FlowArrivals | None) -> FlowJudgement:
     if arrivals is None:
         reason = f"no datagram got an answer, and {probe.to_node} does not show whether any arrived"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, reason=reason)
-    # Datagrams of other programs to closed ports count too, so half of the missing ones suffice.
-    if 2 * (arrivals.sent - arrivals.counted) < probe.datagrams:
+    if not _did_not_arrive(flows, probe, probe.datagrams):
         reason = (
             f"{arrivals.counted} of {arrivals.sent} datagrams arrived at {probe.to_node}, which does not answer those "
             f"from {probe.from_node}"
@@ -192,9 +214,16 @@ def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
         return CutVerdict.PASSES
     examined = [p for p in ports if p.full_sent]
     unanswered = not any(p.answered for p in ports)
-    if unanswered and examined and all(p.full_answered and p.sent >= LEAST_LARGE for p in examined):
+    lost = sum(p.sent for p in ports)
+    if (
+        unanswered
+        and examined
+        and all(p.full_answered and p.sent >= LEAST_LARGE for p in examined)
+        and _did_not_arrive(flows, probe, lost)
+    ):
         return CutVerdict.DROPPED
-    return CutVerdict.UNDECIDED if _lost_here(flows, probe)[1] else CutVerdict.PASSES
+    is_counted = _lost_here(flows, probe)[1] == 0 and not _of_others(flows.arrived(probe.to_node))
+    return CutVerdict.PASSES if is_counted else CutVerdict.UNDECIDED
 
 
 def contradicts_pings(there: FlowJudgement, back: FlowJudgement | None, ping: PathProbe | None) -> bool:
