@@ -47,7 +47,7 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
     """
     known = sorted(findings, key=lambda f: (f.status.gravity, f.code, f.title))
     candidates = [found for cause in causes if (found := _found(cause, cluster, known))]
-    roots, enough = _roots(cluster, candidates)
+    roots, enough = _roots(candidates)
     accounts = loss_accounts(cluster, [_for_account(f) for f in _by_share(roots, ())])
     roots = _by_share(roots, accounts)
     judged = [_shown(found, accounts) for found in roots]
@@ -81,19 +81,31 @@ def _found(cause: Cause, cluster: Cluster, findings: Sequence[Finding]) -> _Foun
     return None
 
 
-def _roots(cluster: Cluster, candidates: Sequence[_Found]) -> tuple[list[_Found], dict[str, Cause]]:
+def _roots(candidates: Sequence[_Found]) -> tuple[list[_Found], dict[str, Cause]]:
     """Return the candidates that are no effect of another, and for each of the rest the cause that is enough.
 
-    Two candidates that lead to each other stay both, unless one of them is proved and the other is not.
+    Only a candidate that is itself no effect is enough for another: where A leads to B and B to C, and A does not lead
+    to C, A and C remain. In a circle the first in rank remains. Two candidates that lead to each other stay both,
+    unless one of them has the better standing.
     """
+    roots: list[_Found] = []
     enough: dict[str, Cause] = {}
-    for found in candidates:
-        for other in candidates:
-            if other is found or not _is_effect_of(found, other):
-                continue
-            if not _is_effect_of(other, found) or _ORDER.index(other.standing) < _ORDER.index(found.standing):
-                enough.setdefault(found.cause.code, other.cause)
-    return [found for found in candidates if found.cause.code not in enough], enough
+    left = _by_share(candidates, ())
+    while left:
+        free = [one for one in left if not any(_is_below(one, other) for other in left if other is not one)] or left[:1]
+        for one in (one for one in left if one not in free):
+            if root := next((root for root in free if _is_below(one, root)), None):
+                enough[one.cause.code] = root.cause
+        roots += free
+        left = [one for one in left if one not in free and one.cause.code not in enough]
+    return roots, enough
+
+
+def _is_below(one: _Found, other: _Found) -> bool:
+    """Return whether one candidate is an effect of another, and not as much the other's cause."""
+    if not _is_effect_of(one, other):
+        return False
+    return not _is_effect_of(other, one) or _ORDER.index(other.standing) < _ORDER.index(one.standing)
 
 
 def _is_effect_of(one: _Found, other: _Found) -> bool:

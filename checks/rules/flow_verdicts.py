@@ -1,9 +1,9 @@
 """Rules for UDP datagrams to a closed port: what the answers of a path's source ports show, and what they do not.
 
 A link aggregation chooses a member by a hash of addresses and ports (IEEE 802.1AX, 6.2.4: each conversation stays on
-one link), so a source port always takes the same member. A kernel limits its
-"port unreachable" answers, to all senders on a node together, so a missing answer counts where a small datagram from the same port is answered and the target's kernel did
-not count the large ones.
+one link), so a source port always takes the same member. A kernel limits its "port unreachable" answers, to all senders
+on a node together, so a missing answer counts where a small datagram from the same port is answered and the target's
+kernel did not count the large ones.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
             return FlowJudgement(probe, FlowVerdict.LARGE_LOST, short)
         if fine and not is_mixed:
             return FlowJudgement(probe, FlowVerdict.SHORT_MEMBER, short)
-    if dead and fine and not short and not is_mixed:
-        if _did_not_arrive(flows, probe, sum(p.sent + p.small_sent for p in dead)):
-            return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
+    none_of_dead = sum(p.sent + p.small_sent for p in dead)
+    if dead and fine and not short and not is_mixed and _did_not_arrive(flows, probe, none_of_dead):
+        return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
     least, most = _lost_here(flows, probe)
     silent = tuple(p for p in ports if p not in fine)
     if probe.reason:
@@ -252,7 +252,8 @@ def is_silent(ping: PathProbe) -> bool:
 def agrees_with_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:
     """Return whether datagrams are lost where pings are lost too, so that df-ping has the finding."""
     lost_too = (FlowVerdict.LARGE_LOST, FlowVerdict.IN_PART, FlowVerdict.NONE, FlowVerdict.UNDECIDED)
-    return judgement.verdict in lost_too and ping in (Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.UNREACHABLE)
+    as_these = (Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.UNREACHABLE, Verdict.TOO_BIG)
+    return judgement.verdict in lost_too and ping in as_these
 
 
 def missed_member_percent(ports: int, members: int) -> float:

@@ -79,7 +79,7 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
         yield from (
             "",
             f"{UDP_DATAGRAMS.reads[0].how},",
-            "for each ordered pair of nodes on each private network, after the pings of the path:",
+            "for each ordered pair of nodes on each private network, beside the pings:",
             f"  {ports} x {EXAMPLE_MTU} bytes, Don't Fragment set, from {ports} source ports (never more than "
             f"{udp_plan.MOST_PORTS}), {udp_plan.AT_ONCE} at once and then one in {udp_plan.SLOW_MS / 1000:g} s",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "
@@ -89,7 +89,8 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             "  only where some get no answer: from the same source ports a small one and two to three large ones, a "
             "second apart,",
             f"    for at most {udp_plan.DOUBTS} source ports, and one from {udp_plan.CONTROLS} others",
-            f"  where full-size pings vanish: from {udp_plan.AS_THE_PINGS} source ports; where no ping passes: none",
+            f"  after the pings; for {udp_plan.DOUBTS_OF_ALL} source ports where none is answered, for none where no "
+            "ping passes",
             "  this node sends in its own process; a peer runs, through the open connection:",
             "    python3 -E -s -S -c TEXT 1000 FROM,TO,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/...",
             "  where TEXT is checks/sources/probes/udp_sender.py",

@@ -60,8 +60,14 @@ class Engine:
         self._so_far: tuple[Node | UnreadNode, ...] = ()
         """The nodes while some of them are pending; empty before their names are known."""
         self._session = Session(
-            settings, self.journal, self._progress, password=password, nodes_so_far=self._nodes_so_far
+            settings,
+            self.journal,
+            self._progress,
+            password=password,
+            nodes_so_far=self._nodes_so_far,
+            cluster_with=self._cluster_with,
         )
+        self._gathered = {g.group: asyncio.Event() for g in self._gatherers}
         self._concluded: dict[str, tuple[Finding, ...]] = {b.name: (plugin_broken(b),) for b in broken}
         self._cluster = Cluster(
             local_node=self._session.local_node,
@@ -140,18 +146,21 @@ class Engine:
         self._events.put_nowait(NodesSoFar(known))
 
     async def _work(self) -> None:
-        gathered = {g.group: asyncio.Event() for g in self._gatherers}
         async with asyncio.TaskGroup() as gathering:
-            under_way = [gathering.create_task(self._gather(g, gathered)) for g in self._gatherers]
+            under_way = [gathering.create_task(self._gather(g)) for g in self._gatherers]
             async with asyncio.TaskGroup() as judging:
                 for check in self.checks:
-                    judging.create_task(self._judge(check, gathered))
+                    judging.create_task(self._judge(check))
             for task in under_way:
                 task.cancel()  # no check waits for it any more
 
-    async def _gather(self, gatherer: Gatherer, gathered: dict[str, asyncio.Event]) -> None:
-        for before in (*gatherer.needs, *(group for group in gatherer.after if group in gathered)):
-            await gathered[before].wait()
+    async def _cluster_with(self, group: str) -> Cluster:
+        await self._gathered[group].wait()
+        return self._cluster
+
+    async def _gather(self, gatherer: Gatherer) -> None:
+        for before in (*gatherer.needs, *(group for group in gatherer.after if group in self._gathered)):
+            await self._gathered[before].wait()
         began = time.monotonic()
         self._under_way.add(gatherer.group)
         found: object
@@ -170,15 +179,15 @@ class Engine:
         self._events.put_nowait(Gathered(gatherer.group, time.monotonic() - began, problem))
         if self._so_far and not self._cluster.is_gathered("nodes"):
             self._report_so_far()  # the facts of this group, with the nodes so far
-        gathered[gatherer.group].set()
+        self._gathered[gatherer.group].set()
 
-    async def _judge(self, check: Check, gathered: dict[str, asyncio.Event]) -> None:
+    async def _judge(self, check: Check) -> None:
         for need in check.needs:
-            await gathered[need].wait()
+            await self._gathered[need].wait()
         findings = self._missing_facts(check)
         if not findings:
-            for use in (group for group in check.uses if group in gathered):
-                await gathered[use].wait()
+            for use in (group for group in check.uses if group in self._gathered):
+                await self._gathered[use].wait()
             findings = self._findings(check)
         self._concluded[check.id] = findings
         self._events.put_nowait(CheckConcluded(check.id, findings))
@@ -220,5 +229,5 @@ def needed_groups(checks: Iterable[Check], gatherers: Sequence[Gatherer] = GATHE
         group = pending.pop()
         if group not in needed and group in by_group:
             needed.add(group)
-            pending.extend(by_group[group].needs)
+            pending.extend((*by_group[group].needs, *by_group[group].awaits))
     return tuple(g.group for g in gatherers if g.group in needed)

@@ -66,6 +66,8 @@ class Gatherer:
     after: tuple[str, ...] = ()
     """Groups to wait for where the run gathers them: not for their facts, but to start together with the groups that
     need them."""
+    awaits: tuple[str, ...] = ()
+    """Groups whose facts it awaits after it has begun, by `Session.cluster_with`."""
 
 
 async def _clusterware(session: Session, cluster: Cluster) -> Clusterware | Unknown:
@@ -221,7 +223,11 @@ async def _flows(session: Session, cluster: Cluster) -> Flows | Unknown:
         return cluster.networks
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
-    pings = () if isinstance(cluster.paths, Unknown) else cluster.paths
+
+    async def pings() -> tuple[PathProbe, ...]:
+        paths = (await session.cluster_with("paths")).paths
+        return () if isinstance(paths, Unknown) else paths
+
     subnets, interval_s = public_subnets(cluster), counters_interval_s(session.settings)
     try:
         return await send_flows(
@@ -314,8 +320,8 @@ GATHERERS = (
     Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
     Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
     Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
-    # After the pings, whose results it uses; while the kernels count and the instances are sampled.
-    Gatherer("flows", ("nodes", "networks", "paths"), _flows, limit_s=200),
+    # Beside the pings, whose results it awaits before it examines what got no answer.
+    Gatherer("flows", ("nodes", "networks"), _flows, limit_s=320, awaits=("paths",)),
     Gatherer("owners", ("nodes", "networks"), _owners, limit_s=20),
     # With the instances' samples: the packets that the kernels dropped in that time may be the lost blocks.
     Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),

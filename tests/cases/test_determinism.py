@@ -39,10 +39,10 @@ def test_the_order_in_which_checks_end_has_no_influence_on_the_report(
     chance, texts = random.Random(20), set()
     judge = Engine._judge
 
-    async def late(self: Engine, check: Check, gathered: dict[str, asyncio.Event]) -> None:
+    async def late(self: Engine, check: Check) -> None:
         for _ in range(chance.randrange(40)):
             await asyncio.sleep(0)
-        await judge(self, check, gathered)
+        await judge(self, check)
 
     monkeypatch.setattr(Engine, "_judge", late)
     for _ in range(TIMES):

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from checks.change.gates import documented
 from checks.diagnosis.catalogue import CATALOGUE
+from checks.diagnosis.cause import Cause
 from checks.diagnosis.diagnose import diagnose
 from checks.diagnosis.effects import EFFECTS
 from checks.model.facts import PingSeries, Verdict
@@ -181,3 +182,29 @@ def test_a_cause_is_waived_where_all_that_it_shows_and_explains_is_waived():
     assert not diagnose(cluster(2), [lost, replace(small, waived=waived)]).hypotheses[0].is_waived
     both = [replace(small, waived=waived), replace(lost, waived=waived)]
     assert diagnose(cluster(2), both).hypotheses[0].is_waived
+
+
+def a_cause(number: int, shown_by: str, *leads_to: str) -> Cause:
+    return Cause(code=f"CAUSE-{number}", name=f"Made cause {number}", proved_by=(shown_by,), leads_to=leads_to)
+
+
+def made_roots(*causes: Cause) -> list[str]:
+    shown = [finding(cause.proved_by[0], network=NET1, nodes=("rac2",)) for cause in causes]
+    return [h.cause for h in diagnose(cluster(2), shown, causes).with_standing(Standing.PROVED, Standing.SUPPORTED)]
+
+
+def test_a_cause_that_is_an_effect_itself_is_not_enough_for_another():
+    first = a_cause(201, "IC-MTU-002", "IC-SPEED-003")
+    second = a_cause(202, "IC-SPEED-003", "IC-RPF-002")
+    third = a_cause(203, "IC-RPF-002")
+    assert set(made_roots(first, second, third)) == {"CAUSE-201", "CAUSE-203"}
+    assert made_roots(second, third) == ["CAUSE-202"]
+
+
+def test_of_causes_that_lead_to_each_other_in_a_circle_the_first_remains():
+    circle = (
+        a_cause(201, "IC-MTU-002", "IC-SPEED-003"),
+        a_cause(202, "IC-SPEED-003", "IC-RPF-002"),
+        a_cause(203, "IC-RPF-002", "IC-MTU-002"),
+    )
+    assert made_roots(*circle) == ["CAUSE-201", "CAUSE-203"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import FlowPort, Node, Port, PrivateNetwork
+from checks.model.facts import FlowPort, Node, PathProbe, Port, PrivateNetwork, Verdict
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.sources.kernel_files import CLOSED_PORTS, UDP_ENDS
@@ -35,6 +35,7 @@ from checks.sources.probes.udp_plan import (
     with_later,
     word,
 )
+from tests.fixtures.clusters import path as pinged_path
 
 ENDS = """\
 /usr/bin/python3
@@ -292,9 +293,13 @@ class FakeSession:
 NODES = (Node("rac1", "ssh"), Node("rac2", "ssh"))
 
 
+async def no_pings() -> tuple[PathProbe, ...]:
+    return ()
+
+
 async def test_a_healthy_run_sends_one_datagram_for_each_source_port() -> None:
     session = FakeSession()
-    flows = await send_flows([network()], NODES, (), session, interval_s=30)
+    flows = await send_flows([network()], NODES, no_pings, session, interval_s=30)
     assert [p.datagrams for p in flows.probes] == [12, 12]
     assert {p.destination_port for p in flows.probes} == {6947}
     assert [len(shell.commands) for shell in session.shells.values()] == [1, 1]
@@ -302,7 +307,7 @@ async def test_a_healthy_run_sends_one_datagram_for_each_source_port() -> None:
 
 
 async def test_silent_ports_are_examined_and_the_arrivals_counted() -> None:
-    flows = await send_flows([network()], NODES, (), FakeSession(loses=True), interval_s=30)
+    flows = await send_flows([network()], NODES, no_pings, FakeSession(loses=True), interval_s=30)
     silent = [p for p in flows.probes[0].ports if p.small_sent]
     assert len(silent) == 6
     assert all((p.sent, p.answered, p.small_sent, p.small_answered) == (3, 0, 1, 1) for p in silent)
@@ -311,7 +316,7 @@ async def test_silent_ports_are_examined_and_the_arrivals_counted() -> None:
 
 async def test_a_peer_without_python_is_not_examined_with_the_reason() -> None:
     session = FakeSession(ENDS.replace("/usr/bin/python3\n", ""))
-    flows = await send_flows([network()], NODES, (), session, interval_s=5)
+    flows = await send_flows([network()], NODES, no_pings, session, interval_s=5)
     assert flows.probes[0].reason == "rac1 has no Python in /usr/bin, so it cannot send datagrams"
     assert all(not shell.commands for shell in session.shells.values())
 
@@ -319,13 +324,33 @@ async def test_a_peer_without_python_is_not_examined_with_the_reason() -> None:
 async def test_two_networks_in_one_subnet_get_no_datagram() -> None:
     twin = msgspec.structs.replace(network(), name="eth1 192.168.11.0/24", interface="eth1")
     session = FakeSession()
-    flows = await send_flows([network(), twin], NODES, (), session, interval_s=5)
+    flows = await send_flows([network(), twin], NODES, no_pings, session, interval_s=5)
     assert all("share 192.168.11.0/24" in p.reason for p in flows.probes)
     assert all(not shell.commands for shell in session.shells.values())
 
 
 async def test_nothing_is_sent_where_a_public_network_overlaps() -> None:
     session = FakeSession()
-    flows = await send_flows([network()], NODES, (), session, interval_s=5, public_subnets=["192.168.0.0/16"])
+    flows = await send_flows([network()], NODES, no_pings, session, interval_s=5, public_subnets=["192.168.0.0/16"])
     assert all("overlaps the public network" in p.reason for p in flows.probes)
     assert all(not shell.commands for shell in session.shells.values())
+
+
+async def test_no_missing_answer_is_examined_before_the_pings_are_known() -> None:
+    session, pings = FakeSession(loses=True), asyncio.get_running_loop().create_future()
+
+    async def pinged() -> tuple[PathProbe, ...]:
+        assert [len(shell.commands) for shell in session.shells.values()] == [1, 1]
+        return await pings
+
+    run = asyncio.create_task(send_flows([network()], NODES, pinged, session, interval_s=5))
+    pings.set_result(
+        [
+            pinged_path(network(), "rac1", "rac2", Verdict.UNREACHABLE),
+            pinged_path(network(), "rac2", "rac1", Verdict.BLACK_HOLE),
+        ]
+    )
+    there, back = (await run).probes
+    assert (there.reason, {p.small_sent for p in there.ports}) == ("no ping of any size passes", {0})
+    assert (back.reason, {p.small_sent for p in back.ports}) == ("", {0, 1})
+    assert [len(shell.commands) for shell in session.shells.values()] == [1, 2]

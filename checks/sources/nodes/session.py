@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
-from checks.model.facts import Node, UnreadNode
+from checks.model.facts import Cluster, Node, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.sources.database.connections import Connections
@@ -21,6 +21,9 @@ from checks.sources.registry import SSH
 
 ReportNodes = Callable[[tuple[Node | UnreadNode, ...]], None]
 """Receives all nodes of the cluster while some of them are pending; called again after each answer."""
+
+ClusterWith = Callable[[str], Awaitable[Cluster]]
+"""Returns the cluster once a group of its facts has been gathered."""
 
 
 class Session:
@@ -34,6 +37,7 @@ class Session:
         *,
         password: Secret | None = None,
         nodes_so_far: ReportNodes | None = None,
+        cluster_with: ClusterWith | None = None,
     ) -> None:
         self.settings = settings
         self.journal = journal
@@ -41,6 +45,7 @@ class Session:
         self.databases = Connections(settings.database, password, journal, lambda: self.local_node)
         self._progress = progress
         self._nodes_so_far = nodes_so_far
+        self._cluster_with = cluster_with
         self._shells: dict[str, asyncio.Task[Shell]] = {}
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
@@ -52,6 +57,15 @@ class Session:
         """Report the nodes while some of them are pending."""
         if self._nodes_so_far is not None:
             self._nodes_so_far(nodes)
+
+    async def cluster_with(self, group: str) -> Cluster:
+        """Wait for a group of facts that the run gathers at the same time, and return the cluster with it.
+
+        Raises LookupError outside a run.
+        """
+        if self._cluster_with is None:
+            raise LookupError(f"no run gathers {group} beside")
+        return await self._cluster_with(group)
 
     async def shell(self, node: str) -> Shell:
         """The shell on a node, opened at the first call.

@@ -2,12 +2,15 @@
 
 Pings have no ports, so they show one flow; a link aggregation, a filter or a policer can treat UDP otherwise. All nodes
 send at the same time, each one process for all of its paths. Nothing is sent to a port that could have a socket.
+
+The first datagrams of all paths are sent while the paths are pinged: one after the other would double the time of a run
+over many nodes. Those that examine a missing answer wait for the pings, which often show the reason.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 
@@ -32,7 +35,6 @@ from checks.sources.probes.probe_hosts import ProbeSession
 from checks.sources.probes.safety import assert_private, public_overlap, two_owners
 from checks.sources.probes.udp_plan import (
     ANSWER_MS,
-    AS_THE_PINGS,
     Datagram,
     DatagramAnswer,
     UdpEnds,
@@ -56,7 +58,10 @@ _WITHOUT = {
     Verdict.LOCAL_MTU: "the sender's own kernel refuses full-size packets",
     Verdict.TOO_BIG: "a router refuses full-size packets",
 }
-"""The results of pings after which datagrams would show nothing more."""
+"""The results of pings after which more datagrams would show nothing more."""
+
+Pings = Callable[[], Awaitable[Sequence[PathProbe]]]
+"""The results of the pings, as soon as they are known."""
 
 
 @dataclass(slots=True)
@@ -64,7 +69,6 @@ class _Flow:
     """A path, and its datagrams so far."""
 
     path: Path
-    ping: Verdict | None
     offset_ms: int = 0
     port: int = 0
     ports: tuple[FlowPort, ...] = ()
@@ -89,7 +93,7 @@ class _Flow:
 async def send_flows(
     networks: Sequence[PrivateNetwork],
     nodes: Sequence[Node | UnreadNode],
-    pings: Sequence[PathProbe],
+    pings: Pings,
     session: ProbeSession,
     *,
     interval_s: float,
@@ -98,24 +102,22 @@ async def send_flows(
     """Send the datagrams of every path. Raises UnsafePathError, and sends nothing, for a path that would leave the
     private networks."""
     subnets = tuple(public_subnets)
-    verdicts = {(p.network, p.from_node, p.to_node): p.verdict for p in pings}
     flows: list[_Flow] = []
     for number, path in enumerate(all_paths(networks)):
-        flow = _Flow(path, verdicts.get((path.network.name, path.source.node, path.destination.node)))
         # Spread over the time between two datagrams, since a kernel limits its answers to all senders too.
-        flow.offset_ms = number * 7 % 500
-        if reason := public_overlap(path.network, subnets) or two_owners(path) or _why_not(flow):
+        flow = _Flow(path, offset_ms=number * 7 % 500)
+        if reason := public_overlap(path.network, subnets) or two_owners(path) or _why_not(path):
             flow.reason = reason
         else:
             assert_private(path, subnets)
         flows.append(flow)
-    return await _FlowRun(flows, nodes, session).run(ports_within(interval_s))
+    return await _FlowRun(flows, nodes, session).run(ports_within(interval_s), pings)
 
 
-def _why_not(flow: _Flow) -> str:
-    if flow.path.subnet_is_shared:
-        return f"two private networks share {flow.path.network.subnet}, so an address does not determine the way"
-    return _WITHOUT.get(flow.ping, "") if flow.ping else ""
+def _why_not(path: Path) -> str:
+    if path.subnet_is_shared:
+        return f"two private networks share {path.network.subnet}, so an address does not determine the way"
+    return ""
 
 
 _Take = Callable[[_Flow, Sequence[DatagramAnswer]], None]
@@ -131,15 +133,15 @@ class _FlowRun:
         self._shells: dict[str, Shell] = {}
         self._sent: dict[str, int] = {}
 
-    async def run(self, most_ports: int) -> Flows:
+    async def run(self, most_ports: int, pings: Pings) -> Flows:
         open_flows = [f for f in self._flows if not f.reason]
         names = list(dict.fromkeys(port.node for f in open_flows for port in (f.path.source, f.path.destination)))
         before = await self._ends(names)
         for flow in open_flows:
             self._choose(flow, before)
-            few = flow.ping is Verdict.BLACK_HOLE
-            flow.planned = first_datagrams(flow.path, AS_THE_PINGS if few else most_ports)
+            flow.planned = first_datagrams(flow.path, most_ports)
         await self._send([f for f in open_flows if not f.reason], before, self._first)
+        self._end_after(await pings())
         after = await self._ends(names)
         doubtful = [f for f in open_flows if not f.reason and any(map(is_silent, f.ports))]
         for flow in doubtful:
@@ -150,6 +152,14 @@ class _FlowRun:
             await self._send(doubtful, after, self._later)
             after = await self._ends(names)
         return Flows(tuple(f.probe() for f in self._flows), tuple(self._arrivals(before, after)))
+
+    def _end_after(self, pings: Sequence[PathProbe]) -> None:
+        """End the paths on which pings show that more datagrams would show nothing more."""
+        verdicts = {(p.network, p.from_node, p.to_node): p.verdict for p in pings}
+        for flow in (f for f in self._flows if not f.reason and any(map(is_silent, f.ports))):
+            path = flow.path
+            verdict = verdicts.get((path.network.name, path.source.node, path.destination.node))
+            flow.reason = _WITHOUT.get(verdict, "") if verdict else ""
 
     def _choose(self, flow: _Flow, ends: Mapping[str, UdpEnds]) -> None:
         here, there = flow.path.source.node, flow.path.destination.node

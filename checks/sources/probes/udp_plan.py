@@ -30,8 +30,8 @@ DOUBTS = 6
 """Most source ports without an answer that are examined with more datagrams."""
 CONTROLS = 3
 """Most source ports with an answer that send a second time while others are examined."""
-AS_THE_PINGS = 3
-"""Source ports where full-size pings vanish too."""
+DOUBTS_OF_ALL = 3
+"""Source ports that are examined where none has an answer."""
 BLOCK_PAYLOAD = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES
 
 
@@ -96,7 +96,7 @@ def doubtful(ports: Sequence[FlowPort]) -> list[int]:
     silent = [slot for slot, port in enumerate(ports) if is_silent(port)]
     cut = [slot for slot in silent if not ports[slot].whole]
     whole = [slot for slot in silent if ports[slot].whole]
-    most = AS_THE_PINGS if len(silent) == len(ports) else DOUBTS
+    most = DOUBTS_OF_ALL if len(silent) == len(ports) else DOUBTS
     return sorted([*whole[: most - min(len(cut), 2)], *cut[:2]])
 
 
