@@ -27,6 +27,8 @@ class Cause:
     leads_to: tuple[str, ...] = ()
     """The codes, or starts of codes (`IC-PATH-`), of findings that the cause produces at its place, in addition to what
     the database and Clusterware suffer from any cause."""
+    proof_leads_to: tuple[str, ...] = ()
+    """The codes that the cause produces too, and that count only where it is proved: other causes do so more often."""
     hinted_by: tuple[str, ...] = ()
     """The codes of findings that make the cause possible, such as counts of the past, which need not be of now."""
     cleared_by: tuple[str, ...] = ()

@@ -76,7 +76,8 @@ def _found(cause: Cause, cluster: Cluster, findings: Sequence[Finding]) -> _Foun
         if shown := tuple(f for f in findings if f.code in codes and f.status in FAULTS):
             also = tuple(f for f in findings if f.code in cause.supported_by and f.status in FAULTS and f not in shown)
             faults = [f for f in findings if f.status in (*FAULTS, Status.UNKNOWN)]
-            explained = tuple(f for f in faults if explains(cluster, cause, shown, f))
+            leads_to = (*cause.leads_to, *(cause.proof_leads_to if standing is Standing.PROVED else ()))
+            explained = tuple(f for f in faults if explains(cluster, leads_to, shown, f))
             return _Found(cause, standing, shown, (*explained, *(f for f in also if f not in explained)))
     return None
 

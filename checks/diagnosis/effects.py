@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from checks.diagnosis.cause import Cause
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import FAULTS, Finding
 from checks.model.known_instances import active, node_of
@@ -38,9 +37,9 @@ def is_of_logs(findings: Sequence[Finding]) -> bool:
     return all(finding.code.startswith("IC-LOG-") for finding in findings)
 
 
-def explains(cluster: Cluster, cause: Cause, shown: Sequence[Finding], finding: Finding) -> bool:
-    """Return whether a cause, shown by these findings, explains another finding."""
-    leads = is_effect(finding) or finding.code.startswith(cause.leads_to or ("-",))
+def explains(cluster: Cluster, leads_to: tuple[str, ...], shown: Sequence[Finding], finding: Finding) -> bool:
+    """Return whether a cause that leads to these codes, shown by these findings, explains another finding."""
+    leads = is_effect(finding) or finding.code.startswith(leads_to or ("-",))
     return leads and finding not in shown and any(_is_near(cluster, f, finding) for f in shown)
 
 

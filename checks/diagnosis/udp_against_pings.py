@@ -107,6 +107,9 @@ def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
     ways = {way for p in ill for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
     if not ill or not all(_is_silent_below(cluster, finding.network, way) for way in ways):
         return finding  # pings between the private addresses pass, so ICMP is not the reason
+    below = [p for p in _paths_of(cluster) if p.network == finding.network and (p.from_node, p.to_node) in ways]
+    if not all(_may_carry_blocks(cluster, path) for path in below):
+        return finding
     if not all(_flows_without_loss(cluster, network, way, 1.0, loads) for way in ways):
         return finding
     place = between(ways, [port.node for port in network.ports], complete=False)
@@ -121,9 +124,12 @@ def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
 
 def _is_silent_below(cluster: Cluster, network: str, way: tuple[str, str]) -> bool:
     """Return whether pings fail between the private addresses of two nodes, too."""
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    here = [p for p in paths if p.network == network and {p.from_node, p.to_node} == set(way)]
+    here = [p for p in _paths_of(cluster) if p.network == network and {p.from_node, p.to_node} == set(way)]
     return any(p.verdict is not Verdict.PASSES for p in here)
+
+
+def _paths_of(cluster: Cluster) -> Sequence[PathProbe]:
+    return () if isinstance(cluster.paths, Unknown) else cluster.paths
 
 
 def _remark(finding: Finding, title: str, why: str) -> Finding:
@@ -155,9 +161,9 @@ def _flows(cluster: Cluster) -> FlowsByPath:
 
 def _paths(cluster: Cluster, finding: Finding) -> Sequence[PathProbe]:
     verdict = _VERDICTS.get(finding.code)
-    if verdict is None or isinstance(cluster.paths, Unknown) or finding.status is Status.INFO:
+    if verdict is None or finding.status is Status.INFO:
         return ()
-    here = [p for p in cluster.paths if p.network == finding.network]
+    here = [p for p in _paths_of(cluster) if p.network == finding.network]
     once = lost_once(here) if verdict is Verdict.LOSS else []
     return [p for p in here if p.verdict is verdict or p in once]
 

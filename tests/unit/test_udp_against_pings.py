@@ -159,3 +159,11 @@ def test_blocks_outweigh_pings_between_haip_addresses():
     for built in (haip_silent(activity=losing(2, 3, {1: 3})), msgspec.structs.replace(haip_silent(), paths=passing)):
         (found,) = outweigh(built, [f for f in haip_path.run(built) if f.code == "IC-HAIP-002"])
         assert found.status is Status.FAIL
+
+
+def test_blocks_do_not_outweigh_haip_pings_where_the_sender_refuses_datagrams():
+    barred = FlowPort(0, 8972, sent=0, error="EPERM")
+    ends = ("192.168.11.0/24", "rac1", "rac2", "192.168.11.1", "192.168.11.2", 9000, 6947)
+    built = msgspec.structs.replace(haip_silent(), flows=Flows((FlowProbe(*ends, (barred,)),)))
+    (found,) = outweigh(built, [f for f in haip_path.run(built) if f.code == "IC-HAIP-002"])
+    assert found.status is Status.FAIL

@@ -53,6 +53,8 @@ BETWEEN_NODES = (
         proved_by=("IC-FLOW-009",),
         supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008", "IC-FLOW-013"),
         leads_to=(*LOSES_ALL, "IC-REASM-002"),
+        # A filter that drops by size drops pings of that size too; by itself such a loss is that of a switch port.
+        proof_leads_to=("IC-PATH-003",),
         hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-FLOW-012", "IC-PATH-007"),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "

@@ -140,14 +140,15 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
 def _filter_steps(judged: Judged) -> tuple[Remedy, ...]:
     own = {j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}
     nodes = sorted(own or {j.probe.to_node for j in judged})
-    return (
-        Remedy(
-            "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
-            ("systemctl is-active firewalld nftables iptables", "firewall-cmd --get-active-zones", "nft list ruleset"),
-            f"root on {listed(nodes)}",
-        ),
-        Remedy("Ask the network team for filters (ACLs) and policers on the ports and the VLAN of the network."),
+    on_nodes = Remedy(
+        "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
+        ("systemctl is-active firewalld nftables iptables", "firewall-cmd --get-active-zones", "nft list ruleset"),
+        f"root on {listed(nodes)}",
     )
+    if own:  # the packets never reached a switch
+        return (on_nodes,)
+    ask = Remedy("Ask the network team for filters (ACLs) and policers on the ports and the VLAN of the network.")
+    return (on_nodes, ask)
 
 
 def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
@@ -181,6 +182,7 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
     title = f"A packet filter refuses UDP datagrams on {{}} {{}}: {listed(by)} answers."
     if own := sorted({j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}):
         title = f"A packet filter of {listed(own)} refuses to send UDP datagrams on {{}} {{}}."
+        counts = []  # of the datagrams that the filter let pass
     return flow_finding(
         REFUSED, harm(cluster), (cluster, network, judged), title,
         "filter refuses UDP", more=says or counts, expected="Port unreachable, from the kernel of the target",

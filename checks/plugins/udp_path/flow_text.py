@@ -39,9 +39,10 @@ def _lines(judged: Judged) -> tuple[str, ...]:
 
 def _line(judged: FlowJudgement) -> str:
     ports = whole(judged.probe)
-    parts = [
+    answers = (
         f"{sum(map(is_fine, ports))} of {counted(len(ports), 'source port')} got an answer to each full-size datagram"
-    ]
+    )
+    parts = [answers] if ports else []
     again = [p for p in ports if p.small_sent]
     if again:
         large, answered = sum(p.sent for p in again), sum(p.answered for p in again)
