@@ -6,10 +6,11 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Interface, Node, PrivateNetwork, Route, Unknown
+from checks.model.facts import Cluster, Flows, Interface, Node, PrivateNetwork, Route, Unknown
 from checks.model.finding import FAULTS, Finding, Remedy, Status
-from checks.model.wording import listed
+from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.flow_verdicts import answered, judge_flow
 from checks.rules.node_counts import sysctl
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
@@ -46,20 +47,29 @@ ASTRAY = Kind(
     "may return over the right one: rp_filter drops such packets, and one link carries the load of two.",
     ("MOS 1210883.1", "ip-route(8)"),
 )
+NO_ROUTE = Kind(
+    "IC-ROUTE-006",
+    "A node has no route to a private network",
+    "The NIC is up and has its address, but packets for the peers take the default route, or the kernel refuses them. "
+    "Packets of the peers arrive and get no answer. A ping that is bound to the NIC does not need the route.",
+    ("ip-route(8)",),
+)
 
 
 @check(
     "private-routes",
     question="Do the routes of the nodes keep the private networks private?",
     needs=("nodes", "networks"),
-    kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS, ASTRAY),
+    uses=("flows",),
+    kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS, ASTRAY, NO_ROUTE),
 )
 def private_routes(cluster: Cluster) -> Iterator[Finding]:
     """Judges the default route, the routes in the range of HAIP, and forwarding, on each node with a private NIC.
 
     A default route over a private NIC is a warning. So is a route for addresses in 169.254.0.0/16 whose own MTU is
     smaller than that of its private NIC, and net.ipv4.ip_forward of 1. A route that takes the packets for a peer's
-    private address away from the NIC of its network is a failure. Where the node has a bridge of its own,
+    private address away from the NIC of its network is a failure, and so is a private network without a route, unless
+    UDP datagrams to it were answered: a rule can point to another table. Where the node has a bridge of its own,
     containers or virtual machines need forwarding; that is reported for information. Routes for the private subnets
     themselves are judged by mtu-consistency and df-ping.
     """
@@ -182,14 +192,15 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
     for interface, network in _ports(cluster, node).items():
         if sum(n.subnet == network.subnet for n in networks) > 1:
             continue  # interfaces finds two networks in one subnet, where one route serves both
-        if not any((r.destination, r.interface) == (network.subnet, interface) for r in node.routes):
-            continue  # the route of the subnet is another's, and interfaces finds why
+        if not _should_have_route(node, interface, network):
+            continue  # interfaces finds why
         taken = [
             (port, route)
             for port in network.ports
             if port.node != node.name and (route := _route_to(node, port.ip)) and route.interface != interface
         ]
         if not taken:
+            yield from _without_route(cluster, node, interface, network)
             continue
         peers, others = [port.node for port, _ in taken], listed(dict.fromkeys(route.interface for _, route in taken))
         yield ASTRAY.finding(
@@ -208,7 +219,10 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
                 ),
                 Remedy(
                     "Remove the route here and in the configuration of that service.",
-                    tuple(dict.fromkeys(f"ip route del {_words(route)}" for _, route in taken)),
+                    (
+                        *dict.fromkeys(f"ip route del {_words(route)}" for _, route in taken),
+                        *(() if _is_connected(node, interface, network) else (_own_route(node, interface, network),)),
+                    ),
                     f"root on {node.name}",
                     is_change=True,
                 ),
@@ -220,13 +234,72 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
         )
 
 
+def _is_connected(node: Node, interface: str, network: PrivateNetwork) -> bool:
+    return any((r.destination, r.interface) == (network.subnet, interface) for r in node.routes)
+
+
+def _should_have_route(node: Node, interface: str, network: PrivateNetwork) -> bool:
+    """Return whether a NIC is up and has an address with the netmask of its network, so its kernel made a route."""
+    nic = node.interface(interface)
+    if nic is None or not nic.is_up or not node.routes:
+        return _is_connected(node, interface, network)
+    subnets = {str(ipaddress.ip_network(f"{a.ip}/{a.prefix_length}", strict=False)) for a in nic.addresses}
+    return network.subnet in subnets
+
+
+def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:
+    port = network.port(node.name)
+    source = f" src {port.ip}" if port else ""
+    return f"ip route replace {network.subnet} dev {interface} proto kernel scope link{source}"
+
+
+def _without_route(cluster: Cluster, node: Node, interface: str, network: PrivateNetwork) -> Iterator[Finding]:
+    peers = [port for port in network.ports if port.node != node.name]
+    if not peers or any(_route_to(node, port.ip) for port in peers) or _is_connected(node, interface, network):
+        return
+    flows = cluster.flows if isinstance(cluster.flows, Flows) else Flows()
+    here = [p for p in flows.probes if (p.from_node, p.network) == (node.name, network.name)]
+    if any(map(answered, here)):
+        return  # a rule leads to a route in another table
+    yield NO_ROUTE.finding(
+        Status.FAIL if here else Status.WARN,
+        f"{node.name} has no route to {network.subnet} of {interface}{'' if here else ' in its main table'}.",
+        subject=f"{node.name}: no route to {network.subnet}",
+        data={"interface": interface, "peers": len(peers)},
+        seen=(
+            f"{node.name}: {interface} is up with an address in {network.subnet}; its "
+            f"table of {counted(len(node.routes), 'route')} does not cover that network",
+            *some([f"{p.from_node} -> {p.to_node}: UDP datagrams: {judge_flow(p, flows).reason}" for p in here]),
+        ),
+        expected=(f"The route of {network.subnet} over {interface}",),
+        next=[
+            Remedy(
+                "Find out which program removed the route, and whether a rule points to another table.",
+                (f"ip route get {peers[0].ip}", "ip rule show", "ip route show table all"),
+                f"any user on {node.name}",
+            ),
+            Remedy(
+                "Restore the route.", (_own_route(node, interface, network),), f"root on {node.name}", is_change=True
+            ),
+        ],
+        evidence=[(node.name, "routes"), (node.name, "interfaces")],
+        network=network.name,
+        nodes=[node.name],
+        extent=(len(peers), "peers"),
+    )
+
+
 def _route_to(node: Node, ip: str) -> Route | None:
-    """Return the route that the kernel uses: the most specific one, then the lowest metric, then the first one."""
+    """Return the route that the kernel uses, unless it is the default route.
+
+    That is the most specific one, then the one with the lowest metric, then the first one.
+    """
     host = ipaddress.ip_address(ip)
     found = [
         (-network.prefixlen, route.metric, route)
         for route in node.routes
         if (network := _network_of(route.destination)) and node.interface(route.interface) and host in network
+        if network.prefixlen > 0
     ]
     return min(found, key=lambda one: one[:2])[2] if found else None
 

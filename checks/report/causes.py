@@ -188,10 +188,13 @@ def _showing(report: Report, cause: Hypothesis) -> list[Finding]:
 
 
 def _explained(report: Report, alike: Sequence[Hypothesis]) -> list[Finding]:
-    """Return the effects, and the further problems at the same place that the catalogue has under the same cause."""
-    faults = [f for f in report.findings if f.status in FAULTS and not f.waived]
+    """Return the effects, and the further problems at the same place that the catalogue has under the same cause.
+
+    Among the effects are paths that are UNKNOWN because of the cause.
+    """
+    faults = [f for f in report.findings if f.status in PROBLEMS and not f.waived]
     effects = {title for cause in alike for title in cause.explains}
-    kin = [f for cause in alike for f in _at_its_place(cause, faults)]
+    kin = [f for cause in alike for f in _at_its_place(cause, faults) if f.status in FAULTS]
     return worst_first([f for f in faults if f.title in effects or any(f is other for other in kin)])
 
 

@@ -59,7 +59,8 @@ class NeighbourEntry:
 def neighbour_entries(cluster: Cluster) -> tuple[NeighbourEntry, ...]:
     """Return the entries for private addresses of peers that one node has, those in use after the pings first.
 
-    Left out are the addresses that several nodes have, and peers with two private NICs in one subnet, where each NIC
+    Left out are the addresses that several nodes have, entries on another NIC than that of the network, which a route
+    makes (private-routes), and peers with two private NICs in one subnet, where each NIC
     answers for all addresses (ip-sysctl, arp_ignore).
     """
     found = {(e.node, e.ip): e for e in _entries(cluster)}
@@ -84,6 +85,9 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
         if ip not in owners or not mac or state in _NO_ANSWER:
             continue
         network, peer, nic = owners[ip]
+        own = network.port(name)
+        if own and interface != own.interface and not ip.startswith("169.254."):
+            continue
         if peer.name != name:
             whose, other = _whose(peer, nic, mac.casefold(), state)
             if whose is Whose.OTHER_NIC and _has_two_in_subnet(cluster, network):

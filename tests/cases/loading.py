@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import tomllib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -110,6 +111,17 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
             fields["addresses"] = tuple(_address(text) for text in self.addresses)
         base = old or interface(self.name, "")
         return msgspec.structs.replace(base, **{key: value for key, value in fields.items() if value is not None})
+
+
+def _connected(routes: tuple[Route, ...], nic: Interface) -> tuple[Route, ...]:
+    """Return the routes as a kernel has them after the addresses of a NIC changed."""
+    others = tuple(r for r in routes if r.interface != nic.name or not r.source)
+    own = {
+        str(ipaddress.ip_network(f"{a.ip}/{a.prefix_length}", strict=False)): a.ip
+        for a in nic.addresses
+        if ":" not in a.ip
+    }
+    return (*others, *(Route(subnet, nic.name, source=ip) for subnet, ip in own.items() if nic.is_up))
 
 
 def _address(text: str) -> Address:
@@ -297,6 +309,8 @@ class Make(_Table, frozen=True, kw_only=True):
                 others = tuple(new if i.name == declared.name else i for i in built.interfaces)
                 added = () if built.interface(declared.name) else (new,)
                 built = msgspec.structs.replace(built, interfaces=(*others, *added))
+                if declared.addresses is not None:
+                    built = msgspec.structs.replace(built, routes=_connected(built.routes, new))
         for route in self.route:
             if built.name in _several(route.node):
                 new_route = Route(

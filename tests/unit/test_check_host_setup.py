@@ -8,6 +8,9 @@ import pytest
 from checks.model.facts import (
     Address,
     FirewalldZone,
+    FlowPort,
+    FlowProbe,
+    Flows,
     HostSetup,
     MissingRight,
     NodeMemory,
@@ -156,6 +159,28 @@ def test_a_node_without_a_public_network_may_have_its_default_route_on_a_private
     private = tuple(i for i in second.interfaces if i.name != "eth0")
     built = on_routes(Route("default", "eth1", "192.168.10.254"), interfaces=private)
     assert found(private_routes, built) == []
+
+
+ENDS = ("192.168.11.0/24", "rac1", "rac2", "192.168.11.1", "192.168.11.2", 9000, 6947)
+REFUSED_HERE = FlowPort(0, 8972, sent=0, error="ENETUNREACH")
+
+
+@pytest.mark.parametrize(
+    ("port", "expected"),
+    [
+        (REFUSED_HERE, [(Status.FAIL, "IC-ROUTE-006")]),
+        (FlowPort(40000, 8972, answered=1), []),  # a rule leads to another table
+        (None, [(Status.WARN, "IC-ROUTE-006")]),
+    ],
+)
+def test_a_private_network_without_a_route_is_a_failure_unless_datagrams_pass(port, expected):
+    first = node(1)
+    bare = replaced(first, routes=tuple(r for r in first.routes if r.interface != "eth2"))
+    built = replaced(cluster([bare, node(2)]), flows=Flows((FlowProbe(*ENDS, (port,)),) if port else ()))
+    assert found(private_routes, built) == expected
+    down = tuple(replaced(i, operational_state="down") if i.name == "eth2" else i for i in bare.interfaces)
+    assert found(private_routes, cluster([replaced(bare, interfaces=down), node(2)])) == []
+    assert found(private_routes, cluster([replaced(first, routes=()), node(2)])) == []
 
 
 def test_forwarding_is_a_warning_unless_the_node_has_a_bridge_of_its_own():
