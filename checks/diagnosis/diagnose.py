@@ -148,6 +148,7 @@ def _shown(found: _Found, accounts: Sequence[LossAccount]) -> Hypothesis:
     return msgspec.structs.replace(
         _of(found.cause, found.standing, tuple(f.title for f in shown)),
         headline=shown[0].title,
+        data=shown[0].data,
         places=tuple(dict.fromkeys(f.subject for f in shown if f.subject)),
         nodes=tuple(dict.fromkeys(node for f in shown for node in f.nodes)),
         networks=tuple(dict.fromkeys(f.network for f in shown if f.network)),

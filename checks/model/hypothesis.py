@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.model.finding import Remedy
+from checks.model.finding import Remedy, Scalar
 
 
 class Standing(StrEnum):
@@ -45,6 +45,8 @@ class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     networks: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()
     """The titles of the findings that are effects of this cause."""
+    data: dict[str, Scalar] = msgspec.field(default_factory=dict)
+    """The amounts and limits of the finding that shows the cause, `path_mtu_bytes`; empty where none was found."""
     lost_blocks: int | None = None
     """The lost blocks that this cause explains; None where they were not counted."""
     is_waived: bool = False

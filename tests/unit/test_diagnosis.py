@@ -167,11 +167,11 @@ def test_two_causes_at_one_place_stay_two_where_neither_leads_to_the_other():
 
 
 def test_an_effect_never_stands_before_its_cause():
-    down = finding("IC-IFACE-004", network=NET1, nodes=("rac2",))
+    down = replace(finding("IC-IFACE-004", network=NET1, nodes=("rac2",)), data={"peers": 2})
     silent = finding("IC-PATH-006", network=NET1, nodes=("rac2",))
     other = finding("IC-USE-006", Status.WARN, nodes=("rac2",))
     first = diagnose(cluster(3), [silent, other, down]).hypotheses[0]
-    assert (first.cause, first.headline) == ("CAUSE-37", down.title)
+    assert (first.cause, first.headline, first.data) == ("CAUSE-37", down.title, {"peers": 2})
     assert set(first.explains) == {silent.title, other.title}
 
 
