@@ -73,7 +73,7 @@ CHECKS = (
         "whole",
         "Enter",
         "Show the cause or the finding at full width, with what racwire read and sent for it.",
-        "whole",
+        "open",
     ),
     Action("right", "fold(False)", "→", "Unfold the cause: show its findings.", "unfold"),
     Action("left", "fold(True)", "←", "Fold the cause: hide its findings."),
