@@ -20,8 +20,15 @@ from checks.rules.cache_fusion import lost, received
 LEAST_LARGE = 3
 """Large datagrams that one source port must lose, without one answer."""
 
-OWN_FILTER = ("EPERM", "EACCES")
-"""Errors of sending with which the sender's own packet filter drops a datagram (send(2): EPERM of netfilter)."""
+OWN_FILTER = ("EPERM",)
+"""Errors of sending with which the sender's own packet filter drops a datagram (netfilter)."""
+NO_ROUTE = {
+    "EINVAL": "a route of type blackhole",
+    "EHOSTUNREACH": "a route of type unreachable",
+    "EACCES": "a route or rule of type prohibit",
+    "ENETUNREACH": "the absence of a route",
+}
+"""Errors of sending with which the sender's routes refuse a datagram, and what returns them (ip-route(8))."""
 CHANCE = 0.01
 """Datagrams contradict the loss of pings where they would all pass less often than this at the same loss."""
 
@@ -35,6 +42,7 @@ class FlowVerdict(StrEnum):
     LARGE_LOST = "every source port loses every full-size datagram"
     NONE = "no datagram arrives"
     REFUSED = "a filter refuses the datagrams"
+    NO_ROUTE = "the sender's routes refuse the datagrams"
     OTHER_HOST = "answered, and not by the target"
     IN_PART = "lost in part"
     UNDECIDED = "not decided"
@@ -87,6 +95,11 @@ def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
     if barred := tuple(p for p in probe.ports if p.error in OWN_FILTER):
         reason = f"the kernel of {probe.from_node} refuses to send them ({barred[0].error})"
         return FlowJudgement(probe, FlowVerdict.REFUSED, barred, reason)
+    unrouted = tuple(p for p in probe.ports if p.error in NO_ROUTE and not p.sent)
+    if unrouted and len(unrouted) == len(probe.ports):
+        error = unrouted[0].error
+        reason = f"the kernel of {probe.from_node} does not send them: {error}, the error of {NO_ROUTE[error]}"
+        return FlowJudgement(probe, FlowVerdict.NO_ROUTE, unrouted, reason)
     if not ports:
         return FlowJudgement(probe, FlowVerdict.NOT_SENT, reason=probe.reason or _errors(probe.ports))
     if refused := tuple(p for p in probe.ports if p.prohibited_by):

@@ -122,6 +122,19 @@ def test_a_filter_of_the_sender_is_named():
     )
 
 
+@pytest.mark.parametrize("error", ["EINVAL", "EHOSTUNREACH", "EACCES", "ENETUNREACH"])
+def test_routes_that_refuse_packets_are_no_filter(error):
+    refused = FlowPort(0, 8972, sent=0, error=error)
+    codes = found(flows(probe(*[refused] * 6)))
+    assert (codes["IC-FLOW-014"].status, codes["IC-FLOW-014"].nodes) == (Status.FAIL, ("rac1",))
+    assert "IC-FLOW-009" not in codes
+
+
+def test_an_address_that_does_not_answer_arp_is_no_route():
+    unreachable = FlowPort(40000, 8972, error="EHOSTUNREACH")
+    assert "IC-FLOW-014" not in found(flows(probe(*[unreachable] * 6)))
+
+
 def test_answers_that_the_kernel_did_not_count_come_from_another_host():
     finding = found(flows(probe(*[FINE] * 12), counted=0))["IC-FLOW-012"]
     assert "not by the kernel of the target" in finding.title

@@ -75,9 +75,9 @@ BETWEEN_NODES = (
     ),
     Cause(
         code="CAUSE-51",
-        name="The route to a private network is missing, or leads elsewhere",
+        name="The route to a private network is missing, refuses packets, or leads elsewhere",
         sources=("MOS 1210883.1", "ip-route(8)"),
-        proved_by=("IC-ROUTE-005", "IC-ROUTE-006"),
+        proved_by=("IC-ROUTE-005", "IC-ROUTE-006", "IC-FLOW-014"),
         leads_to=(*LOSES_ALL, "IC-PATH-003", "IC-RPF-002", "IC-NEIGH-002"),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",

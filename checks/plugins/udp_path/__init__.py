@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import msgspec
+
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, NotGathered, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
@@ -15,6 +17,7 @@ from checks.plugins.udp_path.flow_kinds import (
     ICMP_ONLY,
     IN_PART,
     LARGE_LOST,
+    NO_ROUTE,
     NONE,
     NOT_SENT,
     OTHER_HOST,
@@ -50,7 +53,7 @@ from checks.rules.flow_verdicts import (
     uses=("paths", "flows", "activity"),
     kinds=(
         PASSES, SHORT_MEMBER, DEAD_MEMBER, NONE, IN_PART, UNDECIDED, NOT_SENT, LARGE_LOST, REFUSED, OTHER_HOST,
-        ICMP_ONLY, SOME_PINGS, BOTH_SILENT,
+        ICMP_ONLY, SOME_PINGS, BOTH_SILENT, NO_ROUTE,
     ),
 )  # fmt: skip
 def udp_path(cluster: Cluster) -> Iterator[Finding]:
@@ -111,6 +114,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
         FlowVerdict.LARGE_LOST: _large_lost,
         FlowVerdict.NONE: _none,
         FlowVerdict.REFUSED: _refused,
+        FlowVerdict.NO_ROUTE: _no_route,
         FlowVerdict.OTHER_HOST: _other_host,
         FlowVerdict.IN_PART: _in_part,
         FlowVerdict.UNDECIDED: _undecided,
@@ -188,6 +192,25 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
         "filter refuses UDP", more=says or counts, expected="Port unreachable, from the kernel of the target",
         next=_filter_steps(judged),
     )  # fmt: skip
+
+
+def _no_route(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+    nodes = sorted({j.probe.from_node for j in judged})
+    addresses = tuple(dict.fromkeys(j.probe.destination_ip for j in judged))
+    finding = flow_finding(
+        NO_ROUTE, Status.FAIL, (cluster, network, judged),
+        f"The routes of {listed(nodes)} refuse packets for private addresses on {{}} {{}}.",
+        "routes refuse packets", expected="A route over the NIC of the network",
+        next=(
+            Remedy(
+                "Display the route in use, the rules, and the routes of each type and table.",
+                (*(f"ip route get {address}" for address in addresses), "ip rule show", "ip route show table all"),
+                f"any user on {listed(nodes)}",
+            ),
+            Remedy("Find out which service set the route or the rule, and remove it there and from the kernel."),
+        ),
+    )  # fmt: skip
+    return msgspec.structs.replace(finding, nodes=tuple(nodes))
 
 
 def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:

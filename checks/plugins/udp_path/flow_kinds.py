@@ -70,6 +70,13 @@ OTHER_HOST = Kind(
     "Another host, or the sender itself, has the address too, or a packet filter answers in the place of the node.",
     ("RFC 5227", "MOS 563566.1, cause 8"),
 )
+NO_ROUTE = Kind(
+    "IC-FLOW-014",
+    "The routes of a node refuse packets for a private address of a peer",
+    "The kernel looks for a route before it sends: a route or rule of type blackhole, unreachable or prohibit, or the "
+    "absence of a route, ends the packet there. A ping that is bound to the NIC does not need the route.",
+    ("ip-route(8)", "ip-rule(8)"),
+)
 BOTH_SILENT = Kind(
     "IC-FLOW-013",
     "Neither UDP datagrams nor pings get an answer, although the nodes are up",
