@@ -101,6 +101,15 @@ class ProbeSettings(_Section, frozen=True):
     max_packets_per_second: Annotated[
         int, Meta(ge=100, le=100_000, description="Limit of packets a second from one node on all its paths.")
     ] = 5_000
+    source_ports: Annotated[
+        int,
+        Meta(
+            ge=6,
+            le=64,
+            description="UDP source ports for each path. Up to 12 are sent within the interval; more take 1.1 seconds "
+            "each and find one bad link of many.",
+        ),
+    ] = 12
 
 
 class SamplingSettings(_Section, frozen=True):

@@ -75,13 +75,16 @@ def _line(request: Request, version: int, what: str) -> str:
 def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[str]:
     """Yield the UDP datagrams, the ARP probes and the pings of HAIP addresses, where the groups need them."""
     if "flows" in groups:
-        ports, block = udp_plan.ports_within(counters_interval_s(settings)), packet_of(udp_plan.BLOCK_PAYLOAD, 4)
+        ports, block = (
+            udp_plan.ports_within(counters_interval_s(settings), settings.probe.source_ports),
+            packet_of(udp_plan.BLOCK_PAYLOAD, 4),
+        )
         yield from (
             "",
             f"{UDP_DATAGRAMS.reads[0].how},",
             "for each ordered pair of nodes on each private network, beside the pings:",
             f"  {ports} x {EXAMPLE_MTU} bytes, Don't Fragment set, from {ports} source ports (never more than "
-            f"{udp_plan.MOST_PORTS}), {udp_plan.AT_ONCE} at once and then one in {udp_plan.SLOW_MS / 1000:g} s",
+            f"{settings.probe.source_ports}), {udp_plan.AT_ONCE} at once and then one in {udp_plan.SLOW_MS / 1000:g} s",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "
             "into fragments, as blocks are",
             "  to a port below ip_local_port_range that no socket and no service has: one of "

@@ -105,6 +105,8 @@ class _Discovery:
         local_node = self.session.local_node
         self._cluster = replace(self._cluster, **{group: found}, local_node=local_node)
         self.known = replace(self.known, **{group: found}, local_node=local_node)
+        if group == "nodes" and isinstance(found, tuple):  # the networks so far are those of the nodes so far
+            self.known = with_nodes(self.known, found, self._settings, local_node)
         self.news.set()
 
     def _nodes_so_far(self, nodes: tuple[Node | UnreadNode, ...]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.lab_support import until
 from tests.tui.terminal import PATIENCE_S, Terminal, other_user
 from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
@@ -35,6 +36,11 @@ class Line:
     def stop(self) -> None:
         """Accept no more output, as a connection that broke silently."""
         termios.tcflow(self.slave, termios.TCOOFF)
+
+    def write_until_it_waits(self) -> None:
+        """Write, and return when the thread has taken the text, which the line does not accept."""
+        self.output.write("x")
+        assert until(lambda: not self.output._waiting)
 
     def go_on(self) -> None:
         """Accept output again."""
@@ -62,6 +68,7 @@ def test_everything_arrives_in_order(line: Line) -> None:
 
 def test_a_terminal_that_reads_nothing_does_not_block_and_is_redrawn_when_it_continues(line: Line) -> None:
     line.stop()
+    line.write_until_it_waits()
     for _ in range(2 * MOST_WAITING // 100 + 2):
         line.output.write("x" * 100)
     assert not line.caught_up.is_set()
@@ -77,6 +84,7 @@ def test_a_terminal_that_reads_nothing_does_not_block_and_is_redrawn_when_it_con
 
 def test_the_sequences_that_restore_the_terminal_are_never_dropped(line: Line) -> None:
     line.stop()
+    line.write_until_it_waits()
     line.output.write("x" * MOST_WAITING)
     for _ in range(3):
         line.output.write("x" * MOST_WAITING)

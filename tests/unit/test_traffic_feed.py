@@ -470,7 +470,7 @@ async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(mo
 
 
 async def test_a_cluster_grows_with_each_answer_while_a_peer_and_the_database_hang(monkeypatch):
-    released = asyncio.Event()
+    released, all_nodes_seen = asyncio.Event(), asyncio.Event()
 
     async def known(session, cluster):
         session.local_node = "rac1"
@@ -491,10 +491,14 @@ async def test_a_cluster_grows_with_each_answer_while_a_peer_and_the_database_ha
         await released.wait()
         return NotAsked("none")
 
+    async def networks(session, cluster):
+        await all_nodes_seen.wait()
+        return await gathering._networks(session, cluster)
+
     monkeypatch.setattr(gathering, "read_local_node", read_here)
     monkeypatch.setattr(gathering, "read_peer", read_there)
     monkeypatch.setattr(Session, "shell", shell)
-    doings = {"clusterware": known, "database": database}
+    doings = {"clusterware": known, "database": database, "networks": networks}
     changed = [dataclasses.replace(g, gather=doings.get(g.group, g.gather)) for g in discovery.GATHERERS]
     monkeypatch.setattr(discovery, "GATHERERS", changed)
     async with asyncio.timeout(15), aclosing(growing_cluster(Settings())) as clusters:
@@ -506,6 +510,9 @@ async def test_a_cluster_grows_with_each_answer_while_a_peer_and_the_database_ha
                 assert [p.node for p in found.networks[0].ports] == ["rac1", "rac2"]
                 assert isinstance(found.database, NotGathered)
                 released.set()
+            if found.is_gathered("nodes") and not pending:
+                all_nodes_seen.set()
+                assert [p.node for p in found.networks[0].ports] == ["rac1", "rac2", "rac3"]
         assert [n.name for n in found.read_nodes()] == ["rac1", "rac2", "rac3"]
         assert len(found.networks[0].ports) == 3
         assert found.database == NotAsked("none")

@@ -69,6 +69,12 @@ def test_the_interval_limits_the_source_ports(interval_s: float, ports: int) -> 
     assert ports_within(interval_s) == ports
 
 
+def test_more_source_ports_than_usual_are_sent_whatever_the_interval() -> None:
+    assert ports_within(5, most=64) == 64
+    assert ports_within(60, most=8) == 8
+    assert first_datagrams(path(), 64)[-1].at_ms < 70_000
+
+
 def test_a_healthy_path_gets_one_full_size_datagram_from_each_source_port() -> None:
     planned = first_datagrams(path(), 12)
     assert [(d.payload, d.whole, d.source_port) for d in planned] == [(8972, True, 0)] * 12

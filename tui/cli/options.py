@@ -85,6 +85,7 @@ DATABASE_OPTIONS = (
 AWR = Option("--awr", "database.diagnostics_pack", "also read AWR: you confirm that the Diagnostics Pack is licensed")
 SAMPLING_OPTIONS = (
     Option("--interval", "sampling.interval_s", "seconds between the two samples (default 30)", "S"),
+    Option("--source-ports", "probe.source_ports", "UDP source ports for each path, at most 64 (default 12)", "N"),
     AWR,
     Option("--days", "database.history_days", "days of AWR or Statspack to read (default 7)", "N"),
 )

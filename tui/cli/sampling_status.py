@@ -47,9 +47,8 @@ class SamplingStatus:
                     self._report(sentence)
                 if probing is not None and _has_all_networks(item) and self._is_new("probing"):
                     paths = latency_paths(item)
-                    self._announce(
-                        f"sending {planned_latency(paths, probing.traffic.probes_per_second, probing.probe)}"
-                    )
+                    sent = planned_latency(paths, probing.traffic.probes_per_second, probing.probe)
+                    self._announce(sent if all(p.refusal for p in paths) else f"sending {sent}")
             case Gap():
                 self._gaps += 1
                 if self._last_reason.get(item.source) != item.reason:

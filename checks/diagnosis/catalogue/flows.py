@@ -21,7 +21,7 @@ FLOWS = (
         covers=_PORTS,
         look=look(
             "Send full-size UDP datagrams from many source ports, then compare the links of each aggregation.",
-            "racwire check udp-path --interval 30",
+            "racwire check udp-path --source-ports 64",
             where="",
         ),
     ),

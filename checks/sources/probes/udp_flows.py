@@ -51,8 +51,8 @@ from checks.sources.probes.udp_plan import (
 )
 from checks.sources.registry import UDP_DATAGRAMS
 
-RUN_S = 60.0
-"""Seconds for one sender with all of its datagrams; the longest plan takes half."""
+RUN_S = 100.0
+"""Seconds for one sender with all of its datagrams; the longest plan takes 70."""
 _WITHOUT = {
     Verdict.UNREACHABLE: "no ping of any size passes",
     Verdict.LOCAL_MTU: "the sender's own kernel refuses full-size packets",
@@ -111,7 +111,8 @@ async def send_flows(
         else:
             assert_private(path, subnets)
         flows.append(flow)
-    return await _FlowRun(flows, nodes, session).run(ports_within(interval_s), pings)
+    ports = ports_within(interval_s, session.settings.probe.source_ports)
+    return await _FlowRun(flows, nodes, session).run(ports, pings)
 
 
 def _why_not(path: Path) -> str:

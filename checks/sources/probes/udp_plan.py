@@ -17,8 +17,8 @@ from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_B
 from checks.sources.kernel_files import CLOSED_PORTS
 from checks.sources.probes.path import Path
 
-MOST_PORTS = 12
-"""Source ports of a path, and so its datagrams where all are answered."""
+USUAL_PORTS = 12
+"""Most source ports of a path, and so datagrams where all are answered, unless the operator requests more."""
 AT_ONCE = 5
 """Datagrams sent one after the other at the start: one fewer than a kernel answers at once."""
 APART_MS, SLOW_MS = 25, 1_100
@@ -46,10 +46,15 @@ class Datagram:
     whole: bool
 
 
-def ports_within(interval_s: float) -> int:
-    """Return the number of source ports whose datagrams can be sent within the interval of a check."""
+def ports_within(interval_s: float, most: int = USUAL_PORTS) -> int:
+    """Return the number of source ports whose datagrams can be sent within the interval of a check.
+
+    More than the usual number were requested, and prolong the check.
+    """
+    if most > USUAL_PORTS:
+        return most
     later = int((interval_s - 1) * 1000 // SLOW_MS)
-    return max(AT_ONCE + 1, min(MOST_PORTS, AT_ONCE + later))
+    return max(AT_ONCE + 1, min(most, AT_ONCE + later))
 
 
 def is_cut(path: Path) -> bool:
