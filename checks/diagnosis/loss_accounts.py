@@ -14,14 +14,14 @@ from checks.model.wording import listed
 from checks.rules.lost_blocks import InstanceLoss, loss_of
 from checks.rules.node_counts import NodeCounts, node_counts, vanish
 
-_REASSEMBLY = "CAUSE-03"
+_REASSEMBLY, _FILTER = "CAUSE-03", "CAUSE-08"
 _COUNTED: tuple[tuple[str, str, Callable[[NodeCounts], int]], ...] = (
     ("CAUSE-02", "in its receive buffers", lambda c: c.overflowed + c.no_memory),
     ("CAUSE-04", "with a wrong checksum", lambda c: c.bad_checksums),
     ("CAUSE-15", "by rp_filter", lambda c: c.reverse_path),
     ("CAUSE-17", "in the backlog of a CPU", lambda c: c.backlog_dropped),
     (_REASSEMBLY, "in reassembly", lambda c: c.failed),
-    ("CAUSE-08", "after their arrival, for no counted reason", lambda c: c.vanished if vanish(c) else 0),
+    (_FILTER, "after their arrival, for no counted reason", lambda c: c.vanished),
 )
 """Cause, place, and the packets that the receiver's kernel counted there, in the order in which they pass."""
 
@@ -69,7 +69,8 @@ def _account(cluster: Cluster, loss: InstanceLoss, counts: NodeCounts, found: Se
     for code, where, number in _COUNTED:
         if code == _REASSEMBLY:
             code = next((f.code for f in found if f.loses_fragments and _touches(f, counts.node)), code)
-        take(code, where, number(counts))
+        if code != _FILTER or vanish(counts, loss.lost):
+            take(code, where, number(counts))
     for code, where, most in _on_paths(cluster, loss, counts.node, found):
         take(code, where, most)
     name = instance_name(cluster, loss.instance)

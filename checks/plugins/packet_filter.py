@@ -12,6 +12,7 @@ from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_node
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import parts_of
 from checks.plugins.shared.instance_text import percent
+from checks.rules.lost_blocks import lost_at
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, vanish, without_counts
 
 DELIVERED = Kind("IC-FILTER-001", "The packets that arrived at a node were delivered, or dropped for a counted reason")
@@ -47,7 +48,7 @@ _WANTED = ("Ip.InReceives", "Ip.InDelivers")
     "packet-filter",
     question="Does every packet that arrives at a node reach a protocol there?",
     needs=("counters",),
-    uses=("nodes", "networks", "setups"),
+    uses=("nodes", "networks", "setups", "activity"),
     kinds=(DELIVERED, VANISHED, NOT_KNOWN, NOT_TRUSTED, RULES_NOT_READ, ZONES_NOT_KNOWN),
 )
 def packet_filter(cluster: Cluster) -> Iterator[Finding]:
@@ -55,7 +56,8 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
 
     Every reason for a drop that the kernel counts is subtracted: headers, addresses, routes, rp_filter, reassembly,
     forwarding; multicast and broadcast packets too, which a node may rightly ignore. What remains vanished in the
-    kernel, most often in a packet filter, and is a warning. The counters are those of the whole node, with its public
+    kernel, most often in a packet filter. More than a few are a warning, and so are a few that are half of the node's
+    lost blocks. The counters are those of the whole node, with its public
     network. A filter on the sender or in the network does not show here.
 
     The check also judges which services filter: a private interface in another zone of firewalld than `trusted` is a
@@ -67,15 +69,15 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
         return
     blind = dict(lacks(changes, _WANTED))
     counts = [counts_of(change) for change in changes.nodes if change.node not in blind]
-    vanishing = [c for c in counts if vanish(c)]
+    vanishing = [c for c in counts if vanish(c, lost_at(cluster, c.node))]
     if vanishing:
         yield _vanished(vanishing)
     if fine := [c for c in counts if c not in vanishing]:
         yield DELIVERED.finding(
             Status.PASS,
             f"{named((c.node for c in fine), 'node')} received {counted(sum(c.received for c in fine), 'packet')} in "
-            f"{span(max(c.seconds for c in fine))}, and no packet vanished there.",
-            subject="none vanished",
+            f"{span(max(c.seconds for c in fine))}, and {_few(fine)} vanished there.",
+            subject=f"{_few(fine)} vanished",
             seen=some([f"{c.node}: {counted(c.received, 'packet')} received, {c.vanished:,} vanished" for c in fine]),
             evidence=[(c.node, TOPIC) for c in fine],
         )
@@ -171,6 +173,11 @@ def _not_trusted(nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Fi
         nodes=nodes,
         extent=(len(exposed) * len(nodes), "interfaces"),
     )
+
+
+def _few(counts: Sequence[NodeCounts]) -> str:
+    number = sum(c.vanished for c in counts)
+    return counted(number, "packet") if number else "no packet"
 
 
 def _vanished(counts: Sequence[NodeCounts]) -> Finding:

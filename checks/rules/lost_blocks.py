@@ -27,7 +27,7 @@ from checks.model.facts import (
     release,
 )
 from checks.model.finding import Status
-from checks.model.known_instances import database_of, node_of, nodes_of
+from checks.model.known_instances import active, database_of, node_of, nodes_of
 from checks.rules.cache_fusion import lost, received
 from checks.rules.node_counts import NodeCounts, node_counts
 from checks.rules.waits import costliest
@@ -76,6 +76,15 @@ class InstanceLoss:
     def worst_sender(self) -> int | None:
         """The instance that sent most of the lost blocks."""
         return max(self.senders, key=lambda n: (self.senders[n], -n)) if self.senders else None
+
+
+def lost_at(cluster: Cluster, node: str) -> int:
+    """Return the blocks that the instances of a node lost in the interval; 0 where that is not known."""
+    activity = cluster.activity
+    if not isinstance(activity, Activity):
+        return 0
+    losses = (loss_of(activity, own) for own in active(activity) if node_of(cluster, own.instance) == node)
+    return sum(loss.lost for loss in losses if loss)
 
 
 def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:

@@ -89,6 +89,8 @@ _COUNTED_DROPS = (
 """What the kernel counts of packets that it received and did not deliver, and packets that a node may ignore."""
 _LEAST_VANISHED, _LEAST_VANISHED_PERCENT = 10, 0.1
 """Fewer vanished packets are no finding: the counters are not read at one instant. Ours."""
+_LEAST_BESIDE_LOSS = 3
+"""Vanished packets that count where they are at least half as many as the blocks that the node lost. Ours."""
 
 
 def _vanished(value: Callable[[str, str], int]) -> int:
@@ -101,8 +103,10 @@ def _vanished(value: Callable[[str, str], int]) -> int:
     return max(0, value("Ip", "InReceives") - accounted)
 
 
-def vanish(counts: NodeCounts) -> bool:
-    """Return whether more packets vanished at a node than two readings can explain."""
+def vanish(counts: NodeCounts, lost_blocks: int = 0) -> bool:
+    """Return whether more packets vanished at a node than two readings can explain, or most of its lost blocks."""
+    if lost_blocks and counts.vanished >= max(_LEAST_BESIDE_LOSS, lost_blocks / 2):
+        return True
     return counts.vanished >= max(_LEAST_VANISHED, _LEAST_VANISHED_PERCENT / 100 * counts.received)
 
 

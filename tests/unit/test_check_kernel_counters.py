@@ -10,7 +10,7 @@ from checks.plugins.reassembly import reassembly
 from checks.plugins.rp_filter import rp_filter
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from tests.fixtures.clusters import cluster, interface, node, with_interface
-from tests.fixtures.databases import asked, change, counters, with_sysctls
+from tests.fixtures.databases import asked, change, counters, database, losing, with_sysctls
 
 CHECKS = (reassembly, udp_receive_buffers, rp_filter, packet_filter)
 
@@ -296,4 +296,14 @@ def test_packets_with_a_counted_reason_did_not_vanish(counted):
 
 @pytest.mark.parametrize("more", [0, 9, 89])
 def test_a_few_packets_between_the_readings_are_no_finding(more):
-    assert set(found(packet_filter, Ip_InReceives=90_000 + more)) == {"IC-FILTER-001"}
+    findings = found(packet_filter, Ip_InReceives=90_000 + more)
+    assert set(findings) == {"IC-FILTER-001"}
+    assert findings["IC-FILTER-001"].title.endswith(f"and {more or 'no'} packet{'s' * (more > 0)} vanished there.")
+
+
+@pytest.mark.parametrize(("lost", "code"), [(8, "IC-FILTER-002"), (14, "IC-FILTER-002"), (40, "IC-FILTER-001")])
+def test_a_few_packets_that_are_half_of_the_lost_blocks_are_a_finding(lost, code):
+    counted = change("rac2", Ip_InReceives=90_008)
+    built = asked(2, database=database(2), activity=losing(2, lost, {1: lost}), counters=counters(2, counted))
+    assert code in {f.code for f in packet_filter.run(built)}
+    assert ("IC-FILTER-002" in {f.code for f in packet_filter.run(built)}) is (code == "IC-FILTER-002")
