@@ -211,27 +211,35 @@ def _ports(cluster: Cluster, network: PrivateNetwork) -> Iterator[tuple[str, Int
 
 
 def _owners(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
-    private = {a.ip for _, nic in _ports(cluster, network) for a in nic.addresses if not a.is_link_local}
-    # A second owner may have the address on any of its NICs.
+    ports = list(_ports(cluster, network))
+    private = {a.ip for _, nic in ports for a in nic.addresses if not a.is_link_local}
+    # A second owner may have the address on any of its NICs, that of HAIP on a private one: `interfaces` judges others.
     owned = [
-        (node.name, nic, address.ip)
-        for node in cluster.read_nodes()
-        for nic in node.interfaces
-        for address in nic.addresses
-        if address.ip in private
+        *(
+            (node.name, nic, address.ip)
+            for node in cluster.read_nodes()
+            for nic in node.interfaces
+            for address in nic.addresses
+            if address.ip in private
+        ),
+        *((node, nic, a.ip) for node, nic in ports for a in nic.addresses if a.is_link_local),
     ]
     for same in alike(owned, lambda o: o[2]):
         nodes = list(dict.fromkeys(node for node, *_ in same))
         if len(nodes) > 1:
             ip = same[0][2]
+            # On a private NIC it is that of a HAIP.
+            is_haip = ip not in private
             yield TWO_OWNERS.finding(
                 Status.FAIL,
-                f"{named(nodes, 'node')} have the same private address {ip}.",
+                f"{named(nodes, 'node')} have the same {'HAIP' if is_haip else 'private'} address {ip}.",
                 subject=f"{ip}: {briefly(nodes, 'node')}",
                 data={"address": ip},
                 seen=some([f"{n}: {nic.name} has {ip}, MAC {nic.mac_address or 'not known'}" for n, nic, _ in same]),
                 expected=("An address of its own for each node",),
-                next=[
+                next=_remove_address(ip, nodes)
+                if is_haip
+                else [
                     Remedy("Compare the addresses with the plan of the network.", ("ip -brief address",), "any user"),
                     Remedy(
                         "Correct the address in the boot configuration of the wrong node, with Clusterware down on "
@@ -244,6 +252,21 @@ def _owners(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                 network=network.name,
                 nodes=nodes,
             )
+
+
+def _remove_address(ip: str, nodes: Sequence[str]) -> list[Remedy]:
+    return [
+        Remedy(
+            "Find out which instance uses the address: Clusterware set it on that node, and somebody on the other one.",
+            ("SELECT INST_ID, NAME, IP_ADDRESS FROM GV$CLUSTER_INTERCONNECTS;", f"ip -brief address | grep -F {ip}"),
+            "any instance, and each node",
+        ),
+        Remedy(
+            "Remove the address from the NIC of the other node, and from the service that set it.",
+            where=f"root on {listed(nodes, 'or')}",
+            is_change=True,
+        ),
+    ]
 
 
 def _same_macs(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:

@@ -76,7 +76,6 @@ REVIEWED: dict[str, tuple[str, ...]] = {
         "None failed",
         "none failed",
         "none filtered",
-        "none vanished",
         "none dropped",
         "and dropped none at a socket",
         "reassembled all of …",
