@@ -83,6 +83,8 @@ class Change:
     """The state of the nodes at the last verification."""
     marks: dict[str, StepRecord] = field(default_factory=dict)
     """The records of the current plan's steps, by id."""
+    reached: int = 0
+    """The furthest position among the plan's steps that was ever current; a reopened step does not lower it."""
     behind: tuple[tuple[Plan, dict[str, StepRecord]], ...] = ()
     """The plans before the rollback, with the records of their steps."""
     outcome: str = ""
@@ -124,21 +126,32 @@ class Change:
     def held(self, step: Step) -> tuple[tuple[Step, Gate], ...]:
         """Return the gates of earlier steps that must still hold at this step.
 
-        An override covers only the results that did not pass: the nodes that passed must still pass. Once the `until`
-        step of a gate is done, the gate need not hold again, even if a step is reopened.
+        An override covers only the results that did not pass: the nodes that passed must still pass. Once the change
+        has come to the `until` step of a gate, the gate need not hold again, even if a step is reopened; while the
+        `until` step is not done, its own gates of the same kind must hold instead.
         """
         position = self.plan.position(step.id)
         return tuple(
             (earlier, gate)
             for earlier in self.plan.steps[:position]
             for proved in earlier.gates
-            if proved.until and position < self.plan.position(proved.until) and not self._is_behind(proved.until)
-            if (gate := self._still_proved(earlier, proved)) is not None
+            if proved.until and position < self.plan.position(proved.until)
+            for wanted in self._wanted_still(proved)
+            if (gate := self._still_proved(earlier, wanted)) is not None
         )
 
-    def _is_behind(self, step_id: str) -> bool:
-        """Whether the step with this id is done; False for `end`, which is no step."""
-        return any(step.id == step_id and self._is_done(step) for step in self.plan.steps)
+    def _wanted_still(self, gate: Gate) -> tuple[Gate, ...]:
+        """Return the gate until the change comes to its `until` step; from then on that step's own gates of its kind.
+
+        Nothing once that step is done.
+        """
+        until = self.plan.position(gate.until)
+        if until == len(self.plan.steps) or self.reached < until:
+            return (gate,)
+        last = self.plan.steps[until]
+        if self._is_done(last) or self.reached > until:
+            return ()
+        return tuple(msgspec.structs.replace(own, until=gate.until) for own in last.gates if own.check == gate.check)
 
     def _still_proved(self, step: Step, gate: Gate) -> Gate | None:
         """Return the gate for the nodes where it passed: all, or some of an overridden step; None for no node."""
@@ -184,6 +197,12 @@ def advance(change: Change, line: JournalLine) -> Change:
 
 def _after(change: Change, line: JournalLine) -> Change:
     """Return the state after the event of a line; the caller adds the line itself."""
+    after = _folded(change, line)
+    here = after.plan.position(after.current.id) if after.current else len(after.plan.steps)
+    return replace(after, reached=max(after.reached, here))
+
+
+def _folded(change: Change, line: JournalLine) -> Change:
     if not change.is_open:
         raise ChangeError(f"The change {change.opened.id} is closed ({change.outcome}); no event can follow.")
     match line.event:
@@ -203,7 +222,7 @@ def _after(change: Change, line: JournalLine) -> Change:
             return _with(change, id, mark)
         case RolledBack(plan=plan):
             behind = (*change.behind, (change.plan, change.marks))
-            return replace(change, plan=_followable(plan), marks={}, behind=behind)
+            return replace(change, plan=_followable(plan), marks={}, reached=0, behind=behind)
         case Closed(outcome=outcome):
             return replace(change, outcome=outcome)
         case Noted(step=id):

@@ -9,10 +9,11 @@ from checks.change.change_events import ObservedState, Surprise, Surprised
 from checks.change.change_plan import Layer
 from checks.change.gates import GateContext, looked_at
 from checks.change.gates.mtu_gates import VANISH, is_harmless
+from checks.change.wanted import MtuDemand, demand, differ, is_stopped, mtus, stops_first
 from checks.model.report import Report
 from checks.model.wording import listed
 
-_SET_MTU, _SURVIVES, _STOPPED = "set-mtu", "survives-boot", "stack-down"
+_SURVIVES = "survives-boot"
 
 
 def surprises(context: GateContext, now: ObservedState, report: Report) -> Iterator[Surprised]:
@@ -43,42 +44,46 @@ def _moved(context: GateContext, node: str, before: ObservedState, now: Observed
 
 
 def _is_to_be(context: GateContext, moved: list[Layer], now: ObservedState) -> bool:
-    """Whether the plan expects this change of MTUs at this step: while MTUs are set, or to the planned values."""
-    position = context.plan.position(context.step.id)
-    if position < context.plan.position(_STOPPED) < len(context.plan.steps):
-        return False
-    if context.step.id in (_SET_MTU, _STOPPED):
-        return True
-    return all(now.mtus[layer.node][layer.interface] == layer.mtu_after for layer in moved)
+    """Whether the plan expects this change of MTUs while nothing runs: until set-mtu is done, or to the planned MTU."""
+    match demand(context.change):
+        case MtuDemand.BEFORE:
+            return is_stopped(context.change)
+        case MtuDemand.EITHER:
+            return True
+    return _is_wanted(context, moved, now)
+
+
+def _is_wanted(context: GateContext, layers: list[Layer], now: ObservedState) -> bool:
+    """Whether the plan wants these layers of a node as they are now."""
+    return all(now.mtus[layer.node][layer.interface] in mtus(context.change, layer) for layer in layers)
 
 
 def _booted(context: GateContext, node: str, now: ObservedState, running: list[str], report: Report) -> Surprised:
-    """Return the event of a boot: dangerous if the node lost its MTU while Clusterware runs."""
-    mtus = now.mtus.get(node, {})
-    layers = [layer for layer in context.layers(node) if layer.interface in mtus]
-    wrong = [layer for layer in layers if mtus[layer.interface] != layer.mtu_after] if _is_set(context) else []
+    """Return the event of a boot: dangerous if the node came back with an unwanted MTU while Clusterware runs."""
+    seen = now.mtus.get(node, {})
+    layers = [layer for layer in context.layers(node) if layer.interface in seen]
+    wrong = [layer for layer in layers if not _is_wanted(context, [layer], now)]
+    now_is = demand(context.change)
+    if now_is is MtuDemand.BEFORE and is_harmless(wrong, seen):
+        wrong = []
     required = ", as this step requires," if context.step.id == _SURVIVES else ""
     when = _time_of(context, node, report)
     named = wrong or layers
     alike: dict[int, list[str]] = {}
     for layer in named:
-        alike.setdefault(mtus[layer.interface], []).append(layer.interface)
+        alike.setdefault(seen[layer.interface], []).append(layer.interface)
     came_back = listed(f"{listed(names)} at MTU {mtu}" for mtu, names in alike.items())
     sentence = f"{node} was booted{when}{required}" + (f" and came back with {came_back}" if named else "")
-    if wrong:
+    if wrong and now_is is MtuDemand.AFTER:
         sentence += ": the boot configuration does not set the planned MTU"
-    danger = bool(wrong and running)
+    elif wrong:
+        sentence += f": {_until_set(context, wrong)}"
+    danger = bool(wrong and running) or (
+        now_is is MtuDemand.EITHER and bool(running) and differ(context.plan, now.mtus)
+    )
     if danger:
         sentence += f", while Clusterware runs on {listed(running)}. {VANISH}".removesuffix(".")
     return Surprised(Surprise.REBOOTED, node, f"{sentence}.", danger)
-
-
-def _is_set(context: GateContext) -> bool:
-    """Whether the step set-mtu is done, so that all nodes had the planned MTU."""
-    position = context.plan.position(_SET_MTU)
-    if position == len(context.plan.steps):
-        return False
-    return context.change.standing(context.plan.steps[position]).is_behind
 
 
 def _time_of(context: GateContext, node: str, report: Report) -> str:
@@ -103,19 +108,33 @@ def _live(
 ) -> Surprised:
     """Return the event of an MTU changed while Clusterware runs: dangerous unless it was set back, or is harmless."""
     change = f"{_change(node, moved, before, now)} while Clusterware runs on {listed(running)}"
-    # A rollback that sets no MTU must find the old MTU, which is its `mtu_after`.
-    is_set = _is_set(context) or context.plan.position(_SET_MTU) == len(context.plan.steps)
-    if all(now.mtus[node][m.interface] == (m.mtu_after if is_set else m.mtu_before) for m in moved):
-        return Surprised(Surprise.OTHER, node, f"{change}: the MTU is right again.")
-    if not is_set and is_harmless(moved, now.mtus[node]):
+    now_is = demand(context.change)
+    is_mixed = now_is is MtuDemand.EITHER and differ(context.plan, now.mtus)
+    if _is_wanted(context, moved, now) and not is_mixed:
+        again = "no port of the private networks differs from the others now" if now_is is MtuDemand.EITHER else ""
+        return Surprised(Surprise.OTHER, node, f"{change}: {again or 'the MTU is right again'}.")
+    if now_is is MtuDemand.BEFORE and is_harmless(moved, now.mtus[node]):
         return Surprised(Surprise.OTHER, node, f"{change}; the private interfaces above still have their old MTU.")
-    return Surprised(Surprise.LIVE_CHANGE, node, f"{change}. {VANISH} Set the MTU back at once.", dangerous=True)
+    if stops_first(context.change):
+        cure = f"Stop Clusterware on {listed(running)} at once."
+    else:
+        cure = f"Set the MTU back to {_values(context, moved)} at once."
+    return Surprised(Surprise.LIVE_CHANGE, node, f"{change}. {VANISH} {cure}", dangerous=True)
 
 
 def _lost(context: GateContext, node: str, moved: list[Layer], before: ObservedState, now: ObservedState) -> str:
-    planned = listed(dict.fromkeys(str(layer.mtu_after) for layer in moved))
-    wanted = f"the plan is MTU {planned}" if _is_set(context) else "the change has not reached the step set-mtu yet"
+    is_early = demand(context.change) is MtuDemand.BEFORE
+    wanted = _until_set(context, moved) if is_early else f"the plan is MTU {_values(context, moved)}"
     return f"{_change(node, moved, before, now)}; {wanted}."
+
+
+def _until_set(context: GateContext, layers: list[Layer]) -> str:
+    return f"until the step set-mtu, the plan is MTU {_values(context, layers)}"
+
+
+def _values(context: GateContext, layers: list[Layer]) -> str:
+    """Return the MTUs that the plan wants of these layers now: `9000`."""
+    return listed(dict.fromkeys(str(mtu) for layer in layers for mtu in mtus(context.change, layer)))
 
 
 def _change(node: str, moved: list[Layer], before: ObservedState, now: ObservedState) -> str:
@@ -137,25 +156,11 @@ def _must_be_down(context: GateContext) -> frozenset[str]:
 
 
 def _started(context: GateContext, node: str, now: ObservedState) -> Surprised:
-    differ = _differ(context, now)
-    if differ:
+    is_mixed = differ(context.plan, now.mtus)
+    if is_mixed:
         sentence = (
             f"Clusterware was started on {node} while the nodes have different MTUs. {VANISH} Stop Clusterware at once."
         )
     else:
         sentence = f"Clusterware was started on {node} too early: this step requires it to be down."
-    return Surprised(Surprise.STACK_STARTED, node, sentence, dangerous=differ)
-
-
-def _differ(context: GateContext, now: ObservedState) -> bool:
-    """Whether the ports of a private network have different MTUs, as far as they are known."""
-    for network in context.plan.networks:
-        mtus = {
-            mtu
-            for layer in context.plan.layers
-            if layer.role == "port" and network.name in layer.networks
-            if (mtu := now.mtus.get(layer.node, {}).get(layer.interface)) is not None
-        }
-        if len(mtus) > 1:
-            return True
-    return False
+    return Surprised(Surprise.STACK_STARTED, node, sentence, dangerous=is_mixed)

@@ -114,6 +114,22 @@ def test_status_fits_80_columns(changes):
     assert text.count("rac2 was booted at 18:02") == 1
 
 
+def test_a_danger_that_is_over_is_told_from_one_that_stands(racwire, changes):
+    danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
+    opened = journal(changes, AGREED, SWITCHED, danger)
+    shown_ = shown(status_lines(opened.change, 80, path="c"))
+    assert "DANGER: eth1 of rac2 was set" in shown_
+    assert [alarm["node"] for alarm in json.loads(racwire("status", "--format", "json")[1])["alarms"]] == ["rac2"]
+    over = verification(Status.PASS, Status.FAIL)
+    down = msgspec.structs.replace(
+        over, look=msgspec.structs.replace(over.look, running={"rac1": False, "rac2": False})
+    )
+    opened.append(down, who="oracle@rac1", version="1")
+    shown_ = " ".join(shown(status_lines(opened.change, 80, path="c")).split())
+    assert "was a DANGER, is over: eth1 of rac2 was set" in shown_
+    assert json.loads(racwire("status", "--format", "json")[1])["alarms"] == []
+
+
 def test_an_abandoned_change_waits_for_nothing(changes):
     change = journal(changes, AGREED, Closed("abandoned", "Ann", "The window was taken away.")).change
     text = shown(status_lines(change, 80, path="c"))

@@ -139,19 +139,20 @@ def test_layers_are_raised_from_the_bottom_and_lowered_from_the_top():
         "bond1",
         "bond1.200",
     ]
-    back = commands("mtu-untouched", cluster(rac1=at_9000), "rac1", raising)
+    stopping = until("stack-down", opened=raising.opened)
+    back = commands("mtu-untouched", cluster(rac1=at_9000), "rac1", stopping)
     assert [c.split()[4] for c in back[:-1]] == ["bond1.200", "bond1", "eth4"]
 
 
 def test_a_live_change_is_called_dangerous_with_the_command_that_reverts_it():
-    now = cluster(1500, rac2=9000)
-    assert gate_results("mtu-untouched", now)["rac2"] == "FAIL DANGER: 9000"
-    text = sentence("mtu-untouched", now, "rac2")
+    now, of = cluster(1500, rac2=9000), until("stack-down")
+    assert gate_results("mtu-untouched", now, of)["rac2"] == "FAIL DANGER: 9000"
+    text = sentence("mtu-untouched", now, "rac2", of)
     assert text.startswith(
         "DANGER: eth1 of rac2 is at MTU 9000 while Clusterware runs on rac1, rac2 and rac3; the MTU was 1500."
     )
     assert "blocks are lost, and nodes are evicted" in text
-    assert commands("mtu-untouched", now, "rac2")[0] == "ip link set dev eth1 mtu 1500"
+    assert commands("mtu-untouched", now, "rac2", of)[0] == "ip link set dev eth1 mtu 1500"
 
 
 def test_a_bond_raised_under_a_private_vlan_is_reported_as_info():
@@ -164,13 +165,13 @@ def test_a_bond_raised_under_a_private_vlan_is_reported_as_info():
 
 
 def test_one_running_node_makes_danger_and_an_unread_node_makes_unknown():
-    one = down(1500, rac2=9000, rac3=setup("rac3"))
-    assert gate_results("mtu-untouched", one)["rac2"] == "FAIL DANGER: 9000"
+    one, of = down(1500, rac2=9000, rac3=setup("rac3")), until("stack-down")
+    assert gate_results("mtu-untouched", one, of)["rac2"] == "FAIL DANGER: 9000"
     doubt = down(1500, rac2=9000, rac3_setup=UNREAD)
-    assert gate_results("mtu-untouched", doubt)["rac2"] == "UNKNOWN 9000"
+    assert gate_results("mtu-untouched", doubt, of)["rac2"] == "UNKNOWN 9000"
     early = down(1500, rac2=9000)
-    assert gate_results("mtu-untouched", early)["rac2"] == "INFO 9000"
-    assert gate_results("mtu-untouched", early)["rac1"] == "PASS 1500"
+    assert gate_results("mtu-untouched", early, of)["rac2"] == "INFO 9000"
+    assert gate_results("mtu-untouched", early, of)["rac1"] == "PASS 1500"
 
 
 def test_a_stack_that_runs_while_mtus_are_set_must_be_stopped_first():

@@ -21,13 +21,14 @@ from checks.change.change_events import (
 )
 from checks.change.change_plan import ChangeKind, Gate, Plan, Step
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
+from checks.change.standing_alarms import standing_alarms
 from checks.change.state import Change
 from checks.model.finding import Status
 from tests.unit.change_journals import plan, verification
 from tests.unit.change_lines_support import AGREED, LIVE, SWITCHED, change, text
 from tui.console.change_state import Work
 from tui.console.theme import filters_for
-from tui.screens.change.alarms import alarm_lines, standing_alarms
+from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.command_keys import next_steps_with_keys
 from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
@@ -90,6 +91,10 @@ def test_every_sign_has_a_distinct_ascii_form():
     assert drawn.replace("?", "", 1) == "v!>.vvvxx>~"  # one sign is a question mark by itself
 
 
+def _mtus(rac2: int) -> dict[str, dict[str, int]]:
+    return {"rac1": {"eth1": 1500}, "rac2": {"eth1": rac2}}
+
+
 # --- surprises --------------------------------------------------------------------------------------------------------
 
 
@@ -102,10 +107,10 @@ def test_a_danger_comes_first_and_is_named():
 @pytest.mark.parametrize(
     ("surprise", "look", "is_over"),
     [
-        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": True}), False),
-        (LIVE, ObservedState(mtus={"rac2": {"eth1": 1500}}, running={"rac1": True}), True),
-        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False, "rac2": False}), True),
-        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False}), False),
+        (LIVE, ObservedState(mtus=_mtus(9000), running={"rac1": True}), False),
+        (LIVE, ObservedState(mtus=_mtus(1500), running={"rac1": True}), True),
+        (LIVE, ObservedState(mtus=_mtus(9000), running={"rac1": False, "rac2": False}), True),
+        (LIVE, ObservedState(mtus=_mtus(9000), running={"rac1": False}), False),
         (WENT_DOWN, ObservedState(running={"rac2": True}), False),
         (WENT_DOWN, ObservedState(running={}), False),
         (WENT_DOWN, ObservedState(running={"rac2": False}), True),
@@ -139,7 +144,7 @@ def test_a_rollback_ends_the_alarm_of_a_live_change_once_the_node_has_its_first_
     back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK, layers=layers)
     up = {"rac1": True, "rac2": True}
     fails = GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac1")
-    look = Verified("set-mtu", False, (fails,), ObservedState(mtus={"rac2": {"eth1": mtu}}, running=up))
+    look = Verified("set-mtu", False, (fails,), ObservedState(mtus=_mtus(mtu), running=up))
     now = change(LIVE, RolledBack(back, "Ann", "The window ends."), look)
     assert (standing_alarms(now) == ()) is is_over
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from checks.change.change_plan import ChangeKind as PlanKind
 from checks.change.change_plan import Layer
 from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, as_root, gate, not_known, of_node
+from checks.change.wanted import MtuDemand, demand, differ, stops_first
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Node
 from checks.model.finding import Finding, Remedy, Status
@@ -37,9 +37,11 @@ MAYBE_LIVE = Kind("CH-MTU-008", "An MTU was changed, and it is not known whether
 )
 def running_mtu(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of each private interface, and of the interfaces below it (bond members, VLAN parents, bridge
-    ports), with the plan. A difference is dangerous while Clusterware or an instance runs on any node.
+    ports), with the plan. A difference is dangerous while Clusterware or an instance runs on any node, unless all ports
+    of each private network have one MTU.
     """
     running = running_nodes(context, cluster)
+    is_mixed = _are_mixed(context, cluster)
     for node in context.plan.nodes:
         read = cluster.node(node)
         if read is None:
@@ -56,15 +58,21 @@ def running_mtu(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"{_values(layer.mtu_after for layer in context.layers(node))}.",
                 topic="interfaces",
             )
-        elif running:
+        elif running and (is_mixed or any(mtu_of(read, layer.interface) is None for layer in wrong)):
             yield _live(context, node, read, wrong, running)
         else:
-            yield _not_set(cluster, node, read, wrong)
+            yield _not_set(context, cluster, node, read, wrong, running)
 
 
 def running_nodes(context: GateContext, cluster: Cluster) -> tuple[str, ...]:
     """Return the nodes where a process of Clusterware or an instance is known to run."""
     return tuple(n for n in context.plan.nodes if (setup := cluster.setup(n)) and setup.is_down is False)
+
+
+def _are_mixed(context: GateContext, cluster: Cluster) -> bool:
+    """Whether ports of a private network have different MTUs now, as far as the nodes were read."""
+    seen = {node.name: {one.name: one.mtu for one in node.interfaces} for node in cluster.read_nodes()}
+    return differ(context.plan, seen)
 
 
 def mtu_of(node: Node, interface: str) -> int | None:
@@ -73,7 +81,9 @@ def mtu_of(node: Node, interface: str) -> int | None:
     return found.mtu if found else None
 
 
-def _not_set(cluster: Cluster, node: str, read: Node, wrong: list[Layer]) -> Finding:
+def _not_set(
+    context: GateContext, cluster: Cluster, node: str, read: Node, wrong: list[Layer], running: tuple[str, ...]
+) -> Finding:
     setup = cluster.setup(node)
     kept = [setup.kept_mtu(layer.interface) if setup else None for layer in wrong]
     ready = [own for own, layer in zip(kept, wrong, strict=True) if own and own.mtu == layer.mtu_after]
@@ -82,6 +92,8 @@ def _not_set(cluster: Cluster, node: str, read: Node, wrong: list[Layer]) -> Fin
         tail = f"; {what} {_values(layer.mtu_after for layer in wrong)}, which is not active yet."
     else:
         tail = f"; the plan is MTU {_values(layer.mtu_after for layer in wrong)}."
+    if running:
+        tail += f" Clusterware runs on {listed(running)}: an MTU may be set only while it is down on every node."
     return of_node(
         NOT_SET,
         Status.FAIL,
@@ -89,6 +101,7 @@ def _not_set(cluster: Cluster, node: str, read: Node, wrong: list[Layer]) -> Fin
         _seen(read, wrong),
         f"{_now(node, read, wrong)}{tail}",
         then=[
+            *_stops(context, running, "first", "crsctl stop crs"),
             as_root(
                 f"Set the MTU on {node}.", node, *set_commands(wrong, {w.interface: w.mtu_after for w in wrong}, read)
             ),
@@ -99,50 +112,74 @@ def _not_set(cluster: Cluster, node: str, read: Node, wrong: list[Layer]) -> Fin
 
 
 def _live(context: GateContext, node: str, read: Node, wrong: list[Layer], running: tuple[str, ...]) -> Finding:
-    """Return the finding for a wrong MTU while Clusterware runs.
-
-    While the plan sets MTUs, the remedy is to stop Clusterware. Once the cluster is up again, or in a plan that sets no
-    MTU, the remedy is to set the MTU to the value of the other nodes.
-    """
-    steps = {step.id for step in context.plan.steps}
-    is_up = "set-mtu" not in steps or context.plan.position(context.step.id) >= context.plan.position("first-node")
-    stop = [
-        as_root(f"Stop Clusterware on {other} at once.", other, context.tool(other, "crsctl stop crs -f"))
-        for other in running
-    ]
+    """Return the finding for a wrong MTU while Clusterware runs: stop Clusterware, or set the planned MTU."""
     back = as_root(
-        f"Set the MTU to {_values(layer.mtu_after for layer in wrong)} at once, as on the other nodes.",
+        f"Set the MTU to {_values(layer.mtu_after for layer in wrong)} at once.",
         node,
         *set_commands(wrong, {w.interface: w.mtu_after for w in wrong}, read),
     )
+    stop = _stops(context, running, "at once", "crsctl stop crs -f")
     return of_node(
         LIVE,
         Status.FAIL,
         node,
         f"DANGER: {_seen(read, wrong)}",
         f"DANGER: {_now(node, read, wrong)} while Clusterware runs on {listed(running)}. {VANISH}",
-        then=[back] if is_up else stop,
+        then=list(stop) if stops_first(context.change) else [back],
         topic="interfaces",
     )
+
+
+def _stops(context: GateContext, running: Iterable[str], when: str, command: str) -> Iterator[Remedy]:
+    for node in running:
+        yield as_root(f"Stop Clusterware on {node} {when}.", node, context.tool(node, command))
 
 
 @gate(
     "mtu-untouched",
     question="Are all MTUs unchanged while Clusterware runs?",
     needs=("nodes", "setups"),
-    kinds=(UNTOUCHED, CHANGED_EARLY, CHANGED_LIVE, MAYBE_LIVE, NOT_READ),
+    kinds=(UNTOUCHED, CHANGED_EARLY, CHANGED_LIVE, MAYBE_LIVE, IS_SET, NOT_SET, LIVE, NOT_READ),
 )
 def mtu_untouched(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Compares the MTU of each layer with its MTU when the plan was made, until Clusterware is stopped on every node.
+    """Compares the MTU of each layer with its MTU when the plan was made, until Clusterware is stopped on every node;
+    once the change has come to the step set-mtu, with what the plan wants since then.
 
     An MTU that changes on a running cluster is the most dangerous event of the procedure, so every step until then
     verifies this gate. A raised parent or member below an unchanged private interface is only reported.
     """
-    if context.plan.kind is PlanKind.ROLLBACK:
-        yield UNTOUCHED.finding(
-            Status.PASS, "During a rollback each layer may still have its old or its new MTU.", subject="-"
-        )
-        return
+    match demand(context.change):
+        case MtuDemand.BEFORE:
+            yield from _untouched(context, cluster)
+        case MtuDemand.EITHER:
+            yield from _being_set(context, cluster)
+        case MtuDemand.AFTER:
+            yield from running_mtu.judge(context, cluster)
+
+
+def _being_set(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Yield the findings while set-mtu is open for the first time: a node may have the one MTU or the other."""
+    running = running_nodes(context, cluster)
+    is_mixed = _are_mixed(context, cluster)
+    for node in context.plan.nodes:
+        read = cluster.node(node)
+        if read is None:
+            yield not_known(NOT_READ, node, f"The MTU of {node} is not known", _why_unread(cluster, node))
+            continue
+        layers = context.layers(node)
+        wrong = [layer for layer in layers if mtu_of(read, layer.interface) != layer.mtu_after]
+        if wrong and running and is_mixed:
+            yield _live(context, node, read, wrong, running)
+        else:
+            values = _seen(read, layers)
+            yield of_node(
+                UNTOUCHED, Status.PASS, node, values, f"{_now(node, read, layers)}; the step set-mtu is still open.",
+                topic="interfaces",
+            )  # fmt: skip
+
+
+def _untouched(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Yield the findings before the step set-mtu."""
     running = running_nodes(context, cluster)
     silent = [n for n in context.plan.nodes if (setup := cluster.setup(n)) is None or setup.is_down is None]
     for node in context.plan.nodes:
@@ -229,7 +266,7 @@ def _why_unread(cluster: Cluster, node: str) -> str:
     return next((n.reason for n in cluster.unread_nodes() if n.name == node), f"{node} was not read.")
 
 
-def _now(node: str, read: Node, layers: list[Layer]) -> str:
+def _now(node: str, read: Node, layers: Sequence[Layer]) -> str:
     """Return the interfaces with their MTU: `eth1 and eth2 of rac3 are at MTU 1500`."""
     by_mtu: dict[int | None, list[str]] = {}
     for layer in layers:
@@ -240,7 +277,7 @@ def _now(node: str, read: Node, layers: list[Layer]) -> str:
     )
 
 
-def _seen(read: Node, layers: list[Layer]) -> str:
+def _seen(read: Node, layers: Sequence[Layer]) -> str:
     mtus = [mtu_of(read, layer.interface) for layer in layers]
     missing = [layer.interface for layer, mtu in zip(layers, mtus, strict=True) if mtu is None]
     return f"{missing[0]} missing" if missing else _values(mtu for mtu in mtus if mtu)

@@ -10,6 +10,7 @@ import msgspec
 from checks.change.change_events import JournalLine, Reopened, Surprised, Verified
 from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Step
+from checks.change.standing_alarms import standing_alarms
 from checks.change.state import Change
 from checks.model.sanitize import json_escaped
 from tui.cli.change.change_text import waits_for
@@ -27,7 +28,7 @@ def escaped(json: bytes) -> bytes:
 
 
 def status_document(change: Change, path: str) -> dict[str, Any]:
-    """The status of a change: `racwire-change-status/1`."""
+    """The status of a change: `racwire-change-status/1`. `alarms` are the surprises that are not over."""
     current = change.current
     return {
         "schema": "racwire-change-status/1",
@@ -44,6 +45,7 @@ def status_document(change: Change, path: str) -> dict[str, Any]:
         ],
         "gate": [] if current is None else list(change.mark(current).results),
         "surprises": [line.event for line in change.surprises],
+        "alarms": standing_alarms(change),
     }
 
 

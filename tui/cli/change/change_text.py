@@ -9,6 +9,7 @@ from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Plan, Step
 from checks.change.change_text import STEP_SIGNS, headline, minute
 from checks.change.obstacles import Obstacle
+from checks.change.standing_alarms import standing_alarms
 from checks.change.state import Change, StepStatus
 from checks.model.wording import counted
 from tui.text.gate_lines import gate_lines, step_by_step
@@ -149,15 +150,20 @@ def _surprise_lines(change: Change, width: int) -> Iterator[Line]:
     lines = change.surprises
     if not lines:
         return
+    standing = standing_alarms(change)
     yield []
     yield [("Unexpected changes", "title")]
     if len(lines) > _MOST_SURPRISES:
         yield [(f"  {len(lines) - _MOST_SURPRISES} earlier; the report lists all", "faint")]
     for line in lines[-_MOST_SURPRISES:]:
         if isinstance(line.event, Surprised):
-            yield from _surprise(line.event, f"  {minute(line.at)}", width)
+            past = "" if line.event in standing else "was a DANGER, is over" if change.is_open else "was a DANGER"
+            yield from _surprise(line.event, f"  {minute(line.at)}", width, past=past)
 
 
-def _surprise(event: Surprised, label: str, width: int) -> Iterator[Line]:
+def _surprise(event: Surprised, label: str, width: int, *, past: str = "") -> Iterator[Line]:
+    """Yield a surprise; `past` names a danger that does not stand any more."""
     danger, role = ("DANGER: ", "fail") if event.dangerous else ("", "warn")
+    if event.dangerous and past:
+        danger, role = f"{past}: ", "faint"
     yield from hanging([(f"{label}  ", role)], f"{danger}{event.sentence}", width, role)

@@ -1,0 +1,85 @@
+"""What the plan wants of the nodes now, whichever step is open: a reopened step does not restore an earlier demand.
+
+No I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from checks.change.change_plan import Layer, Plan
+from checks.change.state import Change
+
+_STOPPED, _SET_MTU, _STARTED = "stack-down", "set-mtu", "first-node"
+
+
+class MtuDemand(StrEnum):
+    """The MTU that the plan wants of every layer."""
+
+    BEFORE = "before"
+    """The MTU from before the plan: the change has not come to the step set-mtu."""
+    EITHER = "either"
+    """The one or the other, with Clusterware down: set-mtu is open for the first time, or a rollback is on its way to
+    it."""
+    AFTER = "after"
+    """The planned MTU: set-mtu was done, or the plan has no such step."""
+
+
+def demand(change: Change) -> MtuDemand:
+    """Return what the plan wants of every layer now."""
+    at = change.plan.position(_SET_MTU)
+    if at == len(change.plan.steps) or change.reached > at:
+        return MtuDemand.AFTER
+    return MtuDemand.EITHER if change.reached == at or change.is_way_back else MtuDemand.BEFORE
+
+
+def mtus(change: Change, layer: Layer) -> tuple[int, ...]:
+    """Return the MTUs that the plan allows for a layer now."""
+    allowed = {
+        MtuDemand.BEFORE: (layer.mtu_before,),
+        MtuDemand.EITHER: (layer.mtu_before, layer.mtu_after),
+        MtuDemand.AFTER: (layer.mtu_after,),
+    }
+    return allowed[demand(change)]
+
+
+def stops_first(change: Change) -> bool:
+    """Whether the cure of a wrong MTU while Clusterware runs is to stop Clusterware, not to set the MTU.
+
+    This is so from the moment when Clusterware must be down on every node until the first node may start. A plan that
+    stops nothing cures it by setting the MTU.
+    """
+    match demand(change):
+        case MtuDemand.BEFORE:
+            return False
+        case MtuDemand.EITHER:
+            return True
+    plan, current = change.plan, change.current
+    if plan.position(_STOPPED) == len(plan.steps):
+        return False
+    return change.reached < plan.position(_STARTED) or (current is not None and current.id == _STOPPED)
+
+
+def is_stopped(change: Change) -> bool:
+    """Whether the change has come to the step that stops Clusterware, or to a later one."""
+    at = change.plan.position(_STOPPED)
+    return at < len(change.plan.steps) and change.reached >= at
+
+
+def differ(plan: Plan, seen: Mapping[str, Mapping[str, int]]) -> bool:
+    """Whether ports of one private network have different MTUs, as far as they were read: by node, by interface."""
+    return any(len(set(known)) > 1 for known in _known(plan, seen))
+
+
+def agree(plan: Plan, seen: Mapping[str, Mapping[str, int]]) -> bool:
+    """Whether every port of the private networks was read, and has the MTU of its network's other ports."""
+    ports = [layer for layer in plan.layers if layer.role == "port"]
+    return all(layer.interface in seen.get(layer.node, {}) for layer in ports) and not differ(plan, seen)
+
+
+def _known(plan: Plan, seen: Mapping[str, Mapping[str, int]]) -> Iterator[list[int]]:
+    """Yield the known MTUs of the ports of each private network."""
+    for network in plan.networks:
+        ports = (layer for layer in plan.layers if layer.role == "port" and network.name in layer.networks)
+        yield [mtu for port in ports if (mtu := seen.get(port.node, {}).get(port.interface)) is not None]
