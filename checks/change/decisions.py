@@ -35,8 +35,9 @@ def override(change: Change, step_id: str, by: str, reason: str) -> Overridden:
         raise ChangeError(f"Step {step.id} has no gate to override.")
     mark = change.mark(step)
     if mark.verified is None:
+        since = "since a step was reopened" if change.was_verified(step) else "yet"
         raise ChangeError(
-            f"The gate of {step.id} was not verified yet. Run `racwire change verify` before you override it."
+            f"The gate of {step.id} was not verified {since}. Run `racwire change verify` before you override it."
         )
     if mark.passed:
         raise ChangeError(f"The gate of {step.id} has passed; there is nothing to override.")
@@ -92,7 +93,7 @@ def abandon(change: Change, by: str, reason: str) -> Closed:
     _open(change)
     stopping = change.plan.position("stack-down")
     if change.is_way_back or any(
-        change.standing(step).is_behind or change.mark(step).verified for step in change.plan.steps[stopping:]
+        change.standing(step).is_behind or change.was_verified(step) for step in change.plan.steps[stopping:]
     ):
         raise ChangeError(
             "A node may have been stopped or changed already. Roll back with `racwire change rollback`: it verifies "

@@ -300,9 +300,7 @@ def _steps(draft: Draft) -> Iterator[Step]:
 
 def _steps_back(change: Change, draft: Draft) -> tuple[Step, ...]:
     plan = change.plan
-    current = change.current
-    here = plan.position(current.id) if current else len(plan.steps)
-    reached = max(here, *(n for n, step in enumerate(plan.steps) if change.mark(step).verified), 0)
+    reached = change.reached
     stopped = any(running is False for running in change.look.running.values())
     if reached < plan.position("stack-down") and not stopped:
         return back.untouched(draft)

@@ -49,7 +49,8 @@ class StepRecord:
     """The record of one step."""
 
     verified: JournalLine | None = None
-    """The last verification of its gates, passed or not."""
+    """The last verification of its gates, passed or not; None once its result is out of date: the step was reopened, or
+    the gate did not pass and an earlier step was reopened since."""
     passed: bool = False
     attested: JournalLine | None = None
     overridden: JournalLine | None = None
@@ -115,6 +116,15 @@ class Change:
     def current(self) -> Step | None:
         """The first step that is not done; None when all are done."""
         return next((step for step in self.plan.steps if not self._is_done(step)), None)
+
+    def was_verified(self, step: Step) -> bool:
+        """Whether the gates of a step of the current plan were ever verified, passed or not."""
+        for line in reversed(self.lines):
+            if isinstance(line.event, RolledBack):
+                break
+            if isinstance(line.event, Verified) and line.event.step == step.id:
+                return True
+        return False
 
     def is_proved(self, step: Step) -> bool:
         """Whether a step waits for no gate: it has none, its gates passed, or were overridden."""
@@ -218,8 +228,8 @@ def _folded(change: Change, line: JournalLine) -> Change:
             return _with(change, id, replace(_mark(change, id), overridden=line, reopened=None))
         case Reopened(step=id):
             # An attestation stays valid; a verification or an override must be repeated.
-            mark = replace(_mark(change, id), passed=False, overridden=None, reopened=line)
-            return _with(change, id, mark)
+            again = StepRecord(attested=_mark(change, id).attested, reopened=line)
+            return replace(change, marks={**_without_old_failures(change, id), id: again})
         case RolledBack(plan=plan):
             behind = (*change.behind, (change.plan, change.marks))
             return replace(change, plan=_followable(plan), marks={}, reached=0, behind=behind)
@@ -243,6 +253,18 @@ def _mark(change: Change, step: str) -> StepRecord:
         return change.mark(change.plan.step(step))
     except KeyError:
         raise ChangeError(f"The journal names a step {step!r} that its plan does not have.") from None
+
+
+def _without_old_failures(change: Change, reopened: str) -> dict[str, StepRecord]:
+    """Return the records, without verifications that did not pass of steps after the reopened one.
+
+    What did not pass there may be the reason for the reopening, which is mended before they are verified again.
+    """
+    later = {step.id for step in change.plan.steps[change.plan.position(reopened) :]}
+    return {
+        step: replace(mark, verified=None) if step in later and not mark.passed and mark.overridden is None else mark
+        for step, mark in change.marks.items()
+    }
 
 
 def _with(change: Change, step: str, mark: StepRecord) -> Change:

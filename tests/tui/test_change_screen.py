@@ -231,7 +231,7 @@ async def test_surprises_are_above_the_step_until_a_verification_passes(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set while Clusterware runs.", dangerous=True)
-    changes._finds[:] = [(danger, verification(Status.PASS, Status.FAIL)), (PASSES,)]
+    changes._finds[:] = [(danger, verification(Status.PASS, Status.FAIL, rac2_mtu=1500)), (PASSES,)]
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("v")
@@ -412,7 +412,7 @@ async def test_the_last_step_is_signed_off_with_enter_and_the_change_is_closed(
         await settled(pilot, "3 set MTU")
         await pilot.press("v")
         await settled(pilot, "▶ 4 sign off")
-        assert "The gate passed." in rule(pilot)
+        assert "The gate passed. Next: step 4, sign off." in rule(pilot)
         await pilot.press("j")
         assert "Enter signs the change off" in rule(pilot)
         await pilot.press("enter")

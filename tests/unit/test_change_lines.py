@@ -171,7 +171,7 @@ def test_an_unverified_gate_says_how_to_verify():
 
 def test_a_gate_lists_each_check_and_node_with_sign_and_text_and_what_is_missing():
     gate = gate_of(change(AGREED, SWITCHED, verification(Status.PASS, Status.FAIL)))
-    assert "checked 18:04:31 by oracle@rac1: not passed" in gate
+    assert "checked 2026-11-20 18:04:31 by oracle@rac1: not passed" in gate
     assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in gate
     assert "waiting for rac2: eth1 of rac2 would come up at 1500." in gate
     assert "- Set it in its connection, too." in gate

@@ -5,28 +5,11 @@ import pytest
 
 from checks.change.change_events import RolledBack, Surprise
 from checks.change.change_plan import ChangeKind
-from checks.change.standing_alarms import standing_alarms
 from checks.change.state import Change
-from checks.model.facts import Changing, Cluster
 from tests.unit.change_gate_support import commands, gate_results
 from tests.unit.change_support import NODES, STEPS, after, cluster, down, layer, plan, setup, until, verification_events
 from tests.unit.change_verifying_support import not_held, reopened, sentences_of, surprised, verified
-
-
-def alone(now: Cluster) -> Cluster:
-    """Return the cluster without journals on other nodes."""
-    return msgspec.structs.replace(now, changing=Changing())
-
-
-UP = alone(cluster(9000, boot_mtu=9000))
-
-
-def looked(of: Change, now: Cluster) -> Change:
-    return after(of, *verification_events(of, alone(now)))
-
-
-def dangers(of: Change) -> list[str]:
-    return [alarm.sentence for alarm in standing_alarms(of) if alarm.dangerous]
+from tests.unit.change_wanted_support import UP, alone, dangers, looked
 
 
 def current(of: Change) -> str:

@@ -34,6 +34,7 @@ from tui.console.messages import ChangeReported
 if TYPE_CHECKING:
     from checks.change.change_events import AnyEvent
     from checks.change.change_session import ChangeSession
+    from checks.change.state import Change
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +133,9 @@ class ChangeWorker:
         finally:
             await events.aclose()
         await following.read()
-        return WorkEnded(_outcome(concluded.events), concluded.report) if concluded else WorkEnded()
+        if concluded is None or following.session is None:
+            return WorkEnded()
+        return WorkEnded(_outcome(concluded.events, following.session.change), concluded.report)
 
     async def _make_plan(self, source: ChangeSource, following: JournalWatcher, want: MakePlan) -> WorkEnded:
         from checks.change.obstacles import PlanError
@@ -163,14 +166,19 @@ class ChangeWorker:
         self._app.post_message(ChangeReported(news))
 
 
-def _outcome(events: Sequence[AnyEvent]) -> str:
-    """Return a notice on how a check of the gate ended; empty where the screen displays that itself."""
+def _outcome(events: Sequence[AnyEvent], change: Change) -> str:
+    """Return a notice on how a check of the gate ended, and the next step; empty where the screen displays that."""
     from checks.change.change_events import Surprised, Verified
 
     verified = next((event for event in events if isinstance(event, Verified)), None)
     if verified is None or not verified.passed or any(isinstance(event, Surprised) for event in events):
         return ""
-    return "The gate passed." if verified.results else "Checked: nothing changed unexpectedly on the cluster."
+    if not verified.results:
+        return "Checked: nothing changed unexpectedly on the cluster."
+    step = change.current
+    if step is None or step.id == verified.step:
+        return "The gate passed."
+    return f"The gate passed. Next: step {change.plan.position(step.id) + 1}, {step.title}."
 
 
 def _carry_out(session: ChangeSession, want: Decide) -> None:

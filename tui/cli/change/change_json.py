@@ -40,10 +40,13 @@ def status_document(change: Change, path: str) -> dict[str, Any]:
                 "title": step.title,
                 "standing": change.standing(step).value,
                 "waits_for": list(waits_for(change, step)),
+                "verified_at": _verified_at(change, step),
+                "passed": change.mark(step).passed,
             }
             for number, step in enumerate(change.plan.steps, 1)
         ],
         "gate": [] if current is None else list(change.mark(current).results),
+        "gate_verified_at": _verified_at(change, current),
         "surprises": [line.event for line in change.surprises],
         "alarms": standing_alarms(change),
     }
@@ -124,6 +127,12 @@ def _names(change: Change, path: str) -> dict[str, Any]:
         "outcome": change.outcome,
         "current": change.current.id if change.current else "",
     }
+
+
+def _verified_at(change: Change, step: Step | None) -> str:
+    """The time of the verification whose result stands; empty where there is none."""
+    verified = change.mark(step).verified if step is not None else None
+    return verified.at if verified is not None else ""
 
 
 def _path_text(path: str) -> str:

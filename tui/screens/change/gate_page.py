@@ -89,7 +89,8 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
     """Yield the last results of the gate of a step, in full."""
     mark = change.mark(step)
     if mark.verified is None:
-        yield from hanging([], "The gate of this step has not been checked yet.", width)
+        since = "since a step was reopened" if change.was_verified(step) else "yet"
+        yield from hanging([], f"The gate of this step has not been checked {since}.", width)
         return
     yield from hanging(
         [], f"Checked {sanitize_line(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width
@@ -116,9 +117,9 @@ def _state(change: Change, step: Step, work: Work, *, is_checking: bool) -> str:
         return f"being checked: {work.progress or 'starting'}. Esc cancels the check."
     mark = change.mark(step)
     if mark.verified is None:
-        return "not checked yet; v checks it."
+        return f"not checked {'since a step was reopened' if change.was_verified(step) else 'yet'}; v checks it."
     verdict = gate_word(mark.results, mark.passed)
-    return f"checked {mark.verified.at[11:19]} by {mark.verified.who}: {verdict}"
+    return f"checked {sanitize_line(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}: {verdict}"
 
 
 def _labelled(label: str, text: str, width: int) -> Iterator[Line]:
