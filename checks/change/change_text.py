@@ -26,13 +26,14 @@ STEP_SIGNS = {StepStatus.DONE: "✓", StepStatus.OVERRIDDEN: "!", StepStatus.CUR
 """The sign before a step, by its status."""
 GATE_SIGNS = {
     Status.PASS: "✓",
-    Status.INFO: "✓",
-    Status.SKIPPED: "✓",
+    Status.INFO: "i",
+    Status.SKIPPED: "i",
     Status.WARN: "✗",
     Status.FAIL: "✗",
     Status.UNKNOWN: "?",
 }
-"""The sign before a gate's result: it allows the next step, prevents it, or is unknown."""
+"""The sign before a gate's result: it passed, is to be known and does not prevent the next step, prevents it, or is
+unknown."""
 
 
 def headline(plan: Plan) -> str:

@@ -15,7 +15,7 @@ from checks.change.written_steps import written
 from checks.model.facts import Activity, BeforeAfter, Cluster, Database, InstanceActivity, RecordingsCompared, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
-from checks.model.wording import counted
+from checks.model.wording import counted, listed
 from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CURRENT_RECEIVED
 
 
@@ -186,12 +186,16 @@ def _reopened(context: GateContext, broken: Broken, seen: Iterable[Surprised]) -
             if result.status is not Status.UNKNOWN:
                 why.setdefault(earlier.id, result.sentence)
     if _SET_MTU in why:
-        again = [_PROVE]
-        if any(event.what is Surprise.REBOOTED for event in seen):
-            again.append(_SURVIVES)
-        for id_ in again:
+        again = {_PROVE: "The MTU must be set again; then this step must be verified again."}
+        lost = {result.node for earlier, _, results in broken if earlier.id == _SET_MTU for result in results}
+        if booted := [event.node for event in seen if event.what is Surprise.REBOOTED and event.node in lost]:
+            again[_SURVIVES] = (
+                f"After a boot, {listed(booted)} did not come back as planned: when the files are right, boot "
+                f"{'it' if len(booted) == 1 else 'them'} again. A proved boot of another node need not be repeated."
+            )
+        for id_, reason in again.items():
             if plan.position(id_) < plan.position(context.step.id) and change.standing(plan.step(id_)).is_behind:
-                why.setdefault(id_, "The MTU must be set again; then this step must be verified again.")
+                why.setdefault(id_, reason)
     for step in plan.steps:
         if step.id in why:
             yield Reopened(step.id, why[step.id])

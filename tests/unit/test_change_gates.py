@@ -160,7 +160,7 @@ def test_a_bond_raised_under_a_private_vlan_is_reported_as_info():
     early = tuple(msgspec.structs.replace(i, mtu=1500 if i.kind == "vlan" else 9000) for i in bond("rac1"))
     now = cluster(1500, rac1=msgspec.structs.replace(nic("rac1", 1500), interfaces=early))
     of = until("baseline", opened=plan(layers=layers, nodes=("rac1",)))
-    assert gate_results("mtu-untouched", now, of)["rac1"] == "INFO 9000"
+    assert gate_results("mtu-untouched", now, of)["rac1"] == "INFO eth4, eth5 and bond1 9000"
     assert "still have their old MTU" in sentence("mtu-untouched", now, "rac1", of)
 
 

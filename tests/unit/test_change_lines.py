@@ -32,6 +32,7 @@ from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.command_keys import next_steps_with_keys
 from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
+from tui.text.gate_lines import gate_lines as stream_gate_lines
 
 BLACK = Color(0, 0, 0)
 WENT_DOWN = Surprised(Surprise.STACK_STARTED, "rac2", "Clusterware was started on rac2.")
@@ -88,7 +89,7 @@ def test_every_sign_has_a_distinct_ascii_form():
     signs = [*STEP_SIGNS.values(), *GATE_SIGNS.values(), "▸", "…"]
     drawn = "".join(segment.text for sign in signs for segment in filters_for("ascii")[0].apply([Segment(sign)], BLACK))
     assert drawn.isascii()
-    assert drawn.replace("?", "", 1) == "v!>.vvvxx>~"  # one sign is a question mark by itself
+    assert drawn.replace("?", "", 1) == "v!>.viixx>~"  # one sign is a question mark by itself
 
 
 def _mtus(rac2: int) -> dict[str, dict[str, int]]:
@@ -229,3 +230,15 @@ def test_gates_of_earlier_steps_are_shown_separately():
     now = change(AGREED, SWITCHED, verification(Status.PASS), Verified("paths", False, results), of=of)
     gate = gate_of(now)
     assert gate.index("df-ping") < gate.index("Conditions that must also hold:") < gate.index("kept-mtu")
+
+
+# --- a tick means that a check passed ---------------------------------------------------------------------------------
+
+
+def test_a_tick_is_for_a_pass_and_not_for_what_is_only_worth_knowing():
+    noted = GateResult(check="mtu-untouched", status=Status.INFO, text="eth1 9000", node="rac2")
+    held = GateResult(check="mtu-untouched", status=Status.PASS, text="1500", node="rac1")
+    now = change(AGREED, SWITCHED, Verified("set-mtu", False, (held, noted)))
+    assert "rac1 ✓ 1500   rac2 i eth1 9000" in gate_of(now)
+    shown = text(stream_gate_lines((held, noted), now.lines[-1], 80))
+    assert "  ✓ mtu-untouched  rac1 1500\n  i mtu-untouched  rac2 eth1 9000" in shown

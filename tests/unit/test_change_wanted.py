@@ -6,8 +6,21 @@ import pytest
 from checks.change.change_events import RolledBack, Surprise
 from checks.change.change_plan import ChangeKind
 from checks.change.state import Change
+from tests.fixtures.clusters import interface
 from tests.unit.change_gate_support import commands, gate_results
-from tests.unit.change_support import NODES, STEPS, after, cluster, down, layer, plan, setup, until, verification_events
+from tests.unit.change_support import (
+    NODES,
+    STEPS,
+    after,
+    cluster,
+    down,
+    layer,
+    nic,
+    plan,
+    setup,
+    until,
+    verification_events,
+)
 from tests.unit.change_verifying_support import not_held, reopened, sentences_of, surprised, verified
 from tests.unit.change_wanted_support import UP, alone, dangers, looked
 
@@ -122,3 +135,12 @@ def test_after_the_first_node_may_start_only_the_others_must_stay_down():
     events = verification_events(of, alone(two_up))
     assert (Surprise.STACK_STARTED, "rac2", False) in surprised(events)
     assert not_held(events) == [("stack-down", "rac2")]
+
+
+def test_an_early_mtu_of_one_interface_of_several_is_named():
+    layers = (*(layer(node) for node in NODES), layer("rac3", "eth2"))
+    of = until("stack-down", opened=plan(layers=layers))
+    both = msgspec.structs.replace(
+        nic("rac3", 9000), interfaces=(*nic("rac3", 9000).interfaces, interface("eth2", "", 1500))
+    )
+    assert gate_results("mtu-untouched", down(1500, rac3=both), of)["rac3"] == "INFO eth1 9000"

@@ -17,11 +17,11 @@ def gate_lines(results: Sequence[GateResult], verified: JournalLine, width: int)
     """Yield the results of a gate by check: in short where a result holds, in full where it does not."""
     passed = isinstance(verified.event, Verified) and verified.event.passed
     yield [(f"Gate, checked {minute(verified.at)}: {gate_word(results, passed)}", "title")]
-    held = texts_by_check(result for result in results if result.holds)
-    room = max(map(len, held), default=0)
-    for check, texts in held.items():
-        head = (f"  {GATE_SIGNS[Status.PASS]} {sanitize_line(check):<{room}}  ", "pass")
-        yield from hanging([head], ", ".join(texts), width, "pass")
+    room = max((len(result.check) for result in results if result.holds), default=0)
+    for status in (Status.PASS, Status.INFO, Status.SKIPPED):
+        for check, texts in texts_by_check(result for result in results if result.status is status).items():
+            head = (f"  {GATE_SIGNS[status]} {sanitize_line(check):<{room}}  ", role_of(status))
+            yield from hanging([head], ", ".join(texts), width, role_of(status))
     for result in results:
         if not result.holds:
             text = f"{result.node} {result.text}"

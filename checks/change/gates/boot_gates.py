@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checks.change.change_events import ObservedState, RolledBack, Verified
+from checks.change.boot_proofs import BootProof, boot_proofs
 from checks.change.change_plan import Layer
 from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, as_root, gate, not_known, of_node, setups
 from checks.change.gates.mtu_gates import mtu_of
@@ -212,30 +212,29 @@ def _edit(node: str, fragile: FragileMtu) -> Iterator[Remedy]:
     kinds=(BOOTED, ALIKE, NOT_BOOTED, CAME_BACK_WRONG, BOOT_NOT_KNOWN),
 )
 def rebooted(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Compares the boot id of each node with its boot id when the MTU was set.
+    """Compares the boot id of each node with its boot id when its files were verified to set the MTU.
 
     Of the nodes with the same network services, at least one must have been booted since. Every booted node must have
-    come back with the planned MTU.
+    come back with the planned MTU. A proved boot need not be repeated when the MTU must be set again, unless the files
+    of the node failed, or a later boot came back with another MTU.
     """
-    then = _look_when_set(context)
+    proofs = boot_proofs(context.change)
     how = {node: _ways_of_keeping(context, node) for node in context.plan.nodes}
     found = dict(setups(context, cluster))
-    booted = {
-        node
-        for node, setup in found.items()
-        if not isinstance(setup, Unknown)
-        and isinstance(setup.boot_id, str)
-        and then.boot_ids.get(node, setup.boot_id) != setup.boot_id
+    since = {
+        node: proofs[node].since if node in proofs else context.change.look.boot_ids.get(node, "") for node in found
     }
+    booted = {node for node, setup in found.items() if since[node] and _boot_of(setup) not in ("", since[node])}
     for node, setup in found.items():
         read = cluster.node(node)
-        reason = _why_boot_unknown(setup, then, node)
+        proof = proofs.get(node, BootProof(""))
+        reason = _why_boot_unknown(setup, since[node], node)
         alike = [other for other in booted if how[other] == how[node] and other != node]
         if node in booted and read is not None:
             wrong = [layer for layer in context.layers(node) if mtu_of(read, layer.interface) != layer.mtu_after]
             yield (
                 _wrong(node, wrong, {w.interface: mtu_of(read, w.interface) for w in wrong})
-                if wrong
+                if wrong and proof.proved_by != _boot_of(setup)
                 else of_node(
                     BOOTED,
                     Status.PASS,
@@ -248,7 +247,7 @@ def rebooted(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             yield not_known(
                 BOOT_NOT_KNOWN, node, f"Whether {node} was booted is not known", reason or f"{node} was not read."
             )
-        elif alike:
+        elif alike and not proof.lost_the_mtu:
             yield of_node(
                 ALIKE,
                 Status.INFO,
@@ -257,19 +256,27 @@ def rebooted(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"{node} was not booted, but {sorted(alike)[0]} with the same network services was.",
             )
         else:
-            yield of_node(
-                NOT_BOOTED,
-                Status.FAIL,
-                node,
-                "not booted",
-                f"Neither {node} nor another node with {how[node]} was booted since the MTU was set.",
-                then=[
-                    as_root(
-                        f"Reboot {node}, or another node with {how[node]}, while Clusterware is down.", node, "reboot"
-                    ),
-                    Remedy("When the node is up again, verify again.", (VERIFY,)),
-                ],
-            )
+            yield _not_booted(node, how[node], lost_the_mtu=proof.lost_the_mtu)
+
+
+def _not_booted(node: str, how: str, *, lost_the_mtu: bool) -> Finding:
+    if lost_the_mtu:
+        sentence = f"{node} came back from its last boot with another MTU, and was not booted since."
+        which = node
+    else:
+        sentence = f"Neither {node} nor another node with {how} was booted since the MTU was set."
+        which = f"{node}, or another node with {how},"
+    return of_node(
+        NOT_BOOTED,
+        Status.FAIL,
+        node,
+        "not booted",
+        sentence,
+        then=[
+            as_root(f"Reboot {which} while Clusterware is down.", node, "reboot"),
+            Remedy("When the node is up again, verify again.", (VERIFY,)),
+        ],
+    )
 
 
 def _wrong(node: str, wrong: list[Layer], now: dict[str, int | None]) -> Finding:
@@ -288,22 +295,16 @@ def _wrong(node: str, wrong: list[Layer], now: dict[str, int | None]) -> Finding
     )
 
 
-def _look_when_set(context: GateContext) -> ObservedState:
-    """The state of the nodes at the last verification of set-mtu; without one, at the last verification."""
-    for line in reversed(context.change.lines):
-        if isinstance(line.event, RolledBack):
-            break  # earlier lines belong to the plan before the rollback
-        if isinstance(line.event, Verified) and line.event.step == "set-mtu":
-            return line.event.look
-    return context.change.look
+def _boot_of(setup: NodeSetup | Unknown) -> str:
+    return setup.boot_id if isinstance(setup, NodeSetup) and isinstance(setup.boot_id, str) else ""
 
 
-def _why_boot_unknown(setup: NodeSetup | Unknown, then: ObservedState, node: str) -> str:
+def _why_boot_unknown(setup: NodeSetup | Unknown, since: str, node: str) -> str:
     if isinstance(setup, Unknown):
         return setup.reason
     if isinstance(setup.boot_id, Unknown):
         return setup.boot_id.reason
-    return "" if node in then.boot_ids else f"{node} was not read when the MTU was set."
+    return "" if since else f"{node} was not read when the MTU was set."
 
 
 def _ways_of_keeping(context: GateContext, node: str) -> str:

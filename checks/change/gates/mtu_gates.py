@@ -98,7 +98,7 @@ def _not_set(
         NOT_SET,
         Status.FAIL,
         node,
-        _seen(read, wrong),
+        _seen(context, node, read, wrong),
         f"{_now(node, read, wrong)}{tail}",
         then=[
             *_stops(context, running, "first", "crsctl stop crs"),
@@ -123,7 +123,7 @@ def _live(context: GateContext, node: str, read: Node, wrong: list[Layer], runni
         LIVE,
         Status.FAIL,
         node,
-        f"DANGER: {_seen(read, wrong)}",
+        f"DANGER: {_seen(context, node, read, wrong)}",
         f"DANGER: {_now(node, read, wrong)} while Clusterware runs on {listed(running)}. {VANISH}",
         then=list(stop) if stops_first(context.change) else [back],
         topic="interfaces",
@@ -171,7 +171,7 @@ def _being_set(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         if wrong and running and is_mixed:
             yield _live(context, node, read, wrong, running)
         else:
-            values = _seen(read, layers)
+            values = _seen(context, node, read, layers)
             yield of_node(
                 UNTOUCHED, Status.PASS, node, values, f"{_now(node, read, layers)}; the step set-mtu is still open.",
                 topic="interfaces",
@@ -194,13 +194,13 @@ def _untouched(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 UNTOUCHED, Status.PASS, node, values, f"{node} has MTU {values}, as before.", topic="interfaces"
             )
         elif running and not is_harmless(moved, {layer.interface: mtu_of(read, layer.interface) for layer in moved}):
-            yield _changed_live(node, read, moved, running)
+            yield _changed_live(context, node, read, moved, running)
         elif running:
             yield of_node(
                 CHANGED_EARLY,
                 Status.INFO,
                 node,
-                _seen(read, moved),
+                _seen(context, node, read, moved),
                 f"{_now(node, read, moved)} already; the private interfaces above still have their old MTU.",
                 topic="interfaces",
             )
@@ -209,7 +209,7 @@ def _untouched(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 MAYBE_LIVE,
                 Status.UNKNOWN,
                 node,
-                _seen(read, moved),
+                _seen(context, node, read, moved),
                 f"{_now(node, read, moved)} already, and it is not known whether Clusterware runs on {listed(silent)}.",
                 then=[Remedy(f"Find out whether Clusterware runs on {listed(silent)}. If it runs, stop it.")],
                 topic="interfaces",
@@ -219,19 +219,19 @@ def _untouched(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 CHANGED_EARLY,
                 Status.INFO,
                 node,
-                _seen(read, moved),
+                _seen(context, node, read, moved),
                 f"{_now(node, read, moved)} already; Clusterware and the instances are down.",
                 topic="interfaces",
             )
 
 
-def _changed_live(node: str, read: Node, moved: list[Layer], running: tuple[str, ...]) -> Finding:
+def _changed_live(context: GateContext, node: str, read: Node, moved: list[Layer], running: tuple[str, ...]) -> Finding:
     before = _values(layer.mtu_before for layer in moved)
     return of_node(
         CHANGED_LIVE,
         Status.FAIL,
         node,
-        f"DANGER: {_seen(read, moved)}",
+        f"DANGER: {_seen(context, node, read, moved)}",
         f"DANGER: {_now(node, read, moved)} while Clusterware runs on {listed(running)}; the MTU was {before}. "
         f"{VANISH}",
         then=[
@@ -277,10 +277,14 @@ def _now(node: str, read: Node, layers: Sequence[Layer]) -> str:
     )
 
 
-def _seen(read: Node, layers: Sequence[Layer]) -> str:
+def _seen(context: GateContext, node: str, read: Node, layers: Sequence[Layer]) -> str:
+    """Return the MTUs of some layers of a node for a list, with their names where the node has other layers too."""
     mtus = [mtu_of(read, layer.interface) for layer in layers]
     missing = [layer.interface for layer, mtu in zip(layers, mtus, strict=True) if mtu is None]
-    return f"{missing[0]} missing" if missing else _values(mtu for mtu in mtus if mtu)
+    if missing:
+        return f"{missing[0]} missing"
+    values = _values(mtu for mtu in mtus if mtu)
+    return values if len(layers) == len(context.layers(node)) else f"{_each(layers)} {values}"
 
 
 def _each(layers: Iterable[Layer]) -> str:

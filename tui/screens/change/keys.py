@@ -66,6 +66,7 @@ SIGNS: Sequence[Legend] = (
         "Steps and gates",
         [
             LegendEntry("✓", "done; in a gate: passed there", Status.PASS.value.lower()),
+            LegendEntry("i", "in a gate: worth knowing; does not prevent the next step", Status.INFO.value.lower()),
             LegendEntry("✗", "in a gate: does not pass there", Status.FAIL.value.lower()),
             LegendEntry("?", "could not be determined; that does not pass either", Status.UNKNOWN.value.lower()),
             LegendEntry("!", "overridden without proof, with a reason; or an unexpected change of the cluster", "warn"),
