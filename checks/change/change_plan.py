@@ -54,7 +54,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     id: str
     """Stable, kebab-case: `agree`, `baseline`, `backups`, `console-access`, `switch`, `stack-down`, `set-mtu`,
-    `survives-boot`, `prove-paths`, `first-node`, `other-nodes`, `interconnect`, `compare`, `sign-off`."""
+    `survives-boot`, `prove-paths`, `first-node`, `other-nodes`, `databases`, `interconnect`, `compare`,
+    `sign-off`. Plans of 0.1.0 start the databases at `other-nodes`."""
     title: str
     """A short title for lists: `stack down`."""
     what: str

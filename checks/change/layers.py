@@ -200,3 +200,22 @@ def _kept_before(kept: KeptMtu | None, running: int) -> int | None:
 def ports_of(cluster: Cluster) -> tuple[Port, ...]:
     """Return every port on every private network."""
     return tuple(port for network in networks_of(cluster) for port in network.ports)
+
+
+def haip_addresses(cluster: Cluster) -> dict[str, list[Port]]:
+    """Return the link-local addresses that the NICs of each private network have: with Clusterware up, its HAIP.
+
+    A private network is left out if fewer than two nodes have such an address there.
+    """
+    found: dict[str, list[Port]] = {}
+    for network in networks_of(cluster):
+        own = [
+            Port(port.node, port.interface, address.ip)
+            for port in network.ports
+            if (interface := cluster.interface(port)) is not None
+            for address in interface.addresses
+            if address.is_link_local
+        ]
+        if len({port.node for port in own}) > 1:
+            found[network.name] = own
+    return found

@@ -22,7 +22,7 @@ from checks.change.change_plan import (
     PlannedNetwork,
     Step,
 )
-from checks.change.layers import inheriting, kind_of, layers_of, networks_of
+from checks.change.layers import haip_addresses, inheriting, kind_of, layers_of, networks_of
 from checks.change.mtu_limits import JUMBO, offered, switch_ports
 from checks.change.next_boot_limits import fragile_of
 from checks.change.obstacles import Obstacle, PlanError
@@ -168,6 +168,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         databases=opened.databases,
         not_starting=_not_starting(opened),
         has_database=any(g.check == "interconnect-in-use" for step in opened.steps for g in step.gates),
+        has_haip=any(g.check == "haip-path" for step in opened.steps for g in step.gates),
         record_s=opened.record_s,
         baseline_file=opened.baseline_file,
         after_file=opened.after_file,
@@ -257,6 +258,7 @@ def _draft(
         inheriting=inheriting(cluster, layers),
         not_starting=frozenset(s.name for s in cluster.read_setups() if s.autostart is False),
         has_database=settings.database.is_set and isinstance(cluster.database, Database),
+        has_haip=bool(haip_addresses(cluster)),
         has_pack=settings.database.diagnostics_pack,
         record_s=settings.change.record_s,
         baseline_file=str(directory / f"{name}-{id}-before.rec"),
@@ -293,6 +295,7 @@ def _steps(draft: Draft) -> Iterator[Step]:
     yield outage.prove_paths(draft)
     yield starting.first_node(draft)
     yield starting.other_nodes(draft)
+    yield from starting.databases(draft)
     yield after.interconnect(draft)
     yield after.compare(draft)
     yield people.sign_off(draft)

@@ -258,7 +258,7 @@ def _mark(change: Change, step: str) -> StepRecord:
 def _without_old_failures(change: Change, reopened: str) -> dict[str, StepRecord]:
     """Return the records, without verifications that did not pass of steps after the reopened one.
 
-    What did not pass there may be the reason for the reopening, which is mended before they are verified again.
+    What did not pass there may be the reason for the reopening, which is fixed before they are verified again.
     """
     later = {step.id for step in change.plan.steps[change.plan.position(reopened) :]}
     return {

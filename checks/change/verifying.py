@@ -18,9 +18,10 @@ from checks.change.change_plan import Plan
 from checks.change.codes import LOOKED
 from checks.change.concluding import conclude, results_of
 from checks.change.gates import gate_checks
+from checks.change.layers import haip_addresses
 from checks.change.state import Change
 from checks.model.check import Check
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, HaipPaths, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import DatabaseSettings, Settings
@@ -30,6 +31,7 @@ from checks.run.events import Event, RunFinished
 from checks.run.gathering import GATHERERS, Gatherer
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
+from checks.sources.probes.haip_pings import ping_between
 
 __all__ = ["Concluded", "Verification", "conclude", "results_of"]
 
@@ -119,8 +121,10 @@ def node_here(plan: Plan, host: str) -> str:
 def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
     """Return the gatherer; the one of Clusterware gathers only if a gate needs it, and sets the local node's name.
 
-    With Clusterware down each of its tools takes long to fail.
+    With Clusterware down each of its tools takes long to fail. The one of HAIP asks no instance: none may be open yet.
     """
+    if gatherer.group == "haip_paths":
+        return replace(gatherer, needs=("nodes", "networks"), gather=_haip_paths)
     if gatherer.group != "clusterware":
         return gatherer
     needed = not groups.isdisjoint(("clusterware", "managed"))
@@ -132,6 +136,11 @@ def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
         return found
 
     return replace(gatherer, gather=gather)
+
+
+async def _haip_paths(session: Session, cluster: Cluster) -> HaipPaths:
+    found = await ping_between(haip_addresses(cluster), cluster, session)
+    return found or HaipPaths(reason="No two nodes have HAIP addresses on their private NICs.")
 
 
 def _look(cluster: Cluster) -> tuple[Finding, ...]:

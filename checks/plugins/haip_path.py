@@ -31,8 +31,9 @@ NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
 def haip_path(cluster: Cluster) -> Iterator[Finding]:
     """Sends a small ping and three of full size, with Don't Fragment, between the HAIP addresses of the instances.
 
-    An address is pinged where GV$CLUSTER_INTERCONNECTS lists it and the private NIC of that node has it; no other
-    address of 169.254.0.0/16 ever is.
+    An address is pinged where GV$CLUSTER_INTERCONNECTS lists it and the private NIC of that node has it. As a gate of a
+    change, the check pings the link-local addresses of the private NICs, before an instance is open. No other address
+    of 169.254.0.0/16 is pinged.
     """
     if isinstance(cluster.networks, Unknown):
         return

@@ -59,7 +59,8 @@ HAIP_PINGS = RegistryEntry(
     name="haip pings",
     groups=("haip_paths",),
     where=RunsOn.NODES,
-    purpose="pings between the HAIP addresses that the instances use and their private NICs have",
+    purpose="pings between the HAIP addresses that the instances use and their private NICs have; before the "
+    "instances of a change start, those that the private NICs have",
     reads=(Read("haip ADDRESS ADDRESS", "packets", "DF pings of two sizes between HAIP addresses in use", PING_RIGHT),),
 )
 ARP_PROBES = RegistryEntry(

@@ -275,12 +275,24 @@ def without(answer: Any, until: str) -> Any:
     return json.loads(json.dumps(answer).replace(until, "UNTIL"))
 
 
+_STANDINGS = (["done"], ["overridden"], ["current"], ["ahead"])
+
+
 def comparable(answer: Any) -> Any:
-    """Return an answer without the fields for people, and with lines of JSON decoded."""
+    """Return an answer without the fields for people, with lines of JSON decoded, and the steps of a status by id.
+
+    The plan of a rollback is made when it starts, and may have further steps.
+    """
     if isinstance(answer, str) and answer.startswith('{"fact":'):
         return json.loads(answer)
     if isinstance(answer, dict):
         return {key: comparable(value) for key, value in answer.items() if key not in FOR_PEOPLE}
+    if (
+        isinstance(answer, list)
+        and answer
+        and all(isinstance(each, list) and each[1:2] in _STANDINGS for each in answer)
+    ):
+        return {step: rest for step, *rest in answer}
     return [comparable(value) for value in answer] if isinstance(answer, list) else answer
 
 

@@ -23,7 +23,7 @@ def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
 
 STEPS = (
     *("agree", "baseline", "backups", "console-access", "switch", "stack-down", "set-mtu", "survives-boot"),
-    *("prove-paths", "first-node", "other-nodes", "interconnect", "compare", "sign-off"),
+    *("prove-paths", "first-node", "other-nodes", "databases", "interconnect", "compare", "sign-off"),
 )
 
 

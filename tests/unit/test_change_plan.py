@@ -50,6 +50,7 @@ STEPS = [
     "prove-paths",
     "first-node",
     "other-nodes",
+    "databases",
     "interconnect",
     "compare",
     "sign-off",
@@ -111,14 +112,30 @@ def test_the_stack_starts_on_one_node_then_on_the_rest_and_autostart_is_enabled(
         ("stack-up", ("rac1",)),
         ("stack-down", ("rac2", "rac3")),
         ("autostart-off", ()),
+        ("df-ping", ()),
+        ("one-byte-more", ()),
     ]
-    assert [line.split()[-2:] for line in lines_of(plan, "other-nodes", "rac2")] == [
-        ["start", "crs"],
-        ["check", "crs"],
-        ["enable", "crs"],
-    ]
-    assert lines_of(plan, "other-nodes", "rac1")[-1].endswith("srvctl start database -d prod")
-    assert {g.check: g.until for g in others.gates}["autostart-on"] == "end"
+    assert [line.split()[-2:] for line in lines_of(plan, "other-nodes", "rac2")] == [["start", "crs"], ["check", "crs"]]
+    assert lines_of(plan, "other-nodes", "rac1") == []
+    assert [(g.check, g.until) for g in others.gates] == [("stack-up", "end"), ("df-ping", ""), ("one-byte-more", "")]
+    assert [line.split()[-2:] for line in lines_of(plan, "databases", "rac2")] == [["enable", "crs"]]
+    assert lines_of(plan, "databases", "rac1")[-1].endswith("srvctl start database -d prod")
+    assert [(g.check, g.until) for g in plan.step("databases").gates] == [("autostart-on", "end"), ("instances-up", "")]
+
+
+def nodes_with_haip():
+    own = {n: msgspec.structs.replace(HAIP, ip=f"169.254.7.{n}") for n in (1, 2)}
+    return [with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, own[n])) for n in (1, 2)]
+
+
+def test_haip_addresses_are_pinged_before_the_databases_open_where_the_nodes_had_some():
+    nodes = nodes_with_haip()
+    plan = plan_for(to_change(nodes))
+    gates = {step.id: [gate.check for gate in step.gates] for step in plan.steps}
+    assert [step for step, checks in gates.items() if "haip-path" in checks] == ["other-nodes", "interconnect"]
+    assert "between the HAIP addresses too" in plan.step("other-nodes").what
+    alone = plan_for(to_change([nodes[0], node(2, 1500)]))
+    assert not any(gate.check == "haip-path" for step in alone.steps for gate in step.gates)
 
 
 def test_a_database_that_is_already_down_is_neither_stopped_nor_started():
@@ -255,7 +272,7 @@ def test_gates_that_need_a_database_exist_only_with_a_configured_database():
 
 
 def test_remarks_explain_the_effects_of_the_target():
-    nodes = [with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, HAIP)) for n in (1, 2)]
+    nodes = nodes_with_haip()
     remarks = " ".join(plan_for(to_change(nodes)).remarks)
     assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in remarks
     assert "HAIP has one address" in remarks

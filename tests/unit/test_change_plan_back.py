@@ -73,6 +73,7 @@ def test_once_an_mtu_may_have_been_set_the_rollback_stops_restores_and_starts():
         "prove-paths",
         "first-node",
         "other-nodes",
+        "databases",
         "interconnect",
         "sign-off",
     ]
@@ -106,8 +107,8 @@ def test_autostart_that_was_off_before_the_change_stays_off():
     back = way_back(standing_at("interconnect", there))
     assert any("does not start at boot on rac2" in remark for remark in there.remarks)
     for plan in (there, back):
-        assert [gate.nodes for gate in plan.step("other-nodes").gates if gate.check == "autostart-on"] == [("rac1",)]
-        assert not any("enable" in line for line in lines_of(plan, "other-nodes", "rac2"))
+        assert [gate.nodes for gate in plan.step("databases").gates if gate.check == "autostart-on"] == [("rac1",)]
+        assert not any("enable" in line for line in lines_of(plan, "databases", "rac2"))
 
 
 def test_every_layer_and_every_file_get_their_earlier_values():

@@ -35,6 +35,7 @@ CHECKS = (
     "df-ping",
     "gc-blocks-lost",
     "gc-receive-time",
+    "haip-path",
     "instance-ping",
     "interconnect-in-use",
     "interfaces",
@@ -53,7 +54,7 @@ WARNINGS_THAT_HOLD = {
     "IC-USE-004": "cluster_interconnects is set: the change did not set it",
 }
 """Warnings that allow the next step: their code, and the reason why a change of MTU does not stop for them."""
-TO_BE_PROVED = ("df-ping", "gc-blocks-lost", "mtu-consistency", "reassembly")
+TO_BE_PROVED = ("df-ping", "gc-blocks-lost", "haip-path", "mtu-consistency", "reassembly")
 """Checks whose warnings prevent the next step even if the change was opened with the same warning."""
 _NETWORKS_DIFFER = "IC-MTU-007"
 _LEFT_OUT = ("history",)

@@ -4,7 +4,7 @@ draft.py     facts of the cluster and the target that all steps are built from
 people.py    steps that only people can do: agree, console-access, switch, sign-off
 before.py    recordings and backups before the change: baseline, backups
 outage.py    steps while Oracle is stopped: stack-down, set-mtu, survives-boot, prove-paths
-starting.py  the restart: first-node, other-nodes
+starting.py  the restart: first-node, other-nodes, databases
 after.py     verification after the change: interconnect, compare
 back.py      the rollback, from any step of a change
 """

@@ -22,7 +22,11 @@ _ALERT_LOG = "Cluster communication is configured to use"
 
 def interconnect(draft: Draft) -> Step:
     """Return the step that verifies that blocks travel over the private networks without loss."""
-    gates = (*_OF_THE_CLUSTER, *(_OF_THE_DATABASE if draft.has_database else ()))
+    gates = (
+        *_OF_THE_CLUSTER,
+        *(("haip-path",) if draft.has_haip else ()),
+        *(_OF_THE_DATABASE if draft.has_database else ()),
+    )
     return Step(
         id="interconnect",
         title="interconnect",

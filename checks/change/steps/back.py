@@ -62,6 +62,7 @@ def changed(draft: Draft, *, persisted: bool) -> tuple[Step, ...]:
         outage.prove_paths(draft),
         starting.first_node(draft),
         starting.other_nodes(draft),
+        *starting.databases(draft),
         after.interconnect(draft),
         people.sign_off(draft),
     )

@@ -46,6 +46,8 @@ class Draft:
     """The nodes where Clusterware did not start at boot before the change: the plan does not enable it there."""
     has_database: bool = False
     """Whether a database is queried: the plan has gates that need a database only then."""
+    has_haip: bool = False
+    """Whether private NICs of several nodes had HAIP addresses when the change was opened."""
     has_pack: bool = False
     """Whether the operator stated a licence of the Diagnostics Pack, so that AWR may be read."""
     excused: frozenset[str] = frozenset()

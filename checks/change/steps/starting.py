@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from checks.change.change_plan import ChangeKind, Gate, Step
+from collections.abc import Iterator
+
+from checks.change.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import stack_commands
 from checks.change.steps.draft import Draft, briefly
+
+_PATHS = (Gate("df-ping"), Gate("one-byte-more"))
+"""The gates of full-size packets: a port or a NIC may have been lowered since the last proof."""
 
 
 def first_node(draft: Draft) -> Step:
@@ -13,47 +18,69 @@ def first_node(draft: Draft) -> Step:
         id="first-node",
         title="first node",
         what=f"Start Clusterware on {draft.first} only. Wait until Clusterware is fully up: the start continues for "
-        "some minutes after the prompt returns. Leave the autostart of Clusterware disabled.",
+        "some minutes after the prompt returns. Leave the autostart of Clusterware disabled. Then `racwire change "
+        "verify` sends full-size packets on every path again, before another node starts.",
         why="One node without peers shows whether Clusterware, HAIP and ASM start on the interfaces with their MTU of "
         "this moment. Other nodes cannot disturb this test.",
         commands=(stack_commands.start(draft.first, draft.home(draft.first)),),
         expected=f"`crsctl check crs` on {draft.first} prints online four times. Clusterware is down on the other "
-        "nodes.",
+        f"nodes. Every packet of {draft.after} bytes arrives.",
         gates=(
             Gate("stack-up", nodes=(draft.first,)),
             *((Gate("stack-down", nodes=draft.others),) if draft.others else ()),
             Gate("autostart-off"),
+            *_PATHS,
         ),
         if_rolled_back="Clusterware is stopped again on this node. All nodes get the old MTU back and are started.",
     )
 
 
 def other_nodes(draft: Draft) -> Step:
-    """Return the step that starts all other nodes, enables the autostart, and starts the databases."""
-    databases = tuple(
-        stack_commands.start_database(database, draft.first, draft.home(draft.first)) for database in draft.databases
+    """Return the step that starts all other nodes, and proves every path before a database is opened."""
+    start = (
+        f"Start Clusterware on {briefly(draft.others)}"
+        f"{', one node after the other: wait until each is up' if draft.others[1:] else ''}. "
+        if draft.others
+        else ""
     )
+    haip = ", between the HAIP addresses too" if draft.has_haip else ""
     return Step(
         id="other-nodes",
         title="other nodes",
-        what=f"Start Clusterware on {briefly(draft.others)}"
-        f"{', one node after the other: wait until each is up' if draft.others[1:] else ''}. When every node is up, "
-        f"{_then(draft)}."
-        if draft.others
-        else f"Then {_then(draft)}.",
+        what=f"{start}Start no database yet; Clusterware itself starts those with AUTO_START=always, and those that "
+        "srvctl did not stop. When every node is up, run `racwire change verify`: it sends full-size packets on every "
+        f"path again{haip}.",
         why="A node that cannot exchange full-size packets with the running nodes hangs in ora.cssd STARTING and does "
-        "not join (MOS 563566.1). Starting one node at a time shows which node hangs.",
-        commands=(
-            *(stack_commands.start(node, draft.home(node)) for node in draft.others),
-            *(stack_commands.enable(node, draft.home(node)) for node in draft.starting),
-            *databases,
-        ),
-        expected=f"Clusterware is up on every node, {_enabled(draft)}and every instance that ran before runs again.",
-        gates=_all_up(draft),
-        if_rolled_back="All nodes are stopped again, get the old MTU back, and are started: another full outage."
-        if draft.kind is not ChangeKind.ROLLBACK
-        else "",
+        "not join (MOS 563566.1). Starting one node at a time shows which node hangs. A switch port that was lowered "
+        "in the meantime must be found before a database sends blocks through it.",
+        commands=tuple(stack_commands.start(node, draft.home(node)) for node in draft.others),
+        expected=f"Clusterware is up on every node. Every packet of {draft.after} bytes arrives{haip}.",
+        gates=(Gate("stack-up", until="end"), *_PATHS, *((Gate("haip-path"),) if draft.has_haip else ())),
+        if_rolled_back=_another_outage(draft),
     )
+
+
+def databases(draft: Draft) -> Iterator[Step]:
+    """Yield the step that enables the autostart and starts the databases, where there is either."""
+    if not draft.starting and not draft.databases:
+        return
+    what = _then(draft)
+    yield Step(
+        id="databases",
+        title="databases",
+        what=f"{what[:1].upper()}{what[1:]}.",
+        why="Every path is proved with Clusterware up on every node: now the instances may send blocks.",
+        commands=(*_enable(draft), *_start(draft)),
+        expected=f"{_enabled(draft)}{'and every' if draft.starting else 'Every'} instance that ran before runs again.",
+        gates=(*autostart_on(draft, until="end"), *_instances(draft)),
+        if_rolled_back=_another_outage(draft),
+    )
+
+
+def _another_outage(draft: Draft) -> str:
+    if draft.kind is ChangeKind.ROLLBACK:
+        return ""
+    return "All nodes are stopped again, get the old MTU back, and are started: another full outage."
 
 
 def all_nodes(draft: Draft) -> Step:
@@ -66,11 +93,8 @@ def all_nodes(draft: Draft) -> Step:
         why="Only Clusterware and the databases were stopped.",
         commands=(
             *(stack_commands.start(node, draft.home(node)) for node in draft.nodes),
-            *(stack_commands.enable(node, draft.home(node)) for node in draft.starting),
-            *(
-                stack_commands.start_database(database, draft.first, draft.home(draft.first))
-                for database in draft.databases
-            ),
+            *_enable(draft),
+            *_start(draft),
         ),
         expected=f"Clusterware is up on every node, {_enabled(draft)}and every instance that ran before runs again. "
         "If this is already the case, there is nothing to do.",
@@ -79,8 +103,20 @@ def all_nodes(draft: Draft) -> Step:
 
 
 def _all_up(draft: Draft) -> tuple[Gate, ...]:
-    instances = (Gate("instances-up"),) if draft.databases else ()
-    return (Gate("stack-up", until="end"), *autostart_on(draft, until="end"), *instances)
+    return (Gate("stack-up", until="end"), *autostart_on(draft, until="end"), *_instances(draft))
+
+
+def _instances(draft: Draft) -> tuple[Gate, ...]:
+    return (Gate("instances-up"),) if draft.databases else ()
+
+
+def _enable(draft: Draft) -> Iterator[Commands]:
+    yield from (stack_commands.enable(node, draft.home(node)) for node in draft.starting)
+
+
+def _start(draft: Draft) -> Iterator[Commands]:
+    home = draft.home(draft.first)
+    yield from (stack_commands.start_database(database, draft.first, home) for database in draft.databases)
 
 
 def autostart_on(draft: Draft, until: str = "") -> tuple[Gate, ...]:

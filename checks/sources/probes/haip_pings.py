@@ -1,13 +1,14 @@
 """Ping between HAIP addresses with Don't Fragment: those that the instances use and that a private NIC of the node has.
 
-No other address of 169.254.0.0/16 is ever pinged: it may belong to a management controller.
+A change, which starts Clusterware before the instances, pings those that the private NICs have. No other address of
+169.254.0.0/16 is pinged: it may belong to a management controller.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from checks.model.facts import (
@@ -60,12 +61,19 @@ def _link_local(interface: Interface) -> set[str]:
 
 
 async def ping_haip(cluster: Cluster, session: ProbeSession) -> HaipPaths:
-    """Ping between the HAIP addresses of each private network, every ordered pair of nodes."""
+    """Ping between the HAIP addresses of each private network that the instances use, every ordered pair of nodes."""
     if isinstance(cluster.database, NotAsked):
         return HaipPaths(reason="No database was queried, so the HAIP addresses in use are not known.")
     if isinstance(cluster.database, Unknown) or isinstance(cluster.database.interconnects, Unknown):
         return HaipPaths(reason="The interconnects of the instances could not be read.")
-    ports = haip_ports(cluster)
+    found = await ping_between(haip_ports(cluster), cluster, session)
+    return found or HaipPaths(reason="No two instances use HAIP addresses that private NICs of two nodes have.")
+
+
+async def ping_between(
+    ports: Mapping[str, Sequence[Port]], cluster: Cluster, session: ProbeSession
+) -> HaipPaths | None:
+    """Ping between these addresses by private network, every ordered pair of nodes; None where there is no pair."""
     paths = [
         (network, a, b)
         for network in (() if isinstance(cluster.networks, Unknown) else cluster.networks)
@@ -73,7 +81,7 @@ async def ping_haip(cluster: Cluster, session: ProbeSession) -> HaipPaths:
         if a.node != b.node and isinstance(network.mtu, int)
     ]
     if not paths:
-        return HaipPaths(reason="No two instances use HAIP addresses that private NICs of two nodes have.")
+        return None
     nodes: Sequence[Node | UnreadNode] = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     with ExitStack() as sockets:
         hosts = ProbeHosts(nodes, session, sockets)
