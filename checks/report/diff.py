@@ -19,6 +19,7 @@ from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.report import Report
 from checks.model.sanitize import json_escaped, sanitize
 from checks.model.wording import counted, listed
+from checks.report.coverage import Coverage
 from checks.report.diff_facts import FactChange, fact_changes
 from checks.report.diff_findings import FindingChange, finding_changes
 from checks.report.diff_kind import DiffKind
@@ -64,9 +65,16 @@ def diff(before: Report, after: Report, names: tuple[str, str] = ("A", "B")) -> 
         before=one,
         after=other,
         cautions=tuple(_cautions(one, other)),
-        findings=finding_changes(before.findings, after.findings, by_name=by_name),
+        findings=_findings(before, after, by_name),
         facts=fact_changes(before, after, by_name=by_name),
     )
+
+
+def _findings(before: Report, after: Report, by_name: bool) -> tuple[FindingChange, ...]:
+    """Compare the findings. What one of the runs did not examine is not known there: it is neither gone nor new."""
+    one, other = (before, after) if by_name else (None, None)
+    coverage = Coverage(before.findings, one), Coverage(after.findings, other)
+    return finding_changes(before.findings, after.findings, by_name=by_name, coverage=coverage)
 
 
 def exit_code(difference: ReportDiff) -> ExitCode:
@@ -156,14 +164,19 @@ def verdict(changes: Collection[FindingChange]) -> str:
 
 def _worse(changes: Iterable[FindingChange]) -> Iterator[str]:
     worse = [(c, c.worse) for c in changes if c.worse]
-    yield from _counted_by_status(((s for c, s in worse if c.change in _NEW)), "is new", "are new")
+    yield from _counted_by_status((s for c, s in worse if c.change is DiffKind.NEW), "is new", "are new")
+    yield from _counted_by_status(
+        (s for c, s in worse if c.change is DiffKind.BECAME_KNOWN),
+        "was not known before",
+        "were not known before",
+    )
     rest = [(c, s) for c, s in worse if c.change not in (*_NEW, DiffKind.WAIVER_ENDED, DiffKind.BECAME_UNKNOWN)]
     yield from _counted_by_status((s for _, s in rest), "got worse", "got worse")
     yield from _counted_by_status(
         (s for c, s in worse if c.change is DiffKind.WAIVER_ENDED), "is no longer waived", "are no longer waived"
     )
     if unknown := sum(c.change is DiffKind.BECAME_UNKNOWN for c, _ in worse):
-        yield f"{counted(unknown, 'finding')} {'is' if unknown == 1 else 'are'} now unknown"
+        yield f"{counted(unknown, 'finding')} {'is' if unknown == 1 else 'are'} no longer known"
 
 
 def _better(changes: Iterable[FindingChange]) -> Iterator[str]:

@@ -33,7 +33,7 @@ def differ(one: float, other: float) -> bool:
     return one != other and max(one, other) > MUCH * min(one, other)
 
 
-_ABSENT = "not there"
+_ABSENT = "not in the report"
 _COUNTERS = {"failed reassemblies": ("Ip", "ReasmFails"), "receive-buffer errors": ("Udp", "RcvbufErrors")}
 _NOT_OF_THE_CLUSTER = ("console", "waivers")
 """Sections of the settings that do not change the result of a check. Waivers are compared with the findings."""

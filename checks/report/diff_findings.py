@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
+from checks.model.finding import PROBLEMS, Finding, Key, Status, keyed
+from checks.report.coverage import Coverage
 from checks.report.diff_facts import differ
 from checks.report.diff_kind import DiffKind
 
@@ -26,6 +27,9 @@ _WORSE = frozenset(
         DiffKind.BECAME_KNOWN,
     }
 )
+
+
+_NOT_KNOWN = (Status.UNKNOWN, Status.SKIPPED)
 
 
 class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,35 +62,18 @@ class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def finding_changes(
-    before: Sequence[Finding], after: Sequence[Finding], *, by_name: bool = True
+    before: Sequence[Finding],
+    after: Sequence[Finding],
+    *,
+    by_name: bool = True,
+    coverage: tuple[Coverage, Coverage] | None = None,
 ) -> tuple[FindingChange, ...]:
     """Return every finding of both reports once, those that got worse first. Where names do not mean the same in both
-    reports (`by_name` is false), findings are matched only by their codes."""
-    coverage = _Coverage(before), _Coverage(after)
+    reports (`by_name` is false), findings are matched only by their codes. `coverage` is what each run examined."""
+    coverage = coverage or (Coverage(before), Coverage(after))
     pairs = _pairs(_known(before, by_name), _known(after, by_name), by_name)
     changes = [_finding_change(one, other, *coverage, by_name) for one, other in pairs]
     return tuple(sorted(changes, key=_worst_first))
-
-
-class _Coverage:
-    """The checks that the run of a report finished, and the places that it could not check."""
-
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self._ran: set[str] = set()
-        self._unknown: dict[str, list[Finding]] = {}
-        for finding in findings:
-            if finding.status is not Status.SKIPPED:
-                self._ran.add(finding.check)
-            if finding.status is Status.UNKNOWN:
-                self._unknown.setdefault(finding.check, []).append(finding)
-
-    def ran(self, check: str) -> bool:
-        """Whether the run included this check."""
-        return check in self._ran
-
-    def sees(self, finding: Finding) -> bool:
-        """Whether the run could check the place of a finding of the other report."""
-        return not could_not_look(self._unknown.get(finding.check, ()), finding)
 
 
 def _worst_first(change: FindingChange) -> tuple[int, int, int]:
@@ -153,13 +140,16 @@ def _is_left_of(one: Finding, other: Finding) -> bool:
 
 
 def _finding_change(
-    one: Finding | None, other: Finding | None, before: _Coverage, after: _Coverage, by_name: bool
+    one: Finding | None, other: Finding | None, before: Coverage, after: Coverage, by_name: bool
 ) -> FindingChange:
     if one and other:
         change = _two_sided(one, other, by_name) if {one.status, other.status} & PROBLEMS else DiffKind.SAME
+        if by_name:
+            change = _of_nodes_in_both(change, one, other, before, after)
     elif one:
         change = _one_sided(
             one,
+            before,
             after,
             unknown=DiffKind.BECAME_KNOWN,
             unseen=DiffKind.BECAME_UNKNOWN,
@@ -170,6 +160,7 @@ def _finding_change(
         assert other is not None
         change = _one_sided(
             other,
+            after,
             before,
             unknown=DiffKind.BECAME_UNKNOWN,
             unseen=DiffKind.BECAME_KNOWN,
@@ -181,7 +172,8 @@ def _finding_change(
 
 def _one_sided(
     finding: Finding,
-    elsewhere: _Coverage,
+    own: Coverage,
+    elsewhere: Coverage,
     *,
     unknown: DiffKind,
     unseen: DiffKind,
@@ -195,13 +187,25 @@ def _one_sided(
         return left
     if finding.status is Status.UNKNOWN:
         return unknown
-    return rest if elsewhere.sees(finding) else unseen
+    # Gone is what is healthy on each of its nodes; new is what was healthy on one of them.
+    return rest if elsewhere.sees(finding, own, every_node=rest is DiffKind.GONE) else unseen
+
+
+def _of_nodes_in_both(change: DiffKind, one: Finding, other: Finding, before: Coverage, after: Coverage) -> DiffKind:
+    """Return the kind of change, where nodes that only one finding has count only if both runs read them."""
+    if change is DiffKind.FEWER_NODES or (change is DiffKind.LESS_SEVERE and {*other.nodes} < {*one.nodes}):
+        left = {*one.nodes} - {*other.nodes}
+        return change if all(map(after.sees_node, left)) else DiffKind.BECAME_UNKNOWN
+    if change is DiffKind.MORE_NODES or (change is DiffKind.MORE_SEVERE and {*one.nodes} < {*other.nodes}):
+        more = {*other.nodes} - {*one.nodes}
+        return change if any(map(before.sees_node, more)) else DiffKind.BECAME_KNOWN
+    return change
 
 
 def _two_sided(one: Finding, other: Finding, by_name: bool) -> DiffKind:
     """Return the kind of change of a finding that both reports have."""
-    if (one.status is Status.UNKNOWN) is not (other.status is Status.UNKNOWN):
-        return DiffKind.BECAME_UNKNOWN if other.status is Status.UNKNOWN else DiffKind.BECAME_KNOWN
+    if (one.status in _NOT_KNOWN) is not (other.status in _NOT_KNOWN):
+        return DiffKind.BECAME_UNKNOWN if other.status in _NOT_KNOWN else DiffKind.BECAME_KNOWN
     if one.status is not other.status:
         return DiffKind.MORE_SEVERE if other.status.gravity < one.status.gravity else DiffKind.LESS_SEVERE
     if bool(one.waived) is not bool(other.waived):

@@ -191,9 +191,9 @@ LESS_OF_IT = {"before": [finding(WARN, extent=extent(9))], "after": [finding(WAR
             "Worse: 2 warnings are new; 1 failure is gone, 1 warning is gone.",
         ),
         ([finding(WARN)], [finding()], "Worse: 1 failure got worse."),
-        ([finding()], [finding(UNKNOWN)], "Worse: 1 finding is now unknown."),
+        ([finding()], [finding(UNKNOWN)], "Worse: 1 finding is no longer known."),
         ([finding(UNKNOWN)], [CALM], "Better: 1 unknown result is gone, no problem is left."),
-        ([finding(UNKNOWN)], [finding(WARN)], "Worse: 1 warning is new."),
+        ([finding(UNKNOWN)], [finding(WARN)], "Worse: 1 warning was not known before."),
         ([finding(check="u")], [], "Nothing is worse or better. 1 problem was not checked again."),
         (
             [],
@@ -326,9 +326,12 @@ def test_loss_that_only_varies_is_not_another_path():
 def test_nodes_and_instances_that_come_go_or_cannot_be_read_are_reported():
     unread = report_of(cluster([node(1), node(2), UnreadNode("rac3", "ssh asked for a password.")], clusterware(3)))
     assert facts_of(diff(report_of(cluster(3)), unread))["Nodes", "rac3"] == ("read", "could not be read")
-    assert facts_of(diff(report_of(cluster(2)), report_of(cluster(3))))["Nodes", "rac3"] == ("not there", "read")
+    assert facts_of(diff(report_of(cluster(2)), report_of(cluster(3))))["Nodes", "rac3"] == (
+        "not in the report",
+        "read",
+    )
     fewer = facts_of(diff(WELL, report_of(asked(cluster(2)))))
-    assert fewer["Instances", "prod3"][1] == "not there"
+    assert fewer["Instances", "prod3"][1] == "not in the report"
 
 
 def test_a_group_not_requested_in_one_of_the_reports_is_not_called_gone():

@@ -99,9 +99,11 @@ def _remark(change: FindingChange, by_name: bool) -> str:
     if _extent(one) != _extent(other):
         parts.append(f"was {_extent(one) or 'not measured'}, is {_extent(other) or 'not measured'}")
     if by_name and (came := [node for node in other.nodes if node not in one.nodes]):
-        parts.append(f"also on {listed(came)}")
+        unseen = change.change is DiffKind.BECAME_KNOWN
+        parts.append(f"not known before on {listed(came)}" if unseen else f"also on {listed(came)}")
     if by_name and (left := [node for node in one.nodes if node not in other.nodes]):
-        parts.append(f"no longer on {listed(left)}")
+        unseen = change.change is DiffKind.BECAME_UNKNOWN
+        parts.append(f"no longer known on {listed(left)}" if unseen else f"no longer on {listed(left)}")
     if change.change is DiffKind.WAIVER_ENDED and one.waived:
         parts.append(f"was waived until {one.waived.expires} by {one.waived.by}")
     sentence = "; ".join(parts)
@@ -111,9 +113,9 @@ def _remark(change: FindingChange, by_name: bool) -> str:
 def _alone(change: FindingChange) -> str:
     match change.change:
         case DiffKind.BECAME_UNKNOWN if change.after is None:
-            return "The earlier run found it; the later run could not check it."
+            return "It is no longer known: the later run could not check it, or did not examine that place."
         case DiffKind.BECAME_KNOWN if change.before is None:
-            return "The earlier run could not check it."
+            return "The earlier run could not check it, or did not examine that place."
         case DiffKind.BECAME_KNOWN:
             return "The earlier run could not tell; the later run can."
         case DiffKind.NOT_RERUN:
