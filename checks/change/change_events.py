@@ -77,6 +77,10 @@ class Overridden(Event, frozen=True, tag="overridden"):
     step: str
     by: str
     reason: str
+    not_held: tuple[GateResult, ...] = ()
+    """The results that did not pass in the last verification, which the override is for."""
+    verified_at: str = ""
+    """The time of that verification; empty in journals of racwire 0.1.0, which hold neither."""
 
 
 class Noted(Event, frozen=True, tag="noted"):

@@ -73,10 +73,12 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedOverride(msgspec.Struct, frozen=True, kw_only=True):
-    """An overridden gate, with its results that did not pass."""
+    """An overridden gate, with its results that did not pass at that moment."""
 
     said: Said
     not_held: tuple[GateResult, ...]
+    verified_at: str = ""
+    """The time of the verification that has these results; empty if there is none."""
 
 
 class ReportedStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -315,15 +317,22 @@ def _step(
 
 
 def _overrides(change: Change) -> Iterator[ReportedOverride]:
-    """Yield every override, also of a step that was done again later."""
-    seen: dict[str, tuple[GateResult, ...]] = {}
+    """Yield every override, also of a step that was done again later.
+
+    Journals of 0.1.0 do not hold what stood in the way: it is in the newest verification, if that is of the same step.
+    """
+    newest: JournalLine | None = None
     for line in change.lines:
         match line.event:
-            case Verified(step=step, results=results):
-                seen[step] = tuple(result for result in results if not result.holds)
-            case Overridden(step=step, by=by, reason=reason):
+            case Verified():
+                newest = line
+            case Reopened() | RolledBack():
+                newest = None
+            case Overridden(step=step, by=by, reason=reason, not_held=not_held, verified_at=at):
                 said = Said(step=step, at=line.at, who=line.who, by=by, text=reason)
-                yield ReportedOverride(said=said, not_held=seen.get(step, ()))
+                if not at and newest is not None and isinstance(newest.event, Verified) and newest.event.step == step:
+                    at, not_held = newest.at, tuple(r for r in newest.event.results if not r.holds)
+                yield ReportedOverride(said=said, not_held=not_held, verified_at=at)
 
 
 def _surprises(change: Change) -> Iterator[ReportedSurprise]:

@@ -68,8 +68,9 @@ def sentence_of(event: AnyEvent) -> str:
             return f"Gate of {step} verified: {gate_word(results, passed)}{details}."
         case Attested(step=step, by=by, note=note):
             return f"{by} attests {step}{_after_colon(note)}"
-        case Overridden(step=step, by=by, reason=reason):
-            return f"{by} overrides the gate of {step}{_after_colon(reason)}"
+        case Overridden(step=step, by=by, reason=reason, not_held=not_held):
+            details = f" ({'; '.join(map(_waiting, not_held))})" if not_held else ""
+            return f"{by} overrides the gate of {step}{details}{_after_colon(reason)}"
         case Noted(step=step, text=text):
             return f"Note on {step}{_after_colon(text)}"
         case Surprised(sentence=sentence, dangerous=dangerous):

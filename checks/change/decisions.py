@@ -46,7 +46,8 @@ def override(change: Change, step_id: str, by: str, reason: str) -> Overridden:
             f"An override needs a reason of at least {_FEW_CHARACTERS} characters: the report has it under its own "
             "heading."
         )
-    return Overridden(step.id, _name(by, "overrides"), reason.strip())
+    not_held = tuple(result for result in mark.results if not result.holds)
+    return Overridden(step.id, _name(by, "overrides"), reason.strip(), not_held, mark.verified.at)
 
 
 def note(change: Change, text: str) -> Noted:

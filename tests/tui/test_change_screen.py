@@ -358,7 +358,10 @@ async def test_an_override_needs_a_verification_a_reason_and_a_confirmation(
         assert isinstance(pilot.app.screen, AskScreen)
         await answer(pilot, "yes")
         await settled(pilot, "! 3 set MTU", "change-top")
-        assert last(changes) == Overridden("set-mtu", "Ann", "rac2 is being replaced.")
+        overridden = last(changes)
+        assert isinstance(overridden, Overridden)
+        assert (overridden.step, overridden.by, overridden.reason) == ("set-mtu", "Ann", "rac2 is being replaced.")
+        assert [result.node for result in overridden.not_held] == ["rac2"]
 
 
 async def test_keys_pressed_in_a_burst_go_to_the_right_widget(new_console: NewConsole, changes: PaperChanges) -> None:

@@ -130,6 +130,15 @@ def test_a_danger_that_is_over_is_told_from_one_that_stands(racwire, changes):
     assert json.loads(racwire("status", "--format", "json")[1])["alarms"] == []
 
 
+def test_an_override_prints_and_reports_what_it_is_for(racwire, changes):
+    journal(changes, AGREED, SWITCHED, verification(Status.PASS, Status.FAIL))
+    code, _, stderr = racwire("override", "--by", "Ann", "--reason", "rac2 is rebuilt tomorrow.")
+    assert code == ExitCode.PASS
+    assert "racwire: overridden: eth1 of rac2 would come up at 1500." in stderr
+    section = racwire("report")[1].partition("## Overrides")[2]
+    assert re.search(r"What did not pass, checked 2\d{3}-.*:\n +- ✗ kept-mtu rac2 1500", section)
+
+
 def test_an_abandoned_change_waits_for_nothing(changes):
     change = journal(changes, AGREED, Closed("abandoned", "Ann", "The window was taken away.")).change
     text = shown(status_lines(change, 80, path="c"))

@@ -93,3 +93,43 @@ def test_a_change_that_stopped_something_cannot_be_abandoned_after_its_step_was_
     of = after(until("stack-down"), failed, Reopened("baseline", "It was recorded by hand."))
     with pytest.raises(ChangeError, match="racwire change rollback"):
         decisions.abandon(of, "A. Lee", "The window is over.")
+
+
+# --- overrides --------------------------------------------------------------------------------------------------------
+
+
+def overridden(of, step: str):
+    """Return the change after an override of the step, and what the report has about it."""
+    over = decisions.override(of, step, "A. Lee", "rac3 is being replaced.")
+    (reported,) = report_of(after(of, over)).overrides
+    return over, reported
+
+
+def test_the_record_of_an_override_names_what_stood_in_the_way_at_that_moment():
+    both = looked(until("set-mtu", down()), down(9000, rac2=1500, rac3=1500))
+    one = looked(both, down(9000, rac3=1500))
+    over, reported = overridden(one, "set-mtu")
+    assert [(r.check, r.node) for r in over.not_held] == [("running-mtu", "rac3")]
+    assert reported.not_held == over.not_held
+    assert reported.verified_at == over.verified_at == one.lines[-1].at
+    assert (
+        "A. Lee overrides the gate of set-mtu (running-mtu rac3 1500)" in report_of(after(one, over)).log[-1].sentence
+    )
+
+
+def test_what_was_fixed_before_is_not_in_the_record():
+    """rac3 lost its MTU while a boot was awaited; it was set again, and only the missing boot is overridden."""
+    lost = looked(until("survives-boot", down(9000)), down(9000, rac3=1500))
+    again = looked(looked(lost, down(9000)), down(9000))
+    over, reported = overridden(again, "survives-boot")
+    assert {r.check for r in over.not_held} == {"rebooted"}
+    assert {r.check for r in reported.not_held} == {"rebooted"}
+
+
+def test_a_journal_without_results_in_its_overrides_has_them_from_the_last_verification_of_the_step():
+    failed = Verified("set-mtu", False, (GateResult(check="kept-mtu", status=Status.FAIL, text="", node="rac2"),))
+    old = Overridden("set-mtu", "A. Lee", "The file comes later.")
+    (reported,) = report_of(after(until("set-mtu"), failed, old)).overrides
+    assert reported.not_held == failed.results
+    (reported,) = report_of(after(until("set-mtu"), failed, Reopened("stack-down", "rac2 was started."), old)).overrides
+    assert (reported.not_held, reported.verified_at) == ((), "")

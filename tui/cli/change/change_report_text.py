@@ -113,6 +113,8 @@ def _overrides(overrides: Sequence[ReportedOverride], width: int) -> Iterator[Li
         decision = override.said
         text = f"{decision.step}, by {decision.by} ({decision.who}, {minute(decision.at)}): {decision.text}"
         yield from hanging([("- ", "change")], text, width, "change")
+        if override.verified_at and override.not_held:
+            yield [(f"    What did not pass, checked {minute(override.verified_at)}:", "")]
         for result in override.not_held:
             subject = " ".join(part for part in (result.node, result.text) if part)
             text = f"{GATE_SIGNS[result.status]} {result.check} {subject}"

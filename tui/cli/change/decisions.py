@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.change.change_events import Overridden
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_text import rollback_lines
@@ -34,8 +35,11 @@ def override(context: ChangeContext) -> int:
     """Override the gate of the current step. Return the exit code. Raises ChangeError, ChangeJournalError."""
     session = context.session()
     step = session.change.current
-    session.override(context.args.by, context.args.reason)
+    line = session.override(context.args.by, context.args.reason)
     title = step.title if step else ""
+    overridden = line.event
+    for result in overridden.not_held if isinstance(overridden, Overridden) else ():
+        print_message(f"overridden: {result.sentence or f'{result.check} {result.node} {result.text}'}")
     print_message(f"step {title}: the gate was overridden by {context.args.by}. The report lists it under Overrides.")
     print_message(context.hints.next_action(session.change))
     return ExitCode.PASS
