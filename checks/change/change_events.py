@@ -141,7 +141,7 @@ class Closed(Event, frozen=True, tag="closed"):
 AnyEvent = Opened | Verified | Attested | Overridden | Noted | Surprised | Reopened | RolledBack | Closed
 
 
-class JournalLine(msgspec.Struct, frozen=True, kw_only=True):
+class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line of the journal: an event, its time, and the login that wrote it."""
 
     number: int
@@ -154,3 +154,20 @@ class JournalLine(msgspec.Struct, frozen=True, kw_only=True):
     after: str
     """SHA-256 of the line before, in hex; empty for the first line. It reveals a line that was changed by hand."""
     event: AnyEvent
+    boot: str = ""
+    """The boot id of the node; empty in journals of racwire 0.1.0, or if the kernel does not report it."""
+    up_s: int = 0
+    """The seconds since that boot, which no change of the clock affects."""
+    cut: int = 0
+    """The bytes of an incomplete line that were removed before this line was written."""
+
+
+class JournalSeal(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a journal: kept elsewhere, it reveals lines that were removed there."""
+
+    lines: int
+    """The number of its lines."""
+    sha256: str
+    """SHA-256 of its last line, in hex."""
+    incomplete_bytes: int = 0
+    """The bytes after its last line: an event that was being written, and was not reported as written."""

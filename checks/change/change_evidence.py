@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from checks.change.change_plan import Plan
-from checks.change.copies import other_copies
+from checks.change.copies import other_copies, stored_hashes
 from checks.change.gates.backup_gates import backup_paths
 from checks.change.recording_evidence import compare_recordings, see_recording
 from checks.change.steps.recording_commands import stretch_s
@@ -27,6 +27,7 @@ from checks.model.facts import (
     OcrBackup,
     RecordingsCompared,
     SeenRecording,
+    StoredHash,
     Unknown,
 )
 from checks.run.gathering import CHANGING, Gatherer
@@ -50,6 +51,7 @@ class _OfNodes:
     registries: dict[str, OcrBackup | Unknown | None] = field(default_factory=dict)
     unasked: dict[str, Unknown] = field(default_factory=dict)
     copies: dict[str, tuple[JournalCopy, ...]] = field(default_factory=dict)
+    hashes: dict[str, tuple[StoredHash, ...]] = field(default_factory=dict)
 
 
 def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> Gatherer:
@@ -69,6 +71,7 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             registries=found.registries,
             unasked=found.unasked,
             copies=found.copies,
+            hashes=found.hashes,
         )
 
     return replace(CHANGING, gather=gather)
@@ -143,6 +146,7 @@ async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory
                 found.copies[node] = await other_copies(
                     shell, session.journal, directory, plan.cluster, _COPIES_LIMIT_S
                 )
+                found.hashes[node] = await stored_hashes(shell, session.journal, directory, plan, _COPIES_LIMIT_S)
         except ShellError as error:
             found.unasked[node] = Unknown(str(error))
         finally:

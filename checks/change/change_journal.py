@@ -1,7 +1,9 @@
 """The journal of a change: an append-only file with a line of JSON for each event, safe against crashes.
 
 A line counts only when it is on the disk. Each line holds the digest of the line before, which reveals a line changed
-by hand and two copies that continued separately. An incomplete last line, after a power cut, is ignored.
+by hand and two copies that continued separately; the digest of the last line is for the report and the other nodes, so
+that a missing end is noticed. An incomplete last line, after a power cut, does not count: it is reported, and the next
+line says how long it was.
 """
 
 from __future__ import annotations
@@ -11,25 +13,26 @@ import fcntl
 import getpass
 import hashlib
 import os
-import re
 import shlex
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
-from checks.change.change_events import AnyEvent, JournalLine, ObservedState, Opened
+from checks.change.change_events import AnyEvent, JournalLine, JournalSeal, ObservedState, Opened
 from checks.change.change_plan import SCHEMA, Plan
+from checks.change.journal_names import SUFFIX, file_name
 from checks.change.state import Change, ChangeError, advance, fold
 from checks.model.journal import now
 
-SUFFIX = ".change"
 _LOCK = ".racwire-change.lock"
 _LOCK_LIMIT_S = 10.0
 _LOCK_EVERY_S = 0.02
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_Written = tuple[tuple[JournalLine, ...], Change, bytes]
 _MOST_BYTES = 64_000_000
 """The maximum size of a journal, far more than a change ever writes."""
 
@@ -86,8 +89,8 @@ class ChangeJournal:
                             f"The change {found.change.opened.id} of {plan.cluster} is still open ({found.path}): "
                             "finish it, roll it back, or abandon it first."
                         )
-                path = directory / f"{name_of(plan.cluster)}-{name_of(plan.id)}{SUFFIX}"
-                line = JournalLine(number=1, at=now(), who=who, racwire=version, after="", event=Opened(plan, look))
+                path = directory / file_name(plan)
+                line = _line(1, who, version, "", Opened(plan, look))
                 raw = _encoded(line)
                 _create(path, raw + b"\n")
         except OSError as error:
@@ -95,6 +98,12 @@ class ChangeJournal:
                 f"racwire cannot create a journal in {directory}: {error.strerror}. Name another one with --directory."
             ) from error
         return cls(path, fold([line]), raw, len(raw) + 1, len(raw) + 1)
+
+    @property
+    def seal(self) -> JournalSeal:
+        """The end of the journal, as it was read or written last."""
+        incomplete = self._seen - self._size
+        return JournalSeal(lines=len(self.change.lines), sha256=digest(self._last), incomplete_bytes=incomplete)
 
     def append(self, event: AnyEvent, *, who: str, version: str) -> JournalLine:
         """Write one event; it is on the disk when the method returns. Raises what `extend` raises."""
@@ -106,27 +115,30 @@ class ChangeJournal:
         Raises MovedOnError if another process wrote meanwhile, ChangeJournalError if the events cannot be written, and
         ChangeError if an event does not fit; then nothing is written.
         """
-        change, last = self.change, self._last
-        written: list[JournalLine] = []
-        data = b""
-        for event in events:
-            number = change.lines[-1].number + 1
-            line = JournalLine(number=number, at=now(), who=who, racwire=version, after=digest(last), event=event)
-            change = advance(change, line)
-            last = _encoded(line)
-            written.append(line)
-            data += last + b"\n"
         try:
-            self._write(data)
+            written, change, data = self._write(lambda cut: self._lines_of(events, who, version, cut))
         except OSError as error:
             why = "it is a symbolic link: specify the file itself" if error.errno == errno.ELOOP else error.strerror
             raise ChangeJournalError(
                 f"{self.path} could not be written ({why}): the last event was not saved. Fix this first."
             ) from error
         self.change = change
-        self._last = last
+        self._last = data[:-1].rpartition(b"\n")[2]
         self._size = self._seen = self._size + len(data)
-        return tuple(written)
+        return written
+
+    def _lines_of(self, events: Sequence[AnyEvent], who: str, version: str, cut: int) -> _Written:
+        """Return the lines of events, the change after them, and their bytes. `cut` bytes are removed before them."""
+        change, last = self.change, self._last
+        written: list[JournalLine] = []
+        data = b""
+        for event in events:
+            line = _line(change.lines[-1].number + 1, who, version, digest(last), event, cut if not written else 0)
+            change = advance(change, line)
+            last = _encoded(line)
+            written.append(line)
+            data += last + b"\n"
+        return tuple(written), change, data
 
     def is_stale(self) -> bool:
         """Whether the file differs from the last read or write: another process wrote to it, or removed it."""
@@ -135,7 +147,8 @@ class ChangeJournal:
         except OSError:
             return True
 
-    def _write(self, raw: bytes) -> None:
+    def _write(self, make: Callable[[int], _Written]) -> _Written:
+        """Write what `make` returns for the number of bytes of an incomplete line that are removed."""
         handle = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
             _lock(handle, self.path)
@@ -146,9 +159,11 @@ class ChangeJournal:
                 )
             if os.pread(handle, len(self._last) + 1, self._size - len(self._last) - 1) != self._last + b"\n":
                 raise MovedOnError(f"{self.path} was replaced by another file: read it again.")
+            if there > self._size and b"\n" in os.pread(handle, there - self._size, self._size):
+                raise MovedOnError(f"Another process wrote to {self.path}: read it again.")
+            made = make(there - self._size)
+            *_, raw = made
             if there > self._size:
-                if b"\n" in os.pread(handle, there - self._size, self._size):
-                    raise MovedOnError(f"Another process wrote to {self.path}: read it again.")
                 os.ftruncate(handle, self._size)  # an incomplete line, which was never reported as written
             written = 0
             try:
@@ -159,6 +174,7 @@ class ChangeJournal:
                 with suppress(OSError):
                     os.ftruncate(handle, self._size)
                 raise
+            return made
         finally:
             os.close(handle)
 
@@ -186,11 +202,6 @@ def find(directory: Path) -> tuple[FoundJournal, ...]:
     return tuple(_found(path) for path in paths)
 
 
-def name_of(text: str) -> str:
-    """Return the name of a cluster or plan as a part of a file name, with `_` for other characters."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", text)[:80] or "_"
-
-
 def login(node: str) -> str:
     """Return the login of the operator, as the system reports it, with the node: `oracle@rac1`."""
     try:
@@ -202,6 +213,20 @@ def login(node: str) -> str:
 def digest(raw: bytes) -> str:
     """Return the digest of a line, which the next line holds."""
     return hashlib.sha256(raw).hexdigest()
+
+
+def _line(number: int, who: str, version: str, after: str, event: AnyEvent, cut: int = 0) -> JournalLine:
+    up_s = int(time.clock_gettime(time.CLOCK_BOOTTIME))
+    return JournalLine(
+        number=number, at=now(), who=who, racwire=version, after=after, event=event, boot=_boot(), up_s=up_s, cut=cut
+    )
+
+
+def _boot() -> str:
+    try:
+        return _BOOT_ID.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def _found(path: Path) -> FoundJournal:

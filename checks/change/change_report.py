@@ -6,6 +6,8 @@ Data only: the text and JSON forms are views of this data.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,6 +15,7 @@ from checks.change.change_events import (
     Closed,
     GateResult,
     JournalLine,
+    JournalSeal,
     Noted,
     Overridden,
     Reopened,
@@ -22,6 +25,8 @@ from checks.change.change_events import (
 )
 from checks.change.change_plan import Accepted, Plan, Step
 from checks.change.change_text import headline, sentence_of
+from checks.change.journal_names import store_commands
+from checks.change.journal_remarks import journal_remarks
 from checks.change.packets import USUAL_BLOCK
 from checks.change.state import Change, StepRecord, StepStatus
 from checks.model.facts import BeforeAfter, Unknown
@@ -118,6 +123,15 @@ class ReportedLine(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
+class ReportedFile(NamedTuple):
+    """The file of the journal."""
+
+    path: Path
+    seal: JournalSeal
+    peers: tuple[str, ...]
+    """The nodes where its hash can be stored."""
+
+
 class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     """The whole report."""
 
@@ -147,11 +161,19 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     accepted: tuple[Accepted, ...]
     surprises: tuple[ReportedSurprise, ...]
     notes: tuple[Said, ...]
+    journal: JournalSeal | None = None
+    """The number of lines of the journal and the hash of the last: fewer lines, or another hash, show that its end is
+    missing or was changed. None without a file."""
+    journal_remarks: tuple[str, ...] = ()
+    """Incomplete lines, and jumps of the clocks, a sentence each."""
+    store_hash: tuple[str, ...] = ()
+    """The commands that store the hash on the other nodes; racwire does not run them."""
     log: tuple[ReportedLine, ...]
 
 
-def report_of(change: Change) -> ChangeReport:
-    """Return the report of a change, open or closed."""
+def report_of(change: Change, file: ReportedFile | None = None) -> ChangeReport:
+    """Return the report of a change, open or closed, with the hash of its journal's file."""
+    seal = file.seal if file else None
     plan = change.opened
     last = change.lines[-1]
     closed = last.event if isinstance(last.event, Closed) else None
@@ -182,6 +204,9 @@ def report_of(change: Change) -> ChangeReport:
             for line in change.lines
             if isinstance(line.event, Noted)
         ),
+        journal=seal,
+        journal_remarks=tuple(journal_remarks(change.lines, seal)),
+        store_hash=tuple(store_commands(file.path.parent, plan, file.seal, file.peers)) if file else (),
         log=tuple(
             ReportedLine(number=line.number, at=line.at, who=line.who, sentence=sentence_of(line.event))
             for line in change.lines

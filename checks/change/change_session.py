@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
 
 from checks.change import decisions
-from checks.change.change_events import AnyEvent, JournalLine
-from checks.change.change_journal import ChangeJournal, MovedOnError, login
+from checks.change.change_events import AnyEvent, JournalLine, JournalSeal
+from checks.change.change_journal import ChangeJournal, ChangeJournalError, MovedOnError, login
 from checks.change.change_plan import Plan
 from checks.change.concluding import conclude
 from checks.change.planning import make_way_back
@@ -23,6 +23,9 @@ from checks.model.settings import Settings
 from checks.run.engine import racwire_version
 from checks.run.events import Event
 from checks.sources.database.secret import Secret
+
+_MOST_TRIES = 100
+"""How often an event is written again after another process wrote first; each try reads what that process wrote."""
 
 
 class ChangeSession:
@@ -51,6 +54,11 @@ class ChangeSession:
     def path(self) -> Path:
         """The path of the journal."""
         return self._journal.path
+
+    @property
+    def seal(self) -> JournalSeal:
+        """The end of the journal."""
+        return self._journal.seal
 
     def refresh(self) -> bool:
         """Read the journal again if another process wrote to it; return whether it has new lines.
@@ -85,24 +93,22 @@ class ChangeSession:
 
     def _write_result(self, verification: Verification, concluded: Concluded) -> tuple[AnyEvent, ...]:
         """Write the result of a verification, concluded again if another process wrote meanwhile on the same step."""
-        try:
-            self._extend(concluded.events)
-        except MovedOnError:
+        events = concluded.events
+        for _ in range(_MOST_TRIES):
+            with suppress(MovedOnError):
+                self._extend(events)
+                return events
             self._read_again()
             current = self.change.current
             if not self.change.is_open or self.change.plan != verification.change.plan or current is None:
-                raise ChangeError(
-                    "The change continued during the verification. Run `racwire change verify` again."
-                ) from None
+                raise ChangeError("The change continued during the verification. Run `racwire change verify` again.")
             if current.id != verification.step.id:
                 raise ChangeError(
                     f"Another process finished step {verification.step.id} during the verification. Run `racwire "
                     "change verify` again."
-                ) from None
+                )
             events = conclude(self.change, current, concluded.report)
-            self._extend(events)
-            return events
-        return concluded.events
+        raise self._too_busy()
 
     def attest(self, by: str, note: str = "") -> JournalLine:
         """Attest the current step, signed by `by`. Raises as the class says."""
@@ -141,11 +147,14 @@ class ChangeSession:
 
     def _decide(self, decide: Callable[[Change], AnyEvent]) -> JournalLine:
         self.refresh()
-        try:
-            return self._extend((decide(self.change),))[0]
-        except MovedOnError:
+        for _ in range(_MOST_TRIES):
+            with suppress(MovedOnError):
+                return self._extend((decide(self.change),))[0]
             self._read_again()
-            return self._extend((decide(self.change),))[0]
+        raise self._too_busy()
+
+    def _too_busy(self) -> ChangeJournalError:
+        return ChangeJournalError(f"Other processes keep writing to {self.path}: nothing was written. Try again.")
 
     def _read_again(self) -> None:
         self._journal = ChangeJournal.read(self.path)

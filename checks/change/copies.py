@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 
 from checks.change.change_events import Closed, JournalLine
-from checks.change.change_journal import SUFFIX, name_of
-from checks.model.facts import JournalCopy, Unknown
+from checks.change.change_plan import Plan
+from checks.change.journal_names import SUFFIX, hash_path, name_of, parse_stored
+from checks.model.facts import JournalCopy, StoredHash, Unknown
 from checks.model.journal import Journal
 from checks.sources.node_setup import CHANGE_JOURNALS, JOURNAL_ENDS
 from checks.sources.nodes.sections import section_list
@@ -39,6 +40,22 @@ async def other_copies(
         answer = await shell.run(JOURNAL_ENDS, *paths, timeout_s=timeout_s)
         texts = [section.text for _, section in section_list(answer.text)]
     return tuple(parse_copy(shell.node, path, text) for path, text in zip(paths, texts, strict=False))
+
+
+async def stored_hashes(
+    shell: Shell, journal: Journal, directory: Path, plan: Plan, timeout_s: float
+) -> tuple[StoredHash, ...]:
+    """Return the hashes of this change's journal that people stored on a peer: the first ones and the last.
+
+    Raises ShellError if the node does not answer within `timeout_s` seconds.
+    """
+    (topic,) = JOURNAL_ENDS.topics
+    path = str(hash_path(directory, plan))
+    with journal.entry(shell.node, topic, JOURNAL_ENDS.action_on(path)) as entry:
+        answer = await shell.run(JOURNAL_ENDS, path, timeout_s=timeout_s)
+        found = [stored for _, section in section_list(answer.text) for stored in parse_stored(section.text)]
+        entry.text = "\n".join(f"{line} {sha256}" for line, sha256 in found)
+    return tuple(StoredHash(path, line, sha256) for line, sha256 in found)
 
 
 def _absolute(directory: Path) -> str:

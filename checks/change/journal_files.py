@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError, FoundJournal, find
+from checks.change.change_journal import ChangeJournal, ChangeJournalError, FoundJournal, find
+from checks.change.journal_names import SUFFIX
 from checks.change.state import ChangeError
 from checks.model.settings import Settings
 from checks.model.wording import counted

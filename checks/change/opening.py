@@ -11,12 +11,13 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from checks.change.change_journal import ChangeJournal, ChangeJournalError, find, login, name_of
+from checks.change.change_journal import ChangeJournal, ChangeJournalError, find, login
 from checks.change.change_plan import Accepted, Plan
 from checks.change.change_session import ChangeSession
 from checks.change.codes import ASKED
 from checks.change.copies import other_copies
 from checks.change.journal_files import directory_of
+from checks.change.journal_names import name_of
 from checks.change.planning import cluster_name, default_target, look_of, make_plan, needed_checks, next_id
 from checks.change.state import ChangeError
 from checks.change.verifying import node_here

@@ -334,7 +334,7 @@ JOURNAL_ENDS = Program(
     name="journal ends",
     groups=("changing",),
     where=RunsOn.PEERS,
-    purpose="the operator who started each change of this cluster, and its last step",
+    purpose="the operator who started each change of this cluster, and its last step; the stored hashes of its journal",
     text=f"""\
 for file in "$@"; do
 printf '\\n{MARK} file\\n'

@@ -13,7 +13,7 @@ import pytest
 from checks.change.change_events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
 from checks.change.change_journal import ChangeJournal
 from checks.change.change_plan import Accepted, ChangeKind
-from checks.change.change_report import ChangeReport, report_of
+from checks.change.change_report import ChangeReport, ReportedFile, report_of
 from checks.change.change_session import ChangeSession
 from checks.change.state import fold
 from checks.model.exit_codes import ExitCode
@@ -453,7 +453,8 @@ def test_the_report_is_written_to_a_file_as_text_and_json(racwire, changes, tmp_
     _, out, _ = racwire("report", "--format", "json")
     report = msgspec.json.decode(out, type=ChangeReport)
     assert report.schema == "racwire-change-report/1"
-    assert report == report_of(fold(ChangeJournal.read(next(changes.glob("*.change"))).change.lines))
+    read = ChangeJournal.read(next(changes.glob("*.change")))
+    assert report == report_of(fold(read.change.lines), ReportedFile(read.path, read.seal, ()))
 
 
 def test_a_closed_change_can_still_be_reported(racwire, changes):

@@ -18,15 +18,14 @@ from hypothesis import strategies as st
 
 from checks.change.change_events import Closed, JournalLine, Noted, ObservedState, Opened, Reopened
 from checks.change.change_journal import (
-    SUFFIX,
     ChangeJournal,
     ChangeJournalError,
     MovedOnError,
     digest,
     find,
     login,
-    name_of,
 )
+from checks.change.journal_names import SUFFIX, name_of
 from checks.change.state import ChangeError
 from tests.unit.change_support import AGREED, plan
 

@@ -11,11 +11,12 @@ import pytest
 
 from checks.change import verifying
 from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack, Verified
-from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError
+from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.change_session import ChangeSession
 from checks.change.copies import listed_names, other_copies, parse_copy
 from checks.change.gates.backup_gates import backup_paths
 from checks.change.journal_files import current, directory_of, journals
+from checks.change.journal_names import SUFFIX
 from checks.change.opening import open_change
 from checks.change.planning import look_of
 from checks.change.recording_evidence import compare_recordings, see_recording, summarised

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from checks.change.gates.gate import VERIFY, GateContext, gate, not_known, of_node, setups
 from checks.model.check import Kind
-from checks.model.facts import Cluster, JournalCopy, Unknown
+from checks.model.facts import Cluster, JournalCopy, StoredHash, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 
@@ -24,6 +24,11 @@ LONGER_COPY = Kind(
     "CH-COPY-002",
     "Another node has a longer copy of this change's journal",
     "Two copies that continue separately cannot be merged, and neither has the events of the other.",
+)
+END_MISSING = Kind(
+    "CH-COPY-004",
+    "The journal of this change lacks a line whose hash another node has, or has another one",
+    "Lines were removed from the end of the journal, or changed; a restored older copy has the same effect.",
 )
 ANOTHER_CHANGE = Kind("CH-COPY-003", "Another change of this cluster is open on another node")
 
@@ -97,13 +102,14 @@ def _lies_in(address: str, subnet: str) -> bool:
     "only-journal",
     question="Is this the only journal of this cluster in use?",
     needs=("changing",),
-    kinds=(ONLY_COPY, LONGER_COPY, ANOTHER_CHANGE),
+    kinds=(ONLY_COPY, LONGER_COPY, ANOTHER_CHANGE, END_MISSING),
 )
 def only_journal(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     """Searches the same directory of every peer for journals of this cluster's changes.
 
     An open journal must be of the same change and not longer than this one; otherwise two people continue changes
-    separately. Every step verifies this gate. A peer that cannot be queried does not prevent the next step.
+    separately. If people stored the hash of a line on a peer, as the report of the change proposes, that line must be
+    in this journal. Every step verifies this gate. A peer that cannot be queried does not prevent the next step.
     """
     copies = {} if isinstance(cluster.changing, Unknown) else cluster.changing.copies
     own = len(context.change.lines)
@@ -114,6 +120,10 @@ def only_journal(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             if finding is not None:
                 concluded = True
                 yield finding
+    for node, stored in ({} if isinstance(cluster.changing, Unknown) else cluster.changing.hashes).items():
+        if lacking := next((one for one in stored if not _holds(context, one)), None):
+            concluded = True
+            yield _end_missing(node, lacking, own)
     if not concluded:
         yield ONLY_COPY.finding(
             Status.PASS,
@@ -155,6 +165,39 @@ def _judged(context: GateContext, node: str, copy: JournalCopy, own: int) -> Fin
                 ("racwire change list",),
                 node,
             )
+        ],
+    )
+
+
+def _holds(context: GateContext, stored: StoredHash) -> bool:
+    """Whether the journal has the line with this hash. The hash of its last line is in no line yet."""
+    lines = context.change.lines
+    return stored.line == len(lines) or (stored.line < len(lines) and lines[stored.line].after == stored.sha256)
+
+
+def _end_missing(node: str, stored: StoredHash, own: int) -> Finding:
+    what = (
+        f"this journal ends with line {own}: its end is missing"
+        if stored.line > own
+        else "that line of this journal has another hash"
+    )
+    return of_node(
+        END_MISSING,
+        Status.FAIL,
+        node,
+        f"hash of line {stored.line} there",
+        f"{node} has the hash of line {stored.line} of this journal, but {what}.",
+        then=[
+            Remedy(
+                "Look for the journal with that line: a copy on another node, or a backup. Continue with that journal.",
+                ("racwire change list",),
+                "any node",
+            ),
+            Remedy(
+                f"If there is none, keep {stored.path} as evidence under another name, and write a note with the "
+                "reason.",
+                ("racwire change note TEXT", VERIFY),
+            ),
         ],
     )
 

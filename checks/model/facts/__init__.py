@@ -14,6 +14,7 @@ from checks.model.facts.change_facts import (
     NoRecording,
     RecordingsCompared,
     SeenRecording,
+    StoredHash,
 )
 from checks.model.facts.cluster import FACT_GROUPS, Cluster
 from checks.model.facts.database_facts import (
@@ -183,6 +184,7 @@ __all__ = [
     "ScheduledProcess",
     "SeenRecording",
     "StaleHome",
+    "StoredHash",
     "SystemCounters",
     "Thresholds",
     "ToolMessage",

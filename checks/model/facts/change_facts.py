@@ -66,6 +66,15 @@ class JournalCopy(Fact, frozen=True, kw_only=True):
     """`signed off`, `rolled back`, `abandoned`; empty while it is open."""
 
 
+class StoredHash(Fact, frozen=True):
+    """The hash of a line of this change's journal that people stored on another node."""
+
+    path: str
+    line: int
+    """The number of the line, which was the last one then."""
+    sha256: str
+
+
 class Changing(Fact, frozen=True, kw_only=True):
     """The facts of one change, in addition to the facts of the cluster."""
 
@@ -82,3 +91,5 @@ class Changing(Fact, frozen=True, kw_only=True):
     """The addresses to which each node's name resolves on this node; a missing name could not be resolved."""
     copies: dict[str, tuple[JournalCopy, ...]] = msgspec.field(default_factory=dict)
     """Journals of this cluster's changes in the same directory on each peer."""
+    hashes: dict[str, tuple[StoredHash, ...]] = msgspec.field(default_factory=dict)
+    """The stored hashes of this change's journal, by peer."""

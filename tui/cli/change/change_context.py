@@ -51,22 +51,21 @@ class ChangeContext:
         journal = self.journal()
         return ChangeSession(journal, self.settings, password(journal.change))
 
-    def displayed(self) -> tuple[Change, str]:
-        """The selected change for display, and the path of its journal; the latest change where none is open.
+    def displayed(self) -> ChangeJournal:
+        """The journal of the selected change for display; of the latest change where none is open.
 
         Raises ChangeError, ChangeJournalError.
         """
         try:
-            journal = self.journal()
+            return self.journal()
         except ChangeError:
             if self._file is not None:
                 raise
-            changes = [(each.change, str(each.path)) for each in journals(self.settings) if each.change is not None]
+            changes = [(each.change, each.path) for each in journals(self.settings) if each.change is not None]
             if not changes or any(change.is_open for change, _ in changes):
                 raise
             print_message("no change is open; this is the latest one.")
-            return max(changes, key=lambda each: each[0].lines[-1].at)
-        return journal.change, str(journal.path)
+            return ChangeJournal.read(max(changes, key=lambda each: each[0].lines[-1].at)[1])
 
     @property
     def _file(self) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from checks.change.change_events import JournalLine, Reopened, Surprised, Verified
+from checks.change.change_events import JournalLine, JournalSeal, Reopened, Surprised, Verified
 from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Step
 from checks.change.standing_alarms import standing_alarms
@@ -27,8 +27,9 @@ def escaped(json: bytes) -> bytes:
     return json_escaped(json.decode()).encode()
 
 
-def status_document(change: Change, path: str) -> dict[str, Any]:
-    """The status of a change: `racwire-change-status/1`. `alarms` are the surprises that are not over."""
+def status_document(change: Change, path: str, seal: JournalSeal | None = None) -> dict[str, Any]:
+    """The status of a change: `racwire-change-status/1`. `alarms` are the surprises that are not over,
+    `journal_end` has the number of lines and the hash of the last."""
     current = change.current
     return {
         "schema": "racwire-change-status/1",
@@ -49,6 +50,7 @@ def status_document(change: Change, path: str) -> dict[str, Any]:
         "gate_verified_at": _verified_at(change, current),
         "surprises": [line.event for line in change.surprises],
         "alarms": standing_alarms(change),
+        "journal_end": seal,
     }
 
 

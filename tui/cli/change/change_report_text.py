@@ -10,7 +10,7 @@ from checks.change.change_text import GATE_SIGNS, STEP_SIGNS, gate_word, minute
 from checks.model.facts import Unknown
 from checks.model.finding import Status
 from tui.text.gate_lines import texts_by_check
-from tui.text.line import Line, hanging, sanitize_line
+from tui.text.line import Line, command_lines, hanging, sanitize_line
 
 _SIGNS = {str(standing): sign for standing, sign in STEP_SIGNS.items()} | {"left": "·"}
 
@@ -45,6 +45,8 @@ def report_lines(report: ChangeReport, width: int) -> Iterator[Line]:
     yield from _steps(report.steps, width)
     yield from _section("Notes")
     yield from _points((f"{minute(n.at)} {n.who}, at {n.step}: {n.text}" for n in report.notes), width, none="None.")
+    yield from _section("Journal")
+    yield from _journal(report, width)
     yield from _section("Log")
     for line in report.log:
         yield from hanging(
@@ -100,6 +102,19 @@ def _before_and_after(report: ChangeReport, width: int) -> Iterator[Line]:
         yield [("Comparison of the two recordings:", "")]
         for sentence in report.comparison:
             yield from hanging([("- ", "")], sentence, width)
+
+
+def _journal(report: ChangeReport, width: int) -> Iterator[Line]:
+    if report.journal is not None:
+        yield [(f"- {report.journal.lines} lines; each holds the SHA-256 of the line before. That of the last:", "")]
+        yield [(f"  {report.journal.sha256}", "")]
+    for remark in report.journal_remarks:
+        yield from hanging([("- ", "warn")], remark, width, "warn")
+    if report.store_hash:
+        text = "racwire does not write on other nodes. To keep the hash there, so that a missing end is noticed:"
+        yield from hanging([("- ", "")], text, width)
+        for command in report.store_hash:
+            yield from command_lines(command, 4, width)
 
 
 def _known(value: int | Unknown) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
-from checks.change.change_report import report_of, to_json
+from checks.change.change_report import ReportedFile, report_of, to_json
 from checks.change.journal_files import journals
+from checks.change.journal_remarks import journal_remarks
 from checks.change.state import Change
+from checks.change.verifying import node_here
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
@@ -25,11 +28,14 @@ _AS_ROOT = "As root"
 
 def status(context: ChangeContext) -> int:
     """Print the status of the change. Return the exit code. Raises ChangeError, ChangeJournalError."""
-    change, path = context.displayed()
+    journal = context.displayed()
+    change, path = journal.change, str(journal.path)
     code = context.print(
         lambda width: status_lines(context.hints.in_change(change), width, path=path),
-        lambda: as_json(status_document(change, path)),
+        lambda: as_json(status_document(change, path, journal.seal)),
     )
+    for remark in journal_remarks(change.lines[-1:], journal.seal):
+        print_message(remark)
     print_message(context.hints.next_action(change))
     return code
 
@@ -39,7 +45,8 @@ def next_(context: ChangeContext) -> int:
 
     Raises ChangeError, ChangeJournalError, UsageError.
     """
-    change, path = context.displayed()
+    journal = context.displayed()
+    change, path = journal.change, str(journal.path)
     node = context.args.node or ""
     if node and node not in change.plan.nodes:
         raise UsageError(f"--node: {node} is not a node of this change; the nodes are {', '.join(change.plan.nodes)}.")
@@ -100,13 +107,19 @@ def _write(text: str) -> None:
 
 def report(context: ChangeContext) -> int:
     """Write the report of the change. Return the exit code. Raises ChangeError, ChangeJournalError, UsageError."""
-    change, path = context.displayed()
+    journal = context.displayed()
     output = output_file(context.args.output, replace=context.args.force) if context.args.output else None
-    if output is not None and output.exists() and output.samefile(path):
+    if output is not None and output.exists() and output.samefile(journal.path):
         raise UsageError(f"-o: {output} is the journal of the change; name another file.")
-    whole = report_of(change)
+    whole = report_of(journal.change, ReportedFile(journal.path, journal.seal, _peers(journal.change)))
     document = context.document("report", lambda width: report_lines(whole, width), lambda: escaped(to_json(whole)))
     return document.deliver(output, ExitCode.PASS, replace=context.args.force)
+
+
+def _peers(change: Change) -> tuple[str, ...]:
+    """The other nodes of the change, if this host is one of its nodes."""
+    nodes, here = change.opened.nodes, node_here(change.opened, os.uname().nodename)
+    return tuple(node for node in nodes if node != here) if here in nodes else ()
 
 
 def list_(context: ChangeContext) -> int:
