@@ -35,7 +35,8 @@ def _is_over(alarm: Surprised, change: Change) -> bool:
         case Surprise.REBOOTED:
             return alarm.dangerous and (_is_all_down(change) or _is_harmless_now(alarm.node, change))
         case Surprise.STACK_STARTED:
-            return change.look.running.get(alarm.node) is False
+            is_equal = alarm.dangerous and agree(change.plan, change.look.mtus)
+            return is_equal or change.look.running.get(alarm.node) is False
         case Surprise.MTU_LOST:
             return _has(change, alarm.node, after=demand(change) is not MtuDemand.BEFORE)
     return False

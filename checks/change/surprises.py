@@ -158,9 +158,9 @@ def _must_be_down(context: GateContext) -> frozenset[str]:
 def _started(context: GateContext, node: str, now: ObservedState) -> Surprised:
     is_mixed = differ(context.plan, now.mtus)
     if is_mixed:
-        sentence = (
-            f"Clusterware was started on {node} while the nodes have different MTUs. {VANISH} Stop Clusterware at once."
-        )
+        wanted = _values(context, [layer for layer in context.plan.layers if layer.role == "port"])
+        cure = "Stop Clusterware" if stops_first(context.change) else f"Set MTU {wanted} on every node"
+        sentence = f"Clusterware was started on {node} while the nodes have different MTUs. {VANISH} {cure} at once."
     else:
         sentence = f"Clusterware was started on {node} too early: this step requires it to be down."
     return Surprised(Surprise.STACK_STARTED, node, sentence, dangerous=is_mixed)
