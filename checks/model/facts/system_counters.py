@@ -21,6 +21,16 @@ class CounterGroup(Fact, frozen=True):
         return max(0, self.counts.get(name, 0))
 
 
+class DriverCounters(CounterGroup, frozen=True):
+    """The growth of what the driver of a NIC counted besides the kernel, by the driver's own names (`ethtool -S`).
+
+    Counters that did not grow are absent.
+    """
+
+    driver: str = ""
+    """`mlx5_core`, `ixgbe`; empty where the NIC has no device."""
+
+
 class SystemCounters(Fact, frozen=True):
     """The growth of the counters of one node's private NICs, of its CPUs and of its memory."""
 
@@ -28,6 +38,8 @@ class SystemCounters(Fact, frozen=True):
     """The private NICs with the layers below them (bond members, the parents of VLANs). The names are those of
     /sys/class/net/NIC/statistics, and `carrier_changes`, `qdisc_drops` (packets that the root queue discipline
     dropped)."""
+    drivers: tuple[DriverCounters, ...] | Unknown = Unknown(NOT_READ)
+    """The private NICs and the members of bonds whose drivers have counters."""
     cpus: tuple[CounterGroup, ...] | Unknown = Unknown(NOT_READ)
     """Ticks by the columns of /proc/stat (`user` to `steal`); `cpu` has the sums. Of /proc/net/softnet_stat
     `processed`, `dropped` and `squeezed`, for each CPU."""
@@ -40,6 +52,10 @@ class SystemCounters(Fact, frozen=True):
     def nic(self, name: str) -> CounterGroup | None:
         """Return the counters of one NIC, or None where they are not known."""
         return None if isinstance(self.nics, Unknown) else next((n for n in self.nics if n.name == name), None)
+
+    def driver(self, nic: str) -> DriverCounters | None:
+        """Return the driver's counters of one NIC, or None where they are not known."""
+        return None if isinstance(self.drivers, Unknown) else next((n for n in self.drivers if n.name == nic), None)
 
     def cpu(self, name: str) -> CounterGroup | None:
         """Return the counters of one CPU, or of all together (`cpu`); None where they are not known."""
