@@ -16,7 +16,8 @@ class DriverSign(Enum):
     CORRUPT = "frames that arrived damaged"
     NO_BUFFER = "packets that arrived while no receive buffer was free"
     TOO_LONG = "frames longer than the NIC accepts"
-    LINK = "the link went down, or one end reported a fault"
+    LINK = "the link went down"
+    FAULT = "faults that one end of the link reported"
     PAUSED = "pause frames received: the switch port asks the NIC to wait"
     PAUSES = "pause frames sent: the NIC asks the switch port to wait"
     LIMITED = "packets queued or dropped above a limit of the cloud's instance"
@@ -31,7 +32,8 @@ _IXGBE = {
 }
 _IGB = {
     DriverSign.CORRUPT: "rx_(crc|align|frame)_errors",
-    DriverSign.NO_BUFFER: "rx_missed_errors|rx_no_buffer_count|alloc_rx_buff_failed|rx_queue_[0-9]+_(drops|alloc_failed)",
+    DriverSign.NO_BUFFER: "rx_missed_errors|rx_no_buffer_count|alloc_rx_buff_failed"
+    "|rx_queue_[0-9]+_(drops|alloc_failed)",
     DriverSign.TOO_LONG: "rx_long_length_errors",
     **_INTEL_PAUSE,
 }
@@ -53,7 +55,7 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
         DriverSign.CORRUPT: r"port\.(rx_crc_errors|illegal_bytes)",
         DriverSign.NO_BUFFER: r"port\.rx_dropped",
         DriverSign.TOO_LONG: r"port\.rx_(oversize|jabber|length_errors)",
-        DriverSign.LINK: r"port\.mac_(local|remote)_faults",
+        DriverSign.FAULT: r"port\.mac_(local|remote)_faults",
         DriverSign.PAUSED: r"port\.link_xoff_rx",
         DriverSign.PAUSES: r"port\.link_xoff_tx",
     },
@@ -61,7 +63,7 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
         DriverSign.CORRUPT: r"(rx_crc_errors|illegal_bytes)\.nic",
         DriverSign.NO_BUFFER: r"rx_dropped\.nic",
         DriverSign.TOO_LONG: r"rx_(oversize|jabber|length_errors|len_errors)\.nic",
-        DriverSign.LINK: r"mac_(local|remote)_faults\.nic",
+        DriverSign.FAULT: r"mac_(local|remote)_faults\.nic",
         DriverSign.PAUSED: r"link_xoff_rx\.nic",
         DriverSign.PAUSES: r"link_xoff_tx\.nic",
     },
@@ -114,7 +116,7 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
     "virtio_net": {DriverSign.NO_BUFFER: "rx_drops|rx_queue_[0-9]+_drops|rx[0-9]+_drops"},
     "hv_netvsc": {DriverSign.NO_BUFFER: "rx_no_memory"},
     "ena": {
-        DriverSign.NO_BUFFER: "rx_drops|queue_[0-9]+_rx_(page_alloc_fail|skb_alloc_fail|refil_partial)",
+        DriverSign.NO_BUFFER: "rx_drops|queue_[0-9]+_rx_(page_alloc_fail|skb_alloc_fail)",
         DriverSign.LIMITED: "(bw_in|bw_out|pps|conntrack)_allowance_exceeded",
     },
 }
@@ -134,6 +136,11 @@ def driver_signs(counters: DriverCounters) -> dict[DriverSign, dict[str, int]]:
 def is_known(driver: str) -> bool:
     """Return whether the meaning of the counters of a driver is known."""
     return driver in _DRIVERS
+
+
+def meaning_of(driver: str, name: str) -> DriverSign | None:
+    """Return what a counter of a driver counts; None where it is not known."""
+    return next((sign for sign, pattern in _patterns(driver).items() if pattern.fullmatch(name)), None)
 
 
 @cache

@@ -81,8 +81,9 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         yield f"  {COUNTERS_OF_THIS_NODE.where}: {COUNTERS_OF_THIS_NODE.reads[0].how}"
         yield f"  {COUNTERS.where} (example: its one private NIC is eth1):"
         yield from (f"    {line}" for line in COUNTERS.action_on(*COUNTERS.example).splitlines())
-        apart = "" if counters_interval_s(settings) >= LEAST_APART_S else ", which it is not here"
-        yield f"  {DRIVER_COUNTERS.where}, {MOST_NICS} NICs at most, where the interval is {LEAST_APART_S} s or more{apart}:"
+        is_long = counters_interval_s(settings) >= LEAST_APART_S
+        when = "" if is_long else f", with an interval of {LEAST_APART_S} s or more, which is not set"
+        yield f"  {DRIVER_COUNTERS.where}, for {MOST_NICS} NICs at most{when}:"
         yield f"    {DRIVER_COUNTERS.action_on(*DRIVER_COUNTERS.example)}"
     if "paths" in groups:
         yield from plan_pings(settings)

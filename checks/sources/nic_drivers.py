@@ -20,23 +20,25 @@ NIC_MARK = "nic "
 NO_ETHTOOL = "no ethtool"
 DRIVER_MARK = "DRIVER="
 
-_LINES = "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jabber|jbr|pause|xoff|fault|link|exceed|dma"
+_LINES = (
+    "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|xoff|fault|link|"
+    "exceed|dma|memory|bad|illegal"
+)
 _MOST_LINES = 8000
 # A driver that does not answer one query in time would not answer the others.
 _DRIVER_COUNTERS = f"""\
-if command -v ethtool >/dev/null; then for nic in "$@"; do
-printf '{NIC_MARK}%s\\n' "$nic"
-grep -h '^{DRIVER_MARK}' "/sys/class/net/$nic/device/uevent" 2>/dev/null
-timeout {NIC_LIMIT_S} ethtool -S "$nic" 2>/dev/null
-code=$?; if [ "$code" -eq 124 ]; then break; fi
-done | grep -i -m {_MOST_LINES} -E '^{NIC_MARK}|^{DRIVER_MARK}|{_LINES}'
-else printf '{NO_ETHTOOL}\\n'; fi
+command -v ethtool >/dev/null || printf '{NO_ETHTOOL}\\n'
+for nic in "$@"; do printf '{NIC_MARK}%s\\n' "$nic"; \
+grep -h '^{DRIVER_MARK}' "/sys/class/net/$nic/device/uevent" 2>/dev/null; \
+timeout {NIC_LIMIT_S} ethtool -S "$nic" 2>/dev/null; \
+code=$?; if [ "$code" -eq 124 ]; then break; fi; done | \
+grep -i -m {_MOST_LINES} -E '^{NIC_MARK}|^{DRIVER_MARK}|{_LINES}'
 true"""
 DRIVER_COUNTERS = Program(
     name="driver counters",
     groups=("counters",),
     where=RunsOn.NODES,
-    purpose="counters that the drivers of private NICs have besides those of the kernel, of errors, drops and pauses",
+    purpose="counters that the drivers of private NICs count in addition to the kernel: of errors, drops and pauses",
     text=_DRIVER_COUNTERS,
     reads=(Read("driver counters", f"private NICs, {MOST_NICS} at most", "ethtool -S NIC"),),
     arguments=(NICS,),

@@ -14,6 +14,7 @@ from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
 from checks.change.vendors import kind_of_neighbour, vendor
 from checks.model.facts import (
+    Address,
     Clusterware,
     FragileMtu,
     LldpNeighbour,
@@ -25,7 +26,6 @@ from checks.model.facts import (
 from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
 from tests.fixtures.change_plans import (
-    HAIP,
     PROD,
     every_interface,
     infiniband,
@@ -255,7 +255,10 @@ def test_gates_that_need_a_database_exist_only_with_a_configured_database():
 
 
 def test_remarks_explain_the_effects_of_the_target():
-    nodes = [with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, HAIP)) for n in (1, 2)]
+    haip = [Address(f"169.254.7.{n}", 17, "eth1:1") for n in (1, 2)]
+    nodes = [
+        with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, haip[n - 1])) for n in (1, 2)
+    ]
     remarks = " ".join(plan_for(to_change(nodes)).remarks)
     assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in remarks
     assert "HAIP has one address" in remarks

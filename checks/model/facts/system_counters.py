@@ -22,7 +22,7 @@ class CounterGroup(Fact, frozen=True):
 
 
 class DriverCounters(CounterGroup, frozen=True):
-    """The growth of what the driver of a NIC counted besides the kernel, by the driver's own names (`ethtool -S`).
+    """The growth of what the driver of a NIC counted in addition to the kernel, by its own names (`ethtool -S`).
 
     Counters that did not grow are absent.
     """
@@ -38,8 +38,6 @@ class SystemCounters(Fact, frozen=True):
     """The private NICs with the layers below them (bond members, the parents of VLANs). The names are those of
     /sys/class/net/NIC/statistics, and `carrier_changes`, `qdisc_drops` (packets that the root queue discipline
     dropped)."""
-    drivers: tuple[DriverCounters, ...] | Unknown = Unknown(NOT_READ)
-    """The private NICs and the members of bonds whose drivers have counters."""
     cpus: tuple[CounterGroup, ...] | Unknown = Unknown(NOT_READ)
     """Ticks by the columns of /proc/stat (`user` to `steal`); `cpu` has the sums. Of /proc/net/softnet_stat
     `processed`, `dropped` and `squeezed`, for each CPU."""
@@ -48,6 +46,9 @@ class SystemCounters(Fact, frozen=True):
     memory: CounterGroup | Unknown = Unknown(NOT_READ)
     """Pages and events of /proc/vmstat: `pswpin`, `pswpout`, `allocstall` (all zones), `oom_kill`, `compact_stall`,
     `compact_fail`."""
+
+    drivers: tuple[DriverCounters, ...] | Unknown = Unknown(NOT_READ)
+    """The private NICs and the members of bonds whose drivers have counters."""
 
     def nic(self, name: str) -> CounterGroup | None:
         """Return the counters of one NIC, or None where they are not known."""

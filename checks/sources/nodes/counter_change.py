@@ -24,10 +24,9 @@ from checks.sources.kernel_files import (
     SYSTEM_FILES,
     SYSTEM_LINES,
 )
-from checks.sources.nic_drivers import DRIVER_COUNTERS, LEAST_APART_S
 from checks.sources.nodes import netlink
 from checks.sources.nodes.counter_difference import KernelReading, difference, difference_text, parse_reading
-from checks.sources.nodes.driver_counters import DriverReading, driver_growth, read_driver_counters
+from checks.sources.nodes.driver_counters import ask_drivers, driver_growth
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.sh_text import MARK
@@ -73,7 +72,7 @@ class _Taken:
 
 async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> CounterChange | Unknown:
     try:
-        drivers = await _read_drivers(session, node, interval_s, nics)
+        drivers = await ask_drivers(session, node, interval_s, nics)
         before = await _read(session, node, nics)
         if isinstance(before, Unknown):
             return before
@@ -81,7 +80,7 @@ async def _change(session: Session, node: str, interval_s: float, nics: Sequence
         change = await _read_again(session, node, nics, before)
         if isinstance(change, Unknown):
             return change
-        again = drivers if isinstance(drivers, Unknown) else await _read_drivers(session, node, interval_s, nics)
+        again = drivers if isinstance(drivers, Unknown) else await ask_drivers(session, node, interval_s, nics)
         return replace(change, machine=replace(change.machine, drivers=driver_growth(drivers, again)))
     except ShellError as error:
         return Unknown(str(error), error.right)
@@ -102,13 +101,6 @@ async def _read_again(session: Session, node: str, nics: Sequence[str], before: 
     return CounterChange(
         node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes, change.machine
     )
-
-
-async def _read_drivers(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> DriverReading | Unknown:
-    if interval_s < LEAST_APART_S:
-        return Unknown(f"The interval is under {LEAST_APART_S} s, the least from one query of a driver to the next.")
-    limit_s = max(session.settings.ssh.read_timeout_s, DRIVER_COUNTERS.limit_s or 0)
-    return await read_driver_counters(await session.shell(node), session.journal, nics, limit_s)
 
 
 async def _read(session: Session, node: str, nics: Sequence[str]) -> _Taken | Unknown:

@@ -1,4 +1,4 @@
-"""Read the counters that the drivers of private NICs have besides those of the kernel, twice; only growth is a fact."""
+"""Read the counters that the drivers of private NICs count in addition to the kernel, twice; only growth is a fact."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from checks.model.facts import DriverCounters, Unknown
 from checks.model.journal import Journal
-from checks.sources.nic_drivers import DRIVER_COUNTERS, DRIVER_MARK, NIC_MARK, NO_ETHTOOL, queried
+from checks.sources.nic_drivers import DRIVER_COUNTERS, DRIVER_MARK, LEAST_APART_S, NIC_MARK, NO_ETHTOOL, queried
+from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.nodes.system_difference import grown_by
 
@@ -17,6 +18,17 @@ _COUNTER = re.compile(r"\s*(.*\S)\s*:\s*([0-9]{1,20})\s*", re.ASCII)
 
 DriverReading = Mapping[str, DriverCounters]
 """The totals of each NIC that has counters, by its name."""
+
+
+async def ask_drivers(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> DriverReading | Unknown:
+    """Read the counters at one end of an interval; Unknown where the interval is too short for a second query.
+
+    Raises ShellError where the shell on the node cannot be opened.
+    """
+    if interval_s < LEAST_APART_S:
+        return Unknown(f"The interval is under {LEAST_APART_S} s, the least from one query of a driver to the next.")
+    limit_s = max(session.settings.ssh.read_timeout_s, DRIVER_COUNTERS.limit_s or 0)
+    return await read_driver_counters(await session.shell(node), session.journal, nics, limit_s)
 
 
 async def read_driver_counters(
