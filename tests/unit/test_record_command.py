@@ -282,8 +282,8 @@ async def test_a_reader_that_stalls_delays_the_feed_without_using_more_memory():
         (["--interval", "5", "a.rec"], "--interval is an option of the checks; use --every S here."),
         (["--label", "x" * 61, "a.rec"], "--label: write at most 60 characters."),
         (["no/such/place.rec"], "no/such/place.rec could not be written: No such file or directory."),
-        (["."], ". is already there; name another file, or add --force to replace it."),
-        (["--force", "."], ". is no regular file and cannot be replaced; name another file."),
+        (["."], ". is not a regular file: name another one, or redirect the output of racwire."),
+        (["--force", "."], ". is not a regular file: name another one, or redirect the output of racwire."),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence_and_records_nothing(tmp_path, words, sentence):

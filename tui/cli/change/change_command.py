@@ -18,6 +18,7 @@ from tui.cli.options import (
     add_check_options,
     add_console_options,
     add_lab_option,
+    add_output_options,
     add_quiet_option,
     add_settings_option,
 )
@@ -206,8 +207,7 @@ racwire change abandon --by 'Ann Lee' --reason 'a rehearsal' --lab""",
 racwire change report
 racwire change report -o change.md""",
         )
-        report.add_argument("-o", "--output", metavar="FILE", help="write to FILE, completely or not at all")
-        report.add_argument("--force", action="store_true", help="replace FILE if it exists")
+        add_output_options(report)
         self._add_printing(
             "list",
             "list all changes in the directory of the journals",
