@@ -324,8 +324,8 @@ def _places(draft: Draft) -> Iterator[str]:
         return
     if (order := draft.switch_order).after_stop:
         ask = (
-            " If no pair compares them, plan again with --switch-pair no: then the switches are changed before the "
-            "outage."
+            " If no pair compares them, abandon this change and plan again: `racwire change new --switch-pair no` puts "
+            "the switches before the outage."
             if order.asks
             else ""
         )

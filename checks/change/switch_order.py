@@ -54,7 +54,8 @@ def order_of_switches(
         return SwitchOrder(True, "A switch must be reloaded or restarts servers for this, which cuts every port.")
     if stated.pair == "yes":
         return SwitchOrder(True, f"As stated, bonds end in a pair of switches that compares MTUs. {_SUSPENDS}")
-    ends = {**dict(_ends(cluster, layers, neighbours)), **{f"the host of {guest}": _UNKNOWN for guest in guests}}
+    ends = dict(_ends(cluster, layers, neighbours))
+    ends |= {f"the uplinks of the host of {guest}": _UNKNOWN for guest in guests}
     doubtful = [bond for bond, end in ends.items() if end != _SINGLE]
     if stated.pair == "no" or not doubtful:
         return SwitchOrder(False, _first_because(stated, ends))
@@ -67,7 +68,7 @@ def order_of_switches(
         pair = listed(dict.fromkeys(kind.pair for kind in comparing if kind.pair)) or "pair"
         verb = "ends" if len(certain) == 1 else "end"
         return SwitchOrder(True, f"{few(certain)} {verb} in two switches; as a {pair} they compare MTUs. {_SUSPENDS}")
-    verb = "ends" if len(doubtful) == 1 else "end"
+    verb = "ends" if len(doubtful) == 1 and not guests else "end"
     return SwitchOrder(
         True,
         f"It is not known whether {few(doubtful)} {verb} in a pair of switches (vPC, MLAG) that compares MTUs. "

@@ -153,7 +153,8 @@ QUESTIONS = (
     "Which ports of which switches carry the private networks, and on which VLANs?",
     "Is every one of these ports raised: on both switches of a vPC, MLAG or stack, and on the links between them (peer "
     "link, ISL, trunk, port-channel)?",
-    "Do two switches form a vPC or MLAG that compares the MTU of both, so that a difference suspends member ports?",
+    "Is a pair of switches a vPC or MLAG that compares the MTU of both? On Nexus the MTU is a type 1 parameter: `show "
+    "vpc consistency-parameters interface port-channel NUMBER`, and is the graceful consistency check on?",
     "Does the change need a reload or cut a port, and which other systems use that switch?",
     "Is the configuration saved, so that it survives a reload of the switch?",
     "Do the counters of giants, jabbers and discards on these ports stay constant after the change?",

@@ -54,6 +54,7 @@ if something fails:
   racwire change abandon --by NAME --reason TEXT    end the change, before
                                     anything was stopped or changed
 more:
+  racwire change new --help         state the switches, pairs and hypervisors
   racwire change next --all         the whole plan; --node rac2: of one node
   racwire change note TEXT          write a note into the journal and the report
   racwire change list               list all changes; --file JOURNAL selects one
