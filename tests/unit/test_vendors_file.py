@@ -1,5 +1,6 @@
 """The kinds of switch and hypervisor as data: those of racwire, those of a site, and mistakes in its file."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,9 @@ def test_a_kind_without_commands_to_look_shows_those_that_verify():
     kind = parse_kinds(ACME, "site.toml").switches["acme"]
     assert isinstance(kind, SwitchKind)
     assert showing(kind, ["7"], before=True) == showing(kind, ["7"]) == ("show port 7",)
+
+
+def test_the_kind_on_the_page_of_changes_is_valid():
+    page = Path(__file__).parents[2] / "docs" / "change.md"
+    (example,) = re.findall("```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert list(parse_kinds(example, "change.md").switches) == ["acme"]
