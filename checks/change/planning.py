@@ -31,7 +31,7 @@ from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
 from checks.change.state import Change
 from checks.change.stated_network import StatedNetwork, guests_of
-from checks.change.steps import after, back, before, hypervisors, outage, people, starting, switches
+from checks.change.steps import after, back, before, outage, outside, people, starting
 from checks.change.steps.draft import Draft, Fragile
 from checks.change.steps.recording_commands import options_of
 from checks.change.switch_order import order_of_hypervisors, order_of_switches
@@ -140,7 +140,7 @@ def make_plan(
         switch_pair=stated.pair,
         guests=draft.guests,
         remarks=(
-            *_places(draft),
+            *outside.remarks(draft),
             *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
         ),
         accepted=outweighed,
@@ -295,9 +295,9 @@ def _steps(draft: Draft) -> Iterator[Step]:
     yield before.baseline(draft)
     yield before.backups(draft)
     yield people.console_access(draft)
-    yield from _outside(draft, after_stop=False)
+    yield from outside.steps(draft, after_stop=False)
     yield outage.stack_down(draft)
-    yield from _outside(draft, after_stop=True)
+    yield from outside.steps(draft, after_stop=True)
     yield outage.set_mtu(draft)
     yield outage.survives_boot(draft)
     yield outage.prove_paths(draft)
@@ -306,32 +306,6 @@ def _steps(draft: Draft) -> Iterator[Step]:
     yield after.interconnect(draft)
     yield after.compare(draft)
     yield people.sign_off(draft)
-
-
-def _outside(draft: Draft, *, after_stop: bool) -> Iterator[Step]:
-    """Yield the steps outside the nodes that come before the stop of Clusterware, or after it."""
-    if draft.kind is not ChangeKind.RAISE:
-        return
-    if draft.switch_order.after_stop is after_stop:
-        yield switches.switch(draft)
-    if draft.guests and draft.hypervisor_order.after_stop is after_stop:
-        yield hypervisors.hypervisor(draft)
-
-
-def _places(draft: Draft) -> Iterator[str]:
-    """Yield a remark for each step outside the nodes that comes after the stop of Clusterware."""
-    if draft.kind is not ChangeKind.RAISE:
-        return
-    if (order := draft.switch_order).after_stop:
-        ask = (
-            " If no pair compares them, abandon this change and plan again: `racwire change new --switch-pair no` puts "
-            "the switches before the outage."
-            if order.asks
-            else ""
-        )
-        yield f"The switches are changed while Clusterware is down. {order.why}{ask}"
-    if draft.guests and draft.hypervisor_order.after_stop:
-        yield f"The hypervisor is changed while Clusterware is down. {draft.hypervisor_order.why}"
 
 
 def _steps_back(change: Change, draft: Draft) -> tuple[Step, ...]:

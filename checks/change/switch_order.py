@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from checks.change.change_plan import Layer
 from checks.change.stated_network import StatedNetwork
-from checks.change.vendors import Hypervisor
+from checks.change.vendors import Hypervisor, SwitchKind
 from checks.model.facts import Bond, Cluster, HostSetup, LldpNeighbour
 from checks.model.wording import few, listed
 
@@ -23,6 +23,7 @@ _ONE_SIDED = ("active-backup", "transmit load balancing", "adaptive load balanci
 Documentation/networking/bonding, chapter 5)."""
 _SINGLE, _SEVERAL, _UNKNOWN = "single", "several", "unknown"
 """The number of switches at the other end of a bond."""
+_SUSPENDS = "Such a pair suspends member ports while its two switches differ."
 
 
 @dataclass(frozen=True)
@@ -51,23 +52,22 @@ def order_of_switches(
     shown = stated.kinds.recognised(neighbour for _, neighbour in neighbours)
     used = tuple(kinds[key] for key in dict.fromkeys((*stated.switches, *shown)) if key in kinds)
     if any(kind.reloads for kind in used):
-        return SwitchOrder(True, "A switch must be reloaded or restarts servers for this, which cuts every port.")
+        return SwitchOrder(True, "The change needs a reload of a switch, or restarts servers, which cuts every port.")
+    ends = dict(_ends(cluster, layers, neighbours))
+    certain = [bond for bond, end in ends.items() if end == _SEVERAL]
+    are_known = bool(used) and all(stated.kinds.of_neighbour(n) or stated.switches for _, n in neighbours)
+    if certain and are_known and all(kind.pair_compares == "yes" for kind in used):
+        return SwitchOrder(True, _certain(certain, used, stated))
     if stated.pair == "yes":
         return SwitchOrder(True, f"As stated, bonds end in a pair of switches that compares MTUs. {_SUSPENDS}")
-    ends = dict(_ends(cluster, layers, neighbours))
-    ends |= {f"the uplinks of the host of {guest}": _UNKNOWN for guest in guests}
+    if stated.pair == "no":
+        return SwitchOrder(False, "As stated, no bond ends in a pair of switches that compares MTUs.")
     doubtful = [bond for bond, end in ends.items() if end != _SINGLE]
-    if stated.pair == "no" or not doubtful:
-        return SwitchOrder(False, _first_because(stated, ends))
-    all_known = bool(used) and all(stated.kinds.of_neighbour(n) or stated.switches for _, n in neighbours)
-    if all_known and all(kind.pair_compares == "no" for kind in used):
+    doubtful += [f"the uplinks of the host of {guest}" for guest in guests]
+    if not doubtful:
+        return SwitchOrder(False, "By LLDP, each bond ends in one switch or stack." if ends else "")
+    if are_known and all(kind.pair_compares == "no" for kind in used):
         return SwitchOrder(False, f"A pair or stack of {listed(kind.name for kind in used)} does not compare MTUs.")
-    comparing = [kind for kind in used if kind.pair_compares == "yes"]
-    certain = [bond for bond in doubtful if ends[bond] == _SEVERAL]
-    if comparing and certain and all_known and len(comparing) == len(used):
-        pair = listed(dict.fromkeys(kind.pair for kind in comparing if kind.pair)) or "pair"
-        verb = "ends" if len(certain) == 1 else "end"
-        return SwitchOrder(True, f"{few(certain)} {verb} in two switches; as a {pair} they compare MTUs. {_SUSPENDS}")
     verb = "ends" if len(doubtful) == 1 and not guests else "end"
     return SwitchOrder(
         True,
@@ -77,7 +77,11 @@ def order_of_switches(
     )
 
 
-_SUSPENDS = "Such a pair suspends member ports while its two switches differ."
+def _certain(bonds: Sequence[str], kinds: Sequence[SwitchKind], stated: StatedNetwork) -> str:
+    pair = listed(dict.fromkeys(kind.pair for kind in kinds if kind.pair)) or "pair"
+    verb = "ends" if len(bonds) == 1 else "end"
+    despite = " The facts outweigh the statement --switch-pair no." if stated.pair == "no" else ""
+    return f"By LLDP {few(bonds)} {verb} in two switches; as a {pair} they compare MTUs. {_SUSPENDS}{despite}"
 
 
 def order_of_hypervisors(guests: Mapping[str, str], hypervisors: Mapping[str, Hypervisor]) -> SwitchOrder:
@@ -88,12 +92,6 @@ def order_of_hypervisors(guests: Mapping[str, str], hypervisors: Mapping[str, Hy
     if all(kind is not None and kind.interrupts == "no" for kind in kinds):
         return SwitchOrder(False, "")
     return SwitchOrder(True, "It is not known whether the change interrupts the network of running guests.")
-
-
-def _first_because(stated: StatedNetwork, ends: Mapping[str, str]) -> str:
-    if stated.pair == "no":
-        return "As stated, no bond ends in a pair of switches that compares MTUs."
-    return "By LLDP, each bond ends in one switch or stack." if ends else ""
 
 
 def _ends(

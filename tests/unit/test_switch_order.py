@@ -43,19 +43,20 @@ ONE, TWO, HALF = {"p0": "sw1", "p1": "sw1"}, {"p0": "sw1", "p1": "sw2"}, {"p0": 
         (to_change(), {}, False, "change one switch of a pair after the other"),
         (bonded(), {}, True, "It is not known whether bond0 of rac1 and bond0 of rac2 end in a pair of switches"),
         (bonded(HALF), {}, True, "It is not known whether"),
-        (bonded(TWO), {}, True, "bond0 of rac1 and bond0 of rac2 end in two switches; as a vPC they compare MTUs."),
+        (bonded(TWO), {}, True, "By LLDP bond0 of rac1 and bond0 of rac2 end in two switches; as a vPC they compare"),
+        (bonded(TWO), {"pair": "no"}, True, "The facts outweigh the statement --switch-pair no."),
         (bonded(ONE), {}, False, "By LLDP, each bond ends in one switch or stack."),
         (bonded(TWO, BACKUP), {}, False, "change one switch of a pair after the other"),
         (bonded(TWO, ALB), {}, False, "change one switch of a pair after the other"),
         (bonded(TWO, description="Arista"), {}, True, "It is not known whether"),
-        (bonded(TWO), {"pair": "no"}, False, "As stated, no bond ends in a pair of switches that compares MTUs."),
+        (bonded(HALF), {"pair": "no"}, False, "As stated, no bond ends in a pair of switches that compares MTUs."),
         (to_change(), {"pair": "yes"}, True, "As stated, bonds end in a pair of switches that compares MTUs."),
-        (to_change(), {"switches": ("catalyst-3750",)}, True, "A switch must be reloaded"),
-        (bonded(), {"switches": ("catalyst-3750",), "pair": "no"}, True, "A switch must be reloaded"),
+        (to_change(), {"switches": ("catalyst-3750",)}, True, "The change needs a reload of a switch"),
+        (bonded(), {"switches": ("catalyst-3750",), "pair": "no"}, True, "The change needs a reload of a switch"),
     ],
     ids=[
-        "no bond", "a bond, no LLDP", "one member with LLDP", "two Nexus", "one switch", "active-backup", "balance-alb",
-        "two Arista", "stated no", "stated yes", "reload", "reload, stated no",
+        "no bond", "a bond, no LLDP", "one member with LLDP", "two Nexus", "two Nexus, stated no", "one switch",
+        "active-backup", "balance-alb", "two Arista", "stated no", "stated yes", "reload", "reload, stated no",
     ],
 )  # fmt: skip
 def test_switches_are_changed_after_the_stop_where_a_pair_can_suspend_ports(
@@ -90,6 +91,13 @@ def test_an_unknown_pair_is_said_and_asked_and_a_stated_pair_is_recorded():
     assert "consistency-parameters" in " ".join(
         line for block in plan_for(bonded()).step("switch").commands for line in block.lines
     )
+
+
+def test_a_kind_that_carries_less_than_the_target_is_a_remark():
+    plan = plan_for(to_change(), 9216, switches=("juniper",))
+    (remark,) = (remark for remark in plan.remarks if remark.startswith("Juniper EX/QFX: "))
+    assert "it carries packets of 9202 bytes. This is less than the 9216 bytes of the plan" in remark
+    assert not any("less than" in remark for remark in plan_for(to_change(), 9000, switches=("juniper",)).remarks)
 
 
 def test_a_guest_does_not_see_the_uplinks_of_its_host_so_the_pair_is_not_known():

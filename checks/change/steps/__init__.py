@@ -3,7 +3,7 @@
 draft.py     facts of the cluster and the target that all steps are built from
 people.py    steps that only people can do: agree, console-access, sign-off
 switches.py, hypervisors.py
-             steps outside the nodes, whose place switch_order.py decides: switch, hypervisor
+             steps outside the nodes, whose place switch_order.py decides: switch, hypervisor; outside.py: both in order
 before.py    recordings and backups before the change: baseline, backups
 outage.py    steps while Oracle is stopped: stack-down, set-mtu, survives-boot, prove-paths
 starting.py  the restart: first-node, other-nodes
