@@ -225,6 +225,8 @@ def test_the_command_attests_several_hosts_and_names_those_that_are_left(
     code, _, stderr = racwire("attest", "--by", BY)
     assert (code, "name one of esx1 and esx2 with --host" in stderr) == (ExitCode.USAGE, True)
     assert "attest --by NAME --host HOST" in racwire("next")[2]
+    code, _, stderr = racwire("attest", "--by", BY, "--host", "esx1", "--host", "esx9")
+    assert (code, "is not attested for 'esx9'" in stderr) == (ExitCode.USAGE, True)
     code, _, stderr = racwire("attest", "--by", BY, "--host", "esx1")
     assert (code, "attested for esx1 by Ann Lee" in stderr) == (ExitCode.PASS, True)
     assert "--host HOST" in stderr.splitlines()[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.change import decisions
 from checks.model.exit_codes import ExitCode
 from checks.model.wording import listed
 from tui.cli.change.change_context import ChangeContext
@@ -20,6 +21,8 @@ def attest(context: ChangeContext) -> int:
     step = session.change.current
     hosts = tuple(dict.fromkeys(context.args.host))
     if step is not None or not session.change.is_open:
+        for host in hosts:  # all, before the first is written
+            decisions.attest(session.change, step.id if step else "", by, context.args.note, host)
         for host in hosts or ("",):
             session.attest(by, context.args.note, host)
     if session.change.is_open and session.change.current is None:
