@@ -30,7 +30,7 @@ from checks.change.packets import block_size
 from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
 from checks.change.state import Change
-from checks.change.stated_network import StatedNetwork, guests_of
+from checks.change.stated_network import StatedNetwork, guests_of, maybe_guests
 from checks.change.steps import after, back, before, outage, outside, people, starting
 from checks.change.steps.draft import Draft, Fragile
 from checks.change.steps.recording_commands import options_of
@@ -263,6 +263,7 @@ def _draft(
         switches=kinds,
         switch_order=order_of_switches(cluster, layers, neighbours, stated, guests),
         guests=guests,
+        maybe_guests=maybe_guests(cluster, stated, kinds),
         hosts=stated.hosts,
         hypervisor_order=order_of_hypervisors(guests, stated.kinds.hypervisors),
         fragile=tuple(

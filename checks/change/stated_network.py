@@ -81,6 +81,18 @@ def guests_of(cluster: Cluster, stated: StatedNetwork, switches: Iterable[str]) 
     return {node: only or _of(stated.hypervisors, shown, node) for node in nodes}
 
 
+def maybe_guests(cluster: Cluster, stated: StatedNetwork, switches: Iterable[str]) -> tuple[str, ...]:
+    """Return the nodes of which neither CPU nor DMI shows whether they are guests, where the operator does not say."""
+    if stated.hypervisors or PRACTICE in switches:
+        return ()
+    return tuple(setup.name for setup in cluster.read_setups() if not _is_shown(setup))
+
+
+def _is_shown(setup: NodeSetup) -> bool:
+    host = setup.host
+    return bool(setup.platform) or (isinstance(host, HostSetup) and (host.is_virtual is not None or bool(host.product)))
+
+
 def _of(hypervisors: tuple[str, ...], shown: Mapping[str, str], node: str) -> str:
     """The kind of one node, where several are stated: the one that its DMI shows, if it is stated."""
     return kind if (kind := shown.get(node, "")) in hypervisors else ""

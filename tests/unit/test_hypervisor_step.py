@@ -12,6 +12,7 @@ from checks.change.change_text import sentence_of
 from checks.change.obstacles import PlanError
 from checks.change.planning import make_way_back
 from checks.change.state import Change, ChangeError, fold
+from checks.change.vendors_file import load_kinds
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, HostSetup, LldpNeighbour, Unknown
 from tests.fixtures.change_plans import plan_for, to_change, with_setup
@@ -125,6 +126,33 @@ def test_hosts_are_changed_after_the_stop_where_running_guests_may_be_interrupte
     assert any(remark.startswith("The hypervisor is changed while Clusterware is down.") for remark in plan.remarks)
 
 
+def test_hosts_of_a_kind_that_interrupts_no_guest_are_changed_one_after_the_other_first(tmp_path: Path):
+    acme = tmp_path / "kinds.toml"
+    acme.write_text(
+        "[hypervisor.acme]\nname = 'Acme'\nproduct = ['acme']\nvirtual_switch = ['set']\nverify = ['show']\n"
+        "scope = 'One host.'\ninterrupts = 'no'\nsource = 'Acme manual'\n",
+        encoding="utf-8",
+    )
+    kinds = load_kinds(str(acme))
+    draft_hosts = {"hypervisors": ("acme",), "pair": "no", "hosts": ("h1",)}
+    plan = plan_for(guests(), stated=draft_hosts, kinds=kinds)
+    assert [step.id for step in plan.steps[4:7]] == ["switch", "hypervisor", "stack-down"]
+    assert "Clusterware still runs on the guests: change one host after the other." in plan.step("hypervisor").what
+
+
+def test_nodes_that_may_be_guests_are_a_remark_and_a_question():
+    remark = "It is not known whether rac2 is a guest of a hypervisor: neither CPU nor DMI was read."
+    built = guests(NEITHER, HostSetup())
+    assert any(text.startswith(remark) for text in plan_for(built).remarks)
+    assert not any("is a guest of" in text for text in plan_for(built, stated={"hypervisors": ("none",)}).remarks)
+    assert not any("of a hypervisor:" in text for text in plan_for(guests(NEITHER, NEITHER)).remarks)
+
+
+def test_the_operators_of_the_hypervisor_agree_to_the_window():
+    assert "the operators of the hypervisor agreed" in plan_for(guests()).step("agree").attest
+    assert "hypervisor" not in plan_for(guests(NEITHER, NEITHER)).step("agree").attest
+
+
 # --- the attestation for each host ------------------------------------------------------------------------------------
 
 
@@ -225,6 +253,8 @@ def test_the_command_attests_several_hosts_and_names_those_that_are_left(
     code, _, stderr = racwire("attest", "--by", BY)
     assert (code, "name one of esx1 and esx2 with --host" in stderr) == (ExitCode.USAGE, True)
     assert "attest --by NAME --host HOST" in racwire("next")[2]
+    code, _, stderr = racwire("attest", "--by", BY, "--host", "caf\udce9")
+    assert (code, "is not attested for 'caf\ufffd'" in stderr) == (ExitCode.USAGE, True)
     code, _, stderr = racwire("attest", "--by", BY, "--host", "esx1", "--host", "esx9")
     assert (code, "is not attested for 'esx9'" in stderr) == (ExitCode.USAGE, True)
     code, _, stderr = racwire("attest", "--by", BY, "--host", "esx1")

@@ -46,6 +46,8 @@ class Draft:
     switch_order: SwitchOrder = field(default_factory=SwitchOrder)
     guests: dict[str, str] = field(default_factory=dict)
     """The nodes that are guests, with their kind of hypervisor; empty where the kind is not known."""
+    maybe_guests: tuple[str, ...] = ()
+    """The nodes of which it is not known whether they are guests."""
     hosts: tuple[str, ...] = ()
     """The hosts that the guests may run on, as stated."""
     hypervisor_order: SwitchOrder = field(default_factory=SwitchOrder)

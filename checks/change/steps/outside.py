@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.change.change_plan import ChangeKind, Step
-from checks.change.steps.draft import Draft
+from checks.change.steps.draft import Draft, briefly
 from checks.change.steps.hypervisors import hypervisor
 from checks.change.steps.switches import switch
 
@@ -21,7 +21,8 @@ def steps(draft: Draft, *, after_stop: bool) -> Iterator[Step]:
 
 
 def remarks(draft: Draft) -> Iterator[str]:
-    """Yield a remark for each step after the stop of Clusterware, and for each kind that carries less than the plan."""
+    """Yield a remark for each step after the stop of Clusterware, for nodes that may be guests, and for each kind that
+    carries less than the plan."""
     if draft.kind is not ChangeKind.RAISE:
         return
     if (order := draft.switch_order).after_stop:
@@ -34,6 +35,12 @@ def remarks(draft: Draft) -> Iterator[str]:
         yield f"The switches are changed while Clusterware is down. {order.why}{ask}"
     if draft.guests and draft.hypervisor_order.after_stop:
         yield f"The hypervisor is changed while Clusterware is down. {draft.hypervisor_order.why}"
+    if draft.maybe_guests:
+        is_guest = "is a guest" if len(draft.maybe_guests) == 1 else "are guests"
+        yield (
+            f"It is not known whether {briefly(draft.maybe_guests)} {is_guest} of a hypervisor: neither CPU nor DMI "
+            "was read. If so, abandon this change and plan again: `racwire change new --hypervisor KIND`."
+        )
     known = {**draft.kinds.switches, **draft.kinds.hypervisors}
     for kind in (known[key] for key in dict.fromkeys((*draft.switches, *draft.guests.values())) if key in known):
         if short := kind.falls_short(draft.largest):

@@ -11,16 +11,17 @@ def agree(draft: Draft) -> Step:
     """Return the step that agrees on the outage window."""
     databases = ", ".join(d.name for d in draft.databases)
     what = f"Every database of this cluster{f' ({databases})' if databases else ''} will be down on all nodes at once."
+    network = "the network team and the operators of the hypervisor" if draft.guests else "the network team"
     return Step(
         id="agree",
         title="agree",
-        what=f"Agree on a window with a full outage. {what} Inform the DBAs, the owners of the applications, and the "
-        "network team. Inform the operators of Data Guard and GoldenGate that redo and trails will stop during the "
+        what=f"Agree on a window with a full outage. {what} Inform the DBAs, the owners of the applications, and "
+        f"{network}. Inform the operators of Data Guard and GoldenGate that redo and trails will stop during the "
         "outage.",
         why="An MTU cannot be changed node by node: while nodes have different MTUs, large packets between them are "
         f"lost, blocks are lost, and nodes are evicted ({SAFE_ORDER}).",
         expected="Every person who can veto the change has agreed to it.",
-        attest="The DBAs, the application owners and the network team agreed to the window with its full outage. The "
+        attest=f"The DBAs, the application owners and {network} agreed to the window with its full outage. The "
         "operators of Data Guard and GoldenGate are prepared.",
         if_rolled_back="Nothing has been changed: abandon the change.",
     )

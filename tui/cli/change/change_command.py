@@ -315,6 +315,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     for name in _TEXT_OPTIONS:
         if isinstance(text := getattr(args, name, None), str):
             setattr(args, name, _as_unicode(text))
+    if hosts := getattr(args, "host", None):
+        args.host = [_as_unicode(host) for host in hosts]
     if args.change_command is None:
         if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
             return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))
