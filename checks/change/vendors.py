@@ -180,5 +180,5 @@ def commands_of(kind: SwitchKind, ports: Sequence[str]) -> tuple[str, ...]:
 def showing(kind: SwitchKind, ports: Sequence[str], *, before: bool = False) -> tuple[str, ...]:
     """Return the commands that show the frame size of these ports of a switch, after or before the change."""
     wanted = tuple(dict.fromkeys(ports)) or (PORT,)
-    lines = (*(kind.look or kind.verify), *kind.pair_look) if before else kind.verify
+    lines = kind.look or kind.verify if before else kind.verify
     return tuple(dict.fromkeys(line for port in wanted for line in kind.filled(lines, port)))

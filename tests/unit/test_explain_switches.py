@@ -40,7 +40,8 @@ def test_the_list_has_switches_and_hypervisors(racwire):
 def test_the_page_of_a_switch_has_its_pair_and_its_source(racwire):
     _, out, _ = racwire("explain", "nexus-9000")
     text = " ".join(out.split())
-    assert "To look at it first: show interface PORT | include MTU show vpc consistency-parameters" in text
+    assert "To look at it first: show interface PORT | include MTU On both switches of a pair (vPC)" in text
+    assert "before the change: show vpc consistency-parameters interface port-channel NUMBER" in text
     assert "Pair of switches (vPC): it compares the MTU of its two switches, and suspends member ports" in text
     assert "Source: Cisco 118994" in text
     assert "whether it compares the MTU of its two switches is not known" in racwire("explain", "arista")[1].replace(

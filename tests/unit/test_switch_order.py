@@ -88,9 +88,10 @@ def test_an_unknown_pair_is_said_and_asked_and_a_stated_pair_is_recorded():
     assert any(remark.endswith(asks) for remark in plan_for(bonded()).remarks)
     assert not any(asks in remark for remark in plan_for(bonded(TWO)).remarks)
     assert plan_for(bonded(), stated={"pair": "no"}).switch_pair == "no"
-    assert "consistency-parameters" in " ".join(
-        line for block in plan_for(bonded()).step("switch").commands for line in block.lines
-    )
+    pair, *_ = plan_for(bonded()).step("switch").commands
+    assert pair.where.startswith("On both switches of a pair (vPC), before the change (Cisco Nexus 9000")
+    assert "show vpc consistency-parameters interface port-channel NUMBER" in pair.lines
+    assert pair.optional
 
 
 def test_a_kind_that_carries_less_than_the_target_is_a_remark():

@@ -77,9 +77,9 @@ def test_a_hypervisor_is_recognised_by_manufacturer_and_product_of_the_guest(pro
 
 def test_a_pair_of_nexus_switches_with_an_mtu_for_each_port_compares_mtus():
     assert {key for key, kind in KNOWN.switches.items() if kind.pair_compares == "yes"} == {"nexus-9000", "nexus-7000"}
-    shown = showing(KNOWN.switches["nexus-9000"], ["Ethernet1/5"], before=True)
-    assert "show interface Ethernet1/5 | include MTU" in shown
-    assert "show vpc consistency-parameters interface port-channel NUMBER" in shown
+    nexus = KNOWN.switches["nexus-9000"]
+    assert showing(nexus, ["Ethernet1/5"], before=True) == ("show interface Ethernet1/5 | include MTU",)
+    assert "show vpc consistency-parameters interface port-channel NUMBER" in nexus.pair_look
 
 
 def test_no_mtu_of_a_known_kind_is_too_small_for_9000():

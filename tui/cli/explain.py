@@ -259,6 +259,10 @@ def _switch_page(key: str, switch: SwitchKind) -> Iterator[str]:
     yield "To look at it first:"
     yield from (f"  {line}" for line in showing(switch, (), before=True))
     yield ""
+    if switch.pair_look:
+        yield f"On both switches of a pair ({switch.pair or 'MLAG'}), before the change:"
+        yield from (f"  {line}" for line in switch.filled(switch.pair_look))
+        yield ""
     lines = commands_of(switch, ())
     yield f"{switch.place}{f', for each {PORT}' if any(PORT in line for line in lines) else ''}:"
     yield from (f"  {line}" for line in lines)

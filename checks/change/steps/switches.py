@@ -73,7 +73,18 @@ def _announced(draft: Draft) -> bool:
 def _switch_commands(draft: Draft) -> Iterator[Commands]:
     for key in draft.switches:
         if kind := draft.kinds.switches.get(key):
+            yield from _of_pair(kind)
             yield from _of_kind(draft, key, kind)
+
+
+def _of_pair(kind: SwitchKind) -> Iterator[Commands]:
+    if kind.pair_look:
+        yield Commands(
+            f"On both switches of a pair ({kind.pair or 'MLAG'}), before the change ({kind.name}):",
+            kind.filled(kind.pair_look),
+            note="They show whether the two switches compare MTUs, and whether they agree now.",
+            optional=True,
+        )
 
 
 def _of_kind(draft: Draft, key: str, kind: SwitchKind) -> Iterator[Commands]:
