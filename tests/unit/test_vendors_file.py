@@ -1,9 +1,12 @@
 """The kinds of switch and hypervisor as data: those of racwire, those of a site, and mistakes in its file."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from checks.change.vendors import PORT, Kinds, SwitchKind, commands_of, showing
 from checks.change.vendors_file import FILE_LIMIT, VendorsFileError, load_kinds, parse_kinds
@@ -187,3 +190,21 @@ def test_the_kind_on_the_page_of_changes_is_valid():
     page = Path(__file__).parents[2] / "docs" / "change.md"
     (example,) = re.findall("```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert list(parse_kinds(example, "change.md").switches) == ["acme"]
+
+
+VALUES = st.one_of(
+    st.none().map(lambda _: "{}"), st.integers().map(str), st.booleans().map(lambda b: str(b).lower()),
+    st.sampled_from(['""', "[1]", '["{port} {mtu} {x}"]', '["("]', '"yes"', "[[]]", "{a = 1}", "1.5", "2026-11-20"]),
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(["switch.a", "hypervisor.a", "switch", "hypervisor", "x"]),
+    st.dictionaries(st.sampled_from([*SwitchKind.__struct_fields__, "product", "uplinks", "x"]), VALUES, max_size=12),
+)
+def test_no_value_of_any_key_raises_another_error(heading: str, keys: dict[str, str]):
+    valid = dict.fromkeys(("name", "scope", "source"), '"a"') | {"verify": '["v"]'}
+    text = f"[{heading}]\n" + "".join(f"{key} = {value}\n" for key, value in (valid | keys).items())
+    with suppress(VendorsFileError):
+        parse_kinds(text, "site.toml")
