@@ -39,6 +39,7 @@ def status_document(change: Change, path: str) -> dict[str, Any]:
                 "title": step.title,
                 "standing": change.standing(step).value,
                 "waits_for": list(waits_for(change, step)),
+                "unattested": list(change.mark(step).unattested(step)),
             }
             for number, step in enumerate(change.plan.steps, 1)
         ],
@@ -74,6 +75,7 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "expected": step.expected,
                 "gates": list(dict.fromkeys(gate.check for gate in step.gates)),
                 "attest": step.attest,
+                "attest_for": list(step.attest_for),
                 "if_rolled_back": step.if_rolled_back,
             }
             for step in steps
