@@ -69,6 +69,8 @@ class Attested(Event, frozen=True, tag="attested"):
     step: str
     by: str
     note: str = ""
+    host: str = ""
+    """The host of the statement, for a step that is attested for each host."""
 
 
 class Overridden(Event, frozen=True, tag="overridden"):

@@ -53,8 +53,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One step: the actions of people, and the gates that racwire then verifies."""
 
     id: str
-    """Stable, kebab-case: `agree`, `baseline`, `backups`, `console-access`, `switch`, `stack-down`, `set-mtu`,
-    `survives-boot`, `prove-paths`, `first-node`, `other-nodes`, `databases`, `interconnect`, `compare`,
+    """Stable, kebab-case: `agree`, `baseline`, `backups`, `console-access`, `switch`, `hypervisor`, `stack-down`,
+    `set-mtu`, `survives-boot`, `prove-paths`, `first-node`, `other-nodes`, `databases`, `interconnect`, `compare`,
     `sign-off`. Plans of 0.1.0 start the databases at `other-nodes`."""
     title: str
     """A short title for lists: `stack down`."""
@@ -68,6 +68,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     gates: tuple[Gate, ...] = ()
     attest: str = ""
     """The statement that a person must attest, since racwire cannot verify it; empty if there is none."""
+    attest_for: tuple[str, ...] = ()
+    """The hosts for each of which the statement must be attested; empty if it is attested once."""
     if_rolled_back: str = ""
     """The effect of a rollback from this step: one or two sentences."""
 
@@ -154,6 +156,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The boot id of each node when the plan was made."""
     switches: tuple[str, ...] = ()
     """The kinds of switch of the private networks, from LLDP or the operator: `nexus-9000`."""
+    switch_pair: str = ""
+    """Whether bonds end in a pair of switches that compares MTUs, as stated: `yes`, `no`; empty if not stated."""
+    guests: dict[str, str] = msgspec.field(default_factory=dict)
+    """The nodes that are guests, with their kind of hypervisor: `vmware`; empty where the kind is not known."""
     remarks: tuple[str, ...] = ()
     """Sentences about the target on this cluster: fragments of a block before and after, HAIP, limits."""
     accepted: tuple[Accepted, ...] = ()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from checks.change.change_events import (
+    Attested,
     Closed,
     GateResult,
     JournalLine,
@@ -75,6 +76,8 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
     """The typed name of the person."""
     text: str = ""
+    host: str = ""
+    """The host, for a step that is attested for each host."""
 
 
 class ReportedOverride(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +107,8 @@ class ReportedStep(msgspec.Struct, frozen=True, kw_only=True):
     attested: Said | None
     attestation: str
     """The statement that was attested."""
+    attested_for: tuple[Said, ...] = ()
+    """The attestations of a step that is attested for each host."""
 
 
 class ReportedSurprise(msgspec.Struct, frozen=True, kw_only=True):
@@ -317,7 +322,6 @@ def _left_standing(step: Step, marks: dict[str, StepRecord]) -> str:
 def _step(
     plan: Plan, number: int, step: Step, mark: StepRecord, standing: str, lines: list[JournalLine]
 ) -> ReportedStep:
-    attested = mark.attested.event if mark.attested else None
     return ReportedStep(
         number=number,
         id=step.id,
@@ -328,17 +332,17 @@ def _step(
         verified_at=mark.verified.at if mark.verified else "",
         passed=mark.passed,
         results=mark.results,
-        attested=Said(
-            step=step.id,
-            at=mark.attested.at,
-            who=mark.attested.who,
-            by=getattr(attested, "by", ""),
-            text=getattr(attested, "note", ""),
-        )
-        if mark.attested
-        else None,
+        attested=_attested(mark.attested) if mark.attested else None,
         attestation=step.attest,
+        attested_for=tuple(map(_attested, mark.attested_for.values())),
     )
+
+
+def _attested(line: JournalLine) -> Said:
+    match line.event:
+        case Attested(step=step, by=by, note=note, host=host):
+            return Said(step=step, at=line.at, who=line.who, by=by, text=note, host=host)
+    raise TypeError(f"{type(line.event).__name__} is no attestation")
 
 
 def _overrides(change: Change) -> Iterator[ReportedOverride]:

@@ -110,10 +110,10 @@ class ChangeSession:
             events = conclude(self.change, current, concluded.report)
         raise self._too_busy()
 
-    def attest(self, by: str, note: str = "") -> JournalLine:
+    def attest(self, by: str, note: str = "", host: str = "") -> JournalLine:
         """Attest the current step, signed by `by`. Raises as the class says."""
         step_id = _current_id(self.change)  # the displayed current step; never the step after it
-        return self._decide(lambda change: decisions.attest(change, step_id, by, note))
+        return self._decide(lambda change: decisions.attest(change, step_id, by, note, host))
 
     def override(self, by: str, reason: str) -> JournalLine:
         """Override the gate of the current step with a reason. Raises as the class says."""

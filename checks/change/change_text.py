@@ -66,8 +66,8 @@ def sentence_of(event: AnyEvent) -> str:
             waiting = [_waiting(result) for result in results if not result.holds]
             details = f": {'; '.join(waiting)}" if waiting else ""
             return f"Gate of {step} verified: {gate_word(results, passed)}{details}."
-        case Attested(step=step, by=by, note=note):
-            return f"{by} attests {step}{_after_colon(note)}"
+        case Attested(step=step, by=by, note=note, host=host):
+            return f"{by} attests {step}{f' for {host}' if host else ''}{_after_colon(note)}"
         case Overridden(step=step, by=by, reason=reason, not_held=not_held):
             details = f" ({'; '.join(map(_waiting, not_held))})" if not_held else ""
             return f"{by} overrides the gate of {step}{details}{_after_colon(reason)}"

@@ -111,8 +111,9 @@ PUBLIC_BELOW = Kind(
 )
 KIND_OF_SWITCH = Kind(
     "CH-START-020",
-    "A kind of switch is not known",
-    "`racwire explain switches` lists the known kinds. Without a kind, the plan has questions for the network team.",
+    "A kind of switch or hypervisor is not known",
+    "`racwire explain switches` lists the known kinds. Without a kind, the plan has questions for the network team, or "
+    "for the operators of the hypervisor.",
 )
 FILES_NOT_READ = Kind(
     "CH-START-022",

@@ -5,23 +5,26 @@ from __future__ import annotations
 from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack
 from checks.change.change_plan import Plan, Step
 from checks.change.state import Change, ChangeError, StepStatus
+from checks.model.wording import listed
 
 _FEW_CHARACTERS = 10
 """The minimum length of a reason: people read it months later."""
 
 
-def attest(change: Change, step_id: str, by: str, note: str = "") -> Attested:
+def attest(change: Change, step_id: str, by: str, note: str = "", host: str = "") -> Attested:
     """Return the attestation of the current step, signed by `by`, for a fact that racwire cannot verify.
 
-    Raises ChangeError if the step has nothing to attest or is not current, if `by` is empty, or if it is the last step
-    and its gate has not passed: a signature needs a last verification.
+    `host` names the host, for a step that is attested for each host. Raises ChangeError if the step has nothing to
+    attest or is not current, if `by` is empty, if the host is missing, not known or attested already, or if it is the
+    last step and its gate has not passed: a signature needs a last verification.
     """
     step = _current(change, step_id)
     if not step.attest:
         raise ChangeError(f"Step {step.id} has nothing to attest: `racwire change verify` verifies its gate.")
     if step is change.plan.steps[-1] and step.gates and not change.is_proved(step):
         raise ChangeError(f"Step {step.id} can be attested only after its gate has passed: `racwire change verify`.")
-    return Attested(step.id, _name(by, "attests"), note.strip())
+    _host(change, step, host)
+    return Attested(step.id, _name(by, "attests"), note.strip(), host)
 
 
 def override(change: Change, step_id: str, by: str, reason: str) -> Overridden:
@@ -120,6 +123,18 @@ def _current(change: Change, step_id: str) -> Step:
     current = change.current
     first = f"step {change.plan.position(current.id) + 1}, {current.id}, comes first" if current else "all are done"
     raise ChangeError(f"The change has not reached step {step.id} yet: {first}.")
+
+
+def _host(change: Change, step: Step, host: str) -> None:
+    """Raise ChangeError if the step cannot be attested for this host; for no host, if it is empty."""
+    waiting = change.mark(step).unattested(step)
+    if host and host not in step.attest_for:
+        known = f"its hosts are {listed(step.attest_for)}" if step.attest_for else "it is attested once"
+        raise ChangeError(f"Step {step.id} is not attested for {host!r}: {known}.")
+    if host and host not in waiting:
+        raise ChangeError(f"Step {step.id} is attested for {host} already; it waits for {listed(waiting)}.")
+    if not host and waiting:
+        raise ChangeError(f"Step {step.id} is attested for each host: name one of {listed(waiting)} with --host.")
 
 
 def _open(change: Change) -> None:

@@ -20,6 +20,9 @@ from checks.change.journal_files import directory_of
 from checks.change.journal_names import name_of
 from checks.change.planning import cluster_name, default_target, look_of, make_plan, needed_checks, next_id
 from checks.change.state import ChangeError
+from checks.change.stated_network import StatedNetwork
+from checks.change.vendors import Kinds
+from checks.change.vendors_file import VendorsFileError, load_kinds
 from checks.change.verifying import node_here
 from checks.change.worker_threads import run_to_completion
 from checks.model.check import Check
@@ -52,16 +55,18 @@ async def open_change(
     *,
     target: int | None = None,
     accepted: tuple[Accepted, ...] = (),
-    switches: tuple[str, ...] = (),
+    stated: StatedNetwork | None = None,
     password: Secret | None = None,
 ) -> AsyncGenerator[Event | OpeningResult, None]:
     """Run all checks, plan the change (to the default target if `target` is None), and create its journal.
 
     Yields the engine's events, then `OpeningResult`. Raises PlanError with the obstacles, ChangeError if another change
-    of this cluster is open on this node or on a peer, and ChangeJournalError if the journal cannot be read or written.
+    of this cluster is open on this node or on a peer, or if the file of switch kinds has a mistake, and
+    ChangeJournalError if the journal cannot be read or written.
     Only the journal is written, as the last action. If this node belongs to an open change, no check is run.
     """
     directory = directory_of(settings)
+    outside = stated or StatedNetwork(_kinds(settings))
     await asyncio.to_thread(_refuse_open_here, directory, os.uname().nodename)
     engine = Engine(
         (*needed_checks(found), _look_for_copies()),
@@ -78,8 +83,15 @@ async def open_change(
                 report = event.report
             yield event
     if report is not None:
-        start = partial(_start, report, settings, directory, target, accepted, switches, password)
+        start = partial(_start, report, settings, directory, target, accepted, outside, password)
         yield OpeningResult(await run_to_completion(start))
+
+
+def _kinds(settings: Settings) -> Kinds:
+    try:
+        return load_kinds(settings.change.switch_kinds)
+    except VendorsFileError as error:
+        raise ChangeError(str(error)) from error
 
 
 def _start(
@@ -88,7 +100,7 @@ def _start(
     directory: Path,
     target: int | None,
     accepted: tuple[Accepted, ...],
-    switches: tuple[str, ...],
+    stated: StatedNetwork,
     password: Secret | None,
 ) -> ChangeSession:
     cluster = report.cluster
@@ -106,7 +118,7 @@ def _start(
         made_at=now(),
         directory=directory,
         accepted=accepted,
-        switches=switches,
+        stated=stated,
     )
     journal = ChangeJournal.open_new(directory, plan, look_of(cluster, plan), who=who, version=racwire_version())
     return ChangeSession(journal, settings, password, cluster.local_node)

@@ -25,15 +25,16 @@ from checks.change.change_plan import (
 from checks.change.layers import haip_addresses, inheriting, kind_of, layers_of, networks_of
 from checks.change.mtu_limits import JUMBO, offered, switch_ports
 from checks.change.next_boot_limits import fragile_of
-from checks.change.obstacles import Obstacle, PlanError
+from checks.change.obstacles import PlanError
 from checks.change.packets import block_size
 from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
 from checks.change.state import Change
-from checks.change.steps import after, back, before, outage, people, starting
+from checks.change.stated_network import StatedNetwork, guests_of, maybe_guests
+from checks.change.steps import after, back, before, outage, outside, people, starting
 from checks.change.steps.draft import Draft, Fragile
 from checks.change.steps.recording_commands import options_of
-from checks.change.vendors import keys, recognised, vendor
+from checks.change.switch_order import order_of_hypervisors, order_of_switches
 from checks.model.check import Check
 from checks.model.facts import Cluster, Clusterware, Database, Managed, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Status
@@ -103,20 +104,21 @@ def make_plan(
     made_at: str,
     directory: Path,
     accepted: tuple[Accepted, ...] = (),
-    switches: Sequence[str] = (),
+    stated: StatedNetwork,
 ) -> Plan:
     """Return the plan that sets the private networks of this cluster to `target`. Raises PlanError with the obstacles.
 
-    `accepted` are the obstacles that the operator accepted with a reason, by code. `switches` are the kinds of switch;
-    if empty, those of the settings. The recordings before and after will be in `directory`.
+    `accepted` are the obstacles that the operator accepted with a reason, by code. `stated` is what the operator
+    states about the network; without kinds of switch, those of the settings hold. The recordings before and after will
+    be in `directory`.
     """
     cluster = report.cluster
-    stated = tuple(dict.fromkeys(switches or settings.change.switches))
-    found = (*_unknown_switches(stated), *all_obstacles(report, target))
+    stated = stated.with_switches(stated.switches or settings.change.switches)
+    found = (*stated.unknown(), *all_obstacles(report, target))
     codes = {one.code: one for one in accepted}
     if standing := tuple(o for o in found if not (o.acceptable and o.code in codes)):
         raise PlanError(standing)
-    draft = _draft(report, target, settings, id=id, made_by=made_by, directory=directory, switches=stated)
+    draft = _draft(report, target, settings, id=id, made_by=made_by, directory=directory, stated=stated)
     outweighed = tuple(Accepted(o.code, o.sentence, codes[o.code].reason) for o in found)
     checks_of = {f.code: f.check for f in report.findings}
     draft = replace(draft, excused=frozenset(checks_of[a.code] for a in outweighed if a.code in checks_of))
@@ -135,7 +137,12 @@ def make_plan(
         interconnects=interconnect_lines(cluster),
         boot_ids={s.name: str(s.boot_id) for s in setups},
         switches=draft.switches,
-        remarks=remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
+        switch_pair=stated.pair,
+        guests=draft.guests,
+        remarks=(
+            *outside.remarks(draft),
+            *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
+        ),
         accepted=outweighed,
         known=tuple(KnownWarning(f.code, f.subject) for f in report.findings if f.status is Status.WARN and f.subject),
         record_s=draft.record_s,
@@ -231,7 +238,7 @@ def _draft(
     id: str,  # noqa: A002
     made_by: str,
     directory: Path,
-    switches: Sequence[str],
+    stated: StatedNetwork,
 ) -> Draft:
     cluster = report.cluster
     nodes = tuple(node.name for node in cluster.read_nodes())
@@ -239,6 +246,8 @@ def _draft(
     neighbours = switch_ports(cluster, layers)
     name = cluster_name(cluster)
     facts = cluster.clusterware
+    kinds = tuple(dict.fromkeys((*stated.switches, *stated.kinds.recognised(n for _, n in neighbours))))
+    guests = guests_of(cluster, stated, kinds)
     return Draft(
         id=id,
         kind=kind_of(cluster, target),
@@ -251,7 +260,13 @@ def _draft(
         databases=databases_of(cluster),
         grid_owner=facts.grid_home.owner if isinstance(facts, Clusterware) else "",
         neighbours=neighbours,
-        switches=tuple(dict.fromkeys((*switches, *recognised(n for _, n in neighbours)))),
+        kinds=stated.kinds,
+        switches=kinds,
+        switch_order=order_of_switches(cluster, layers, neighbours, stated, guests),
+        guests=guests,
+        maybe_guests=maybe_guests(cluster, stated, kinds),
+        hosts=stated.hosts,
+        hypervisor_order=order_of_hypervisors(guests, stated.kinds.hypervisors),
         fragile=tuple(
             Fragile(node, line, wanted) for node in nodes for line, wanted in fragile_of(cluster, node, layers)
         ),
@@ -283,13 +298,9 @@ def _steps(draft: Draft) -> Iterator[Step]:
     yield before.baseline(draft)
     yield before.backups(draft)
     yield people.console_access(draft)
-    # The reload of a switch cuts every port: running nodes would be evicted.
-    is_cut = people.reloads(draft)
-    if draft.kind is ChangeKind.RAISE and not is_cut:
-        yield people.switch(draft)
+    yield from outside.steps(draft, after_stop=False)
     yield outage.stack_down(draft)
-    if draft.kind is ChangeKind.RAISE and is_cut:
-        yield people.switch(draft)
+    yield from outside.steps(draft, after_stop=True)
     yield outage.set_mtu(draft)
     yield outage.survives_boot(draft)
     yield outage.prove_paths(draft)
@@ -335,20 +346,6 @@ def _grid_homes(cluster: Cluster) -> dict[str, str]:
     homes = {node.name: usual for node in cluster.read_nodes()}
     homes |= {s.name: s.grid_home for s in cluster.read_setups() if isinstance(s.grid_home, str) and s.grid_home}
     return {node: home for node, home in homes.items() if home}
-
-
-def _unknown_switches(stated: Sequence[str]) -> Iterator[Obstacle]:
-    if unknown := [key for key in stated if vendor(key) is None]:
-        yield Obstacle(
-            code=codes.KIND_OF_SWITCH.code,
-            title="A kind of switch is not known",
-            sentence=f"racwire does not know the kind of switch {listed(unknown)}.",
-            next=(
-                f"Choose from {listed(keys())}.",
-                "List the kinds: racwire explain switches. Without --switch, the plan has questions for the network "
-                "team.",
-            ),
-        )
 
 
 def _plan_facts(cluster: Cluster) -> Iterator[Finding]:

@@ -53,6 +53,9 @@ class StepRecord:
     the gate did not pass and an earlier step was reopened since."""
     passed: bool = False
     attested: JournalLine | None = None
+    """The last attestation."""
+    attested_for: dict[str, JournalLine] = field(default_factory=dict)
+    """The attestations of a step that is attested for each host, by host."""
     overridden: JournalLine | None = None
     reopened: JournalLine | None = None
     """Why the step must be done again; None once it is done."""
@@ -68,7 +71,19 @@ class StepRecord:
 
     def does(self, step: Step) -> bool:
         """Whether a step with this record is done: it waits for no gate, and is attested if required."""
-        return self.proves(step) and (not step.attest or self.attested is not None)
+        return self.proves(step) and self.attests(step)
+
+    def attests(self, step: Step) -> bool:
+        """Whether a step with this record waits for no attestation."""
+        return not step.attest or (self.attested is not None and not self.unattested(step))
+
+    def unattested(self, step: Step) -> tuple[str, ...]:
+        """Return the hosts that a step with this record is still to be attested for."""
+        return tuple(host for host in step.attest_for if host not in self.attested_for)
+
+    def next_host(self, step: Step) -> str:
+        """Return the first host that the step is still to be attested for; empty if there is none."""
+        return next(iter(self.unattested(step)), "")
 
 
 @dataclass(frozen=True)
@@ -222,13 +237,15 @@ def _folded(change: Change, line: JournalLine) -> Change:
             mark = _mark(change, id)
             marked = replace(mark, verified=line, passed=passed, reopened=None if passed else mark.reopened)
             return replace(_with(change, id, marked), look=look)
-        case Attested(step=id):
-            return _with(change, id, replace(_mark(change, id), attested=line))
+        case Attested(step=id, host=host):
+            mark = _mark(change, id)
+            attested_for = {**mark.attested_for, host: line} if host else mark.attested_for
+            return _with(change, id, replace(mark, attested=line, attested_for=attested_for))
         case Overridden(step=id):
             return _with(change, id, replace(_mark(change, id), overridden=line, reopened=None))
         case Reopened(step=id):
             # An attestation stays valid; a verification or an override must be repeated.
-            again = StepRecord(attested=_mark(change, id).attested, reopened=line)
+            again = replace(_mark(change, id), verified=None, passed=False, overridden=None, reopened=line)
             return replace(change, marks={**_without_old_failures(change, id), id: again})
         case RolledBack(plan=plan):
             behind = (*change.behind, (change.plan, change.marks))

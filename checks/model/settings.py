@@ -206,6 +206,13 @@ class ChangeSettings(_Section, frozen=True):
             "switches` lists all kinds. Empty: the kinds that LLDP reports, else questions for the network team.",
         ),
     ] = ()
+    switch_kinds: Annotated[
+        str,
+        Meta(
+            description="A file with kinds of switch and hypervisor of your own, in the form of racwire's "
+            "checks/change/vendors.toml; a kind with the key of a known one replaces it. Empty: none."
+        ),
+    ] = ""
     record_s: Annotated[
         int,
         Meta(

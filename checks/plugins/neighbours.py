@@ -257,7 +257,8 @@ def _owners(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
 def _remove_address(ip: str, nodes: Sequence[str]) -> list[Remedy]:
     return [
         Remedy(
-            "Find out which instance uses the address: Clusterware set it on that node, and somebody on the other one.",
+            "Find out which instance uses the address: Clusterware set it on the node of that instance, another "
+            "service on the other node.",
             ("SELECT INST_ID, NAME, IP_ADDRESS FROM GV$CLUSTER_INTERCONNECTS;", f"ip -brief address | grep -F {ip}"),
             "any instance, and each node",
         ),

@@ -66,7 +66,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.PathProbe: ("sent_by",),
     facts.PrivateNetwork: ("named_by",),
     facts.KeptMtu: ("kind",),
-    facts.NodeSetup: ("boot_id", "booted_at", "daemons", "platform"),
+    facts.NodeSetup: ("booted_at", "daemons", "platform"),
     facts.Bond: ("mode", "mii_status"),
     facts.BondMember: ("mii_status", "duplex"),
     facts.FirewalldZone: ("zone",),

@@ -13,7 +13,7 @@ import msgspec
 
 from checks.redact.network_pseudonyms import RedactionError
 from checks.redact.pseudonyms import SCHEMA, MappingFile, Pseudonyms
-from checks.whole_files import OutputError, write_whole
+from checks.whole_files import OutputError, OutputFile, write_whole
 
 WAIT_S = 60.0
 """Seconds to wait for another run that has locked the mapping: enough to replace all names."""
@@ -39,7 +39,7 @@ def open_mapping(path: Path) -> Iterator[Pseudonyms]:
         after = pseudonyms.mapping()
         if after != before or path.stat().st_mode & 0o077:
             try:
-                write_whole(path, _as_json(after), replace=True)
+                write_whole(OutputFile(path, replace=True), _as_json(after))
             except OutputError as error:
                 raise OutputError(f"{str(error).rstrip('.')}; specify another with --redaction-map FILE.") from None
 

@@ -19,7 +19,9 @@ Named = tuple[str, str]
 
 _GENERIC_SWITCH_PORT = re.compile(r"(?i)[a-z]{0,20}[ -]?\d+(?:[/.:]\d+){0,4}|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}|")
 _PERSON_WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
-_PATHS = frozenset({"grid_home", "config_file", "password_file", "oracle_home", "tns_admin", "wallet", "directory"})
+_PATHS = frozenset(
+    {"grid_home", "config_file", "password_file", "oracle_home", "tns_admin", "wallet", "directory", "switch_kinds"}
+)
 _PARAMETERS = {
     "db_name": "database",
     "db_unique_name": "database",

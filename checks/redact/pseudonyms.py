@@ -35,6 +35,7 @@ _KINDS = {
     "key": ("key", "print"),
 }
 """The first word of the pseudonyms of each kind; the second word where an original is, or is part of, the first."""
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TWELVE_DIGITS = re.compile(r"[0-9a-f]{12}")
 _DATABASE_ID = re.compile(r"[0-9]{10}")
 _FIRST_DATABASE_ID = 1_000_000_000
@@ -56,6 +57,8 @@ class MappingFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     identifiers: dict[str, str] = {}
     """Upper parts of interface identifiers of IPv6 addresses, and hardware keys, in hexadecimal."""
     database_ids: dict[str, str] = {}
+    uuids: dict[str, str] = {}
+    """Of connections and of boots."""
     retired: dict[str, str] = {}
     """The original of each pseudonym that is no longer used: earlier reports contain it."""
 
@@ -73,6 +76,7 @@ class Pseudonyms:
         self._macs = _NumberPseudonyms(mapping.mac_addresses, lambda n: f"02{n:010x}")
         self._identifiers = _NumberPseudonyms(mapping.identifiers, lambda n: f"2{n:011x}")
         self._database_ids = _NumberPseudonyms(mapping.database_ids, lambda n: str(_FIRST_DATABASE_ID + n))
+        self._uuids = _NumberPseudonyms(mapping.uuids, lambda n: f"00000000-0000-4000-8000-{n:012x}")
         self._retired = dict(mapping.retired)
         self._originals: set[str] = set(self._by_original)
         self._addresses = {_address(a): _address(b) for a, b in mapping.addresses.items()}
@@ -82,6 +86,7 @@ class Pseudonyms:
             mapping.mac_addresses,
             mapping.identifiers,
             mapping.database_ids,
+            mapping.uuids,
             mapping.networks,
         ):
             if len(set(table.values())) < len(table):
@@ -92,6 +97,9 @@ class Pseudonyms:
         for number in mapping.database_ids.values():
             if not _DATABASE_ID.fullmatch(number):
                 raise ValueError(f"{number} is not a DBID")
+        for uuid in mapping.uuids.values():
+            if not _UUID.fullmatch(uuid):
+                raise ValueError(f"{uuid} is not a UUID")
         if any(a.version != b.version for a, b in self._addresses.items()):
             raise ValueError("the pseudonym of an address is of another IP version")
         pairs = [(ipaddress.ip_network(a), ipaddress.ip_network(b)) for a, b in mapping.networks.items()]
@@ -110,6 +118,7 @@ class Pseudonyms:
             mac_addresses=self._macs.table,
             identifiers=self._identifiers.table,
             database_ids=self._database_ids.table,
+            uuids=self._uuids.table,
             retired=retired,
         )
 
@@ -151,6 +160,10 @@ class Pseudonyms:
     def database_id(self, original: str) -> str:
         """Return the pseudonym of a DBID: ten decimal digits."""
         return self._database_ids.of(original)
+
+    def uuid(self, original: str) -> str:
+        """Return the pseudonym of a UUID in any case, in lower case."""
+        return self._uuids.of(original.lower())
 
     def add_network(self, network: IPNetwork) -> None:
         """Assign a pseudonym to a network. Add networks before their addresses, so that subnets stay subnets.

@@ -19,7 +19,7 @@ from checks.redact.well_known import is_well_known
 _WORD = re.compile(r"\S+")
 _NUMBER = re.compile(r"[\d.,:;()%+-]{1,7}")
 _LENGTH = re.compile(r"/(\d{1,3})(?!\d)")
-_LIKE_AN_ADDRESS = re.compile(r"[:@]|\..*\.|-.*-.*-.*-.*-")
+_LIKE_AN_ADDRESS = re.compile(r"[:@]|\..*\.|-.*-.*-.*-")
 """Matches every word that contains an address in one of the forms below."""
 _DOTS_IN_ADDRESS = 3
 _CACHE_SIZE = 500_000
@@ -31,6 +31,7 @@ _FORMS = r"""
     (?P<code>   (?<!\w) IC-[A-Z]+-\d{3} (?!\w) )
   | (?P<time>   \d{4}-\d\d-\d\d (?: T\d\d:\d\d (?: :\d\d (?:\.\d+)? )? (?: Z | [+-]\d\d:?\d\d )? )? (?!\d) )
   | (?P<socket> (?<!\w) (?: [0-9A-F]{32} | [0-9A-F]{8} ) :[0-9A-F]{4} (?!\w) )
+  | (?P<uuid>   (?<![0-9A-F]) [0-9A-F]{8} (?: -[0-9A-F]{4} ){3} -[0-9A-F]{12} (?![0-9A-F]) )
   | (?P<key>  (?<!\w) SHA256:[A-Za-z0-9+/]{43} )
   | (?P<mail>   (?<![\w.+-]) (?P<local> [\w.+-]+ ) @ (?P<domain> (?: [\w-]+\. )+ [a-z]{2,} ) (?![\w-]) )
   | (?P<mac>    (?<! [0-9A-F][:-] ) (?<!\w)
@@ -99,6 +100,8 @@ class TextReplacer:
                 return text
             case "socket":
                 return self._addresses.socket_text(text)
+            case "uuid":
+                return self._pseudonyms.uuid(text)
             case "key":
                 return self._pseudonyms.name("key", text)
             case "mail":

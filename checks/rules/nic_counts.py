@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Activity, Cluster, CounterChange, CounterGroup, Thresholds, Unknown
+from checks.model.facts import Activity, Cluster, CounterChange, CounterGroup, DriverCounters, Thresholds, Unknown
 from checks.model.finding import Status
 from checks.model.known_instances import active, node_of
 from checks.model.networks import layers_below, nics_of
+from checks.rules.driver_counts import DriverSign, driver_signs
 from checks.rules.lost_blocks import loss_of
 
 
@@ -21,6 +22,8 @@ class NicFault(Enum):
     DROPPED = "received packets dropped by the kernel"
     SEND_QUEUE = "packets dropped before they left the node"
     LINK = "the link went down or up"
+    LIMIT = "packets queued or dropped above a limit of the cloud"
+    PAUSE = "pause frames"
     OTHER = "other errors"
 
 
@@ -42,6 +45,13 @@ class PrivateNic:
     """Whether another node has a larger MTU on the network: then the NIC drops its large frames."""
     discards: int = 0
     """Packets that the kernel of the node discarded when sending, on all NICs: Udp.SndbufErrors with Ip.OutDiscards."""
+    driver: DriverCounters | None = None
+    """What the driver counted; None where it was not read twice."""
+
+    @property
+    def signs(self) -> dict[DriverSign, dict[str, int]]:
+        """The counters of the driver by what they mean."""
+        return driver_signs(self.driver) if self.driver else {}
 
     @property
     def place(self) -> str:
@@ -61,7 +71,7 @@ class FaultyNic:
     nic: PrivateNic
     fault: NicFault
     counts: dict[str, int]
-    """The counters that show it, by the kernel's names, without those that did not grow."""
+    """The counters that show it, by the names of the kernel and the driver, without those that did not grow."""
     number: int
     """Packets, frames or changes. Several counters may count the same packet: then the largest."""
     status: Status
@@ -105,7 +115,7 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
                 found[key] = PrivateNic(
                     port.node, interface.name, "" if shared else network.name, change.seconds,
                     interface.name in lowest, interface.is_up, interface.speed_mbps, counts,
-                    top.mtu < largest, _discards(change),
+                    top.mtu < largest, _discards(change), change.machine.driver(interface.name),
                 )  # fmt: skip
     return list(found.values())
 
@@ -134,33 +144,58 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
 
     A NIC with a smaller MTU than other nodes drops their large frames: those drops are INFO.
     """
-    receives_loss, sends_loss = nic.node in ends.receivers, nic.node in ends.senders
+    harms, harms_if_received = _harm(nic, ends), Status.FAIL if nic.node in ends.receivers else Status.WARN
+    signs = nic.signs if nic.is_lowest else {}
     if nic.is_lowest:
-        if corrupt := _grew(nic, _CORRUPT):
-            yield FaultyNic(nic, NicFault.CORRUPT, corrupt, sum(corrupt.values()), Status.FAIL)
-        if overrun := _grew(nic, _OVERRUN):
-            status = Status.FAIL if receives_loss else Status.WARN
-            yield FaultyNic(nic, NicFault.OVERRUN, overrun, max(overrun.values()), status)
+        corrupt, damaged = _grew(nic, _CORRUPT), signs.get(DriverSign.CORRUPT, {})
+        if corrupt or damaged:
+            # The driver counts the frames of the kernel's counters, too.
+            number = max(sum(corrupt.values()), *damaged.values(), 0)
+            yield FaultyNic(nic, NicFault.CORRUPT, corrupt | damaged, number, Status.FAIL)
+        if overrun := _grew(nic, _OVERRUN) | signs.get(DriverSign.NO_BUFFER, {}):
+            yield FaultyNic(nic, NicFault.OVERRUN, overrun, max(overrun.values()), harms_if_received)
         if (dropped := nic.counts.value("rx_dropped")) and _is_more_than_strays(nic, dropped, limits):
             # With a smaller MTU than other nodes this is an effect, which mtu-consistency and df-ping report.
             status = Status.INFO if nic.has_small_mtu else Status.WARN
             yield FaultyNic(nic, NicFault.DROPPED, {"rx_dropped": dropped}, dropped, status)
-        if changes := nic.counts.value("carrier_changes"):
-            status = Status.FAIL if receives_loss or sends_loss else Status.WARN
-            yield FaultyNic(nic, NicFault.LINK, {"carrier_changes": changes}, changes, status)
-        other = _grew(nic, _OTHER)
-        for total, parts in _TOTALS.items():
-            if not _grew(nic, parts):
-                other |= _grew(nic, (total,))
-        if other:
-            is_effect = nic.has_small_mtu and set(other) <= {"rx_length_errors", "rx_errors"}
-            status = Status.INFO if is_effect else Status.WARN
-            yield FaultyNic(nic, NicFault.OTHER, other, sum(other.values()), status)
+        if changes := _grew(nic, ("carrier_changes",)) | signs.get(DriverSign.LINK, {}):
+            yield FaultyNic(nic, NicFault.LINK, changes, max(changes.values()), harms)
+        if limited := signs.get(DriverSign.LIMITED):
+            yield FaultyNic(nic, NicFault.LIMIT, limited, sum(limited.values()), harms)
+        if paused := signs.get(DriverSign.PAUSED, {}) | signs.get(DriverSign.PAUSES, {}):
+            status = Status.WARN if harms is Status.FAIL else Status.INFO
+            yield FaultyNic(nic, NicFault.PAUSE, paused, sum(pauses(nic)), status)
+        yield from _other(nic, signs)
     queue = _grew(nic, _SEND_QUEUE)
+    sends_loss = nic.node in ends.senders
     # A NIC without a link drops everything that is sent: an effect of the link.
     if queue and nic.is_up and (sends_loss or percent_of(max(queue.values()), nic, "tx") >= _tolerated(limits)):
         status = Status.FAIL if sends_loss else Status.WARN
         yield FaultyNic(nic, NicFault.SEND_QUEUE, queue, sum(queue.values()), status)
+
+
+def _harm(nic: PrivateNic, ends: LossEnds) -> Status:
+    return Status.FAIL if nic.node in ends.receivers | ends.senders else Status.WARN
+
+
+def _other(nic: PrivateNic, signs: Mapping[DriverSign, dict[str, int]]) -> Iterator[FaultyNic]:
+    other = _grew(nic, _OTHER)
+    for total, parts in _TOTALS.items():
+        if not _grew(nic, parts):
+            other |= _grew(nic, (total,))
+    too_long, faults = signs.get(DriverSign.TOO_LONG, {}), signs.get(DriverSign.FAULT, {})
+    if other or too_long or faults:
+        is_effect = nic.has_small_mtu and set(other) <= {"rx_length_errors", "rx_errors"} and not faults
+        status = Status.INFO if is_effect else Status.WARN
+        # The driver counts the frames of the kernel's counters, too.
+        number = max(sum(other.values()), *too_long.values(), *faults.values(), 0)
+        yield FaultyNic(nic, NicFault.OTHER, other | too_long | faults, number, status)
+
+
+def pauses(nic: PrivateNic) -> tuple[int, int]:
+    """Return the pause frames that a NIC received and sent. A driver may count them by priority and in total."""
+    received, sent = (nic.signs.get(sign, {}) for sign in (DriverSign.PAUSED, DriverSign.PAUSES))
+    return max(received.values(), default=0), max(sent.values(), default=0)
 
 
 def discarding(nics: Sequence[PrivateNic], faults: Sequence[FaultyNic]) -> dict[str, int]:

@@ -40,6 +40,7 @@ from checks.sources.kernel_files import (
     SAMPLE_OF_THIS_NODE,
     THIS_NODE,
 )
+from checks.sources.nic_drivers import DRIVER_COUNTERS, LEAST_APART_S, MOST_NICS
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import ACCOUNT
 from checks.sources.nodes.ssh import ssh_command
@@ -80,6 +81,10 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         yield f"  {COUNTERS_OF_THIS_NODE.where}: {COUNTERS_OF_THIS_NODE.reads[0].how}"
         yield f"  {COUNTERS.where} (example: its one private NIC is eth1):"
         yield from (f"    {line}" for line in COUNTERS.action_on(*COUNTERS.example).splitlines())
+        is_long = counters_interval_s(settings) >= LEAST_APART_S
+        when = "" if is_long else f", with an interval of {LEAST_APART_S} s or more, which is not set"
+        yield f"  {DRIVER_COUNTERS.where}, for {MOST_NICS} NICs at most{when}:"
+        yield f"    {DRIVER_COUNTERS.action_on(*DRIVER_COUNTERS.example)}"
     if "paths" in groups:
         yield from plan_pings(settings)
     yield from plan_other_packets(settings, groups)

@@ -82,7 +82,7 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
         yield from (
             "",
             f"{UDP_DATAGRAMS.reads[0].how},",
-            "for each ordered pair of nodes on each private network, beside the pings:",
+            "for each ordered pair of nodes on each private network, at the same time as the pings:",
             f"  {ports} x {EXAMPLE_MTU} bytes, Don't Fragment set, from {ports} source ports (never more than "
             f"{settings.probe.source_ports}), {udp_plan.AT_ONCE} at once and then one in {udp_plan.SLOW_MS / 1000:g} s",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "

@@ -67,7 +67,7 @@ class Gatherer:
     """Groups to wait for where the run gathers them: not for their facts, but to start together with the groups that
     need them."""
     awaits: tuple[str, ...] = ()
-    """Groups whose facts it awaits after it has begun, by `Session.cluster_with`."""
+    """Groups whose facts it awaits after it has started, by `Session.cluster_with`."""
 
 
 async def _clusterware(session: Session, cluster: Cluster) -> Clusterware | Unknown:

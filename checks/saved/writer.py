@@ -27,7 +27,7 @@ from checks.traffic.recording_file import (
     lay_out,
     sqlite_reason,
 )
-from checks.whole_files import OutputError, whole_path
+from checks.whole_files import OutputError, OutputFile, whole_path
 
 _CHUNK = 1_000_000
 _PAGE_BYTES, _SMALL_PAGE_BYTES = 8192, 1024
@@ -35,7 +35,7 @@ _LARGE = 1_000_000
 """Bytes of a recording above which large pages make the smaller file: each table has at least one page."""
 
 
-def save(path: Path, report: Report, recording: Path | None, *, replace: bool) -> None:
+def save(output: OutputFile, report: Report, recording: Path | None) -> None:
     """Save a report and its recording, if there is one; the recording may still be running.
 
     A report from a saved file keeps its time of saving, because the evidence has that age. Raises OutputError where the
@@ -44,13 +44,13 @@ def save(path: Path, report: Report, recording: Path | None, *, replace: bool) -
     data = _as_json(report)
     with (
         nullcontext() if recording is None else closing(_opened(recording)) as traffic,
-        whole_path(path, replace=replace) as temporary,
+        whole_path(output) as temporary,
     ):
         try:
             with closing(connect(temporary, "rw")) as file:
                 _write(file, report, data, traffic)
         except sqlite3.Error as error:
-            raise OutputError(f"{path} could not be written: {sqlite_reason(error)}; no file was left.") from error
+            raise OutputError(f"{output} could not be written: {sqlite_reason(error)}; no file was left.") from error
 
 
 def _as_json(report: Report) -> bytes:

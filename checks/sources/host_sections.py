@@ -6,7 +6,8 @@ private NICs, with a limit of time for each query.
 
 from __future__ import annotations
 
-from checks.sources.entries import Argument, Read
+from checks.sources.entries import Read
+from checks.sources.nic_drivers import MOST_NICS, NIC_LIMIT_S, NIC_MARK, NO_ETHTOOL
 
 FILTER_UNITS = ("firewalld", "nftables", "iptables", "ufw")
 """The services that can filter packets, in the order of the query to systemctl, after UNITS."""
@@ -14,15 +15,6 @@ AVAHI = "avahi-daemon"
 ALL_UNITS = (*FILTER_UNITS, AVAHI)
 ZONE_LINE = "zone "
 """The beginning of the lines of firewall-cmd in the section `units`."""
-
-NICS = Argument("NIC", r"-|(?!\.\.?\Z)[A-Za-z0-9_][^\x00-\x20/\x7f\ud800-\udfff]{0,14}", is_many=True)
-"""The private NICs of a node and the members of their bonds; `-` where they are not known."""
-NO_NIC = "-"
-MOST_NICS = 8
-"""Most NICs of a node that ethtool is run for."""
-_NIC_LIMIT_S = 1
-NIC_MARK = "nic "
-NO_ETHTOOL = "no ethtool"
 
 SERVICES = {
     2049: "NFS",
@@ -54,8 +46,8 @@ HOST_COMMANDS = {
     "drivers": (
         "grep -H '^DRIVER=' /sys/class/net/*/device/uevent; if command -v ethtool; then "
         f'for nic in "$@"; do if [ -e "/sys/class/net/$nic" ]; then printf \'{NIC_MARK}%s\\n\' "$nic"; '
-        f'timeout {_NIC_LIMIT_S} ethtool -i "$nic" || break; '
-        f'timeout {_NIC_LIMIT_S} ethtool -g "$nic"; timeout {_NIC_LIMIT_S} ethtool -a "$nic"; fi; done; '
+        f'timeout {NIC_LIMIT_S} ethtool -i "$nic" || break; '
+        f'timeout {NIC_LIMIT_S} ethtool -g "$nic"; timeout {NIC_LIMIT_S} ethtool -a "$nic"; fi; done; '
         f"else printf '{NO_ETHTOOL}\\n'; fi"
     ),
     "scheduling": f"cd /proc && grep -h -E '^[0-9]+ [(][a-z]+_({_PROCESSES})(_[^)]*)?[)] ' [0-9]*/stat",

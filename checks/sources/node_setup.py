@@ -8,7 +8,8 @@ from __future__ import annotations
 from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_MESSAGES, LOGS_RIGHT
 from checks.sources.entries import BY_SUDO, CLUSTER, DIRECTORY, FILES, SUDO, Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_RIGHT, OLR_FILES
-from checks.sources.host_sections import ALL_UNITS, HOST_COMMANDS, HOST_READS, HOST_SECTIONS, NICS, ZONE_LINE
+from checks.sources.host_sections import ALL_UNITS, HOST_COMMANDS, HOST_READS, HOST_SECTIONS, ZONE_LINE
+from checks.sources.nic_drivers import NICS
 from checks.sources.sh_text import MARK, files_program, program
 
 AUTOSTART_ARGUMENTS = ("config", "crs")

@@ -1,8 +1,8 @@
 """The registry of everything that racwire reads, runs and sends: files, commands, programs, SQL statements, packets.
 
 The guard before every program, the topics of the journal and the dry run (`racwire plan`) follow from it. To add an
-entry, declare it in the module of its kind (`kernel_files.py`, `node_setup.py`, `grid_commands.py`; a statement is a
-file in `database/queries`), list it there, and let the reader take its text and topic from the entry.
+entry, declare it in the module of its kind (`kernel_files.py`, `nic_drivers.py`, `node_setup.py`, `grid_commands.py`;
+a statement is a file in `database/queries`), list it there, and let the reader take its text and topic from the entry.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from checks.sources.database.statements import Statement, statements
 from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES
+from checks.sources.nic_drivers import DRIVER_COUNTERS
 from checks.sources.node_setup import SETUP_SOURCES
 from checks.sources.nodes.account import ACCOUNT
 
@@ -176,6 +177,7 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     *GRID_COMMANDS,
     SSH,
     *KERNEL_SOURCES,
+    DRIVER_COUNTERS,
     *SETUP_SOURCES,
     PATH_PINGS,
     UDP_DATAGRAMS,

@@ -20,6 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+from checks.whole_files import OutputError, trusted_target
+
 SCHEMA = 2
 """The version of the layout of the file and of its rows. racwire also reads version 1, that of racwire 0.1.0, and
 refuses newer versions with one sentence."""
@@ -76,11 +78,14 @@ def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
     """Create a new recording of mode 0600 with its tables. Raises RecordingError where the file exists or cannot be
     written; then no new file is left."""
     try:
+        trusted_target(path)
         if replace:
             _remove_recording(path)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except FileExistsError:
         raise RecordingError(f"{path} is already there; name another file, or add --force to replace it.") from None
+    except OutputError as error:
+        raise RecordingError(str(error)) from None
     except (OSError, ValueError) as error:
         raise RecordingError(f"{path} could not be written: {_why(error)}.") from None
     file = None
@@ -295,10 +300,8 @@ def _remove_recording(path: Path) -> None:
     no recording: a typing error must not delete another file."""
     if not path.exists():
         return
-    if path.is_file() and path.stat().st_size > 0:
+    if path.stat().st_size > 0:
         open_file(path).close()
-    elif not path.is_file():
-        raise RecordingError(f"{path} is no regular file and cannot be replaced; name another file.")
     path.unlink()
     companion_file(path, "-journal").unlink(missing_ok=True)
 

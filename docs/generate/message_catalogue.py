@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 from checks.change import codes
 from checks.change.gates import documented
+from checks.change.vendors_file import load_kinds
 from checks.model.check import Kind
 from checks.run.check_discovery import discover
 from checks.run.engine_findings import KINDS
@@ -33,6 +34,8 @@ PRINTED_FILES = {
     ("grants", "--awr", "--statspack"): "checks/sources/database/grants",
 }
 """Commands that print a file with explanations, and the module that has these."""
+VENDORS = "checks/change/vendors.toml"
+"""The kinds of switch and hypervisor, whose texts are data."""
 _LISTED = ("tui/cli/", "lab/", *PRINTED_FILES.values())
 """Where a text may be in a help, a printed file or the list of faults already."""
 
@@ -96,9 +99,16 @@ def catalogue() -> dict[Section, dict[str, list[Text]]]:
             )
             if not is_listed and (text.is_reason or not NOT_OURS.match(path)):
                 found[REASONS if text.is_reason else _section(path)].setdefault(path, []).append(text)
+    found[_section(VENDORS)][VENDORS] = [Text(text) for text in dict.fromkeys(_texts_of_vendors())]
     for path in _files("*.j2"):
         found[REPORTS][path] = texts_of_template((ROOT / path).read_text(encoding="utf-8"))
     return found
+
+
+def _texts_of_vendors() -> Iterator[str]:
+    kinds = load_kinds()
+    for kind in (*kinds.switches.values(), *kinds.hypervisors.values()):
+        yield from (kind.name, kind.place, kind.scope, *kind.hints)
 
 
 def messages_page() -> str:

@@ -17,6 +17,13 @@ from checks.model.facts import (
 from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers
 
 
+class DriverOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the driver of one NIC counted in the interval."""
+
+    driver: str
+    counts: dict[str, int] = {}
+
+
 class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Changes of a healthy node's setup."""
 

@@ -22,6 +22,7 @@ from checks.model.facts import (
     Clusterware,
     ConfiguredInterface,
     CounterChange,
+    DriverCounters,
     Haip,
     Interface,
     InterfaceConfiguration,
@@ -44,7 +45,7 @@ from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.hypothesis import Hypothesis, Standing
 from checks.model.report import Report, exit_code
 from tests.cases import healthy_facts
-from tests.cases.host_parts import HostOf
+from tests.cases.host_parts import DriverOf, HostOf
 from tests.cases.log_case import LogLineOf, logs_of
 from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
 from tests.fixtures.databases import (
@@ -257,6 +258,8 @@ class Make(_Table, frozen=True, kw_only=True):
     sysctl: dict[str, dict[str, str]] = {}
     counted: dict[str, dict[str, dict[str, int]]] = {}
     system: dict[str, dict[str, dict[str, int]]] = {}
+    driver: dict[str, dict[str, DriverOf]] = {}
+    """What the drivers of NICs counted, by node and NIC."""
     statistics: dict[str, dict[str, int]] = {}
     lost: tuple[LostBlocks, ...] = ()
     ping: tuple[PingOf, ...] = ()
@@ -363,12 +366,14 @@ class Make(_Table, frozen=True, kw_only=True):
     def _counted(self, node: Node) -> CounterChange:
         groups = self.counted.get(node.name, {})
         flat = {f"{group}_{n}": value for group, values in groups.items() for n, value in values.items()}
+        names = [i.name for i in node.interfaces]
+        is_set = node.name in self.system
+        machine = system(self.system[node.name], names) if is_set else healthy_facts.system(node)
+        if drivers := self.driver.get(node.name):
+            counted = tuple(DriverCounters(nic, of.counts, of.driver) for nic, of in drivers.items())
+            machine = msgspec.structs.replace(machine, drivers=counted)
         return msgspec.structs.replace(
-            change(node.name, **flat),
-            fragment_memory_bytes=self.fragment_memory.get(node.name),
-            machine=system(self.system[node.name], [i.name for i in node.interfaces])
-            if node.name in self.system
-            else healthy_facts.system(node),
+            change(node.name, **flat), fragment_memory_bytes=self.fragment_memory.get(node.name), machine=machine
         )
 
     def _activity(self) -> Activity:

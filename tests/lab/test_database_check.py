@@ -250,8 +250,9 @@ def test_lost_fragments_lost_blocks_and_the_mtu_are_in_one_finding(cluster: Prac
 @pytest.mark.parametrize("practice", [(3, 9000)], indirect=True)
 def test_a_network_that_loses_packets_loses_blocks(cluster: Practice) -> None:
     report = broken(cluster, ["loss"], 3)
-    found = {key[1] for key in problems(report)} - BY_A_LOSS - {"IC-DEV-003", "IC-HAIP-002"}
-    assert found == {"IC-LOST-002", "IC-PATH-005"}
+    # By chance, a path may lose no ping but a datagram, or a ping between HAIP addresses.
+    by_chance = {"IC-DEV-003", "IC-FLOW-005", "IC-HAIP-002"}
+    assert {key[1] for key in problems(report)} - BY_A_LOSS - by_chance == {"IC-LOST-002", "IC-PATH-005"}
     assert_lost_by(report, {receiver for receiver, _ in lost_pairs(report)})
     for finding in with_code(report, "IC-LOST-002"):
         assert f"df-ping: packets are lost on {NETWORK_2}" in "\n".join(finding.seen)

@@ -340,6 +340,23 @@ async def test_attesting_shows_the_statement_and_asks_for_a_name(new_console: Ne
         assert "nothing to attest" in rule(pilot)
 
 
+async def test_a_step_for_several_hosts_is_attested_for_the_displayed_host(
+    new_console: NewConsole, tmp_path: Path
+) -> None:
+    hosts = msgspec.structs.replace(STEPS[1], attest_for=("esx1", "esx2"))
+    journal(tmp_path, AGREED, of=msgspec.structs.replace(plan(), steps=(STEPS[0], hosts, *STEPS[2:])))
+    changes = PaperChanges(tmp_path)
+    async with console(new_console, changes) as pilot:
+        for host, following in (("esx1", "Press a to attest for esx2."), ("esx2", "▶ 3 set MTU")):
+            await settled(pilot, "▶ 2 switch")
+            await pilot.press("a")
+            assert f"Attest step 2, switch for {host}" in in_sight(pilot)
+            await pilot.press("home", "ctrl+k", *"Bob", "enter")
+            await answer(pilot, "")
+            await settled(pilot, following)
+            assert last(changes) == Attested("switch", "Bob", "", host)
+
+
 async def test_an_override_needs_a_verification_a_reason_and_a_confirmation(
     new_console: NewConsole, changes: PaperChanges
 ) -> None:

@@ -23,6 +23,7 @@ from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
 from checks.saved.saved_replay import Replay
 from checks.traffic.samples import Event
+from checks.whole_files import OutputFile
 from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
@@ -53,7 +54,7 @@ async def saved_file(directory: Path, facts: Cluster, events: Sequence[Event] = 
     """Save such a cluster, with a recording of these samples if there are any."""
     recording = record(directory / "samples.rec", facts, events, label="") if events else None
     path = directory / "night.racwire"
-    save(path, await report_of(facts), recording, replace=True)
+    save(OutputFile(path, replace=True), await report_of(facts), recording)
     return path
 
 
@@ -211,7 +212,7 @@ async def test_a_saved_state_can_be_exported_with_pseudonyms_which_are_not_repla
 async def test_hostile_names_in_a_saved_file_are_escaped(new_console: NewConsole, tmp_path: Path) -> None:
     hostile = msgspec.structs.replace(await report_of(black_hole()), started_at=HOSTILE, saved_at=HOSTILE)
     path = tmp_path / "evil.racwire"
-    save(path, hostile, None, replace=True)
+    save(OutputFile(path, replace=True), hostile, None)
     async with opened(new_console, path) as on:
         for key in "612345":
             await on.press(key)

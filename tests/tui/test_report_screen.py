@@ -21,7 +21,7 @@ from checks.report.report_evidence import Evidence
 from checks.saved import open_saved
 from checks.sources.nodes.session import Session
 from checks.traffic.samples import Links
-from checks.whole_files import OutputError
+from checks.whole_files import OutputError, OutputFile
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, concluded, shown, until, write
@@ -122,8 +122,8 @@ async def test_with_an_unwritable_working_directory_the_state_directory_is_used(
 async def test_a_full_disk_is_one_sentence_and_the_console_continues(
     sick: ConsoleApp, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path, data: bytes, *, replace: bool) -> None:
-        raise OutputError(f"{path} could not be written: No space left on device; no file was left.")
+    def full(file: OutputFile, data: bytes) -> None:
+        raise OutputError(f"{file} could not be written: No space left on device; no file was left.")
 
     monkeypatch.setattr(report_file, "write_whole", full)
     async with sick.run_test() as pilot:
@@ -145,9 +145,9 @@ async def test_the_progress_is_shown_above_the_keys(sick: ConsoleApp, monkeypatc
         made.wait(20)
         return json.write(evidence)
 
-    def hang(path: Path, data: bytes, *, replace: bool) -> None:
+    def hang(file: OutputFile, data: bytes) -> None:
         finished.wait(20)
-        path.write_bytes(data)
+        file.path.write_bytes(data)
 
     monkeypatch.setitem(FORMATS, "json", dataclasses.replace(json, write=slow))
     monkeypatch.setattr(report_file, "write_whole", hang)
@@ -226,7 +226,7 @@ async def test_a_disk_that_hangs_blocks_neither_keys_nor_quitting_and_leaves_no_
 ) -> None:
     hangs, goes_on = threading.Event(), threading.Event()
 
-    def hang(path: Path, report: Report, recording: Path | None, *, replace: bool) -> None:
+    def hang(file: OutputFile, report: Report, recording: Path | None) -> None:
         hangs.set()
         goes_on.wait(20)
 

@@ -38,7 +38,7 @@ ORIGINALS = (
     # databases, instances, services, users
     "prod1", "prod2", "payroll", "pdbsalary", "salaryapp", "auditor_kim", "deployer", "kim", "standbyx",
     # switches and their ports, directories
-    "leaf7", "hall-north-3", "fjordtools",
+    "leaf7", "hall-north-3", "fjordtools", "fjordswitches",
     # people
     "Ann Lee", "ann.lee@nordfjord.example", "someone@elsewhere.org",
     # addresses of the public and private networks, of a gateway, of a DNS server, of hosts in outputs only
@@ -123,6 +123,7 @@ def _settings() -> dict[str, object]:
             "wallet": "/opt/fjordtools/wallet",
             "oracle_sid": "prod1",
         },
+        "change": {"switch_kinds": "/opt/fjordswitches/kinds.toml"},
         "waivers": [{"code": "IC-PATH-003", "by": "Ann Lee", "status": "FAIL", "nodes": ["rac1"], "reason": "rac1"}],
     }
 

@@ -24,6 +24,7 @@ from checks.saved import open_saved, save
 from checks.saved.manifest import Proof
 from checks.saved.saved_replay import Replay
 from checks.traffic.recorder import Recorder
+from checks.whole_files import OutputFile
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import busy, header
 
@@ -41,7 +42,7 @@ def saved(directory: Path, report: Report | None = None, *, with_recording: bool
     """Make a saved file."""
     path = directory / "night.racwire"
     traffic = recording(directory / "a.rec") if with_recording else None
-    save(path, report or report_of(black_hole()), traffic, replace=False)
+    save(OutputFile(path), report or report_of(black_hole()), traffic)
     return path
 
 
@@ -67,7 +68,7 @@ def members_of(path: Path) -> dict[str, bytes]:
 
 def with_report(path: Path, data: bytes, /, **manifest: Any) -> Path:
     """Make a saved file of this report, whose manifest is correct except for `manifest`."""
-    save(path, report_of(black_hole()), None, replace=True)
+    save(OutputFile(path, replace=True), report_of(black_hole()), None)
     proof = Proof()
     packed = zlib.compress(data)
     proof.add(("report", (0, packed)))

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
-from checks.change.vendors import kind_of_neighbour, vendor
+from checks.change.stated_network import StatedNetwork
+from checks.change.vendors_file import load_kinds
 from checks.model.facts import (
+    Address,
     Clusterware,
     FragileMtu,
     LldpNeighbour,
@@ -25,7 +27,6 @@ from checks.model.facts import (
 from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
 from tests.fixtures.change_plans import (
-    HAIP,
     PROD,
     every_interface,
     infiniband,
@@ -124,8 +125,10 @@ def test_the_stack_starts_on_one_node_then_on_the_rest_and_autostart_is_enabled(
 
 
 def nodes_with_haip():
-    own = {n: msgspec.structs.replace(HAIP, ip=f"169.254.7.{n}") for n in (1, 2)}
-    return [with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, own[n])) for n in (1, 2)]
+    haip = {n: Address(f"169.254.7.{n}", 17, "eth1:1") for n in (1, 2)}
+    return [
+        with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, haip[n])) for n in (1, 2)
+    ]
 
 
 def test_haip_addresses_are_pinged_before_the_databases_open_where_the_nodes_had_some():
@@ -257,6 +260,7 @@ def make_plan_with(settings, built=None, **more):
         made_by="oracle@rac1",
         made_at="2026-11-20T14:02:31+01:00",
         directory=Path("/shared/changes"),
+        stated=StatedNetwork(load_kinds()),
         **more,
     )
 
@@ -415,12 +419,12 @@ def test_every_gate_is_one_that_racwire_can_verify():
 )
 def test_each_model_of_the_nexus_3000_gets_the_commands_that_it_has(description: str, kind: str):
     neighbour = LldpNeighbour("eth1", "sw1", description)
-    assert kind_of_neighbour(neighbour) == kind
-    if found := vendor(kind):
-        assert ("    mtu 9216" in found.before) == (kind != "nexus-9000")
+    kinds = load_kinds()
+    assert kinds.of_neighbour(neighbour) == kind
+    if found := kinds.switches.get(kind):
+        assert ("    mtu {mtu}" in found.enter) == (kind != "nexus-9000")
 
 
-def test_the_switch_step_warns_of_pairs_that_compare_the_mtu():
+def test_the_switch_step_asks_for_pairs_that_compare_the_mtu():
     step = next(step for step in plan_for(to_change()).steps if step.id == "switch")
-    assert "vPC or MLAG that compares the MTU" in step.what
     assert any("consistency-parameters" in line for commands in step.commands for line in commands.lines)

@@ -21,9 +21,11 @@ from checks.model.facts import Cluster, Node, NotAsked, NotGathered, Unknown, Un
 from checks.model.settings import Settings
 from checks.model.wording import lasting
 from checks.traffic.header import header_now, still_unknown
+from checks.traffic.latency import NO_PATH
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
+from tests.fixtures.clusters import cluster as two_nodes
 from tests.unit.recording_support import BEGIN, busy, header
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
@@ -183,16 +185,29 @@ def test_each_node_and_instance_is_reported_once_while_the_cluster_grows():
     ]
 
 
+WITH_NETWORKS = replace(FOUND, nodes=two_nodes().nodes, networks=two_nodes().networks)
+
+
+async def found_with_networks():
+    yield WITH_NETWORKS
+
+
 def test_pings_are_announced_before_they_are_sent(tmp_path, capsys):
-    _, feed = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), probe=True)
-    assert feed.probed == [FOUND]
-    assert "racwire: sending " in capsys.readouterr().err
+    _, feed = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=found_with_networks, probe=True)
+    assert feed.probed == [WITH_NETWORKS]
+    stderr = capsys.readouterr().err
+    assert "racwire: sending 10 pings a second of 56 and of 8,328 bytes to rac2 on 192.168.10.0/24 and" in stderr
 
 
 def test_pings_are_announced_even_with_quiet(tmp_path, capsys):
-    tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), probe=True, quiet=True)
+    tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=found_with_networks, probe=True, quiet=True)
     lines = capsys.readouterr().err.splitlines()
     assert [line[:17] for line in lines] == ["racwire: sending "]
+
+
+def test_without_a_path_the_reason_is_announced(tmp_path, capsys):
+    tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), probe=True, quiet=True)
+    assert capsys.readouterr().err.splitlines() == [f"racwire: {NO_PATH}"]
 
 
 def test_a_recording_without_any_sample_is_not_a_success(tmp_path, capsys):
@@ -267,8 +282,8 @@ async def test_a_reader_that_stalls_delays_the_feed_without_using_more_memory():
         (["--interval", "5", "a.rec"], "--interval is an option of the checks; use --every S here."),
         (["--label", "x" * 61, "a.rec"], "--label: write at most 60 characters."),
         (["no/such/place.rec"], "no/such/place.rec could not be written: No such file or directory."),
-        (["."], ". is already there; name another file, or add --force to replace it."),
-        (["--force", "."], ". is no regular file and cannot be replaced; name another file."),
+        (["."], ". is not a regular file: name another one, or redirect the output of racwire."),
+        (["--force", "."], ". is not a regular file: name another one, or redirect the output of racwire."),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence_and_records_nothing(tmp_path, words, sentence):

@@ -20,6 +20,7 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, LatencySample, Links, NodeSample
 from checks.traffic.timeline import Timeline
+from checks.whole_files import OutputFile
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked
 from tests.fixtures.hostile import hostile_report
@@ -74,7 +75,7 @@ def test_no_original_name_is_in_a_saved_file_or_in_the_bytes_of_its_recording(tm
         recorder.write(_events())
 
     made.recording(tmp_path / "samples.rec", tmp_path / "redacted.rec")
-    save(tmp_path / "night.racwire", report, tmp_path / "redacted.rec", replace=False)
+    save(OutputFile(tmp_path / "night.racwire"), report, tmp_path / "redacted.rec")
 
     assert [found for member in members_of(tmp_path / "night.racwire").values() for found in left(member)] == []
     assert left((tmp_path / "night.racwire").read_bytes()) == []

@@ -12,6 +12,7 @@ from checks.redact import Pseudonyms, RedactionError
 from checks.redact.addresses import Addresses, is_well_known_network
 from checks.redact.names import NamePseudonyms
 from checks.redact.network_pseudonyms import NetworkPseudonyms
+from checks.redact.pseudonyms import MappingFile
 from checks.redact.spellings import Spellings
 from checks.redact.text import TextReplacer
 from checks.redact.well_known import WELL_KNOWN_NETWORKS
@@ -28,7 +29,7 @@ mac = st.binary(min_size=6, max_size=6).filter(lambda b: any(b) and not b[0] & 1
 IDENTIFY_NO_SITE = """
 127.0.0.1 0.0.0.0 0.0.0.255 255.255.255.0 255.255.255.255 0.0.0.0/1 128.0.0.0/1 2000::/3 fd00::/8 169.254.17.4
 224.0.0.251 230.0.1.0 :: ::1 ff02::1 00:00:00:00:00:00 ff:ff:ff:ff:ff:ff 01:00:5e:00:00:fb default
-00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff e33ca7a9-01c5-4ffb-a86d-ef255a035b65
+00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff
 19.22.0.0.0 12.1.0.2 19.3.0.0 11.2.0.4 /u01/app/12.2.0.1/grid 5.15.0-200.el8uek.x86_64 9.3(8)
 2026-11-20T14:02:31.100+01:00 14:02:31 14:02:31.100 2026-11-20 300.1.2.3 1.2.3.4.5 CRS-4638:
 0000:3b:00.0 1:2 00000000:0000 Net::Ping eth1@if9: eth1:1
@@ -266,3 +267,21 @@ def test_four_numbers_like_a_release_are_an_address_if_their_network_is_known() 
 
 def _pairs(pseudonyms: Pseudonyms) -> list[tuple[IPNetwork, IPNetwork]]:
     return [(ipaddress.ip_network(a), ipaddress.ip_network(b)) for a, b in pseudonyms.mapping().networks.items()]
+
+
+def test_the_uuids_of_connections_and_boots_are_replaced_in_every_place_alike() -> None:
+    pseudonyms = Pseudonyms()
+    connection, boot = "3f8a4c1e-9b0d-4e55-8c6f-0a1b2c3d4e5f", "B7C61B0E-51B4-4E2F-A5E4-6A3B19E8F0D2"
+    one, other = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+    replaced = text_of(pseudonyms).replaced(
+        f"eth1:{connection}:802-3-ethernet:eth1:/etc/ens192-{connection}.nmconnection boot_id {boot}"
+    )
+    assert replaced == f"eth1:{one}:802-3-ethernet:eth1:/etc/ens192-{one}.nmconnection boot_id {other}"
+    again = Pseudonyms(pseudonyms.mapping())
+    assert text_of(again).replaced(f"boot_id {boot.lower()}") == f"boot_id {other}"
+    assert text_of(again).replaced("release 19-0000-11 is no UUID") == "release 19-0000-11 is no UUID"
+
+
+def test_a_mapping_with_something_else_than_uuids_is_refused() -> None:
+    with pytest.raises(ValueError, match="hello is not a UUID"):
+        Pseudonyms(MappingFile(uuids={"3f8a4c1e-9b0d-4e55-8c6f-0a1b2c3d4e5f": "hello"}))

@@ -1,17 +1,20 @@
 """The report: one object, and the forms it is written in."""
 
 import io
+import os
+from pathlib import Path
 
 import hypothesis.strategies as st
 import msgspec
 import pytest
 from hypothesis import given, settings
 
+from checks import whole_files
 from checks.model.check import Kind
 from checks.model.facts import UnaskedInstance
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.report import Report
-from checks.whole_files import OutputError, write_whole
+from checks.whole_files import OutputError, OutputFile, write_whole
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
@@ -148,27 +151,70 @@ def test_links_between_findings_are_mutual_and_only_among_problems():
 
 def test_a_file_is_written_completely_with_mode_0600_and_never_over_another(tmp_path):
     path = tmp_path / "report.txt"
-    write_whole(path, b"one", replace=False)
+    write_whole(OutputFile(path), b"one")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"one", 0o600)
     with pytest.raises(OutputError, match="already exists"):
-        write_whole(path, b"two", replace=False)
-    write_whole(path, b"two", replace=True)
+        write_whole(OutputFile(path), b"two")
+    write_whole(OutputFile(path, replace=True), b"two")
     assert path.read_bytes() == b"two"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_failed_write_is_one_sentence_and_leaves_no_file(tmp_path):
     with pytest.raises(OutputError, match="No such file or directory"):
-        write_whole(tmp_path / "nowhere" / "report.txt", b"x", replace=False)
+        write_whole(OutputFile(tmp_path / "nowhere" / "report.txt"), b"x")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_writing_to_a_device_does_not_replace_it():
-    from pathlib import Path
+def test_a_file_has_the_mode_that_was_asked_for(tmp_path):
+    write_whole(OutputFile(tmp_path / "a", mode=0o640), b"x")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
 
-    with pytest.raises(OutputError, match="No space left on device"):
-        write_whole(Path("/dev/full"), b"x", replace=True)
-    assert Path("/dev/full").is_char_device()
+
+def test_devices_and_pipes_are_not_written_to(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (Path("/dev/full"), Path("/dev/null"), tmp_path / "pipe", tmp_path):
+        with pytest.raises(OutputError, match=r"is not a regular file: name another one, or redirect the output"):
+            write_whole(OutputFile(path, replace=True), b"x")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_an_own_link_is_followed_and_stays_a_link(tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "link").symlink_to("d/new.txt")
+    (tmp_path / "up").symlink_to("d")
+    write_whole(OutputFile(tmp_path / "link"), b"x")
+    write_whole(OutputFile(tmp_path / "up" / "new.txt", replace=True), b"y")
+    assert (tmp_path / "d" / "new.txt").read_bytes() == b"y"
+    assert (tmp_path / "link").is_symlink()
+    with pytest.raises(OutputError, match="already exists"):
+        write_whole(OutputFile(tmp_path / "link"), b"x")
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("mode", [0o1777, 0o775, 0o707])
+def test_a_link_in_a_directory_of_others_is_not_followed(tmp_path, mode, replace):
+    shared, target = tmp_path / "shared", tmp_path / "target"
+    shared.mkdir()
+    target.write_text("mine")
+    (shared / "report.txt").symlink_to(target)
+    (shared / "up").symlink_to(tmp_path)
+    shared.chmod(mode)
+    for path in (shared / "report.txt", shared / "up" / "fresh.txt"):
+        with pytest.raises(OutputError, match="is a symbolic link in a directory that other users can write to"):
+            write_whole(OutputFile(path, replace=replace), b"x")
+    write_whole(OutputFile(shared / "plain.txt"), b"x")
+    assert target.read_text() == "mine"
+    assert not (tmp_path / "fresh.txt").exists()
+
+
+def test_a_link_of_another_user_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 4711)
+    monkeypatch.setattr(whole_files, "_ROOT", -1)  # the tests may run as root
+    with pytest.raises(OutputError, match="is a symbolic link of another user, so it could lead to any file"):
+        write_whole(OutputFile(tmp_path / "link"), b"x")
+    assert not (tmp_path / "target").exists()
 
 
 def test_facts_unreadable_for_this_user_are_named():
@@ -181,7 +227,7 @@ def test_facts_unreadable_for_this_user_are_named():
 def test_a_link_to_itself_is_one_sentence(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(OutputError, match="could not be written"):
-        write_whole(tmp_path / "loop", b"x", replace=False)
+        write_whole(OutputFile(tmp_path / "loop"), b"x")
 
 
 def test_undecodable_text_can_be_written():

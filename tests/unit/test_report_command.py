@@ -14,7 +14,9 @@ from checks.model.exit_codes import ExitCode
 from checks.report.json_report import from_json, to_json
 from checks.traffic.recording import RecordingError
 from tests.fixtures.reports import black_hole, report_of
+from tests.support.full_disk import full_disk
 from tests.unit.saved_support import judged_here, saved
+from tui.cli import report as report_command
 from tui.cli.main import main
 from tui.cli.report_formats import FORMATS, Format
 
@@ -186,36 +188,58 @@ def test_recording_0_s_is_valid_in_a_format_without_traffic(capsys):
     assert "<testsuites" in capsys.readouterr().out
 
 
-def test_a_full_disk_does_not_lose_the_report(capsys):
-    assert main(["report", "--from", FIRST, "--format", "json", "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
+def test_a_full_disk_does_not_lose_the_report(tmp_path, capsys):
+    with full_disk():
+        code = main(["report", "--from", FIRST, "--format", "json", "-o", str(tmp_path / "a")])
     out, err = capsys.readouterr()
+    assert code == ExitCode.COULD_NOT_TELL
     assert from_json(out.encode()).findings
-    assert err.endswith("No space left on device. The report was printed instead.\n")
+    assert err.endswith("File too large; no file was left. The report was printed instead.\n")
 
 
 def test_an_unwritable_page_is_written_to_another_file_and_not_to_the_terminal(tmp_path, monkeypatch, capsys):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert main(["report", "--from", FIRST, "--format", "html", "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
-    (written,) = (tmp_path / "racwire").iterdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    place = tmp_path / "gone" / "page.html"
+    place.parent.mkdir()
+
+    def prepare(*_args):
+        place.parent.rmdir()
+        return prepared(*_args)
+
+    prepared = report_command._handout
+    monkeypatch.setattr(report_command, "_handout", prepare)
+    assert main(["report", "--from", FIRST, "--format", "html", "-o", str(place)]) == ExitCode.COULD_NOT_TELL
+    (written,) = (tmp_path / "state" / "racwire").iterdir()
     assert written.suffix == ".html"
     assert written.read_text().startswith("<!DOCTYPE html>")
     assert written.stat().st_mode & 0o777 == 0o600
     assert terminal.buffer.getvalue() == b""
-    assert capsys.readouterr().err.endswith(f"No space left on device. The report is in {written} instead.\n")
+    assert capsys.readouterr().err.endswith(f"No such file or directory. The report is in {written} instead.\n")
 
 
-def test_an_unwritable_text_is_printed_with_the_reason_below_it(monkeypatch):
+def test_an_unwritable_text_is_printed_with_the_reason_below_it(tmp_path, monkeypatch):
     both = Terminal()
     monkeypatch.setattr(sys, "stdout", both)
     monkeypatch.setattr(sys, "stderr", both)
-    assert main(["report", "--from", FIRST, "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
+    with full_disk():
+        assert main(["report", "--from", FIRST, "-o", str(tmp_path / "a.txt")]) == ExitCode.COULD_NOT_TELL
     lines = both.buffer.getvalue().decode().splitlines()
     assert any("prodrac" in line for line in lines)
     assert lines[-1] == (
-        "racwire: /dev/full could not be written: No space left on device. The report was printed instead."
+        f"racwire: {tmp_path}/a.txt could not be written: File too large; no file was left. The report was printed "
+        "instead."
     )
+
+
+def test_another_user_can_be_allowed_to_read_the_report(tmp_path, capsys):
+    assert main(["report", "--from", FIRST, "-o", str(tmp_path / "a.txt"), "--mode", "0644"]) == ExitCode.FAILURES
+    assert (tmp_path / "a.txt").stat().st_mode & 0o777 == 0o644
+    for refused in ("0777", "0666", "644x", "4755", "0400"):
+        with pytest.raises(SystemExit, match=str(int(ExitCode.USAGE))):
+            main(["report", "--from", FIRST, "-o", str(tmp_path / "b"), "--mode", refused])
+    assert "use 0600, 0640 or 0644" in capsys.readouterr().err
 
 
 def test_an_unreadable_recording_does_not_affect_the_report(monkeypatch, capfd):

@@ -109,10 +109,10 @@ def test_quiet_prints_only_that_the_state_is_a_saved_one(capsys):
 def refuses(*refused: str):
     """A `save` that finds the disk full in these directories."""
 
-    def save(path, report, traffic, *, replace):
-        if any(str(path.absolute()).startswith(directory) for directory in refused):
-            raise OutputError(f"{path} could not be written: No space left on device; no file was left.")
-        original(path, report, traffic, replace=replace)
+    def save(file, report, traffic):
+        if any(str(file.path.absolute()).startswith(directory) for directory in refused):
+            raise OutputError(f"{file} could not be written: No space left on device; no file was left.")
+        original(file, report, traffic)
 
     original = saving.save
     return save

@@ -21,9 +21,10 @@ from checks.saved import writer as writing_module
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import Row
-from checks.whole_files import OutputError
+from checks.whole_files import OutputError, OutputFile
 from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
+from tests.support.full_disk import full_disk
 from tests.unit.recording_support import busy, header
 from tests.unit.saved_support import members_of, packed, recording, saved, with_report, zipped_first
 
@@ -42,7 +43,7 @@ def temporary(tmp_path_factory, monkeypatch):
 def test_the_report_round_trips_except_for_the_time_of_saving(tmp_path):
     for number, built in enumerate((black_hole(3), asked(2))):
         report = report_of(built)
-        save(tmp_path / f"{number}", report, None, replace=False)
+        save(OutputFile(tmp_path / f"{number}"), report, None)
         with open_saved(tmp_path / f"{number}") as opened:
             assert opened.report.saved_at
             assert replace(opened.report, saved_at="") == report
@@ -51,7 +52,7 @@ def test_the_report_round_trips_except_for_the_time_of_saving(tmp_path):
 
 def test_the_recording_round_trips_with_all_events_and_is_not_unpacked(tmp_path, temporary):
     traffic = recording(tmp_path / "a.rec")
-    save(tmp_path / "s", report_of(black_hole()), traffic, replace=False)
+    save(OutputFile(tmp_path / "s"), report_of(black_hole()), traffic)
     before = list(Recording.open(traffic).events())
     with open_saved(tmp_path / "s") as opened:
         assert opened.recording is not None
@@ -80,7 +81,7 @@ def test_the_recording_is_not_unpacked_unless_requested(tmp_path, temporary, mak
 
 def test_a_recording_of_0_1_0_is_saved_unchanged_and_read_from_there(tmp_path):
     old = Path(__file__).parents[1] / "fixtures" / "recordings" / "schema-1.rec"
-    save(tmp_path / "s", report_of(black_hole()), old, replace=False)
+    save(OutputFile(tmp_path / "s"), report_of(black_hole()), old)
     with open_saved(tmp_path / "s") as opened:
         assert opened.recording is not None
         assert list(opened.recording.events()) == list(Recording.open(old).events())
@@ -88,7 +89,7 @@ def test_a_recording_of_0_1_0_is_saved_unchanged_and_read_from_there(tmp_path):
 
 def test_a_recording_from_a_saved_file_can_be_saved_again_and_copied(tmp_path):
     path = saved(tmp_path, with_recording=True)
-    save(tmp_path / "again", report_of(black_hole(3)), path, replace=False)
+    save(OutputFile(tmp_path / "again"), report_of(black_hole(3)), path)
     with open_saved(path) as first, open_saved(tmp_path / "again") as again:
         assert first.recording is not None
         assert again.recording is not None
@@ -114,7 +115,7 @@ def test_a_recording_can_be_saved_during_writing(tmp_path):
     seconds = busy(4)
     recorder.write(next(seconds))
     recorder.write(next(seconds))
-    save(tmp_path / "s", report_of(black_hole()), tmp_path / "a.rec", replace=False)
+    save(OutputFile(tmp_path / "s"), report_of(black_hole()), tmp_path / "a.rec")
     then = list(Recording.open(tmp_path / "a.rec").events())
     for events in seconds:
         recorder.write(events)
@@ -146,7 +147,7 @@ def test_saving_makes_only_one_temporary_file(tmp_path, monkeypatch):
     traffic = recording(tmp_path / "a.rec")
     (tmp_path / "there").mkdir()
     monkeypatch.setattr(writing_module, "add_row", looking)
-    save(tmp_path / "there" / "s", report_of(black_hole(8)), traffic, replace=False)
+    save(OutputFile(tmp_path / "there" / "s"), report_of(black_hole(8)), traffic)
     ((name,),) = seen
     assert name.startswith(".racwire-")
     assert os.listdir(tmp_path / "there") == ["s"]
@@ -158,11 +159,12 @@ def test_a_killed_save_leaves_one_temporary_file_and_nothing_at_the_final_path(t
         import os, signal, sys
         from pathlib import Path
         from checks.saved import save, writer
+        from checks.whole_files import OutputFile
         from tests.fixtures.reports import black_hole, report_of
         def kill(*_):
             os.kill(os.getpid(), signal.SIGKILL)
         writer.encode = kill
-        save(Path(sys.argv[1]), report_of(black_hole()), Path(sys.argv[2]), replace=False)
+        save(OutputFile(Path(sys.argv[1])), report_of(black_hole()), Path(sys.argv[2]))
         """
     )
     traffic = recording(tmp_path / "a.rec")
@@ -180,9 +182,9 @@ def test_a_saved_file_has_mode_0600_and_never_overwrites_another_unasked(tmp_pat
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     before = path.read_bytes()
     with pytest.raises(OutputError, match="already exists"):
-        save(path, report_of(black_hole()), None, replace=False)
+        save(OutputFile(path), report_of(black_hole()), None)
     assert path.read_bytes() == before
-    save(path, report_of(black_hole(3)), None, replace=True)
+    save(OutputFile(path, replace=True), report_of(black_hole(3)), None)
     assert open_saved(path).report.cluster == black_hole(3)
     assert os.listdir(tmp_path) == [path.name]
 
@@ -194,7 +196,7 @@ def test_a_file_created_there_during_saving_is_not_replaced(tmp_path, monkeypatc
 
     monkeypatch.setattr(writing_module, "to_json", slowly)
     with pytest.raises(OutputError, match="already exists"):
-        save(tmp_path / "s", report_of(black_hole()), None, replace=False)
+        save(OutputFile(tmp_path / "s"), report_of(black_hole()), None)
     assert (tmp_path / "s").read_text() == "somebody else's"
     assert os.listdir(tmp_path) == ["s"]
 
@@ -202,7 +204,7 @@ def test_a_file_created_there_during_saving_is_not_replaced(tmp_path, monkeypatc
 def test_an_invalid_recording_is_reported_and_nothing_is_written(tmp_path):
     (tmp_path / "a.rec").write_text("no recording")
     with pytest.raises(SavedError, match=r"a\.rec is no recording of racwire"):
-        save(tmp_path / "s", report_of(black_hole()), tmp_path / "a.rec", replace=False)
+        save(OutputFile(tmp_path / "s"), report_of(black_hole()), tmp_path / "a.rec")
     assert not (tmp_path / "s").exists()
 
 
@@ -212,7 +214,7 @@ def test_a_recording_with_damaged_rows_is_reported_and_nothing_is_written(tmp_pa
         file.execute("UPDATE samples SET body = zeroblob(20000000)")
         file.commit()
     with pytest.raises(SavedError, match=r"a\.rec could not be read: it is damaged"):
-        save(tmp_path / "s", report_of(black_hole()), traffic, replace=False)
+        save(OutputFile(tmp_path / "s"), report_of(black_hole()), traffic)
     assert os.listdir(tmp_path) == ["a.rec"]
 
 
@@ -226,7 +228,7 @@ def test_no_space_for_the_recording_of_0_1_0_is_reported_with_a_remedy(monkeypat
 
 def test_a_file_opened_and_saved_again_keeps_its_age(tmp_path):
     first = open_saved(saved(tmp_path)).report
-    save(tmp_path / "again", first, None, replace=False)
+    save(OutputFile(tmp_path / "again"), first, None)
     assert open_saved(tmp_path / "again").report == first
     assert from_json(members_of(tmp_path / "again")["report"]).saved_at == ""
 
@@ -301,24 +303,7 @@ def test_a_saved_file_is_compressed(tmp_path):
     assert path.stat().st_size < len(members_of(path)["report"]) / 8
 
 
-def test_a_full_disk_leaves_no_file_and_is_reported():
-    with pytest.raises(OutputError, match="No space left on device"):
-        save(Path("/dev/full"), report_of(black_hole()), None, replace=True)
-    assert Path("/dev/full").is_char_device()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes were not tested")
 def test_a_full_file_system_leaves_no_file(tmp_path):
-    import resource
-    import signal
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
-    try:
-        with pytest.raises(OutputError, match="allows no larger file; no file was left"):
-            save(tmp_path / "s", report_of(black_hole()), None, replace=False)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
+    with full_disk(1000), pytest.raises(OutputError, match="allows no larger file; no file was left"):
+        save(OutputFile(tmp_path / "s"), report_of(black_hole()), None)
     assert os.listdir(tmp_path) == []

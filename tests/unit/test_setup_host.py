@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from checks.model.facts import FirewalldZone, NodeMemory, PrivateUse, RightsOfOradism, ScheduledProcess, Unknown
 from checks.rules.host_limits import counts_fragments_by_cpu, reserve_wanted_kb, slow_processes
-from checks.sources.host_sections import HOST_COMMANDS, NO_NIC
+from checks.sources.host_sections import HOST_COMMANDS
+from checks.sources.nic_drivers import NO_NIC, queried
 from checks.sources.nodes.sections import Section
-from checks.sources.nodes.setup import _safe
 from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_drivers_in_use
 from checks.sources.nodes.setup_host import parse_host
 from checks.sources.nodes.setup_text import parse_setup
@@ -253,8 +253,8 @@ def test_kernels_that_count_fragments_for_each_cpu(kernel, is_imprecise):
 
 def test_only_names_of_interfaces_become_arguments():
     names = ("eth1", "bond1.200", "enccw0.0.f400", "-S", "a b", "..", "x/y", "a" * 16)
-    assert _safe(names) == ("eth1", "bond1.200", "enccw0.0.f400")
-    assert len(_safe([f"eth{n}" for n in range(20)])) == 8
+    assert queried(names) == ("eth1", "bond1.200", "enccw0.0.f400")
+    assert len(queried([f"eth{n}" for n in range(20)])) == 8
     assert NO_NIC == "-"
 
 

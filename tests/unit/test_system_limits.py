@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -86,9 +87,9 @@ def test_few_open_files_make_facts_unknown_and_no_traceback(tmp_path: Path) -> N
 def test_a_read_only_file_system_is_not_a_missing_right(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "access", lambda *_args, **_options: False)
     with pytest.raises(UsageError, match="you may not write to"):
-        output_file(str(tmp_path / "page.html"), replace=False)
+        output_file(str(tmp_path / "page.html"), Namespace(force=False, mode=0o600))
     found = os.statvfs(tmp_path)
     read_only = os.statvfs_result((*found[:8], found.f_flag | os.ST_RDONLY, found.f_namemax))
     monkeypatch.setattr(os, "statvfs", lambda _: read_only)
     with pytest.raises(UsageError, match=r"the file system of .* is read-only; name another place"):
-        output_file(str(tmp_path / "page.html"), replace=False)
+        output_file(str(tmp_path / "page.html"), Namespace(force=False, mode=0o600))

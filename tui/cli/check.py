@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from tui.cli.document import Document, output_file
+from tui.cli.document import Document, chosen_output
 from tui.cli.options import (
     add_check_options,
     add_evidence_options,
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from tui.cli.load_or_run import load_or_run
     from tui.cli.text_report import text_report
 
-    output = None if args.output is None else output_file(args.output, replace=args.force)
+    output = chosen_output(args)
     with load_or_run(args, settings) as found:
         report = found.evidence.report
         document = Document(
@@ -74,5 +74,5 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             json=lambda: to_json(report),
             text=lambda stream: text_report(report, stream, full=args.full),
         )
-        code = document.deliver(output, exit_code(report), replace=args.force)
+        code = document.deliver(output, exit_code(report))
     return exit_past_hung_threads(code)

@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from tui.cli.document import output_file
+from tui.cli.document import chosen_output, output_file
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
+from tui.cli.options import add_output_options
 
 _EPILOG = """\
 BEFORE and AFTER are two recordings, or two results of one other tool:
@@ -59,9 +60,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--all", action="store_true", dest="every", help="every metric of every node, also those at 0")
     output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-    output.add_argument("-o", "--output", metavar="FILE", help="write to FILE, completely or not at all")
     output.add_argument("--svg", metavar="FILE", help="also draw the comparison as an SVG file")
-    output.add_argument("--force", action="store_true", help="replace FILEs that exist")
+    add_output_options(output)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -70,8 +70,8 @@ def run(args: argparse.Namespace) -> int:
     for names in (runs_named, *args.also):
         _refuse_twice(names, "compare two runs")
     names = [*runs_named, *(name for pair in args.also for name in pair)]
-    output = None if args.output is None else output_file(args.output, replace=args.force)
-    picture = None if args.svg is None else output_file(args.svg, replace=args.force, option="--svg")
+    output = chosen_output(args)
+    picture = None if args.svg is None else output_file(args.svg, args, "--svg")
     outputs = [str(file) for file in (output, picture) if file is not None]
     for file in outputs:
         _refuse_twice([file, *names], "write elsewhere")

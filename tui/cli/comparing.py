@@ -14,7 +14,7 @@ from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import ComparedRun, ImportProblem
 from checks.traffic.recording import Recording, RecordingError
-from checks.whole_files import OutputError, write_whole
+from checks.whole_files import OutputError, OutputFile, write_whole
 from tui.cli.compare_text import comparison_text
 from tui.cli.document import Document
 from tui.cli.errors import UsageError
@@ -98,13 +98,15 @@ def exit_code(comparison: Comparison) -> ExitCode:
     return ExitCode.COULD_NOT_TELL if open_question else ExitCode.PASS
 
 
-def deliver(args: argparse.Namespace, comparison: Comparison, output: Path | None, picture: Path | None) -> int:
+def deliver(
+    args: argparse.Namespace, comparison: Comparison, output: OutputFile | None, picture: OutputFile | None
+) -> int:
     """Write the comparison and its picture, and return the exit code."""
     code: int = exit_code(comparison)
     if picture is not None:
         try:
             data = picture_of(comparison).encode()
-            write_interruptibly(lambda: write_whole(picture, data, replace=args.force))
+            write_interruptibly(lambda: write_whole(picture, data))
             print_message(f"the picture is in {picture}.")
         except OutputError as error:
             print_message(str(error))
@@ -115,4 +117,4 @@ def deliver(args: argparse.Namespace, comparison: Comparison, output: Path | Non
         json=lambda: to_json(comparison),
         text=lambda stream: comparison_text(comparison, stream, every=args.every),
     )
-    return document.deliver(output, code, replace=args.force)
+    return document.deliver(output, code)

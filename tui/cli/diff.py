@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.document import Document, output_file
+from tui.cli.document import Document, chosen_output
 from tui.cli.errors import UsageError
 from tui.cli.options import add_output_options
 from tui.cli.streams import exit_past_hung_threads
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from checks.report.diff import diff, exit_code, to_json
     from tui.cli.diff_text import diff_text
 
-    output = None if args.output is None else output_file(args.output, replace=args.force)
+    output = chosen_output(args)
     before, after = saved_report(args.before), saved_report(args.after)
     difference = diff(before, after, (args.before, args.after))
     document = Document(
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         json=lambda: to_json(difference),
         text=lambda stream: diff_text(difference, stream),
     )
-    return exit_past_hung_threads(document.deliver(output, exit_code(difference), replace=args.force))
+    return exit_past_hung_threads(document.deliver(output, exit_code(difference)))
 
 
 def saved_report(name: str) -> Report:

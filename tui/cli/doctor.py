@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from tui.cli.document import Document, output_file
+from tui.cli.document import Document, chosen_output
 from tui.cli.options import (
     add_cluster_options,
     add_database_options,
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from tui.cli.password import password_for
     from tui.cli.progress import progress_line
 
-    output = None if args.output is None else output_file(args.output, replace=args.force)
+    output = chosen_output(args)
     found = discover()
     password = password_for(settings.database, found)
     engine = readiness_engine(found, settings, broken=found.broken, password=password)
@@ -78,4 +78,4 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         json=lambda: msgspec.json.format(msgspec.json.encode(ready), indent=2) + b"\n",
         text=lambda stream: doctor_page(ready, stream, verbose=args.verbose),
     )
-    return exit_past_hung_threads(document.deliver(output, ready.exit_code, replace=args.force))
+    return exit_past_hung_threads(document.deliver(output, ready.exit_code))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -13,31 +14,41 @@ from typing import TextIO
 
 from checks.model.exit_codes import ExitCode
 from checks.run.directories import state_directory
-from checks.whole_files import OutputError, write_whole
+from checks.whole_files import OutputError, OutputFile, trusted_target, write_whole
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import write_interruptibly
 from tui.cli.streams import give_up_stdout, print_message
 
 
-def output_file(named: str, *, replace: bool, option: str = "-o") -> Path:
-    """The path of the output file, checked before the command does its work. Raises UsageError where the file cannot be
-    written; `option` names the option in the message."""
+def chosen_output(args: argparse.Namespace) -> OutputFile | None:
+    """The file of `-o`; None for stdout. Raises UsageError where the file cannot be written."""
+    return None if args.output is None else output_file(args.output, args)
+
+
+def output_file(named: str, args: argparse.Namespace, option: str = "-o") -> OutputFile:
+    """The output file, checked before the command does its work. Raises UsageError where the file cannot be written;
+    `option` names the option in the message."""
     if named == "-":
         raise UsageError(f"{option} needs the name of a file{'; leave it out to print on stdout' * (option == '-o')}.")
     output = Path(named)
     if output.is_dir():
         raise UsageError(f"{option} needs the name of a file; {named!r} is not one.")
-    directory = Path(os.path.realpath(output)).parent
-    for needed in (output.parent, directory):  # they differ for a symbolic link
-        if not needed.is_dir():
-            raise UsageError(f"{output} cannot be written: there is no directory {needed}.")
-    if output.is_file() and not replace:
+    if not output.parent.is_dir():
+        raise UsageError(f"{output} cannot be written: there is no directory {output.parent}.")
+    try:
+        target = trusted_target(output)
+    except OutputError as error:
+        raise UsageError(str(error)) from None
+    directory = target.parent
+    if not directory.is_dir():
+        raise UsageError(f"{output} cannot be written: there is no directory {directory}.")
+    if target.is_file() and not args.force:
         raise UsageError(f"{output} is already there; name another file, or add --force to replace it.")
-    if (output.is_file() or not output.exists()) and not os.access(directory, os.W_OK | os.X_OK):
+    if not os.access(directory, os.W_OK | os.X_OK):
         is_read_only = os.statvfs(directory).f_flag & os.ST_RDONLY
         why = f"the file system of {directory} is read-only" if is_read_only else f"you may not write to {directory}"
         raise UsageError(f"{output} cannot be written: {why}; name another place.")
-    return output
+    return OutputFile(output, args.force, args.mode)
 
 
 @dataclass(frozen=True)
@@ -53,13 +64,13 @@ class Handout:
     ending: str = ""
     """The file name ending, with the dot."""
 
-    def deliver(self, output: Path | None, code: int, *, replace: bool) -> int:
+    def deliver(self, output: OutputFile | None, code: int) -> int:
         """Write the result to `output`, or print it. Return `code`, or a higher exit code where that failed.
 
         A result that cannot be written is printed, and a result that cannot be printed goes to stderr. A terminal gets
         text only: other formats go to a file of their own. The last message gives the reason and the place.
         """
-        problem = self._printed(sys.stdout) if output is None else self._saved(output, replace)
+        problem = self._printed(sys.stdout) if output is None else self._saved(output)
         if not problem:
             return code
         print_message(
@@ -67,11 +78,11 @@ class Handout:
         )
         return max(code, ExitCode.COULD_NOT_TELL)
 
-    def _saved(self, output: Path, replace: bool) -> str:
+    def _saved(self, output: OutputFile) -> str:
         """A sentence with the reason why the file could not be written; empty on success."""
         try:
             data = self.data()
-            write_interruptibly(lambda: write_whole(output, data, replace=replace))
+            write_interruptibly(lambda: write_whole(output, data))
         except OutputError as error:
             return str(error)
         print_message(f"the {self.name} is in {output}.")
@@ -94,9 +105,7 @@ class Handout:
         place."""
         for stream in streams:
             if self.text is None and stream.isatty():
-                saved = save_elsewhere(
-                    self.name, self.ending, lambda path: write_whole(path, self.data(), replace=False)
-                )
+                saved = save_elsewhere(self.name, self.ending, lambda path: write_whole(OutputFile(path), self.data()))
                 if saved is not None:
                     return f"The {self.name} is in {saved} instead."
             if not self._printed(stream):

@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING
 
 from checks.model.wording import listed
 from tui.cli.errors import UsageError
+from tui.cli.options import add_settings_option
 from tui.text.sanitize import for_encoding, sanitize_lines
 
 if TYPE_CHECKING:
-    from checks.change.vendors import Vendor
+    from checks.change.vendors import Hypervisor, Kinds, SwitchKind
     from checks.diagnosis.cause import Cause
     from checks.model.check import Check, Kind
     from checks.model.hypothesis import Hypothesis
 
 _SWITCHES = "switches"
 _CAUSES = "causes"
+_COMPARES = {
+    "yes": "it compares the MTU of its two switches, and suspends member ports while they differ",
+    "no": "it does not compare the MTU of its switches",
+    "unknown": "whether it compares the MTU of its two switches is not known; the plan of a change asks",
+}
 _RELOADED = "required; the plan of a change puts it after the stop of Clusterware on all nodes"
 
 
@@ -34,7 +40,7 @@ examples:
   racwire explain CAUSE-08       explain a cause
   racwire explain causes --in night.racwire
                                  what became of each cause in a report
-  racwire explain switches       list the kinds of switch
+  racwire explain switches       list the kinds of switch and hypervisor
 
 exit codes: 0 explained; 64 there is no such check, code or kind of switch, or
 the report could not be read."""
@@ -49,6 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--in", dest="report", metavar="REPORT", help="a saved file or JSON report: what became of each cause in it"
     )
+    add_settings_option(parser)
     parser.add_argument(
         "what", nargs="?", metavar="ID|CODE|KIND", help="a check, a code or a kind of switch (default: list them)"
     )
@@ -58,7 +65,6 @@ def run(args: argparse.Namespace) -> int:
     """Print the page of a check, a code or a kind of switch, or a list. Raises UsageError for an unknown name."""
     from checks.change import codes
     from checks.change.gates import documented
-    from checks.change.vendors import keys, vendor
     from checks.diagnosis.catalogue import CATALOGUE
     from checks.run.check_discovery import Checks, discover
     from checks.run.engine_findings import KINDS
@@ -83,9 +89,11 @@ def run(args: argparse.Namespace) -> int:
         lines = list(_cause_page(cause, kinds))
         lines += _fate_page(cause, fates) if fates is not None else ()
     elif name.lower() == _SWITCHES:
-        lines = list(_switches())
-    elif switch := vendor(name.lower()):
-        lines = list(_switch_page(switch))
+        lines = list(_switches(_vendor_kinds(args)))
+    elif switch := _vendor_kinds(args).switches.get(name.lower()):
+        lines = list(_switch_page(name.lower(), switch))
+    elif hypervisor := _vendor_kinds(args).hypervisors.get(name.lower()):
+        lines = list(_hypervisor_page(name.lower(), hypervisor))
     else:
         raise UsageError(
             _unknown(
@@ -96,7 +104,8 @@ def run(args: argparse.Namespace) -> int:
                     _CAUSES,
                     *(cause.code for cause in CATALOGUE),
                     _SWITCHES,
-                    *keys(),
+                    *_vendor_kinds(args).switches,
+                    *_vendor_kinds(args).hypervisors,
                 ],
             )
         )
@@ -113,7 +122,7 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
         yield f"{code:<{wide}}{kind.title}"
     yield ""
     yield f"{_CAUSES:<{wide}}Causes of lost blocks, and how to examine each"
-    yield f"{_SWITCHES:<{wide}}Kinds of switch, with their commands for jumbo frames"
+    yield f"{_SWITCHES:<{wide}}Kinds of switch and hypervisor, with their commands for jumbo frames"
 
 
 def _unknown(name: str, known: list[str]) -> str:
@@ -219,22 +228,41 @@ def _cause_page(cause: Cause, kinds: dict[str, tuple[Kind, str]]) -> Iterator[st
             yield f"  ({step.where})"
 
 
-def _switches() -> Iterator[str]:
-    from checks.change.vendors import VENDORS, keys
+def _vendor_kinds(args: argparse.Namespace) -> Kinds:
+    """The kinds of racwire, and those of the site's settings. Raises UsageError where a file has a mistake."""
+    from checks.change.vendors_file import VendorsFileError, load_kinds
+    from checks.run.settings_file import SettingsError, load_settings
 
-    wide = max(map(len, keys())) + 2
-    for switch in VENDORS:
-        yield f"{switch.key:<{wide}}{switch.name}"
+    try:
+        return load_kinds(load_settings(getattr(args, "settings", None)).change.switch_kinds)
+    except (SettingsError, VendorsFileError) as error:
+        raise UsageError(str(error)) from None
+
+
+def _switches(kinds: Kinds) -> Iterator[str]:
+    wide = max(map(len, (*kinds.switches, *kinds.hypervisors))) + 2
+    yield from (f"{key:<{wide}}{kind.name}" for key, kind in kinds.switches.items())
+    yield ""
+    yield "Hypervisors:"
+    yield from (f"{key:<{wide}}{kind.name}" for key, kind in kinds.hypervisors.items())
     yield ""
     yield "For the commands of a kind: racwire explain KIND"
     yield "To put them into the plan of a change: racwire change new --switch KIND"
+    yield "or --hypervisor KIND"
 
 
-def _switch_page(switch: Vendor) -> Iterator[str]:
+def _switch_page(key: str, switch: SwitchKind) -> Iterator[str]:
     from checks.change.vendors import PORT, commands_of, showing
 
-    yield f"{switch.key}: commands for jumbo frames on {switch.name}"
+    yield f"{key}: commands for jumbo frames on {switch.name}"
     yield ""
+    yield "To look at it first:"
+    yield from (f"  {line}" for line in showing(switch, (), before=True))
+    yield ""
+    if switch.pair_look:
+        yield f"On both switches of a pair ({switch.pair or 'MLAG'}), before the change:"
+        yield from (f"  {line}" for line in switch.filled(switch.pair_look))
+        yield ""
     lines = commands_of(switch, ())
     yield f"{switch.place}{f', for each {PORT}' if any(PORT in line for line in lines) else ''}:"
     yield from (f"  {line}" for line in lines)
@@ -242,11 +270,44 @@ def _switch_page(switch: Vendor) -> Iterator[str]:
     yield "To verify:"
     yield from (f"  {line}" for line in showing(switch, ()))
     yield ""
-    yield from textwrap.wrap(switch.scope, 80)
+    yield from _remarks_on(switch)
+    pair = f" ({switch.pair})" if switch.pair else ""
+    yield from textwrap.wrap(f"Pair of switches{pair}: {_COMPARES[switch.pair_compares]}.", 80)
     yield f"Reload: {_RELOADED if switch.reloads else 'not required, except as stated above'}."
+    yield from textwrap.wrap(f"Source: {switch.source}.", 80)
     yield ""
     yield "racwire does not run these commands. They are for the network team, who know the"
     yield "other traffic of the switch."
+
+
+def _hypervisor_page(key: str, hypervisor: Hypervisor) -> Iterator[str]:
+    yield f"{key}: commands for jumbo frames on {hypervisor.name}"
+    yield ""
+    yield f"{hypervisor.place}:"
+    for part, lines in (
+        ("To look at it first", hypervisor.look or hypervisor.verify),
+        ("Uplinks", hypervisor.uplinks),
+        ("Port group", hypervisor.port_group),
+        ("Virtual switch", hypervisor.virtual_switch),
+        ("To keep it", hypervisor.save),
+        ("To verify", hypervisor.verify),
+    ):
+        if lines:
+            yield f"{part}:"
+            yield from (f"  {line}" for line in hypervisor.filled(lines))
+    yield ""
+    yield from _remarks_on(hypervisor)
+    yield from textwrap.wrap(f"Interrupts running guests: {hypervisor.interrupts}.", 80)
+    yield from textwrap.wrap(f"Source: {hypervisor.source}.", 80)
+    yield ""
+    yield "racwire does not run these commands. They are for the operators of the"
+    yield "hypervisor; the plan has a step that is attested for each host."
+
+
+def _remarks_on(kind: SwitchKind | Hypervisor) -> Iterator[str]:
+    for text in (kind.scope, kind.counting, *kind.hints):
+        if text:
+            yield from textwrap.wrap(text, 80)
 
 
 def _check_page(check: Check) -> Iterator[str]:

@@ -198,9 +198,31 @@ def add_output_options(options: argparse._ActionsContainer) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write to FILE with mode 0600, completely or not at all (default: stdout)",
+        help="write to FILE, completely or not at all (default: stdout)",
     )
-    options.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    add_file_options(options)
+
+
+def add_file_options(options: argparse._ActionsContainer) -> None:
+    """Add the options for a file to write: `--force` and `--mode`."""
+    options.add_argument("--force", action="store_true", help="replace FILE if it exists; links of others are refused")
+    options.add_argument(
+        "--mode",
+        type=_mode,
+        metavar="MODE",
+        default=_MODES["0600"],
+        help="who may read FILE: 0600 you, 0640 also its group, 0644 all users (default 0600)",
+    )
+
+
+_MODES = {f"{zero}{mode:o}": mode for zero in ("", "0") for mode in (0o600, 0o640, 0o644)}
+"""What --mode accepts: other users can read the file at most."""
+
+
+def _mode(text: str) -> int:
+    if text not in _MODES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a mode for a file to read: use 0600, 0640 or 0644")
+    return _MODES[text]
 
 
 def add_quiet_option(options: argparse._ActionsContainer) -> None:

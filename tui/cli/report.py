@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.document import Handout, output_file
+from tui.cli.document import Handout, chosen_output
 from tui.cli.errors import UsageError
 from tui.cli.options import (
     add_check_options,
@@ -70,14 +70,14 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from tui.cli.load_or_run import load_or_run, record_seconds
 
     form = _format(args)
-    output = None if args.output is None else output_file(args.output, replace=args.force)
+    output = chosen_output(args)
     record_s = _record_s(args, form, record_seconds(args))
     if form.name == _WITH_TRAFFIC and output is None and sys.stdout.isatty():
         raise UsageError("HTML cannot be printed on a terminal; add -o report.html, or redirect stdout to a file.")
     if form.name == _WITH_TRAFFIC:
         import_module("checks.report.html.html_page")  # report a missing library before the checks run
     with load_or_run(args, settings, record_s=record_s) as found:
-        code = _handout(form, found.evidence).deliver(output, exit_code(found.evidence.report), replace=args.force)
+        code = _handout(form, found.evidence).deliver(output, exit_code(found.evidence.report))
     return exit_past_hung_threads(code)
 
 

@@ -11,6 +11,7 @@ from tui.cli.errors import UsageError
 from tui.cli.options import (
     add_check_options,
     add_evidence_options,
+    add_file_options,
     add_quiet_option,
     add_record_option,
     add_selection_options,
@@ -46,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     output = parser.add_argument_group("output")
     output.add_argument("file", metavar="FILE", help="the saved file to write, such as night.racwire")
-    output.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    add_file_options(output)
     add_record_option(output, "FILE")
     output.add_argument("--recording", metavar="REC", help="put the recording REC into FILE instead of a new one")
     add_quiet_option(output)
@@ -63,13 +64,13 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from tui.cli.load_or_run import load_or_run, record_seconds
     from tui.cli.saving import recording_to_save, save_evidence
 
-    path = output_file(args.file, replace=args.force, option="FILE")
+    file = output_file(args.file, args, "FILE")
     record_s = record_seconds(args)
     if args.recording is not None:
         _refuse_no_recording(args)
         record_s = 0.0
     with load_or_run(args, settings, record_s=record_s) as found, recording_to_save(args, found) as recording:
-        code = save_evidence(found.evidence.report, recording, path, args)
+        code = save_evidence(found.evidence.report, recording, file, args)
     return exit_past_hung_threads(code)
 
 

@@ -16,7 +16,7 @@ from checks.model.wording import counted, lasting, listed
 from checks.report.json_report import to_json
 from checks.saved import SavedError, save
 from checks.traffic.recording import Recording, RecordingError
-from checks.whole_files import OutputError
+from checks.whole_files import OutputError, OutputFile
 from tui.cli.document import Handout, save_elsewhere
 from tui.cli.durations import size_of
 from tui.cli.interrupts import write_interruptibly
@@ -46,41 +46,40 @@ def recording_to_save(args: argparse.Namespace, found: EvidenceSource) -> Iterat
         yield path
 
 
-def save_evidence(report: Report, recording: Path | None, path: Path, args: argparse.Namespace) -> int:
+def save_evidence(report: Report, recording: Path | None, file: OutputFile, args: argparse.Namespace) -> int:
     """Write the file, or save the evidence elsewhere where that fails. Return the exit code."""
     code = exit_code(report)
     try:
-        recording = _save(report, recording, path, replace=args.force)
+        recording = _save(report, recording, file)
     except OutputError as error:
         print_message(str(error))
         return _save_elsewhere_or_print(report, recording, code)
     if not args.quiet:
         if report.interrupted:
             print_message("Interrupted: the file contains the findings up to then; all others are unknown.")
-        print_message(f"{path} contains {_contents(report, recording)}{_size(path)}.")
-        if path.is_file():
-            print_message(f"next: racwire open {path}, or racwire report --from {path} -o report.html")
+        print_message(f"{file} contains {_contents(report, recording)}: {size_of(file.path.stat().st_size)}.")
+        print_message(f"next: racwire open {file}, or racwire report --from {file} -o report.html")
     return code
 
 
-def _save(report: Report, recording: Path | None, path: Path, *, replace: bool) -> Path | None:
+def _save(report: Report, recording: Path | None, file: OutputFile) -> Path | None:
     """Write the file and return the recording in it. A recording that cannot be saved is left out, with a message.
 
     Raises OutputError where the file cannot be written.
     """
     try:
-        write_interruptibly(lambda: save(path, report, recording, replace=replace))
+        write_interruptibly(lambda: save(file, report, recording))
     except SavedError as error:
         if recording is None:
-            raise OutputError(f"{path} was not written: {error}") from None
+            raise OutputError(f"{file} was not written: {error}") from None
         print_message(f"{error} The saved file does not contain the recording.")
-        return _save(report, None, path, replace=replace)
+        return _save(report, None, file)
     return recording
 
 
 def _save_elsewhere_or_print(report: Report, recording: Path | None, code: int) -> int:
     """Save the evidence elsewhere, or print the report on stdout. Return the exit code."""
-    saved = save_elsewhere("saved", ".racwire", lambda path: _save(report, recording, path, replace=False))
+    saved = save_elsewhere("saved", ".racwire", lambda path: _save(report, recording, OutputFile(path)))
     if saved is not None:
         print_message(f"The evidence is in {saved} instead.")
         return max(code, ExitCode.COULD_NOT_TELL)
@@ -88,12 +87,8 @@ def _save_elsewhere_or_print(report: Report, recording: Path | None, code: int) 
     text: Callable[..., str] | None = None
     if sys.stdout.isatty():
         text = lambda stream: text_report(report, stream, full=True)  # noqa: E731
-    Handout("report", lambda: to_json(report), text).deliver(None, code, replace=False)
+    Handout("report", lambda: to_json(report), text).deliver(None, code)
     return max(code, ExitCode.COULD_NOT_TELL)
-
-
-def _size(path: Path) -> str:
-    return f": {size_of(path.stat().st_size)}" if path.is_file() else ""
 
 
 def _contents(report: Report, recording: Path | None) -> str:

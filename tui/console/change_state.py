@@ -169,6 +169,8 @@ class Decide(msgspec.Struct, frozen=True):
     by: str
     text: str = ""
     """The reason, or the note."""
+    host: str = ""
+    """The displayed host, for a step that is attested for each host."""
 
 
 ChangeRequest = Follow | CheckGate | MakePlan | Cancel | Decide

@@ -183,7 +183,7 @@ def _outcome(events: Sequence[AnyEvent], change: Change) -> str:
 
 def _carry_out(session: ChangeSession, want: Decide) -> None:
     carry_out: dict[Decision, Callable[[], object]] = {
-        Decision.ATTEST: lambda: session.attest(want.by, want.text),
+        Decision.ATTEST: lambda: session.attest(want.by, want.text, want.host),
         Decision.OVERRIDE: lambda: session.override(want.by, want.text),
         Decision.NOTE: lambda: session.note(want.text),
         Decision.ROLL_BACK: lambda: session.roll_back(want.by, want.text),

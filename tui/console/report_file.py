@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from checks.model.report import Report
 from checks.report.report_evidence import Evidence
-from checks.whole_files import OutputError, write_whole
+from checks.whole_files import OutputError, OutputFile, write_whole
 from tui.cli.durations import size_of
 from tui.console.export_state import SAVED, SAVED_ENDING, new_name, stem_of
 from tui.console.takeaway import short
@@ -64,7 +64,7 @@ def write_report(job: ReportJob, scratch: Path, elsewhere: Path, report_progress
 
     def write(path: Path) -> None:
         report_progress(f"writing {size_of(len(data))} to {short(path)}")
-        write_whole(path, data, replace=False)
+        write_whole(OutputFile(path), data)
 
     return _to_new_file(job, form.ending, elsewhere, write)
 
@@ -108,7 +108,7 @@ def _save(job: ReportJob, scratch: Path, elsewhere: Path, report_progress: Calla
 
     def write(path: Path) -> None:
         report_progress(f"saving everything to {short(path)}")
-        save(path, report, samples, replace=False)
+        save(OutputFile(path), report, samples)
 
     return _to_new_file(job, SAVED_ENDING, elsewhere, write)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from checks.model.finding import Finding
-from checks.whole_files import write_whole
+from checks.whole_files import OutputFile, write_whole
 from tui.text.sanitize import sanitize_lines
 
 LIMIT = 16_000
@@ -50,7 +50,7 @@ def save_commands(text: str, directory: Path) -> Path:
     Raises OutputError or OSError where the file cannot be written."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = directory / "commands.txt"
-    write_whole(path, f"{text}\n".encode(), replace=True)
+    write_whole(OutputFile(path, replace=True), f"{text}\n".encode())
     return path
 
 

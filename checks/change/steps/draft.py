@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from checks.change.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork
+from checks.change.switch_order import SwitchOrder
+from checks.change.vendors import Kinds
 from checks.model.facts import FragileMtu, LldpNeighbour
 from checks.model.wording import listed
 
@@ -38,7 +40,17 @@ class Draft:
     databases: tuple[PlannedDatabase, ...] = ()
     grid_owner: str = ""
     neighbours: tuple[tuple[str, LldpNeighbour], ...] = ()
+    kinds: Kinds = field(default_factory=lambda: Kinds({}, {}))
+    """The kinds of switch and hypervisor that racwire and the site know."""
     switches: tuple[str, ...] = ()
+    switch_order: SwitchOrder = field(default_factory=SwitchOrder)
+    guests: dict[str, str] = field(default_factory=dict)
+    """The nodes that are guests, with their kind of hypervisor; empty where the kind is not known."""
+    maybe_guests: tuple[str, ...] = ()
+    """The nodes of which it is not known whether they are guests."""
+    hosts: tuple[str, ...] = ()
+    """The hosts that the guests may run on, as stated."""
+    hypervisor_order: SwitchOrder = field(default_factory=SwitchOrder)
     fragile: tuple[Fragile, ...] = ()
     inheriting: tuple[Layer, ...] = ()
     """Interfaces that are not private, are stacked on a raised layer, and would take its MTU at the next boot."""
@@ -67,6 +79,11 @@ class Draft:
     def after(self) -> int:
         """The smallest MTU of the private networks after the plan, in bytes."""
         return min(network.mtu_after for network in self.networks)
+
+    @property
+    def largest(self) -> int:
+        """The largest MTU of the private networks after the plan, in bytes."""
+        return max(network.mtu_after for network in self.networks)
 
     @property
     def others(self) -> tuple[str, ...]:

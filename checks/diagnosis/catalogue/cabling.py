@@ -89,6 +89,8 @@ CABLING = (
         code="CAUSE-14",
         name="Flow control differs, or pause frames stop a port",
         sources=(mos(14),),
+        supported_by=("IC-NIC-009",),
+        leads_to=LOSES_SOME,
         hinted_by=("IC-DRIVER-005",),
         look=look(
             "Compare the pause settings, and whether the pause counters grow.", "ethtool -a ETH", "ethtool -S ETH"
@@ -103,9 +105,8 @@ CABLING = (
         leads_to=LOSES_SOME,
         hinted_by=("IC-DEV-004", "IC-DRIVER-004"),
         look=look(
-            "Compare the rings with their maximum, and whether counters of the driver grow that racwire does not read: "
-            "rx_out_of_buffer (mlx5), rx_no_dma_resources (ixgbe), `pkts rx OOB` and `rx buf alloc fail` (vmxnet3). "
-            "Leave 30 s between two readings.",
+            "Compare the rings with their maximum. With `--interval 30` or more, racwire compares the counters of the "
+            "drivers that it knows; of another driver, read them twice, 30 s apart.",
             "ethtool -g ETH",
             "ethtool -c ETH",
             "ethtool -S ETH",
@@ -166,8 +167,10 @@ CABLING = (
     ),
     Cause(
         code="CAUSE-34",
-        name="Virtual NIC or hypervisor stops or drops packets",
+        name="Virtual NIC, hypervisor or cloud stops or drops packets",
+        proved_by=("IC-NIC-010",),
         supported_by=("IC-VIRT-002",),
+        leads_to=LOSES_SOME,
         ruled_out=_is_physical,
         look=look(
             "On a virtual machine, check the driver of the NIC, steal time, ballooning, and migrations at the time.",

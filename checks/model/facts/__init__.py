@@ -97,7 +97,7 @@ from checks.model.facts.node import (
     UnreadNode,
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
-from checks.model.facts.system_counters import CounterGroup, SystemCounters
+from checks.model.facts.system_counters import CounterGroup, DriverCounters, SystemCounters
 from checks.model.facts.thresholds import Thresholds
 
 __all__ = [
@@ -124,6 +124,7 @@ __all__ = [
     "CounterGroup",
     "Database",
     "DeviceHistory",
+    "DriverCounters",
     "Fact",
     "FileSeen",
     "FirewalldZone",

@@ -21,6 +21,16 @@ class CounterGroup(Fact, frozen=True):
         return max(0, self.counts.get(name, 0))
 
 
+class DriverCounters(CounterGroup, frozen=True):
+    """The growth of what the driver of a NIC counted in addition to the kernel, by its own names (`ethtool -S`).
+
+    Counters that did not grow are absent.
+    """
+
+    driver: str = ""
+    """`mlx5_core`, `ixgbe`; empty where the NIC has no device."""
+
+
 class SystemCounters(Fact, frozen=True):
     """The growth of the counters of one node's private NICs, of its CPUs and of its memory."""
 
@@ -37,9 +47,16 @@ class SystemCounters(Fact, frozen=True):
     """Pages and events of /proc/vmstat: `pswpin`, `pswpout`, `allocstall` (all zones), `oom_kill`, `compact_stall`,
     `compact_fail`."""
 
+    drivers: tuple[DriverCounters, ...] | Unknown = Unknown(NOT_READ)
+    """The private NICs and the members of bonds whose drivers have counters."""
+
     def nic(self, name: str) -> CounterGroup | None:
         """Return the counters of one NIC, or None where they are not known."""
         return None if isinstance(self.nics, Unknown) else next((n for n in self.nics if n.name == name), None)
+
+    def driver(self, nic: str) -> DriverCounters | None:
+        """Return the driver's counters of one NIC, or None where they are not known."""
+        return None if isinstance(self.drivers, Unknown) else next((n for n in self.drivers if n.name == nic), None)
 
     def cpu(self, name: str) -> CounterGroup | None:
         """Return the counters of one CPU, or of all together (`cpu`); None where they are not known."""

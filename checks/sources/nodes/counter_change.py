@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from checks.model.broken_dependency import error_text
 from checks.model.facts import CounterChange, CounterChanges, Node, Unknown
 from checks.model.journal import Entry, now
@@ -24,6 +26,7 @@ from checks.sources.kernel_files import (
 )
 from checks.sources.nodes import netlink
 from checks.sources.nodes.counter_difference import KernelReading, difference, difference_text, parse_reading
+from checks.sources.nodes.driver_counters import ask_drivers, driver_growth
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.sh_text import MARK
@@ -69,11 +72,16 @@ class _Taken:
 
 async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> CounterChange | Unknown:
     try:
+        drivers = await ask_drivers(session, node, interval_s, nics)
         before = await _read(session, node, nics)
         if isinstance(before, Unknown):
             return before
         await asyncio.sleep(max(0.0, before.at + interval_s - time.monotonic()))
-        return await _read_again(session, node, nics, before)
+        change = await _read_again(session, node, nics, before)
+        if isinstance(change, Unknown):
+            return change
+        again = drivers if isinstance(drivers, Unknown) else await ask_drivers(session, node, interval_s, nics)
+        return replace(change, machine=replace(change.machine, drivers=driver_growth(drivers, again)))
     except ShellError as error:
         return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others

@@ -64,7 +64,7 @@ class Session:
         Raises LookupError outside a run.
         """
         if self._cluster_with is None:
-            raise LookupError(f"no run gathers {group} beside")
+            raise LookupError(f"no run gathers {group}")
         return await self._cluster_with(group)
 
     async def shell(self, node: str) -> Shell:

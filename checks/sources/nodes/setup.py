@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from checks.model.facts import NodeSetup
 from checks.model.journal import Journal
 from checks.sources.entries import BY_SUDO
-from checks.sources.host_sections import MOST_NICS, NICS, NO_NIC
+from checks.sources.nic_drivers import NO_NIC, queried
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.sections import sections
 from checks.sources.nodes.setup_text import parse_setup
@@ -38,7 +37,7 @@ async def read_setup(
             topic: journalled.enter_context(journal.entry(shell.node, topic, SETUP.action(topic)))
             for topic in SETUP.topics
         }
-        answer = await shell.run(SETUP, BY_SUDO if sudo else "no", *(_safe(nics) or (NO_NIC,)), timeout_s=timeout_s)
+        answer = await shell.run(SETUP, BY_SUDO if sudo else "no", *(queried(nics) or (NO_NIC,)), timeout_s=timeout_s)
         parts = sections(answer.text)
         for topic, entry in entries.items():
             texts = {name: parts[name].text for name in SETUP.sections[topic] if name in parts}
@@ -46,8 +45,3 @@ async def read_setup(
             if len(texts) < len(SETUP.sections[topic]):
                 entry.outcome = "the answer is incomplete"
         return parse_setup(shell.node, parts, grid_owner)
-
-
-def _safe(nics: Iterable[str]) -> tuple[str, ...]:
-    """The names that can be arguments of the program, as many as its time limit permits."""
-    return tuple(nic for nic in nics if re.fullmatch(NICS.pattern, nic))[:MOST_NICS]

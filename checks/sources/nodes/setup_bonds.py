@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from checks.model.facts import Bond, BondMember, NicDriver, Unknown
-from checks.sources.host_sections import NIC_MARK, NO_ETHTOOL
+from checks.sources.nic_drivers import NIC_MARK, NO_ETHTOOL
 from checks.sources.nodes.proc import number
 
 _SPEED = re.compile(r"([0-9]{1,9}) ?Mbps", re.ASCII)

@@ -53,7 +53,7 @@ ip [-<46dso>]... route get WORD [(from|oif|iif) WORD]...
 ss [-<46Haelnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD]
 tc -s qdisc show
 ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
-ethtool (-i|-g|-a) VALUE
+ethtool (-i|-g|-a|-S) VALUE
 ping -V
 
 nmcli {_NMCLI} (connection|con|c) [show [--active|WORD|(id|uuid|path) VALUE]]

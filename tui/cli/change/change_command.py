@@ -18,6 +18,7 @@ from tui.cli.options import (
     add_check_options,
     add_console_options,
     add_lab_option,
+    add_output_options,
     add_quiet_option,
     add_settings_option,
 )
@@ -54,6 +55,7 @@ if something fails:
   racwire change abandon --by NAME --reason TEXT    end the change, before
                                     anything was stopped or changed
 more:
+  racwire change new --help         state the switches, pairs and hypervisors
   racwire change next --all         the whole plan; --node rac2: of one node
   racwire change note TEXT          write a note into the journal and the report
   racwire change list               list all changes; --file JOURNAL selects one
@@ -102,7 +104,8 @@ class _Commands:
             "check the cluster and write the plan of a change",
             """\
 racwire change new --to 9000
-racwire change new --to 9000 --switch nexus-9000
+racwire change new --to 9000 --switch nexus-9000 --switch-pair no
+racwire change new --to 9000 --hypervisor vmware --host esx1 --host esx2
 racwire change new --connect rac-scan:1521/prod --user racwire""",
             "0 the plan is written; 2 an obstacle prevents the change; 3 could\nnot tell; 64 usage; 130 interrupted",
         )
@@ -116,6 +119,28 @@ racwire change new --connect rac-scan:1521/prod --user racwire""",
             default=[],
             metavar="KIND",
             help="kind of switch on the private networks (`racwire explain switches` lists them; repeatable)",
+        )
+        plan.add_argument(
+            "--switch-pair",
+            choices=("yes", "no"),
+            default="",
+            help="whether bonds end in a pair of switches (vPC, MLAG) that compares MTUs: with yes, and where it is "
+            "not known, the switches are changed after the stop of Clusterware",
+        )
+        plan.add_argument(
+            "--hypervisor",
+            action="append",
+            default=[],
+            metavar="KIND",
+            help="kind of hypervisor, where the nodes are guests; none where no virtual switch carries the private "
+            "networks (default: from DMI; repeatable)",
+        )
+        plan.add_argument(
+            "--host",
+            action="append",
+            default=[],
+            metavar="HOST",
+            help="a host that a node may run on: each is attested (default: the hosts of each node; repeatable)",
         )
         plan.add_argument(
             "--despite",
@@ -158,9 +183,17 @@ racwire change next --node rac2 --commands""",
             "confirm what racwire cannot check; on the last step, sign off",
             """\
 racwire change attest --by 'Ann Lee'
-racwire change attest --by 'Ann Lee' --note 'both switches of the vPC, 02:10'""",
+racwire change attest --by 'Ann Lee' --note 'both switches of the vPC, 02:10'
+racwire change attest --by 'Ann Lee' --host esx1 --host esx2""",
         )
         _add_by(attest)
+        attest.add_argument(
+            "--host",
+            action="append",
+            default=[],
+            metavar="HOST",
+            help="the host of the statement, where a step is attested for each host (repeatable)",
+        )
         attest.add_argument("--note", default="", metavar="TEXT", help="a note for the report")
         override = self._add(
             "override",
@@ -206,8 +239,7 @@ racwire change abandon --by 'Ann Lee' --reason 'a rehearsal' --lab""",
 racwire change report
 racwire change report -o change.md""",
         )
-        report.add_argument("-o", "--output", metavar="FILE", help="write to FILE, completely or not at all")
-        report.add_argument("--force", action="store_true", help="replace FILE if it exists")
+        add_output_options(report)
         self._add_printing(
             "list",
             "list all changes in the directory of the journals",
@@ -283,6 +315,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     for name in _TEXT_OPTIONS:
         if isinstance(text := getattr(args, name, None), str):
             setattr(args, name, _as_unicode(text))
+    if hosts := getattr(args, "host", None):
+        args.host = [_as_unicode(host) for host in hosts]
     if args.change_command is None:
         if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
             return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))

@@ -79,7 +79,7 @@ class ChangeContext:
 
     def print(self, lines: Lines, json: Callable[[], bytes] = bytes, *, code: int = ExitCode.PASS) -> int:
         """Print the answer and return `code`, or a higher exit code where stdout cannot be written."""
-        return self.document("answer", lines, json).deliver(None, code, replace=False)
+        return self.document("answer", lines, json).deliver(None, code)
 
 
 def _text(lines: Lines, stream: TextIO) -> str:

@@ -43,6 +43,7 @@ def status_document(change: Change, path: str, seal: JournalSeal | None = None) 
                 "waits_for": list(waits_for(change, step)),
                 "verified_at": _verified_at(change, step),
                 "passed": change.mark(step).passed,
+                "unattested": list(change.mark(step).unattested(step)),
             }
             for number, step in enumerate(change.plan.steps, 1)
         ],
@@ -81,6 +82,7 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "expected": step.expected,
                 "gates": list(dict.fromkeys(gate.check for gate in step.gates)),
                 "attest": step.attest,
+                "attest_for": list(step.attest_for),
                 "if_rolled_back": step.if_rolled_back,
             }
             for step in steps

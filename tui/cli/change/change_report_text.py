@@ -150,10 +150,11 @@ def _steps(steps: Iterable[ReportedStep], width: int) -> Iterator[Line]:
             word = gate_word(step.results, step.passed)
             yield from hanging([("    - ", "")], f"gate {word}, {minute(step.verified_at)}{checks}", width)
             yield from _results(step.results, width)
-        if step.attested is not None:
-            by = step.attested
+        for by in step.attested_for or filter(None, (step.attested,)):
             note = f": {by.text}" if by.text else ""
-            yield from hanging([("    - ", "")], f"attested by {by.by} ({by.who}, {minute(by.at)}){note}", width)
+            host = f" for {by.host}" if by.host else ""
+            yield from hanging([("    - ", "")], f"attested{host} by {by.by} ({by.who}, {minute(by.at)}){note}", width)
+        if step.attested is not None:
             yield from hanging([("        - ", "")], step.attestation, width, "faint")
 
 

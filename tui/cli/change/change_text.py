@@ -11,7 +11,7 @@ from checks.change.change_text import STEP_SIGNS, headline, minute
 from checks.change.obstacles import Obstacle
 from checks.change.standing_alarms import standing_alarms
 from checks.change.state import Change, StepStatus
-from checks.model.wording import counted
+from checks.model.wording import counted, listed
 from tui.text.gate_lines import gate_lines, step_by_step
 from tui.text.line import Line, hanging, sanitize_line
 from tui.text.step_lines import paragraph, step_lines
@@ -133,17 +133,21 @@ def _how(change: Change, step: Step, standing: StepStatus) -> str:
         parts.append(f"passed {minute(mark.verified.at)}")
     elif mark.reopened is not None:
         parts.append("must be repeated")
-    if mark.attested is not None:
-        parts.append(f"attested by {getattr(mark.attested.event, 'by', '')}, {minute(mark.attested.at)}")
+    for line in mark.attested_for.values() or filter(None, (mark.attested,)):
+        host = f" for {getattr(line.event, 'host', '')}" if mark.attested_for else ""
+        parts.append(f"attested{host} by {getattr(line.event, 'by', '')}, {minute(line.at)}")
     if standing is StepStatus.CURRENT:
-        parts.append(f"waits for {' and '.join(waits_for(change, step))}")
+        hosts = mark.unattested(step)
+        parts.append(
+            f"waits for {' and '.join(waits_for(change, step))}{f' for each of {listed(hosts)}' if hosts else ''}"
+        )
     return ", ".join(parts)
 
 
 def waits_for(change: Change, step: Step) -> tuple[str, ...]:
     """The actions that a step waits for: `its gate`, `an attestation`."""
-    attested = not step.attest or change.mark(step).attested is not None
-    return (*(() if change.is_proved(step) else ("its gate",)), *(() if attested else ("an attestation",)))
+    mark = change.mark(step)
+    return (*(() if mark.proves(step) else ("its gate",)), *(() if mark.attests(step) else ("an attestation",)))
 
 
 def _surprise_lines(change: Change, width: int) -> Iterator[Line]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from checks.change import decisions
 from checks.change.change_events import Overridden
 from checks.model.exit_codes import ExitCode
+from checks.model.wording import listed
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_text import rollback_lines
 from tui.cli.errors import UsageError
@@ -18,15 +20,20 @@ def attest(context: ChangeContext) -> int:
     session = context.session()
     by = context.args.by
     step = session.change.current
+    hosts = tuple(dict.fromkeys(context.args.host))
     if step is not None or not session.change.is_open:
-        session.attest(by, context.args.note)
+        for host in hosts:  # all, before the first is written
+            decisions.attest(session.change, step.id if step else "", by, context.args.note, host)
+        for host in hosts or ("",):
+            session.attest(by, context.args.note, host)
     if session.change.is_open and session.change.current is None:
         session.close(by)
     change = session.change
     if not change.is_open:
         print_message(f"the change {change.opened.id} has ended: {change.outcome} by {by}.")
     elif step is not None:
-        print_message(f"attested by {by}: {step.attest}")
+        where = f" for {listed(hosts)}" if hosts else ""
+        print_message(f"attested{where} by {by}: {step.attest}")
     print_message(context.hints.next_action(change))
     return ExitCode.PASS
 

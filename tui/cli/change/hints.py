@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from checks.change.change_events import AnyEvent, JournalLine, Opened, RolledBack, Surprised, Verified
+from checks.change.change_plan import Step
 from checks.change.state import Change, fold
 from checks.change.written_steps import with_options
+from checks.model.wording import listed
 from tui.cli.change.change_text import waits_for
 from tui.cli.options import ENTERED
 
@@ -79,7 +81,7 @@ class Hints:
             return self.next_action(change)
         waits = waits_for(change, step)
         ways = [self.command("verify")] if "its gate" in waits else []
-        ways += [self.command("attest --by NAME")] if "an attestation" in waits else []
+        ways += [self.command(_attest(change, step))] if "an attestation" in waits else []
         is_last = step is change.plan.steps[-1]
         if change.is_way_back and step.commands and "its gate" in waits and not is_last:
             return f"next: {' and '.join(ways)}. If the gate does not pass, run the commands and verify again."
@@ -95,10 +97,18 @@ class Hints:
             return f"next: every step is done; {self.command('attest --by NAME')} signs the change off."
         waits = waits_for(change, step)
         if change.mark(step).verified is not None and "its gate" not in waits:
-            return f"next: {self.command('attest --by NAME')}: {step.attest}"
+            return f"next: {self.command(_attest(change, step))}: {step.attest}"
         if change.mark(step).verified is not None:
             return (
                 f"next: fix what the gate names, then {self.command('verify')}; {self.command('next')} shows the step."
             )
+        hosts = change.mark(step).unattested(step)
+        if hosts and hosts != step.attest_for:
+            return f"next: {self.command(_attest(change, step))}, for {listed(hosts)}."
         number = change.plan.position(step.id) + 1
         return f"next: step {number}, {step.title}: {self.command('next')}."
+
+
+def _attest(change: Change, step: Step) -> str:
+    """The arguments that attest the step; one host at a time, or several by repeating --host."""
+    return f"attest --by NAME{' --host HOST' if change.mark(step).unattested(step) else ''}"

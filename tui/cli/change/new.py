@@ -8,8 +8,10 @@ from checks.change.change_plan import Accepted
 from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle, PlanError
 from checks.change.opening import open_change
-from checks.change.vendors import keys, vendor
+from checks.change.stated_network import NONE, StatedNetwork
+from checks.change.vendors_file import VendorsFileError, load_kinds
 from checks.model.exit_codes import ExitCode
+from checks.model.settings import Settings
 from checks.model.wording import counted
 from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
@@ -26,18 +28,14 @@ def new(context: ChangeContext) -> int:
     Raises UsageError, ChangeError, ChangeJournalError, EndedEarlyError.
     """
     args, settings = context.args, context.settings
-    for kind in args.switch:
-        if vendor(kind) is None:
-            raise UsageError(
-                f"--switch: racwire does not know {kind}; `racwire explain switches` lists {', '.join(keys())}."
-            )
+    stated = _stated(args, settings)
     found = discover()
     opening = open_change(
         settings,
         found,
         target=args.to,
         accepted=_accepted(args),
-        switches=tuple(args.switch) or settings.change.switches,
+        stated=stated,
         password=password_for(settings.database, found),
     )
     try:
@@ -50,6 +48,33 @@ def new(context: ChangeContext) -> int:
     print_message(f"{headline(plan)}: the plan has {counted(len(plan.steps), 'step')}. Nothing was changed.")
     print_message(context.hints.next_action(session.change))
     return code
+
+
+def _stated(args: argparse.Namespace, settings: Settings) -> StatedNetwork:
+    """What the options state about the network. Raises UsageError for a kind that is not known."""
+    try:
+        kinds = load_kinds(settings.change.switch_kinds)
+    except VendorsFileError as error:
+        raise UsageError(str(error)) from None
+    if args.hypervisor and NONE in args.hypervisor and (args.host or len(set(args.hypervisor)) > 1):
+        raise UsageError("--hypervisor none has no host and no other kind: leave them out.")
+    for option, stated, known in (
+        ("--switch", args.switch, (*kinds.switches, *kinds.hypervisors)),
+        ("--hypervisor", args.hypervisor, (*kinds.hypervisors, NONE)),
+    ):
+        if wrong := next((key for key in stated if key not in known), ""):
+            raise UsageError(
+                f"{option}: racwire does not know {wrong}; `racwire explain switches` lists {', '.join(known)}."
+            )
+    if empty := next((host for host in args.host if not host.strip()), None):
+        raise UsageError(f"--host has no name: {empty!r}.")
+    return StatedNetwork(
+        kinds,
+        tuple(args.switch),
+        args.switch_pair,
+        tuple(dict.fromkeys(args.hypervisor)),
+        tuple(dict.fromkeys(host.strip() for host in args.host)),
+    )
 
 
 def _accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:

@@ -15,7 +15,7 @@ from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import list_lines, plan_lines, status_lines
-from tui.cli.document import output_file
+from tui.cli.document import chosen_output
 from tui.cli.errors import UsageError
 from tui.cli.streams import print_message
 from tui.text.line import sanitize_line
@@ -108,12 +108,12 @@ def _write(text: str) -> None:
 def report(context: ChangeContext) -> int:
     """Write the report of the change. Return the exit code. Raises ChangeError, ChangeJournalError, UsageError."""
     journal = context.displayed()
-    output = output_file(context.args.output, replace=context.args.force) if context.args.output else None
-    if output is not None and output.exists() and output.samefile(journal.path):
+    output = chosen_output(context.args)
+    if output is not None and output.path.exists() and output.path.samefile(journal.path):
         raise UsageError(f"-o: {output} is the journal of the change; name another file.")
     whole = report_of(journal.change, ReportedFile(journal.path, journal.seal, _peers(journal.change)))
     document = context.document("report", lambda width: report_lines(whole, width), lambda: escaped(to_json(whole)))
-    return document.deliver(output, ExitCode.PASS, replace=context.args.force)
+    return document.deliver(output, ExitCode.PASS)
 
 
 def _peers(change: Change) -> tuple[str, ...]:

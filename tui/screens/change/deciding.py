@@ -36,10 +36,10 @@ class Deciding(ChangeView):
         await self.app.push_screen(asking, answered)
         asking.set_focus(asking.query_one("#field-0"))  # the next key may be here already, and belongs to the answer
 
-    async def _decide(self, decision: Decision, question: questions.ChangeQuestion) -> None:
+    async def _decide(self, decision: Decision, question: questions.ChangeQuestion, host: str = "") -> None:
         def then(answer: Answer) -> None:
             by, text, *_ = answer
-            self.post_message(ChangeWanted(Decide(decision, by, text)))
+            self.post_message(ChangeWanted(Decide(decision, by, text, host)))
 
         await self._ask(question, then)
 
@@ -96,8 +96,10 @@ class Deciding(ChangeView):
         step = change.current
         if step is None or step is change.plan.steps[-1]:
             await self._sign_off(change)
-        elif self._fits(lambda: decisions.attest(change, step.id, "name")):
-            await self._decide(Decision.ATTEST, questions.ask_attest(change, step))
+            return
+        host = change.mark(step).next_host(step)
+        if self._fits(lambda: decisions.attest(change, step.id, "name", host=host)):
+            await self._decide(Decision.ATTEST, questions.ask_attest(change, step), host)
 
     async def action_override(self) -> None:
         """Override a gate."""
@@ -157,7 +159,7 @@ def _signed_off(change: Change) -> None:
     step = change.current
     if step is None:
         decisions.close(change, "name")
-    elif step.attest and not change.mark(step).attested:
+    elif not change.mark(step).attests(step):
         decisions.attest(change, step.id, "name")
     else:
         raise ChangeError(

@@ -10,7 +10,7 @@ from checks.change.change_plan import Plan, Step
 from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change
-from checks.model.wording import counted
+from checks.model.wording import counted, listed
 from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
 
@@ -83,9 +83,14 @@ def ask_attest(change: Change, step: Step) -> ChangeQuestion:
         )
         yield []
         yield from hanging([("  ", "")], step.attest, width, "title")
+        if len(hosts) > 1:
+            yield []
+            yield from hanging([], f"The same is still to be attested for {listed(hosts[1:])}.", width)
 
+    hosts = change.mark(step).unattested(step)
+    where = f" for {sanitize_line(hosts[0])}" if hosts else ""
     fields = (_name(), Field("Note", hint="optional"))
-    return ChangeQuestion(f"Attest step {number}, {sanitize_line(step.title)}", page, fields, "attest")
+    return ChangeQuestion(f"Attest step {number}, {sanitize_line(step.title)}{where}", page, fields, "attest")
 
 
 def ask_sign_off(change: Change) -> ChangeQuestion:

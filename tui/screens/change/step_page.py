@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.change.change_events import Attested, Noted, Overridden
+from checks.change.change_events import Attested, JournalLine, Noted, Overridden
 from checks.change.change_plan import Commands, Plan, Step
 from checks.change.change_text import minute
 from checks.change.state import Change, StepRecord, StepStatus
+from checks.model.wording import listed
 from tui.console.change_state import Work
 from tui.screens.change.command_keys import text_with_keys
 from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
@@ -130,7 +131,11 @@ def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
     mark = change.mark(step)
     if step.attest:
         yield from _part("Attest", step.attest, width)
-        yield from _paragraph(" ", _attested(change, step, mark), width, "pass" if mark.attested else "accent")
+        attested = mark.attests(step)
+        for line in mark.attested_for.values() or filter(None, (mark.attested,)):
+            yield from _paragraph(" ", _attested(line), width, "pass")
+        if not attested:
+            yield from _paragraph(" ", _to_attest(change, step, mark), width, "accent")
     if mark.overridden and isinstance(mark.overridden.event, Overridden):
         override = mark.overridden.event
         text = f"! {override.by} overrode the gate at {minute(mark.overridden.at)}: {override.reason}"
@@ -141,11 +146,16 @@ def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
             yield from _paragraph(" " if number else "Notes", text, width)
 
 
-def _attested(change: Change, step: Step, mark: StepRecord) -> str:
-    if mark.attested and isinstance(mark.attested.event, Attested):
-        event = mark.attested.event
-        return f"✓ {event.by}, {minute(mark.attested.at)}{': ' + event.note if event.note else ''}"
-    return "Press a to attest." if step is change.current and change.is_open else "Not attested."
+def _attested(line: JournalLine) -> str:
+    if not isinstance(event := line.event, Attested):
+        return ""
+    host = f"{event.host}: " if event.host else ""
+    return f"✓ {host}{event.by}, {minute(line.at)}{': ' + event.note if event.note else ''}"
+
+
+def _to_attest(change: Change, step: Step, mark: StepRecord) -> str:
+    hosts = f" for {listed(unattested)}" if (unattested := mark.unattested(step)) else ""
+    return f"Press a to attest{hosts}." if step is change.current and change.is_open else f"Not attested{hosts}."
 
 
 def _part(label: str, text: str, width: int, role: str = "") -> Iterable[Line]:

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, Status
 from checks.model.wording import counted, listed, span
+from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
     FaultyNic,
     NicFault,
@@ -17,6 +19,7 @@ from checks.rules.nic_counts import (
     discarding,
     faults_of,
     loss_ends,
+    pauses,
     percent_of,
     private_nics_counted,
 )
@@ -66,6 +69,20 @@ OTHER = Kind(
     "Collisions occur at half duplex.",
     ("MOS 563566.1, causes 1, 5 and 13", _STATISTICS),
 )
+PAUSED = Kind(
+    "IC-NIC-009",
+    "Pause frames hold up the traffic of a private NIC",
+    "A NIC that receives pause frames stops sending for a moment, and one that sends them cannot keep up. Meanwhile "
+    "packets queue, and are lost where a queue is full.",
+    ("MOS 563566.1, cause 14", "IEEE 802.3, annex 31B"),
+)
+LIMITED = Kind(
+    "IC-NIC-010",
+    "The cloud queued or dropped packets of a private NIC above a limit of its instance",
+    "A cloud limits the bandwidth, the packets a second and the tracked connections of each instance. Above the limit "
+    "it queues packets, then drops them, and no counter of the kernel shows that.",
+    ("Amazon EC2 User Guide, network performance metrics of the ENA driver",),
+)
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 
 _KINDS = {
@@ -74,6 +91,8 @@ _KINDS = {
     NicFault.DROPPED: DROPPED,
     NicFault.SEND_QUEUE: SEND_QUEUE,
     NicFault.LINK: LINK,
+    NicFault.LIMIT: LIMITED,
+    NicFault.PAUSE: PAUSED,
     NicFault.OTHER: OTHER,
 }
 
@@ -83,7 +102,7 @@ _KINDS = {
     question="Do the private NICs count errors, drops or link changes?",
     needs=("networks", "counters"),
     uses=("nodes", "activity"),
-    kinds=(QUIET, CORRUPT, OVERRUN, DROPPED, SEND_QUEUE, LINK, OTHER, NOT_KNOWN),
+    kinds=(QUIET, CORRUPT, OVERRUN, DROPPED, SEND_QUEUE, LINK, OTHER, NOT_KNOWN, PAUSED, LIMITED),
 )
 def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     """Compares the counters of each private NIC, bond member and send queue between two readings.
@@ -91,7 +110,10 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     CRC, frame and carrier errors are failures. Missed packets, overruns of the FIFO, drops in the send queue and link
     changes are failures where the same run lost blocks at the node, else warnings. Linux also counts packets that no
     protocol wants as dropped, so drops count from device_drop_warn_percent of the packets and from 2 a second on.
-    Counters of the driver (`ethtool -S`), such as rx_out_of_buffer, are not read.
+
+    Where the interval is 30 s or more, the counters of known drivers (`ethtool -S`) are compared, too: mlx5_core,
+    ixgbe, igb, e1000e, i40e, ice, bnxt_en, bnx2x, tg3, be2net, enic, qede, sfc, vmxnet3, virtio_net, hv_netvsc, ena.
+    Pause frames are for information, and a warning where the same run lost blocks at the node or from it.
     """
     if isinstance(cluster.counters, Unknown):
         return
@@ -103,9 +125,9 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     unseen = discarding(nics, faults)
     if unseen:
         yield _discarding(cluster, unseen, max(n.seconds for n in nics), ends.senders)
-    ill = {(f.nic.node, f.nic.name) for f in faults}
+    ill = {(f.nic.node, f.nic.name) for f in faults if f.fault is not NicFault.PAUSE}
     quiet = [n for n in nics if (n.node, n.name) not in ill and n.node not in unseen]
-    if quiet and not faults and not unseen:
+    if quiet and not unseen and all(f.fault is NicFault.PAUSE for f in faults):
         few = sum(n.few_dropped for n in quiet)
         drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
         yield QUIET.finding(
@@ -144,7 +166,7 @@ def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
     nodes = list(dict.fromkeys(f.nic.node for f in same))
     number, seconds = sum(f.number for f in same), max(f.nic.seconds for f in same)
     network = same[0].nic.network
-    at = f"{_places(same)}{f' on {network}' if network else ''}"
+    at = f"{places(same)}{f' on {network}' if network else ''}"
     return _KINDS[fault].finding(
         status,
         _title(same, at, number, span(seconds)),
@@ -152,7 +174,7 @@ def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
         data={"nics": len(same), "number": number, "seconds": seconds},
         seen=some([_line(f) for f in sorted(same, key=lambda f: (-f.number, f.nic.node, f.nic.name))]),
         expected=(_EXPECTED[fault],),
-        next=_steps(same, nodes),
+        next=steps(same, nodes),
         evidence=_evidence(nodes),
         network=network,
         nodes=nodes,
@@ -166,6 +188,8 @@ _EXPECTED = {
     NicFault.DROPPED: "A few packets of protocols that the node does not speak",
     NicFault.SEND_QUEUE: "0",
     NicFault.LINK: "No change of the link",
+    NicFault.LIMIT: "0",
+    NicFault.PAUSE: "No pause frames while blocks are lost",
     NicFault.OTHER: "0",
 }
 
@@ -192,8 +216,14 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
             )
         case NicFault.LINK:
             return f"The link of {at} went down or came up {_times(number)} in {time}."
+        case NicFault.LIMIT:
+            return f"The cloud queued or dropped {counted(number, 'packet')} of {at} in {time} above a limit."
+        case NicFault.PAUSE:
+            ways = zip(("received", "sent"), map(sum, zip(*(pauses(f.nic) for f in same), strict=True)), strict=True)
+            frames = listed(f"{way} {counted(frames, 'pause frame')}" for way, frames in ways if frames)
+            return f"{at} {frames} in {time}."
         case NicFault.OTHER:
-            kinds = listed(dict.fromkeys(_NAMES.get(name, name) for f in same for name in f.counts))
+            kinds = listed(dict.fromkeys(_name(f.nic, name) for f in same for name in f.counts))
             return f"{at} counted {counted(number, 'error')} in {time}: {kinds}."
 
 
@@ -207,6 +237,11 @@ _NAMES = {
 }
 
 
+def _name(nic: PrivateNic, counter: str) -> str:
+    meaning = meaning_of(nic.driver.driver, counter) if nic.driver else None
+    return _NAMES.get(counter) or (meaning.value if meaning else counter)
+
+
 def _times(number: int) -> str:
     return "once" if number == 1 else f"{number:,} times"
 
@@ -218,20 +253,18 @@ def _brief(fault: NicFault, number: int) -> str:
         NicFault.DROPPED: f"{number:,} dropped",
         NicFault.SEND_QUEUE: f"{number:,} not sent",
         NicFault.LINK: counted(number, "link change"),
+        NicFault.LIMIT: f"{number:,} above a limit",
+        NicFault.PAUSE: counted(number, "pause frame"),
         NicFault.OTHER: counted(number, "error"),
     }
     return what[fault]
-
-
-def _places(same: Sequence[FaultyNic]) -> str:
-    return named((f.nic.place for f in same), "private NIC")
 
 
 def _line(found: FaultyNic) -> str:
     nic = found.nic
     counts = ", ".join(f"{name} +{value:,}" for name, value in found.counts.items())
     way = "tx" if found.fault is NicFault.SEND_QUEUE else "rx"
-    if found.fault is NicFault.LINK:
+    if found.fault in (NicFault.LINK, NicFault.LIMIT, NicFault.PAUSE):
         return f"{nic.node}: {nic.name} {counts}"
     passed = counted(nic.counts.value(f"{way}_packets"), "packet")
     part = share(percent_of(found.number, nic, way))
@@ -240,7 +273,8 @@ def _line(found: FaultyNic) -> str:
 
 def _traffic(nic: PrivateNic) -> str:
     received, sent = nic.counts.value("rx_packets"), nic.counts.value("tx_packets")
-    return f"{nic.node}: {nic.name} {received:,} packets received, {sent:,} sent, {nic.few_dropped:,} dropped"
+    compared = f"; counters of {nic.driver.driver} compared" if nic.driver and is_known(nic.driver.driver) else ""
+    return f"{nic.node}: {nic.name} {received:,} packets received, {sent:,} sent, {nic.few_dropped:,} dropped{compared}"
 
 
 def _time(nics: Sequence[PrivateNic]) -> str:
@@ -249,79 +283,6 @@ def _time(nics: Sequence[PrivateNic]) -> str:
 
 def _evidence(nodes: Sequence[str]) -> list[tuple[str, str]]:
     return [(node, TOPIC) for node in dict.fromkeys(nodes)]
-
-
-# --- steps ------------------------------------------------------------------------------------------------------------
-
-
-def _steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
-    names = list(dict.fromkeys(f.nic.name for f in same))[:3]
-    where = f"root on {named(nodes, 'node')}"
-    port = Remedy(
-        f"Ask the network team for the error counters and the log of the switch port of {_places(same)}; then exchange "
-        "the cable and the transceiver, one at a time."
-    )
-    match same[0].fault:
-        case NicFault.CORRUPT | NicFault.OTHER:
-            look = Remedy(
-                "Check that the counters still grow, what was negotiated, and the light levels of an optical "
-                "transceiver.",
-                _each(names, "ip -s -s link show ETH", "ethtool ETH", "ethtool -S ETH", "ethtool -m ETH"),
-                where,
-            )
-            return [look, port]
-        case NicFault.OVERRUN:
-            look = Remedy(
-                "Compare the receive ring with its maximum, and find the CPUs that serve the NIC.",
-                _each(names, "ethtool -g ETH", "ethtool -S ETH", "grep ETH /proc/interrupts"),
-                where,
-            )
-            change = Remedy(
-                "Enlarge the receive ring to the maximum that `ethtool -g` shows, on one node after the other: many "
-                "drivers take the link down for a second. Keep the value in the configuration of the NIC.",
-                _each(names[:1], "ethtool -G ETH rx MAXIMUM"),
-                where,
-                is_change=True,
-            )
-            return [look, change]
-        case NicFault.DROPPED:
-            look = Remedy(
-                "Find out what is dropped: drops for want of memory and full rings of virtual NICs are in the counters "
-                "of the driver; packets of other VLANs and protocols show in a capture.",
-                _each(names, "ethtool -S ETH", "tcpdump -c 50 -nei ETH not ip and not arp"),
-                where,
-            )
-            return [look]
-        case NicFault.SEND_QUEUE:
-            return _queue_steps(names, where)
-        case NicFault.LINK:
-            look = Remedy(
-                "Read when the link changed, and what was negotiated.",
-                ("dmesg -T | grep -iE 'link (is )?(up|down)'", *_each(names, "ethtool ETH")),
-                where,
-            )
-            return [look, port]
-
-
-def _queue_steps(names: Sequence[str], where: str) -> list[Remedy]:
-    return [
-        Remedy(
-            "Read the queue discipline, its limits and its drops, and the length of the queue.",
-            _each(names, "tc -s qdisc show dev ETH", "ip -s link show ETH"),
-            where,
-        ),
-        Remedy(
-            "Find out who set a rate limit or a short queue, and remove it: the default discipline suits an "
-            "interconnect.",
-            _each(names[:1], "tc qdisc del dev ETH root"),
-            where,
-            is_change=True,
-        ),
-    ]
-
-
-def _each(names: Sequence[str], *commands: str) -> tuple[str, ...]:
-    return tuple(command.replace("ETH", name) for name in names for command in commands)
 
 
 def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
@@ -337,7 +298,7 @@ def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, s
             [f"{node}: Udp SndbufErrors and Ip OutDiscards grew, by up to {n:,}" for node, n in discards.items()]
         ),
         expected=("0",),
-        next=_queue_steps(("ETH",), f"root on {named(nodes, 'node')}"),
+        next=queue_steps(("ETH",), f"root on {named(nodes, 'node')}"),
         evidence=_evidence(nodes),
         network=networks[0].name if len(networks) == 1 else "",
         nodes=nodes,

@@ -1,0 +1,106 @@
+"""What to do about a fault that the counters of a private NIC show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from checks.model.finding import Remedy
+from checks.plugins.shared.grouping import named
+from checks.rules.nic_counts import FaultyNic, NicFault
+
+
+def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
+    """Return the next steps for one fault of some NICs, on these nodes."""
+    names = list(dict.fromkeys(f.nic.name for f in same))[:3]
+    where = f"root on {named(nodes, 'node')}"
+    port = Remedy(
+        f"Ask the network team for the error counters and the log of the switch port of {places(same)}; then exchange "
+        "the cable and the transceiver, one at a time."
+    )
+    match same[0].fault:
+        case NicFault.CORRUPT | NicFault.OTHER:
+            look = Remedy(
+                "Check that the counters still grow, what was negotiated, and the light levels of an optical "
+                "transceiver.",
+                _each(names, "ip -s -s link show ETH", "ethtool ETH", "ethtool -S ETH", "ethtool -m ETH"),
+                where,
+            )
+            return [look, port]
+        case NicFault.OVERRUN:
+            look = Remedy(
+                "Compare the receive ring with its maximum, and find the CPUs that serve the NIC.",
+                _each(names, "ethtool -g ETH", "ethtool -S ETH", "grep ETH /proc/interrupts"),
+                where,
+            )
+            change = Remedy(
+                "Enlarge the receive ring to the maximum that `ethtool -g` shows, on one node after the other: many "
+                "drivers take the link down for a second. Keep the value in the configuration of the NIC.",
+                _each(names[:1], "ethtool -G ETH rx MAXIMUM"),
+                where,
+                is_change=True,
+            )
+            return [look, change]
+        case NicFault.DROPPED:
+            look = Remedy(
+                "Find out what is dropped: drops for want of memory and full rings of virtual NICs are in the counters "
+                "of the driver; packets of other VLANs and protocols show in a capture.",
+                _each(names, "ethtool -S ETH", "tcpdump -c 50 -nei ETH not ip and not arp"),
+                where,
+            )
+            return [look]
+        case NicFault.SEND_QUEUE:
+            return queue_steps(names, where)
+        case NicFault.LIMIT:
+            look = Remedy(
+                "Find out which limit it is, from the names of the counters, and compare the load with the limits of "
+                "the instance type.",
+                _each(names, "ethtool -S ETH | grep allowance_exceeded"),
+                where,
+            )
+            change = Remedy("Plan an instance type with a higher limit, or reduce the load.", is_change=True)
+            return [look, change]
+        case NicFault.PAUSE:
+            look = Remedy(
+                "Compare flow control with the setting of the switch port, and whether the counters grow while blocks "
+                "are lost.",
+                _each(names, "ethtool -a ETH", "ethtool -S ETH"),
+                where,
+            )
+            ask = Remedy(
+                f"Ask the network team for the pause counters and egress drops of the switch port of {places(same)}."
+            )
+            return [look, ask]
+        case NicFault.LINK:
+            look = Remedy(
+                "Read when the link changed, and what was negotiated.",
+                ("dmesg -T | grep -iE 'link (is )?(up|down)'", *_each(names, "ethtool ETH")),
+                where,
+            )
+            return [look, port]
+
+
+def queue_steps(names: Sequence[str], where: str) -> list[Remedy]:
+    """Return the next steps for drops in the send queues of some NICs; `ETH` stands for any."""
+    return [
+        Remedy(
+            "Read the queue discipline, its limits and its drops, and the length of the queue.",
+            _each(names, "tc -s qdisc show dev ETH", "ip -s link show ETH"),
+            where,
+        ),
+        Remedy(
+            "Find out who set a rate limit or a short queue, and remove it: the default discipline suits an "
+            "interconnect.",
+            _each(names[:1], "tc qdisc del dev ETH root"),
+            where,
+            is_change=True,
+        ),
+    ]
+
+
+def _each(names: Sequence[str], *commands: str) -> tuple[str, ...]:
+    return tuple(command.replace("ETH", name) for name in names for command in commands)
+
+
+def places(same: Sequence[FaultyNic]) -> str:
+    """Return the NICs for a sentence: `eth1 of rac1 and eth1 of rac2`, or their number."""
+    return named((f.nic.place for f in same), "private NIC")

@@ -1,0 +1,148 @@
+"""What the counters of NIC drivers mean: their names differ from driver to driver (`ethtool -S`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache
+
+from checks.model.facts import DriverCounters
+
+
+class DriverSign(Enum):
+    """What a counter of a driver counts."""
+
+    CORRUPT = "frames that arrived damaged"
+    NO_BUFFER = "packets that arrived while no receive buffer was free"
+    TOO_LONG = "frames longer than the NIC accepts"
+    LINK = "the link went down"
+    FAULT = "faults that one end of the link reported"
+    PAUSED = "pause frames received: the switch port asks the NIC to wait"
+    PAUSES = "pause frames sent: the NIC asks the switch port to wait"
+    LIMITED = "packets queued or dropped above a limit of the cloud's instance"
+
+
+_INTEL_PAUSE = {DriverSign.PAUSED: "rx_flow_control_xoff", DriverSign.PAUSES: "tx_flow_control_xoff"}
+_IXGBE = {
+    DriverSign.CORRUPT: "rx_crc_errors",
+    DriverSign.NO_BUFFER: "rx_missed_errors|rx_no_buffer_count|rx_no_dma_resources|alloc_rx_(buff|page)_failed",
+    DriverSign.TOO_LONG: "rx_(long_)?length_errors",
+    **_INTEL_PAUSE,
+}
+_IGB = {
+    DriverSign.CORRUPT: "rx_(crc|align|frame)_errors",
+    DriverSign.NO_BUFFER: "rx_missed_errors|rx_no_buffer_count|alloc_rx_buff_failed"
+    "|rx_queue_[0-9]+_(drops|alloc_failed)",
+    DriverSign.TOO_LONG: "rx_long_length_errors",
+    **_INTEL_PAUSE,
+}
+_DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
+    "mlx5_core": {
+        DriverSign.CORRUPT: "rx_(crc_errors|symbol_err|pcs_symbol_err)_phy",
+        DriverSign.NO_BUFFER: "rx_out_of_buffer|rx_discards_phy|rx_buff_alloc_err",
+        DriverSign.TOO_LONG: "rx_oversize_pkts_(phy|buffer|sw_drop)|rx_out_of_range_len_phy",
+        DriverSign.LINK: "link_down_events_phy",
+        DriverSign.PAUSED: "rx_(pause_ctrl_phy|global_pause|prio[0-7]_pause)",
+        DriverSign.PAUSES: "tx_(pause_ctrl_phy|global_pause|prio[0-7]_pause)",
+    },
+    "ixgbe": _IXGBE,
+    "ixgbevf": {DriverSign.NO_BUFFER: "alloc_rx_(buff|page)_failed"},
+    "igb": _IGB,
+    "e1000e": _IGB,
+    "e1000": _IGB,
+    "i40e": {
+        DriverSign.CORRUPT: r"port\.(rx_crc_errors|illegal_bytes)",
+        DriverSign.NO_BUFFER: r"port\.rx_dropped",
+        DriverSign.TOO_LONG: r"port\.rx_(oversize|jabber|length_errors)",
+        DriverSign.FAULT: r"port\.mac_(local|remote)_faults",
+        DriverSign.PAUSED: r"port\.link_xoff_rx",
+        DriverSign.PAUSES: r"port\.link_xoff_tx",
+    },
+    "ice": {
+        DriverSign.CORRUPT: r"(rx_crc_errors|illegal_bytes)\.nic",
+        DriverSign.NO_BUFFER: r"rx_dropped\.nic",
+        DriverSign.TOO_LONG: r"rx_(oversize|jabber|length_errors|len_errors)\.nic",
+        DriverSign.FAULT: r"mac_(local|remote)_faults\.nic",
+        DriverSign.PAUSED: r"link_xoff_rx\.nic",
+        DriverSign.PAUSES: r"link_xoff_tx\.nic",
+    },
+    "bnxt_en": {
+        DriverSign.CORRUPT: "rx_(fcs|align)_err_frames|rx_pcs_symbol_err",
+        DriverSign.NO_BUFFER: "rx_total_(discard_pkts|ring_discards|oom_discards|buf_errors)|rx_stat_discard",
+        DriverSign.TOO_LONG: "rx_(ovrsz|mtu_err|jbr)_frames",
+        DriverSign.LINK: "link_down_events",
+        DriverSign.PAUSED: "rx_(pause|pfc)_frames",
+        DriverSign.PAUSES: "tx_(pause|pfc)_frames",
+    },
+    "bnx2x": {
+        DriverSign.CORRUPT: "rx_(crc|align)_errors",
+        DriverSign.NO_BUFFER: "rx_discards|rx_skb_alloc_discard",
+        DriverSign.TOO_LONG: "rx_oversize_packets|rx_jabbers",
+        DriverSign.PAUSED: "rx_pause_frames|pfc_frames_received",
+        DriverSign.PAUSES: "tx_pause_frames|pfc_frames_sent",
+    },
+    "tg3": {
+        DriverSign.CORRUPT: "rx_(fcs|align)_errors",
+        DriverSign.NO_BUFFER: "rx_discards",
+        DriverSign.TOO_LONG: "rx_frame_too_long_errors|rx_jabbers",
+        DriverSign.PAUSED: "rx_xoff_pause_rcvd",
+        DriverSign.PAUSES: "tx_xoff_sent",
+    },
+    "be2net": {
+        DriverSign.CORRUPT: "rx_crc_errors|rx_alignment_symbol_errors",
+        DriverSign.NO_BUFFER: "rx_drops_no_(pbuf|erx_descr)|(rx_input|rxpp|pmem)_fifo_overflow_drop"
+        "|rxq[0-9]+: rx_drops_no_frags",
+        DriverSign.TOO_LONG: "rx_drops_mtu|rx_frame_too_long|jabber_events",
+        DriverSign.PAUSED: "rx_(priority_)?pause_frames",
+        DriverSign.PAUSES: "tx_(priority_)?pauseframes",
+    },
+    "enic": {DriverSign.CORRUPT: "rx_crc_errors", DriverSign.NO_BUFFER: "rx_no_bufs"},
+    "qede": {
+        DriverSign.CORRUPT: "rx_(crc|align)_errors",
+        DriverSign.NO_BUFFER: "no_buff_discards|brb_(truncates|discards)",
+        DriverSign.TOO_LONG: "rx_oversize_packets|rx_jabbers",
+        DriverSign.PAUSED: "rx_pause_frames",
+        DriverSign.PAUSES: "tx_pause_frames",
+    },
+    "sfc": {
+        DriverSign.CORRUPT: "port_rx_bad",
+        DriverSign.NO_BUFFER: "port_rx_nodesc_drops|port_rx_overflow",
+        DriverSign.TOO_LONG: "port_rx_gtjumbo",
+        DriverSign.PAUSED: "port_rx_pause",
+        DriverSign.PAUSES: "port_tx_pause",
+    },
+    "vmxnet3": {DriverSign.NO_BUFFER: "pkts rx (OOB|out of buf)|rx buf alloc fail"},
+    "virtio_net": {DriverSign.NO_BUFFER: "rx_drops|rx_queue_[0-9]+_drops|rx[0-9]+_drops"},
+    "hv_netvsc": {DriverSign.NO_BUFFER: "rx_no_memory"},
+    "ena": {
+        DriverSign.NO_BUFFER: "rx_drops|queue_[0-9]+_rx_(page_alloc_fail|skb_alloc_fail)",
+        DriverSign.LIMITED: "(bw_in|bw_out|pps|conntrack)_allowance_exceeded",
+    },
+}
+"""Whole names of counters by driver, from the drivers' sources in Linux and their vendors' manuals. Those that repeat
+other counters, or count what is no loss (filtered multicast, retried transmissions), are left out."""
+
+
+def driver_signs(counters: DriverCounters) -> dict[DriverSign, dict[str, int]]:
+    """Return the counters of a NIC that mean something, by their meaning; empty for a driver that is not known."""
+    found: dict[DriverSign, dict[str, int]] = {}
+    for sign, pattern in _patterns(counters.driver).items():
+        if grew := {name: n for name, n in counters.counts.items() if pattern.fullmatch(name)}:
+            found[sign] = grew
+    return found
+
+
+def is_known(driver: str) -> bool:
+    """Return whether the meaning of the counters of a driver is known."""
+    return driver in _DRIVERS
+
+
+def meaning_of(driver: str, name: str) -> DriverSign | None:
+    """Return what a counter of a driver counts; None where it is not known."""
+    return next((sign for sign, pattern in _patterns(driver).items() if pattern.fullmatch(name)), None)
+
+
+@cache
+def _patterns(driver: str) -> dict[DriverSign, re.Pattern[str]]:
+    return {sign: re.compile(pattern) for sign, pattern in _DRIVERS.get(driver, {}).items()}

@@ -1,0 +1,53 @@
+"""What racwire asks the drivers of the private NICs by ethtool: the limits of each query, and their counters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from checks.sources.entries import Argument, Program, Read, RunsOn
+
+NICS = Argument("NIC", r"-|(?!\.\.?\Z)[A-Za-z0-9_][^\x00-\x20/\x7f\ud800-\udfff]{0,14}", is_many=True)
+"""The private NICs of a node and the members of their bonds; `-` where they are not known."""
+NO_NIC = "-"
+MOST_NICS = 8
+"""Most NICs of a node that ethtool is run for."""
+NIC_LIMIT_S = 1
+"""Seconds after which a query to a driver is ended."""
+LEAST_APART_S = 30
+"""Least seconds between two readings of a driver's counters: some drivers take locks or query their firmware."""
+NIC_MARK = "nic "
+NO_ETHTOOL = "no ethtool"
+DRIVER_MARK = "DRIVER="
+
+_LINES = (
+    "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|xoff|fault|link|"
+    "exceed|dma|memory|bad|illegal"
+)
+_MOST_LINES = 8000
+# A driver that does not answer one query in time would not answer the others.
+_DRIVER_COUNTERS = f"""\
+command -v ethtool >/dev/null || printf '{NO_ETHTOOL}\\n'
+for nic in "$@"; do printf '{NIC_MARK}%s\\n' "$nic"; \
+grep -h '^{DRIVER_MARK}' "/sys/class/net/$nic/device/uevent" 2>/dev/null; \
+timeout {NIC_LIMIT_S} ethtool -S "$nic" 2>/dev/null; \
+code=$?; if [ "$code" -eq 124 ]; then break; fi; done | \
+grep -i -m {_MOST_LINES} -E '^{NIC_MARK}|^{DRIVER_MARK}|{_LINES}'
+true"""
+DRIVER_COUNTERS = Program(
+    name="driver counters",
+    groups=("counters",),
+    where=RunsOn.NODES,
+    purpose="counters that the drivers of private NICs count in addition to the kernel: of errors, drops and pauses",
+    text=_DRIVER_COUNTERS,
+    reads=(Read("driver counters", f"private NICs, {MOST_NICS} at most", "ethtool -S NIC"),),
+    arguments=(NICS,),
+    example=("eth1",),
+    limit_s=15.0,
+)
+"""Runs at both ends of an interval of LEAST_APART_S or more."""
+
+
+def queried(nics: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that can be arguments of a program, as many as its time limit permits."""
+    return tuple(nic for nic in nics if re.fullmatch(NICS.pattern, nic))[:MOST_NICS]

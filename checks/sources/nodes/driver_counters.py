@@ -1,0 +1,91 @@
+"""Read the counters that the drivers of private NICs count in addition to the kernel, twice; only growth is a fact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from checks.model.facts import DriverCounters, Unknown
+from checks.model.journal import Journal
+from checks.sources.nic_drivers import DRIVER_COUNTERS, DRIVER_MARK, LEAST_APART_S, NIC_MARK, NO_ETHTOOL, queried
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import Shell, ShellError
+from checks.sources.nodes.system_difference import grown_by
+
+_COUNTER = re.compile(r"\s*(.*\S)\s*:\s*([0-9]{1,20})\s*", re.ASCII)
+
+DriverReading = Mapping[str, DriverCounters]
+"""The totals of each NIC that has counters, by its name."""
+
+
+async def ask_drivers(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> DriverReading | Unknown:
+    """Read the counters at one end of an interval; Unknown where the interval is too short for a second query.
+
+    Raises ShellError where the shell on the node cannot be opened.
+    """
+    if interval_s < LEAST_APART_S:
+        return Unknown(f"The interval is under {LEAST_APART_S} s, the least from one query of a driver to the next.")
+    limit_s = max(session.settings.ssh.read_timeout_s, DRIVER_COUNTERS.limit_s or 0)
+    return await read_driver_counters(await session.shell(node), session.journal, nics, limit_s)
+
+
+async def read_driver_counters(
+    shell: Shell, journal: Journal, nics: Sequence[str], timeout_s: float
+) -> DriverReading | Unknown:
+    """Read the counters of the drivers of these NICs; Unknown where the node has no ethtool, or does not answer."""
+    names = queried(nics)
+    if not names:
+        return Unknown("The private NICs of the node are not known.")
+    try:
+        with journal.entry(shell.node, DRIVER_COUNTERS.topics[0], DRIVER_COUNTERS.action_on(*names)) as entry:
+            entry.text = (await shell.run(DRIVER_COUNTERS, *names, timeout_s=timeout_s)).text
+            reading = parse_driver_counters(entry.text)
+            if isinstance(reading, Unknown):
+                entry.outcome = reading.reason
+            return reading
+    except ShellError as error:
+        return Unknown(str(error), error.right)
+
+
+def parse_driver_counters(text: str) -> DriverReading | Unknown:
+    """Parse the output of the program `driver counters`: the name of each NIC, then lines of `ethtool -S`.
+
+    A driver may print a name once for each queue (vmxnet3): these counts are added up.
+    """
+    names: list[str] = []
+    drivers: dict[str, str] = {}
+    counts: dict[str, dict[str, int]] = {}
+    for line in text.split("\n"):
+        if line.strip() == NO_ETHTOOL:
+            return Unknown("The node has no ethtool.")
+        if line.startswith(NIC_MARK):
+            names.append(line.removeprefix(NIC_MARK).strip())
+        elif not names:
+            continue
+        elif line.startswith(DRIVER_MARK):
+            drivers[names[-1]] = line.removeprefix(DRIVER_MARK).strip()
+        elif counter := _COUNTER.fullmatch(line):
+            own = counts.setdefault(names[-1], {})
+            own[counter[1]] = own.get(counter[1], 0) + int(counter[2])
+    return {nic: DriverCounters(nic, own, drivers.get(nic, "")) for nic, own in counts.items()}
+
+
+def driver_growth(
+    before: DriverReading | Unknown, after: DriverReading | Unknown
+) -> tuple[DriverCounters, ...] | Unknown:
+    """Return the growth of the drivers' counters that grew, for each NIC with counters at both readings."""
+    if isinstance(before, Unknown):
+        return before
+    if isinstance(after, Unknown):
+        return after
+    grown = (
+        replace(old, counts=_grown(old.counts, now.counts)) for nic, now in after.items() if (old := before.get(nic))
+    )
+    return tuple(grown) or Unknown("The drivers of the private NICs report no counters of errors.")
+
+
+def _grown(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    both = {name: grown_by(before[name], count) for name, count in after.items() if name in before}
+    return {name: grown for name, grown in both.items() if grown}

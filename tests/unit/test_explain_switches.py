@@ -1,0 +1,86 @@
+"""`racwire explain` of kinds of switch and hypervisor, and the options of `racwire change new` that name them."""
+
+from pathlib import Path
+
+import pytest
+
+from checks.model.exit_codes import ExitCode
+from tests.unit.test_vendors_file import ACME
+from tui.cli.main import main
+
+
+@pytest.fixture
+def racwire(capsys: pytest.CaptureFixture[str]):
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(list(words))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> str:
+    """A settings file whose own kinds are in a file next to it."""
+    (tmp_path / "kinds.toml").write_text(ACME, encoding="utf-8")
+    path = tmp_path / "settings.toml"
+    path.write_text(f'[change]\nswitch_kinds = "{tmp_path}/kinds.toml"\n', encoding="utf-8")
+    return str(path)
+
+
+def test_the_list_has_switches_and_hypervisors(racwire):
+    _, out, _ = racwire("explain", "switches")
+    assert "nexus-9000   " in out
+    assert "aos-cx " in out
+    switches, hypervisors = out.split("Hypervisors:")
+    assert "hyper-v" in hypervisors
+    assert "hyper-v" not in switches
+
+
+def test_the_page_of_a_switch_has_its_pair_and_its_source(racwire):
+    _, out, _ = racwire("explain", "nexus-9000")
+    text = " ".join(out.split())
+    assert "To look at it first: show interface PORT | include MTU On both switches of a pair (vPC)" in text
+    assert "before the change: show vpc consistency-parameters interface port-channel NUMBER" in text
+    assert "Pair of switches (vPC): it compares the MTU of its two switches, and suspends member ports" in text
+    assert "Source: Cisco 118994" in text
+    assert "whether it compares the MTU of its two switches is not known" in racwire("explain", "arista")[1].replace(
+        "\n", " "
+    )
+
+
+def test_the_page_of_a_hypervisor_has_uplinks_port_group_and_virtual_switch(racwire):
+    code, out, _ = racwire("explain", "kvm")
+    assert code == ExitCode.PASS
+    parts = [out.index(part) for part in ("Uplinks:", "Port group:", "Virtual switch:", "To keep it:", "To verify:")]
+    assert parts == sorted(parts)
+    assert "Interrupts running guests: unknown." in out
+
+
+def test_the_kinds_of_the_site_are_explained(racwire, settings: str):
+    assert "acme   " in racwire("explain", "switches", "--settings", settings)[1]
+    assert "  port PORT mtu 9300" in racwire("explain", "acme", "--settings", settings)[1]
+    assert racwire("explain", "acme")[0] == ExitCode.USAGE
+
+
+def test_a_mistake_in_the_file_of_the_site_is_one_sentence(racwire, settings: str, tmp_path: Path):
+    (tmp_path / "kinds.toml").write_text(ACME.replace("9300", "900"), encoding="utf-8")
+    sentence = f"{tmp_path}/kinds.toml: [switch.acme] 'mtu' must be a whole number >= 1500."
+    for words in (("explain", "acme"), ("change", "new", "--to", "9000")):
+        code, _, stderr = racwire(*words, "--settings", settings)
+        assert (code, stderr) == (ExitCode.USAGE, f"racwire: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--switch", "xyz"), "--switch: racwire does not know xyz; `racwire explain switches` lists acme, aci,"),
+        (("--hypervisor", "xyz"), "--hypervisor: racwire does not know xyz; `racwire explain switches` lists vmware,"),
+        (("--hypervisor", "none", "--host", "esx1"), "--hypervisor none has no host and no other kind"),
+        (("--host", " "), "--host has no name"),
+    ],
+)
+def test_what_is_stated_wrongly_is_refused_before_any_check(racwire, settings: str, words, sentence: str):
+    code, _, stderr = racwire("change", "new", "--settings", settings, *words)
+    assert code == ExitCode.USAGE
+    assert sentence in stderr
