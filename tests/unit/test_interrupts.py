@@ -28,9 +28,12 @@ PATIENCE_S = 20
 
 def racwire(*words, before=None, **env):
     """Start the command as a process of its own; `before` runs in it before Python does."""
+    return started([sys.executable, "-P", "-m", "tui", *words], env, before)
+
+
+def started(argv, env, before=None):
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "tui", *words],
-        text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=before,
+        argv, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=before,
         env={**os.environ, "PYTHONPATH": str(ROOT), **env},
     )  # fmt: skip
 
@@ -70,8 +73,21 @@ def read_line(stream):
     return line.decode()
 
 
+HANGING_DISK = """
+import os, sys
+from tui.cli.main import main
+
+def fsync(handle):
+    with open(sys.argv[1], "wb", buffering=0) as fifo:
+        fifo.write(bytes(1))
+
+os.fsync = fsync
+sys.exit(main(sys.argv[2:]))
+"""
+
+
 class Disk:
-    """A full FIFO, which blocks as a disk that does not answer."""
+    """A disk that does not answer: where a command flushes its file, it blocks in a full FIFO."""
 
     def __init__(self, path):
         os.mkfifo(path)
@@ -80,6 +96,10 @@ class Disk:
         with contextlib.suppress(BlockingIOError):
             while os.write(self._ends, bytes(4096)):
                 pass
+
+    def start(self, *words, **env):
+        """Start the command as a process of its own, on this disk."""
+        return started([sys.executable, "-P", "-c", HANGING_DISK, str(self.path), *words], env)
 
     def wait_until_opened(self, process):
         """Return when the process is about to write, or hangs in the write."""
@@ -145,7 +165,7 @@ def commands_that_write(file, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", ["check", "report", "save", "compare", "diff"])
 def test_the_second_signal_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
-    running = racwire(*commands_that_write(str(disk.path), tmp_path)[command])
+    running = disk.start(*commands_that_write(str(tmp_path / "out"), tmp_path)[command])
     disk.wait_until_opened(running)
     running.send_signal(number)
     while read_line(running.stderr) != INTERRUPTED_LINE:
@@ -155,9 +175,9 @@ def test_the_second_signal_ends_a_command_whose_disk_does_not_answer(command, nu
     running.communicate()
 
 
-def test_the_second_signal_ends_a_command_that_is_stuck_after_an_ended_run(hanging_peer, disk):
-    words = ["--peer", "rac9", "--format", "json", "--force", "-o", str(disk.path)]
-    running = racwire("check", *words, RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
+def test_the_second_signal_ends_a_command_that_is_stuck_after_an_ended_run(hanging_peer, disk, tmp_path):
+    words = ["--peer", "rac9", "--format", "json", "-o", str(tmp_path / "out")]
+    running = disk.start("check", *words, RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
     wait_until_queried(hanging_peer)
     running.send_signal(signal.SIGINT)
     assert read_line(running.stderr) == INTERRUPTED_LINE
