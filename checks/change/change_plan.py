@@ -70,8 +70,15 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The statement that a person must attest, since racwire cannot verify it; empty if there is none."""
     attest_for: tuple[str, ...] = ()
     """The hosts for each of which the statement must be attested; empty if it is attested once."""
+    attest_asks: str = ""
+    """What the note of the attestation must name: `who confirmed it, and when`; empty if the note is free."""
     if_rolled_back: str = ""
     """The effect of a rollback from this step: one or two sentences."""
+
+    @property
+    def to_attest(self) -> str:
+        """The statement, with what its note must name: `The ports are at 9216. Note who confirmed it, and when.`"""
+        return f"{self.attest} Note {self.attest_asks}." if self.attest_asks else self.attest
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -160,6 +167,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether bonds end in a pair of switches that compares MTUs, as stated: `yes`, `no`; empty if not stated."""
     guests: dict[str, str] = msgspec.field(default_factory=dict)
     """The nodes that are guests, with their kind of hypervisor: `vmware`; empty where the kind is not known."""
+    reason: str = ""
+    """The typed reason for the change, such as the number of its ticket: `CHG42`; empty if none was typed."""
     remarks: tuple[str, ...] = ()
     """Sentences about the target on this cluster: fragments of a block before and after, HAIP, limits."""
     accepted: tuple[Accepted, ...] = ()

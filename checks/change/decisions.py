@@ -15,8 +15,9 @@ def attest(change: Change, step_id: str, by: str, note: str = "", host: str = ""
     """Return the attestation of the current step, signed by `by`, for a fact that racwire cannot verify.
 
     `host` names the host, for a step that is attested for each host. Raises ChangeError if the step has nothing to
-    attest or is not current, if `by` is empty, if the host is missing, not known or attested already, or if it is the
-    last step and its gate has not passed: a signature needs a last verification.
+    attest or is not current, if `by` is empty, if the host is missing, not known or attested already, if the note is
+    missing that the step asks for, or if it is the last step and its gate has not passed: a signature needs a last
+    verification.
     """
     step = _current(change, step_id)
     if not step.attest:
@@ -24,7 +25,10 @@ def attest(change: Change, step_id: str, by: str, note: str = "", host: str = ""
     if step is change.plan.steps[-1] and step.gates and not change.is_proved(step):
         raise ChangeError(f"Step {step.id} can be attested only after its gate has passed: `racwire change verify`.")
     _host(change, step, host)
-    return Attested(step.id, _name(by, "attests"), note.strip(), host)
+    name = _name(by, "attests")
+    if step.attest_asks and not note.strip():
+        raise ChangeError(f"The attestation of {step.id} needs a note (--note TEXT): {step.attest_asks}.")
+    return Attested(step.id, name, note.strip(), host)
 
 
 def override(change: Change, step_id: str, by: str, reason: str) -> Overridden:

@@ -57,12 +57,14 @@ async def open_change(
     accepted: tuple[Accepted, ...] = (),
     stated: StatedNetwork | None = None,
     password: Secret | None = None,
+    reason: str = "",
 ) -> AsyncGenerator[Event | OpeningResult, None]:
     """Run all checks, plan the change (to the default target if `target` is None), and create its journal.
 
     Yields the engine's events, then `OpeningResult`. Raises PlanError with the obstacles, ChangeError if another change
     of this cluster is open on this node or on a peer, or if the file of switch kinds has a mistake, and
     ChangeJournalError if the journal cannot be read or written.
+    `reason` is the typed reason for the change, such as the number of its ticket.
     Only the journal is written, as the last action. If this node belongs to an open change, no check is run.
     """
     directory = directory_of(settings)
@@ -83,7 +85,7 @@ async def open_change(
                 report = event.report
             yield event
     if report is not None:
-        start = partial(_start, report, settings, directory, target, accepted, outside, password)
+        start = partial(_start, report, settings, directory, target, accepted, outside, password, reason)
         yield OpeningResult(await run_to_completion(start))
 
 
@@ -102,6 +104,7 @@ def _start(
     accepted: tuple[Accepted, ...],
     stated: StatedNetwork,
     password: Secret | None,
+    reason: str,
 ) -> ChangeSession:
     cluster = report.cluster
     _refuse_second(cluster, directory)
@@ -119,6 +122,7 @@ def _start(
         directory=directory,
         accepted=accepted,
         stated=stated,
+        reason=reason,
     )
     journal = ChangeJournal.open_new(directory, plan, look_of(cluster, plan), who=who, version=racwire_version())
     return ChangeSession(journal, settings, password, cluster.local_node)

@@ -105,12 +105,13 @@ def make_plan(
     directory: Path,
     accepted: tuple[Accepted, ...] = (),
     stated: StatedNetwork,
+    reason: str = "",
 ) -> Plan:
     """Return the plan that sets the private networks of this cluster to `target`. Raises PlanError with the obstacles.
 
     `accepted` are the obstacles that the operator accepted with a reason, by code. `stated` is what the operator
     states about the network; without kinds of switch, those of the settings hold. The recordings before and after will
-    be in `directory`.
+    be in `directory`. `reason` is the typed reason for the change.
     """
     cluster = report.cluster
     stated = stated.with_switches(stated.switches or settings.change.switches)
@@ -139,6 +140,7 @@ def make_plan(
         switches=draft.switches,
         switch_pair=stated.pair,
         guests=draft.guests,
+        reason=reason,
         remarks=(
             *outside.remarks(draft),
             *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),

@@ -24,6 +24,8 @@ _ENOUGH_S = 6
 """Seconds that a recording must have to be compared second by second."""
 _RECORDINGS = 2
 """Maximum of repetitions of an inconclusive recording: the machine may be busy."""
+_NOTE = "Carl Poe of the network team, 02:10; filed with CHG42"
+"""The note of each attestation: some steps ask for names, times and places."""
 _HARM = "drop|error|reassembly|lost"
 """Words for effects that other work on the machine does not cause."""
 _CHANGE = """
@@ -98,7 +100,7 @@ class Rehearsal:
 
     def begin(self, target: int = 9000) -> None:
         """Open the change."""
-        result = self.change("new", "--to", str(target))
+        result = self.change("new", "--to", str(target), "--reason", "CHG42")
         assert result.code == 0, result.out + result.err
 
     def forget_change(self) -> None:
@@ -169,7 +171,7 @@ class Rehearsal:
     def attest(self, step: dict[str, Any]) -> None:
         """Attest the current step if it needs an attestation."""
         if "an attestation" in step["waits_for"] and self.current == step["id"]:
-            result = self.change("attest", "--by", "Ann Lee of the DBAs")
+            result = self.change("attest", "--by", "Ann Lee of the DBAs", "--note", _NOTE)
             assert result.code == 0, result.err
 
     def walk(self, until_step: str = "", *, look_first: bool = False) -> None:

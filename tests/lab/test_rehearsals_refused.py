@@ -84,5 +84,5 @@ def test_only_one_change_is_open_at_a_time_even_without_a_shared_directory(rehea
     journal = rehearsal.change(*own, "status", "--format", "json").document["journal"]
     copied = run(rehearsal.lab, "rac1", "cat", journal).stdout
     rehearsal.inside("rac2", ["mkdir -p /var/tmp/changes", f"printf %s {shlex.quote(copied)} > {journal}"])
-    assert rehearsal.change(*own, "attest", "--by", "Ann Lee", node="rac2").code == 0
+    assert rehearsal.change(*own, "attest", "--by", "Ann Lee", "--note", "all, 02:00 to 04:00", node="rac2").code == 0
     assert rehearsal.change(*own, "status", "--format", "json", node="rac2").document["current"] == "baseline"

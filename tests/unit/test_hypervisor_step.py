@@ -30,6 +30,7 @@ VMWARE = HostSetup(is_virtual=True, product="VMware, Inc. VMware Virtual Platfor
 NEITHER = HostSetup(is_virtual=False, product="Dell Inc. PowerEdge R750")
 UNKNOWN = HostSetup(is_virtual=True)
 BY = "Ann Lee"
+NOTE = "seen by Bob at 02:10"
 
 
 def guests(*hosts: HostSetup | Unknown, **more: object) -> Cluster:
@@ -156,7 +157,7 @@ def test_the_operators_of_the_hypervisor_agree_to_the_window():
 # --- the attestation for each host ------------------------------------------------------------------------------------
 
 
-def attested(now: Change, *hosts: str, note: str = "") -> Change:
+def attested(now: Change, *hosts: str, note: str = NOTE) -> Change:
     for host in hosts:
         event = decisions.attest(now, "hypervisor", BY, note, host)
         number = len(now.lines) + 1
@@ -180,7 +181,7 @@ def test_the_step_is_done_when_every_host_is_attested():
     assert (one.current, one.mark(step).unattested(step)) == (step, ("esx2",))
     both = attested(one, "esx2")
     assert both.current is not step
-    assert both.mark(step).attested_for["esx1"].event == Attested("hypervisor", BY, "", "esx1")
+    assert both.mark(step).attested_for["esx1"].event == Attested("hypervisor", BY, NOTE, "esx1")
 
 
 def test_without_stated_hosts_the_hosts_of_each_guest_are_attested():
@@ -198,7 +199,7 @@ def test_without_stated_hosts_the_hosts_of_each_guest_are_attested():
 def test_an_attestation_names_a_host_that_waits_for_it(before: tuple[str, ...], host: str, why: str):
     now = attested(stated_hosts(), *before)
     with pytest.raises(ChangeError) as raised:
-        decisions.attest(now, "hypervisor", BY, "", host)
+        decisions.attest(now, "hypervisor", BY, NOTE, host)
     assert why in str(raised.value)
 
 
@@ -255,15 +256,15 @@ def test_the_command_attests_several_hosts_and_names_those_that_are_left(
     assert "attest --by NAME --host HOST" in racwire("next")[2]
     code, _, stderr = racwire("attest", "--by", BY, "--host", "caf\udce9")
     assert (code, "is not attested for 'caf\ufffd'" in stderr) == (ExitCode.USAGE, True)
-    code, _, stderr = racwire("attest", "--by", BY, "--host", "esx1", "--host", "esx9")
+    code, _, stderr = racwire("attest", "--by", BY, "--note", NOTE, "--host", "esx1", "--host", "esx9")
     assert (code, "is not attested for 'esx9'" in stderr) == (ExitCode.USAGE, True)
-    code, _, stderr = racwire("attest", "--by", BY, "--host", "esx1")
+    code, _, stderr = racwire("attest", "--by", BY, "--note", NOTE, "--host", "esx1")
     assert (code, "attested for esx1 by Ann Lee" in stderr) == (ExitCode.PASS, True)
     assert "--host HOST" in stderr.splitlines()[-1]
     assert stderr.splitlines()[-1].endswith("for esx2.")
     assert json.loads(racwire("status", "--format", "json")[1])["steps"][0]["unattested"] == ["esx2"]
     assert json.loads(racwire("next", "--format", "json")[1])["steps"][0]["attest_for"] == ["esx1", "esx2"]
-    racwire("attest", "--by", BY, "--host", "esx2")
+    racwire("attest", "--by", BY, "--note", NOTE, "--host", "esx2")
     assert json.loads(racwire("status", "--format", "json")[1])["current"] == "sign-off"
 
 

@@ -41,7 +41,7 @@ def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Ite
         yield []
     yield from paragraph("Expected", step.expected, width)
     yield from paragraph("Proved by", ", ".join(dict.fromkeys(gate.check for gate in step.gates)), width)
-    yield from paragraph("Attest", step.attest, width)
+    yield from paragraph("Attest", step.to_attest, width)
     if step.attest_for:
         yield from paragraph("For each", ", ".join(step.attest_for), width)
     yield from paragraph("Going back", step.if_rolled_back, width)

@@ -13,6 +13,8 @@ from checks.model.wording import listed
 
 SAFE_ORDER = "MOS 283684.1 and 2103317.1"
 """The notes that require Clusterware to be stopped on all nodes for a change of the private network."""
+CONFIRMED = "who confirmed it, and when"
+"""What the note on a statement about a device must name that racwire cannot read."""
 
 
 @dataclass(frozen=True)

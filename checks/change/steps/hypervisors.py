@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.change.change_plan import Commands, Step
-from checks.change.steps.draft import Draft, briefly
+from checks.change.steps.draft import CONFIRMED, Draft, briefly
 from checks.change.vendors import HOST_QUESTIONS
 
 _RUNNING = "Clusterware still runs on the guests: change one host after the other."
@@ -31,7 +31,8 @@ def hypervisor(draft: Draft) -> Step:
         expected="On every host, uplinks, port group and virtual switch of each private network show the larger MTU, "
         "also after a reboot of the host.",
         attest="On this host, the uplinks, the port group and the virtual switch of every private network carry the "
-        "larger MTU. Note who confirmed it, and when.",
+        "larger MTU.",
+        attest_asks=CONFIRMED,
         attest_for=draft.hosts or tuple(f"hosts of {guest}" for guest in guests),
         if_rolled_back="The hosts may stay as they are: a larger MTU on a virtual switch does no harm.",
     )

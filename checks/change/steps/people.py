@@ -23,6 +23,7 @@ def agree(draft: Draft) -> Step:
         expected="Every person who can veto the change has agreed to it.",
         attest=f"The DBAs, the application owners and {network} agreed to the window with its full outage. The "
         "operators of Data Guard and GoldenGate are prepared.",
+        attest_asks="who agreed, and the time of the window",
         if_rolled_back="Nothing has been changed: abandon the change.",
     )
 
@@ -70,5 +71,6 @@ def sign_off(draft: Draft) -> Step:
         attest="The report was read and filed. The applications work."
         if not back
         else "The cluster is as it was before the change. The report was read and filed.",
+        attest_asks="where the report is filed",
         if_rolled_back="All nodes are stopped again, get the old MTU back, and are started: another full outage.",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.change.change_plan import Commands, Gate, Step
 from checks.change.mtu_limits import frame_bytes, not_yet_jumbo, port_name
-from checks.change.steps.draft import Draft
+from checks.change.steps.draft import CONFIRMED, Draft
 from checks.change.vendors import PORT, QUESTIONS, SwitchKind, commands_of, showing
 
 _RUNNING = (
@@ -44,8 +44,8 @@ def switch(draft: Draft) -> Step:
         expected="Every port, on both switches of a pair and between the switches, shows the larger MTU. The "
         "configuration is saved.",
         gates=(Gate("switch-frames"),) if _announced(draft) else (),
-        attest="The network team has raised every port on the private networks and the links between the switches. "
-        "Note who confirmed it, and when.",
+        attest="The network team has raised every port on the private networks and the links between the switches.",
+        attest_asks=CONFIRMED,
         if_rolled_back="The switches may stay as they are: a larger MTU on a switch does no harm.",
     )
 
@@ -61,7 +61,8 @@ def _fabric(draft: Draft) -> Step:
         "sets. Connected mode needs no change on the switches.",
         commands=(Commands("On the node that runs the subnet manager:", ("grep -n mtu /etc/opensm/partitions.conf",)),),
         expected="The partition of the private networks carries the larger packets.",
-        attest="The operators of the fabric have confirmed the partition's MTU. Note who confirmed it, and when.",
+        attest="The operators of the fabric have confirmed the partition's MTU.",
+        attest_asks=CONFIRMED,
         if_rolled_back="The fabric may stay as it is.",
     )
 

@@ -66,6 +66,8 @@ exit codes: 0 done, or the gate passed; 2 the gate did not pass, or an obstacle
 prevents the change; 3 could not tell; 64 usage, or not possible at this step;
 130 interrupted, nothing written. Options: racwire change COMMAND --help"""
 
+_REASON = "why the change is made, such as its ticket; with --despite, why the obstacle is accepted; in the report"
+
 
 def add_options(change: argparse.ArgumentParser) -> None:
     """Add the options of the console and the commands below `racwire change`."""
@@ -104,6 +106,7 @@ class _Commands:
             "check the cluster and write the plan of a change",
             """\
 racwire change new --to 9000
+racwire change new --to 9000 --reason CHG42
 racwire change new --to 9000 --switch nexus-9000 --switch-pair no
 racwire change new --to 9000 --hypervisor vmware --host esx1 --host esx2
 racwire change new --connect rac-scan:1521/prod --user racwire""",
@@ -149,7 +152,7 @@ racwire change new --connect rac-scan:1521/prod --user racwire""",
             metavar="CODE",
             help="accept the obstacle with this code, where that is possible (repeatable; needs --reason)",
         )
-        plan.add_argument("--reason", default="", metavar="TEXT", help="why it is accepted; printed in the report")
+        plan.add_argument("--reason", default="", metavar="TEXT", help=_REASON)
         _add_check_options(new)
 
         self._add_printing("status", "show the steps of the change and the next action", "racwire change status")

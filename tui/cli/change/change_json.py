@@ -82,6 +82,7 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "expected": step.expected,
                 "gates": list(dict.fromkeys(gate.check for gate in step.gates)),
                 "attest": step.attest,
+                "attest_asks": step.attest_asks,
                 "attest_for": list(step.attest_for),
                 "if_rolled_back": step.if_rolled_back,
             }

@@ -97,7 +97,7 @@ class Hints:
             return f"next: every step is done; {self.command('attest --by NAME')} signs the change off."
         waits = waits_for(change, step)
         if change.mark(step).verified is not None and "its gate" not in waits:
-            return f"next: {self.command(_attest(change, step))}: {step.attest}"
+            return f"next: {self.command(_attest(change, step))}: {step.to_attest}"
         if change.mark(step).verified is not None:
             return (
                 f"next: fix what the gate names, then {self.command('verify')}; {self.command('next')} shows the step."
@@ -111,4 +111,5 @@ class Hints:
 
 def _attest(change: Change, step: Step) -> str:
     """The arguments that attest the step; one host at a time, or several by repeating --host."""
-    return f"attest --by NAME{' --host HOST' if change.mark(step).unattested(step) else ''}"
+    host = " --host HOST" if change.mark(step).unattested(step) else ""
+    return f"attest --by NAME{host}{' --note TEXT' if step.attest_asks else ''}"

@@ -37,6 +37,7 @@ def new(context: ChangeContext) -> int:
         accepted=_accepted(args),
         stated=stated,
         password=password_for(settings.database, found),
+        reason=args.reason.strip(),
     )
     try:
         session = open_new_change(opening, quiet=args.quiet).session
@@ -78,11 +79,9 @@ def _stated(args: argparse.Namespace, settings: Settings) -> StatedNetwork:
 
 
 def _accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:
-    """The obstacles that --despite accepts. Raises UsageError where --despite or --reason is missing."""
+    """The obstacles that --despite accepts, for the typed reason. Raises UsageError where the reason is missing."""
     if args.despite and not args.reason.strip():
         raise UsageError("--despite needs a reason for the report: add --reason TEXT.")
-    if args.reason and not args.despite:
-        raise UsageError("--reason needs an obstacle: add --despite CODE.")
     return tuple(Accepted(code.upper(), "", args.reason.strip()) for code in args.despite)
 
 

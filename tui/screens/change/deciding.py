@@ -98,7 +98,7 @@ class Deciding(ChangeView):
             await self._sign_off(change)
             return
         host = change.mark(step).next_host(step)
-        if self._fits(lambda: decisions.attest(change, step.id, "name", host=host)):
+        if self._fits(lambda: decisions.attest(change, step.id, "name", "note", host)):
             await self._decide(Decision.ATTEST, questions.ask_attest(change, step), host)
 
     async def action_override(self) -> None:
@@ -160,7 +160,7 @@ def _signed_off(change: Change) -> None:
     if step is None:
         decisions.close(change, "name")
     elif not change.mark(step).attests(step):
-        decisions.attest(change, step.id, "name")
+        decisions.attest(change, step.id, "name", "note")
     else:
         raise ChangeError(
             f"Check the gate first (`racwire change verify`): step {step.id} is done once its gate has passed."

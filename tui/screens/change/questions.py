@@ -82,14 +82,14 @@ def ask_attest(change: Change, step: Step) -> ChangeQuestion:
             [], "You attest, with your name, what racwire cannot see. The journal and the report keep it:", width
         )
         yield []
-        yield from hanging([("  ", "")], step.attest, width, "title")
+        yield from hanging([("  ", "")], step.to_attest, width, "title")
         if len(hosts) > 1:
             yield []
             yield from hanging([], f"The same is still to be attested for {listed(hosts[1:])}.", width)
 
     hosts = change.mark(step).unattested(step)
     where = f" for {sanitize_line(hosts[0])}" if hosts else ""
-    fields = (_name(), Field("Note", hint="optional"))
+    fields = (_name(), _note_of(step))
     return ChangeQuestion(f"Attest step {number}, {sanitize_line(step.title)}{where}", page, fields, "attest")
 
 
@@ -101,11 +101,11 @@ def ask_sign_off(change: Change) -> ChangeQuestion:
         yield from hanging([], step.what, width)
         if step.attest:
             yield []
-            yield from hanging([("  ", "")], step.attest, width, "title")
+            yield from hanging([("  ", "")], step.to_attest, width, "title")
         yield []
         yield from hanging([], "After this the change is over; `racwire change report` writes its report.", width)
 
-    fields = (_name(), Field("Note", hint="optional"))
+    fields = (_name(), _note_of(step))
     return ChangeQuestion(f"Sign off {sanitize_line(change.opened.id)}", page, fields, "sign off")
 
 
@@ -184,6 +184,13 @@ def ask_accept(obstacle: Obstacle) -> ChangeQuestion:
 
 def _name() -> Field:
     return Field("Name", login(), "your name", _empty("Type your name."))
+
+
+def _note_of(step: Step) -> Field:
+    asked = step.attest_asks
+    if not asked:
+        return Field("Note", hint="optional")
+    return Field("Note", hint=asked, wrong=_empty(f"Type {asked}."))
 
 
 def _reason() -> Field:

@@ -130,7 +130,7 @@ def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
     """Yield attestations, overrides and notes of the step, and what is still to attest."""
     mark = change.mark(step)
     if step.attest:
-        yield from _part("Attest", step.attest, width)
+        yield from _part("Attest", step.to_attest, width)
         attested = mark.attests(step)
         for line in mark.attested_for.values() or filter(None, (mark.attested,)):
             yield from _paragraph(" ", _attested(line), width, "pass")
