@@ -28,7 +28,9 @@ from checks.change.change_plan import Accepted, Plan, Step
 from checks.change.change_text import headline, sentence_of
 from checks.change.journal_names import store_commands
 from checks.change.journal_remarks import journal_remarks
+from checks.change.outages import ReportedOutage, outages_of
 from checks.change.packets import USUAL_BLOCK
+from checks.change.remarks import is_practice
 from checks.change.state import Change, StepRecord, StepStatus
 from checks.model.facts import BeforeAfter, Unknown
 from checks.model.packet_sizes import fragments_of
@@ -102,11 +104,14 @@ class ReportedStep(msgspec.Struct, frozen=True, kw_only=True):
     looks: int
     """The number of verifications of its gates."""
     verified_at: str
+    verified_by: str = ""
+    """The login and node of the last verification."""
     passed: bool
     results: tuple[GateResult, ...]
     attested: Said | None
     attestation: str
     """The statement that was attested."""
+    overridden: Said | None = None
     attested_for: tuple[Said, ...] = ()
     """The attestations of a step that is attested for each host."""
 
@@ -151,8 +156,11 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     """`signed off`, `rolled back`, `abandoned`, or `still open`."""
     closed_at: str
     closed_by: str
+    made_for: str = ""
+    """The reason that was typed when the change was opened, such as the number of its ticket; else empty."""
     reason: str
     """The reason why the change was abandoned or rolled back; else empty."""
+    outages: tuple[ReportedOutage, ...] = ()
     versions: tuple[str, ...]
     """The versions of racwire that wrote the journal."""
     remarks: tuple[str, ...]
@@ -193,9 +201,11 @@ def report_of(change: Change, file: ReportedFile | None = None) -> ChangeReport:
         outcome=change.outcome or "still open",
         closed_at=last.at if closed else "",
         closed_by=closed.by if closed else "",
+        made_for=plan.reason,
+        outages=outages_of(change),
         reason=(closed.reason if closed else "") or (went_back.reason if went_back else ""),
         versions=tuple(dict.fromkeys(line.racwire for line in change.lines)),
-        remarks=plan.remarks,
+        remarks=tuple(remark for remark in plan.remarks if not is_practice(remark)),
         layers=tuple(_layers(change)),
         blocks=tuple(_blocks(change)),
         figures=_figures(change),
@@ -330,10 +340,12 @@ def _step(
         standing=standing,
         looks=sum(isinstance(line.event, Verified) and line.event.step == step.id for line in lines),
         verified_at=mark.verified.at if mark.verified else "",
+        verified_by=mark.verified.who if mark.verified else "",
         passed=mark.passed,
         results=mark.results,
         attested=_attested(mark.attested) if mark.attested else None,
         attestation=step.attest,
+        overridden=_overridden(mark.overridden) if mark.overridden else None,
         attested_for=tuple(map(_attested, mark.attested_for.values())),
     )
 
@@ -343,6 +355,13 @@ def _attested(line: JournalLine) -> Said:
         case Attested(step=step, by=by, note=note, host=host):
             return Said(step=step, at=line.at, who=line.who, by=by, text=note, host=host)
     raise TypeError(f"{type(line.event).__name__} is no attestation")
+
+
+def _overridden(line: JournalLine) -> Said:
+    match line.event:
+        case Overridden(step=step, by=by, reason=reason):
+            return Said(step=step, at=line.at, who=line.who, by=by, text=reason)
+    raise TypeError(f"{type(line.event).__name__} is no override")
 
 
 def _overrides(change: Change) -> Iterator[ReportedOverride]:
@@ -357,8 +376,8 @@ def _overrides(change: Change) -> Iterator[ReportedOverride]:
                 newest = line
             case Reopened() | RolledBack():
                 newest = None
-            case Overridden(step=step, by=by, reason=reason, not_held=not_held, verified_at=at):
-                said = Said(step=step, at=line.at, who=line.who, by=by, text=reason)
+            case Overridden(step=step, not_held=not_held, verified_at=at):
+                said = _overridden(line)
                 if not at and newest is not None and isinstance(newest.event, Verified) and newest.event.step == step:
                     at, not_held = newest.at, tuple(r for r in newest.event.results if not r.holds)
                 yield ReportedOverride(said=said, not_held=not_held, verified_at=at)

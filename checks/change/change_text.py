@@ -57,6 +57,22 @@ def gate_word(results: Iterable[GateResult], passed: bool) -> str:
     return "could not tell" if unknown else "not passed"
 
 
+def by_check(results: Iterable[GateResult]) -> dict[str, list[GateResult]]:
+    """Return the results by check."""
+    found: dict[str, list[GateResult]] = {}
+    for result in results:
+        found.setdefault(result.check, []).append(result)
+    return found
+
+
+def texts_by_check(results: Iterable[GateResult]) -> dict[str, list[str]]:
+    """Return the short results by check, each once: `rac1 9000 kept`."""
+    return {
+        check: list(dict.fromkeys(" ".join(part for part in (r.node, r.text) if part) for r in found))
+        for check, found in by_check(results).items()
+    }
+
+
 def sentence_of(event: AnyEvent) -> str:
     """Return one event of the journal as a sentence."""
     match event:

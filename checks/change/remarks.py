@@ -17,6 +17,7 @@ from checks.model.wording import counted, few
 
 _MOST = 12
 """The number of findings that are listed; the report of the checks has all."""
+_PRACTICE = "This is the practice cluster"
 _NOT_IN_THE_REGISTRY = (
     "Neither the OCR nor the GPnP profile contains the MTU, so oifcfg needs no change: its output must be the same "
     "before and after."
@@ -63,10 +64,15 @@ def remarks_back(
     return tuple(dict.fromkeys(found))
 
 
+def is_practice(remark: str) -> bool:
+    """Return whether a remark is a hint on how to use the practice cluster, which no report needs."""
+    return remark.startswith(_PRACTICE)
+
+
 def _practice(switches: Sequence[str]) -> Iterator[str]:
     if PRACTICE in switches:
         yield (
-            "This is the practice cluster: `racwire lab shell rac1` opens a root shell on rac1. Type the commands "
+            f"{_PRACTICE}: `racwire lab shell rac1` opens a root shell on rac1. Type the commands "
             "under 'On the practice switch' outside that shell."
         )
 

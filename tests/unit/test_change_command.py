@@ -83,7 +83,7 @@ def test_help_explains_the_whole_procedure_on_two_screens_of_a_small_terminal(ca
                 Attested("sign-off", "Ann"),
                 Closed("signed off", "Ann"),
             ),
-            "next: `racwire change report -o change.md --directory {}` writes the report of the change.",
+            "next: `racwire change report -o change.html --directory {}` writes the report of the change.",
         ),
     ],
     ids=["opened", "two steps done", "a failed gate", "closed"],

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli.document import Handout, chosen_output
@@ -18,7 +16,7 @@ from tui.cli.options import (
     add_record_option,
     add_selection_options,
 )
-from tui.cli.report_formats import FORMATS, Format, format_of
+from tui.cli.report_formats import FORMATS, Format, chosen_format, refuse_terminal
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
@@ -69,28 +67,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.model.report import exit_code
     from tui.cli.load_or_run import load_or_run, record_seconds
 
-    form = _format(args)
+    form = chosen_format(args)
     output = chosen_output(args)
     record_s = _record_s(args, form, record_seconds(args))
-    if form.name == _WITH_TRAFFIC and output is None and sys.stdout.isatty():
-        raise UsageError("HTML cannot be printed on a terminal; add -o report.html, or redirect stdout to a file.")
+    refuse_terminal(form, output)
     if form.name == _WITH_TRAFFIC:
         import_module("checks.report.html.html_page")  # report a missing library before the checks run
     with load_or_run(args, settings, record_s=record_s) as found:
         code = _handout(form, found.evidence).deliver(output, exit_code(found.evidence.report))
     return exit_past_hung_threads(code)
-
-
-def _format(args: argparse.Namespace) -> Format:
-    if args.format is not None:
-        return FORMATS[args.format]
-    if args.output is None:
-        return FORMATS["text"]
-    form = format_of(args.output)
-    if form is None and Path(args.output).suffix and not Path(args.output).exists():
-        endings = ", ".join(each.ending for each in FORMATS.values())
-        raise UsageError(f"{args.output} ends like no format ({endings}); name the format with --format.")
-    return form or FORMATS["text"]
 
 
 def _record_s(args: argparse.Namespace, form: Format, record_s: float) -> float | None:

@@ -5,12 +5,18 @@ The command line imports this module at every start, so the writer of a format i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import argparse
+import sys
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tui.cli.errors import UsageError
 
 if TYPE_CHECKING:
     from checks.report.report_evidence import Evidence
+    from checks.whole_files import OutputFile
 
 
 @dataclass(frozen=True)
@@ -76,8 +82,34 @@ FORMATS = {
     )
 }
 """Formats by name, in the order of the help and of the console."""
+OF_A_CHANGE = ("text", "markdown", "html", "json")
+"""The names of the formats that the report of a change has, too."""
 
 
 def format_of(file: str) -> Format | None:
     """The format with the ending of this file name; None where no format has it."""
     return next((form for form in FORMATS.values() if file.endswith(form.ending)), None)
+
+
+def chosen_format(args: argparse.Namespace, names: Collection[str] = FORMATS) -> Format:
+    """The format of --format, else of the name of the file of -o, else text; one of these names.
+
+    Raises UsageError where a new file has the ending of no such format.
+    """
+    if args.format is not None:
+        return FORMATS[args.format]
+    if args.output is None:
+        return FORMATS["text"]
+    form = format_of(args.output)
+    if form is not None and form.name in names:
+        return form
+    if Path(args.output).suffix and not Path(args.output).exists():
+        endings = ", ".join(FORMATS[name].ending for name in names)
+        raise UsageError(f"{args.output} ends like no format ({endings}); name the format with --format.")
+    return FORMATS["text"]
+
+
+def refuse_terminal(form: Format, output: OutputFile | None) -> None:
+    """Raise UsageError where HTML would be printed on a terminal."""
+    if form.name == "html" and output is None and sys.stdout.isatty():
+        raise UsageError("HTML cannot be printed on a terminal; add -o report.html, or redirect stdout to a file.")

@@ -58,19 +58,3 @@ def step_by_step(steps: Iterable[str], indent: int, width: int, *, numbered: boo
 def sign_of(result: GateResult) -> Span:
     """Return the sign of a result: whether it allows the next step."""
     return GATE_SIGNS[result.status], role_of(result.status)
-
-
-def by_check(results: Iterable[GateResult]) -> dict[str, list[GateResult]]:
-    """Return the results by check."""
-    found: dict[str, list[GateResult]] = {}
-    for result in results:
-        found.setdefault(result.check, []).append(result)
-    return found
-
-
-def texts_by_check(results: Iterable[GateResult]) -> dict[str, list[str]]:
-    """Return the short results by check, each once: `rac1 9000 kept`."""
-    return {
-        check: list(dict.fromkeys(" ".join(part for part in (r.node, r.text) if part) for r in found))
-        for check, found in by_check(results).items()
-    }

@@ -38,7 +38,7 @@ def to_html(evidence: Evidence) -> bytes:
     outputs = OutputPlacer(report)
     problems, waived_problems = problem_sections(report, outputs)
     causes = cause_entries(report)
-    page = _template().render(
+    page = template_of("report.html.j2").render(
         report=report,
         title=f"{place(report)}: {headline(report)}",
         headline=headline(report),
@@ -67,8 +67,8 @@ def to_html(evidence: Evidence) -> bytes:
 
 
 @cache
-def _template() -> Template:
-    """Read and compile the template, once. An undefined name or None in the page is an error, never empty text."""
+def template_of(name: str) -> Template:
+    """Read and compile a template, once. An undefined name or None in the page is an error, never empty text."""
     environment = Environment(
         loader=PackageLoader("checks.report"),
         autoescape=True,
@@ -87,7 +87,7 @@ def _template() -> Template:
     }
     environment.tests["one_line"] = actions.is_one_line
     environment.globals["Status"] = Status
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)
 
 
 def _sanitized(value: Any) -> Any:

@@ -23,6 +23,7 @@ from tui.cli.options import (
     add_settings_option,
 )
 from tui.cli.options import add_options as declare
+from tui.cli.report_formats import OF_A_CHANGE
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ the steps of a change:
                                     an agreement or a switch; at last, sign off
   racwire change status             show the progress: also after a logout or a
                                     reboot, and from another node
-  racwire change report -o change.md    write who did what, and what racwire
-                                    measured before and after
+  racwire change report -o change.html  write the report for the change board:
+                                    to print, to sign; also .md, .txt, .json
 if something fails:
   racwire change rollback           show the rollback; --by NAME --reason TEXT
                                     starts it
@@ -235,13 +236,16 @@ racwire change abandon --by 'Ann Lee' --reason 'a rehearsal' --lab""",
         _add_by(abandon)
         _add_reason(abandon)
 
-        report = self._add_printing(
+        report = self._add(
             "report",
-            "write the report: who did what, and the figures before and after",
+            "write the report: the result, the outage, who did what, and the figures before and after",
             """\
 racwire change report
-racwire change report -o change.md""",
+racwire change report -o change.html
+racwire change report --format markdown""",
+            "0 written; 3 could not read or write; 64 usage",
         )
+        report.add_argument("--format", choices=OF_A_CHANGE, help="format (default: by the name of FILE, else text)")
         add_output_options(report)
         self._add_printing(
             "list",

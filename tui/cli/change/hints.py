@@ -92,7 +92,7 @@ class Hints:
         """The next action for the status of the change."""
         step = change.current
         if not change.is_open:
-            return f"next: {self.command('report -o change.md')} writes the report of the change."
+            return f"next: {self.command('report -o change.html')} writes the report of the change."
         if step is None:
             return f"next: every step is done; {self.command('attest --by NAME')} signs the change off."
         waits = waits_for(change, step)

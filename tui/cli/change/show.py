@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from checks.change.change_report import ReportedFile, report_of, to_json
+from checks.change.change_report import ChangeReport, ReportedFile, report_of, to_json
 from checks.change.journal_files import journals
 from checks.change.journal_remarks import journal_remarks
 from checks.change.state import Change
@@ -15,8 +15,9 @@ from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import list_lines, plan_lines, status_lines
-from tui.cli.document import chosen_output
+from tui.cli.document import Handout, chosen_output
 from tui.cli.errors import UsageError
+from tui.cli.report_formats import OF_A_CHANGE, Format, chosen_format, refuse_terminal
 from tui.cli.streams import print_message
 from tui.text.line import sanitize_line
 from tui.text.sanitize import for_encoding, sanitize_lines
@@ -107,13 +108,29 @@ def _write(text: str) -> None:
 
 def report(context: ChangeContext) -> int:
     """Write the report of the change. Return the exit code. Raises ChangeError, ChangeJournalError, UsageError."""
+    form = chosen_format(context.args, OF_A_CHANGE)
     journal = context.displayed()
     output = chosen_output(context.args)
     if output is not None and output.path.exists() and output.path.samefile(journal.path):
         raise UsageError(f"-o: {output} is the journal of the change; name another file.")
+    refuse_terminal(form, output)
     whole = report_of(journal.change, ReportedFile(journal.path, journal.seal, _peers(journal.change)))
-    document = context.document("report", lambda width: report_lines(whole, width), lambda: escaped(to_json(whole)))
-    return document.deliver(output, ExitCode.PASS)
+    return _handout(form, whole, context).deliver(output, ExitCode.PASS)
+
+
+def _handout(form: Format, whole: ChangeReport, context: ChangeContext) -> Handout:
+    match form.name:
+        case "html":
+            from checks.change.board_html import to_html
+
+            return Handout("report", lambda: to_html(whole), ending=form.ending)
+        case "markdown":
+            from checks.change.board_markdown import to_markdown
+
+            return Handout("report", lambda: to_markdown(whole), ending=form.ending)
+        case "json":
+            return Handout("report", lambda: escaped(to_json(whole)), ending=form.ending)
+    return context.document("report", lambda width: report_lines(whole, width))
 
 
 def _peers(change: Change) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from tui.screens.change.alarms import all_alarm_lines
 from tui.screens.change.command_keys import next_steps_with_keys
 from tui.text.evidence_lines import evidence_lines
 from tui.text.finding_lines import role_of
-from tui.text.gate_lines import by_check, sign_of, step_by_step
+from tui.text.gate_lines import sign_of, step_by_step
 from tui.text.line import Line, Span, hanging, sanitize_line, width_of
 
 INDENT = 3
