@@ -10,11 +10,11 @@ from checks.change.board_page import (
     DoneSteps,
     Facts,
     Figures,
-    Lines,
     Paragraph,
     Point,
     Points,
     Signatures,
+    ToCopy,
     page_of,
 )
 from checks.change.change_report import ChangeReport
@@ -48,14 +48,14 @@ def _written(block: Block) -> Iterator[str]:
             yield from (head, "| --- | ---: | ---: |", *rest)
         case Paragraph(text=text):
             yield inline(text)
-        case Lines(lines=lines):
+        case ToCopy(lines=lines):
             yield from fence("\n".join(lines))
         case DoneSteps(steps=steps):
             for step in steps:
                 yield from _step(step)
         case Signatures(roles=roles):
-            columns = ("", "Name", "Date and time", "Signature")
-            yield from table(Table(columns, tuple((role, "", "", "") for role in roles)), _CELL)
+            signed = tuple((role, "", "", "") for role in roles)
+            yield from table(Table(("", "Name", "Date and time", "Signature"), signed), _CELL)
 
 
 def _point(start: str, point: Point) -> Iterator[str]:

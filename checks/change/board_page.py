@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.change.change_events import GateResult
-from checks.change.change_report import ChangeReport, ReportedOutage, ReportedStep, Said
+from checks.change.change_report import ChangeReport, ReportedStep, Said
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS, gate_word, texts_by_check
+from checks.change.outages import ReportedOutage
 from checks.model.facts import Unknown
 from checks.model.finding import Status
 from checks.model.wording import counted, listed
@@ -59,8 +60,8 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Lines to copy, unchanged."""
+class ToCopy:
+    """ToCopy to copy, unchanged."""
 
     lines: tuple[str, ...]
 
@@ -92,7 +93,7 @@ class Signatures:
     roles: tuple[str, ...]
 
 
-Block = Facts | Points | Figures | Paragraph | Lines | DoneSteps | Signatures
+Block = Facts | Points | Figures | Paragraph | ToCopy | DoneSteps | Signatures
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def page_of(report: ChangeReport) -> BoardPage:
     sections = (
         PageSection("Result", (Facts(tuple(_result(report))),)),
         PageSection("Overrides", tuple(_points(_overrides(report)))),
-        PageSection("DANGERs and unexpected changes", tuple(_points(_surprises(report)))),
+        PageSection("DANGERs and other events", tuple(_points(_surprises(report)))),
         PageSection("Accepted at the start", tuple(_points(_accepted(report)))),
         PageSection("Before and after", tuple(_before_and_after(report))),
         PageSection("Steps", (DoneSteps(tuple(map(_done, there))),)),
@@ -169,7 +170,7 @@ def _result(report: ChangeReport) -> Iterator[tuple[str, str]]:
     dangers = sum(surprise.dangerous for surprise in report.surprises)
     yield "DANGERs", f"{counted(dangers, 'DANGER')}, listed below." if dangers else "None was reported."
     others = len(report.surprises) - dangers
-    yield "Unexpected changes", f"{others}, listed below." if others else "None was reported."
+    yield "Other events", f"{others}, listed below." if others else "None was reported."
 
 
 def _outcome(report: ChangeReport) -> str:
@@ -186,7 +187,9 @@ def _outcome(report: ChangeReport) -> str:
 
 def _outage(report: ChangeReport, outage: ReportedOutage) -> str:
     start, end = time_text(outage.stopped_at), time_text(outage.running_at)
-    until = f"to {end}, when {_running(report)} again" if end else f"on; {_running(report)} again in no verification yet"
+    until = (
+        f"to {end}, when {_running(report)} again" if end else f"on; {_running(report)} again in no verification yet"
+    )
     least, most = outage.least_minutes, outage.most_minutes
     if least is None:
         lasted = ""
@@ -207,8 +210,10 @@ def _agreement(report: ChangeReport) -> Iterator[str]:
     for step in report.steps:
         if step.id == _AGREE and step.attested:
             said = step.attested
-            yield f"{_by(said)}{_with(said.text)}. {step.attestation}" if said.text else (
-                f"{_by(said)}. {step.attestation}"
+            yield (
+                f"{_by(said)}{_with(said.text)}. {step.attestation}"
+                if said.text
+                else (f"{_by(said)}. {step.attestation}")
             )
         elif step.id == _AGREE:
             yield "Not attested."
@@ -266,8 +271,9 @@ def _before_and_after(report: ChangeReport) -> Iterator[Block]:
     for title, rows in (("Measured", figures), ("MTU", layers), ("Packets for a block", blocks)):
         if rows:
             yield Figures((title, "before", "after"), rows)
-    unread = (known.after.reason for known in (*report.layers, *report.blocks) if isinstance(known.after, Unknown))
-    yield from (Paragraph(f"?: {reason}.") for reason in dict.fromkeys(unread))
+    after = (*(layer.after for layer in report.layers), *(block.after for block in report.blocks))
+    unread = dict.fromkeys(known.reason for known in after if isinstance(known, Unknown))
+    yield from (Paragraph(f"?: {reason}.") for reason in unread)
 
 
 def _known(value: int | Unknown) -> str:
@@ -327,13 +333,13 @@ def _journal(report: ChangeReport) -> Iterator[Block]:
     yield Paragraph(f"Written by racwire {', '.join(report.versions)}.")
     if report.journal is not None:
         yield Paragraph(f"{report.journal.lines} lines; each holds the SHA-256 of the line before. That of the last:")
-        yield Lines((report.journal.sha256,))
+        yield ToCopy((report.journal.sha256,))
     yield from _points(Point(remark, "warn") for remark in report.journal_remarks)
     if report.store_hash:
         yield Paragraph(
             "racwire does not write on other nodes. To keep the hash there, so that a missing end is noticed:"
         )
-        yield Lines(report.store_hash)
+        yield ToCopy(report.store_hash)
 
 
 def _log(report: ChangeReport) -> Iterator[Point]:

@@ -90,7 +90,7 @@ def sentence_of(event: AnyEvent) -> str:
         case Noted(step=step, text=text):
             return f"Note on {step}{_after_colon(text)}"
         case Surprised(sentence=sentence, dangerous=dangerous):
-            return f"DANGER: {sentence}" if dangerous else f"Unexpected: {sentence}"
+            return f"DANGER: {sentence}" if dangerous else f"Seen: {sentence}"
         case Reopened(step=step, why=why):
             return f"{step} must be done again{_after_colon(why)}"
         case RolledBack(plan=plan, by=by, reason=reason):

@@ -33,7 +33,7 @@ def test_the_steps_ask_for_names_times_and_places():
 
 def test_an_attestation_without_what_it_asks_for_is_refused(tmp_path):
     change = opened(tmp_path)
-    with pytest.raises(ChangeError, match=r"agree needs a note \(--note TEXT\): who agreed, and the time of the window"):
+    with pytest.raises(ChangeError, match=r"agree needs a note .*: who agreed, and the time of the window"):
         decisions.attest(change, "agree", BY, " ")
     assert decisions.attest(change, "agree", BY, "all owners, 02:00 to 05:00").note == "all owners, 02:00 to 05:00"
 

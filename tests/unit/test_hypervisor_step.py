@@ -237,7 +237,7 @@ def test_status_steps_screen_and_report_name_each_host():
     assert "still to be attested for esx2." in words(ask_attest(stated_hosts(), step).page(80))
     assert sentence_of(now.lines[-1].event) == "Ann Lee attests hypervisor for esx1: seen by Bob."
     report = words(report_lines(report_of(attested(now, "esx2")), 200))
-    assert "attested for esx1 by Ann Lee (oracle@rac1, 2026-11-20 18:02): seen by Bob" in report
+    assert "attested for esx1 by Ann Lee (oracle@rac1), 2026-11-20 18:02:31 +01:00: seen by Bob" in report
     assert "attested for esx2 by Ann Lee" in report
 
 

@@ -10,11 +10,11 @@ from checks.change.board_page import (
     DoneSteps,
     Facts,
     Figures,
-    Lines,
     Paragraph,
     Point,
     Points,
     Signatures,
+    ToCopy,
     page_of,
 )
 from checks.change.change_report import ChangeReport
@@ -49,7 +49,7 @@ def _lines(block: Block, width: int) -> Iterator[Line]:
             yield from _table(columns, rows)
         case Paragraph(text=text):
             yield from hanging([], text, width)
-        case Lines(lines=lines):
+        case ToCopy(lines=lines):
             for line in lines:
                 yield from command_lines(line, 4, width)
         case DoneSteps(steps=steps):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.change.change_events import GateResult, Verified
 from checks.change.change_plan import Step
-from checks.change.change_text import GATE_SIGNS, gate_word, minute, sentence_of
+from checks.change.change_text import GATE_SIGNS, by_check, gate_word, minute, sentence_of
 from checks.change.state import Change, StepRecord
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
