@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,9 +34,15 @@ from checks.change.change_report import ChangeReport, report_of
 from checks.change.state import Change, fold
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
+from checks.report.html.html_page import to_html as to_page
+from checks.report.report_evidence import Evidence
+from tests.fixtures.change_plans import plan_for, to_change
+from tests.fixtures.clusters import cluster
+from tests.fixtures.reports import report_of as report_of_cluster
 from tests.unit.change_journals import WHO, journal, plan, verification
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.main import main
+from tui.cli.change import new
 from tui.text.line import plain
 
 HOSTILE = "\x1b[31m\x07\x9b2J\u202e"
@@ -259,3 +266,19 @@ def test_json_has_the_outage_the_reason_and_who_verified(whole):
     document = json.loads(msgspec.json.encode(whole))
     assert (document["made_for"], document["outages"][0]["most_minutes"]) == ("CHG42", 121)
     assert document["steps"][2]["verified_by"] == WHO
+
+
+# --- the reason of the change -----------------------------------------------------------------------------------------
+
+
+def test_new_takes_the_reason_of_the_change_without_an_obstacle():
+    given = plan_for(to_change(), reason="CHG42")
+    assert given.reason == "CHG42"
+    assert row(report_of(changed(of=given)), "Reason of the change") == "CHG42"
+    assert new.accepted(Namespace(despite=[], reason="CHG42")) == ()
+
+
+def test_a_page_without_problems_prints_no_empty_contents():
+    page = to_page(Evidence(report_of_cluster(cluster(1)))).decode()
+    assert '<nav id="contents" class="links"' in page
+    assert re.search(r"@media print \{.*\.links \{ display: none \}", page, re.DOTALL)

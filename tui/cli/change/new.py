@@ -34,7 +34,7 @@ def new(context: ChangeContext) -> int:
         settings,
         found,
         target=args.to,
-        accepted=_accepted(args),
+        accepted=accepted(args),
         stated=stated,
         password=password_for(settings.database, found),
         reason=args.reason.strip(),
@@ -78,7 +78,7 @@ def _stated(args: argparse.Namespace, settings: Settings) -> StatedNetwork:
     )
 
 
-def _accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:
+def accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:
     """The obstacles that --despite accepts, for the typed reason. Raises UsageError where the reason is missing."""
     if args.despite and not args.reason.strip():
         raise UsageError("--despite needs a reason for the report: add --reason TEXT.")
