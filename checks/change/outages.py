@@ -1,6 +1,6 @@
 """The outages of a change, as its verifications saw them. No I/O.
 
-Nobody types when Clusterware was stopped or the databases were opened: an outage lies between verifications.
+The journal does not hold when people stopped Clusterware or opened the databases: an outage lies between verifications.
 """
 
 from __future__ import annotations

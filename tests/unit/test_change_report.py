@@ -40,9 +40,9 @@ from tests.fixtures.change_plans import plan_for, to_change
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of as report_of_cluster
 from tests.unit.change_journals import WHO, journal, plan, verification
+from tui.cli.change import new
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.main import main
-from tui.cli.change import new
 from tui.text.line import plain
 
 HOSTILE = "\x1b[31m\x07\x9b2J\u202e"
