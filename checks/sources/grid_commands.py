@@ -109,6 +109,12 @@ MANUAL_BACKUPS = _query(
     group="managed",
     limit_s=_SRVCTL_S,
 )
+VOTING_FILES = _query(
+    "crsctl query css votedisk",
+    "crsctl query css votedisk",
+    "the voting files, for the list of backups of a change",
+    group="managed",
+)
 
 GRID_COMMANDS = (
     MEMBERS,
@@ -128,4 +134,5 @@ GRID_COMMANDS = (
     SCAN_LISTENER,
     LISTENER_STATUS,
     MANUAL_BACKUPS,
+    VOTING_FILES,
 )
