@@ -174,6 +174,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         grid_homes=opened.grid_homes,
         databases=opened.databases,
         not_starting=_not_starting(opened),
+        down=frozenset(node for node in opened.nodes if change.look.running.get(node) is False),
         has_database=any(g.check == "interconnect-in-use" for step in opened.steps for g in step.gates),
         has_haip=any(g.check == "haip-path" for step in opened.steps for g in step.gates),
         record_s=opened.record_s,
