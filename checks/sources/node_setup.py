@@ -24,7 +24,10 @@ LLDP_ARGUMENTS = ("-f", "keyvalue")
 TOOL_LIMIT_S = 2
 """Seconds after which a tool of the node is ended; the tools answer in a tenth of a second."""
 CRSCTL_LIMIT_S = 5
-"""Seconds after which crsctl and ocrconfig are ended; they answer late while the stack starts."""
+"""Seconds after which crsctl and ocrconfig are ended, where they read files of the node."""
+STARTING_LIMIT_S = 15
+"""Seconds after which `crsctl check crs` is ended: it waits for daemons, and answers late while the stack starts. Chosen
+by racwire."""
 _MOST_CONNECTIONS = 40
 """Most connections that nmcli is queried about; a node of a cluster has about one for each interface."""
 
@@ -68,14 +71,14 @@ def _by_sudo(command: str, limit_s: int, as_user: str = "") -> str:
     )
 
 
-def home_tool(command: str, *, by_sudo: bool = False) -> str:
+def home_tool(command: str, *, by_sudo: bool = False, limit_s: int = CRSCTL_LIMIT_S) -> str:
     """A command that runs a tool of the Grid home that olr.loc names, bounded in time.
 
     Only root can write olr.loc, so root chose these tools. Without a home, grep prints why, and nothing else runs.
     """
     tool, _, arguments = command.partition(" ")
     line = f'"$home/bin/{tool}" {arguments}'
-    bounded = _by_sudo(line, CRSCTL_LIMIT_S, _OWNER) if by_sudo else f"timeout {CRSCTL_LIMIT_S} {line}"
+    bounded = _by_sudo(line, limit_s, _OWNER) if by_sudo else f"timeout {limit_s} {line}"
     return (
         f"home=$(grep -h -s '^crs_home=' {_OLR} | head -n 1 | cut -d = -f 2-); "
         f"if [ -z \"$home\" ]; then printf '{NO_HOME}\\n'; grep '^crs_home=' {_OLR}; "
@@ -168,7 +171,7 @@ _SETUP = {
     "homes": f"grep -h -i '^[[:space:]]*crs_home' {_OLR}",
     "autostart": home_tool(f"crsctl {' '.join(AUTOSTART_ARGUMENTS)}", by_sudo=True),
     "ohasdstr": "grep -H . /etc/oracle/scls_scr/*/root/ohasdstr /var/opt/oracle/scls_scr/*/root/ohasdstr",
-    "services": home_tool(f"crsctl {' '.join(CHECK_ARGUMENTS)}", by_sudo=True),
+    "services": home_tool(f"crsctl {' '.join(CHECK_ARGUMENTS)}", by_sudo=True, limit_s=STARTING_LIMIT_S),
     "platform": (
         "cd /sys/class/dmi/id && grep -H . sys_vendor product_name chassis_asset_tag bios_vendor; "
         "for place in /opt/oracle.cellos /opt/oracle/oak /opt/oracle/dcs; do "
@@ -289,7 +292,7 @@ SETUP = Program(
     arguments=(SUDO, NICS),
     example=("no", "eth1", "eth2"),
     sections=_SETUP_SECTIONS,
-    limit_s=25.0,
+    limit_s=25.0 + STARTING_LIMIT_S - CRSCTL_LIMIT_S,
 )
 """About seventy short-lived processes on a node with a dozen interfaces. `limit_s` is short even for a node where every
 tool hangs, because other readers wait for the same shell."""
