@@ -26,8 +26,8 @@ TOOL_LIMIT_S = 2
 CRSCTL_LIMIT_S = 5
 """Seconds after which crsctl and ocrconfig are ended, where they read files of the node."""
 STARTING_LIMIT_S = 15
-"""Seconds after which `crsctl check crs` is ended: it waits for daemons, and answers late while the stack starts. Chosen
-by racwire."""
+"""Seconds after which `crsctl check crs` is ended: it waits for daemons, and answers late while the stack starts. The
+limit was chosen by racwire."""
 _MOST_CONNECTIONS = 40
 """Most connections that nmcli is queried about; a node of a cluster has about one for each interface."""
 

@@ -83,6 +83,8 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "gates": list(dict.fromkeys(gate.check for gate in step.gates)),
                 "attest": step.attest,
                 "attest_for": list(step.attest_for),
+                "minutes": step.minutes,
+                "point_of_no_return": step.no_return,
                 "if_rolled_back": step.if_rolled_back,
             }
             for step in steps
