@@ -142,8 +142,8 @@ def make_plan(
         guests=draft.guests,
         remarks=(
             *outside.remarks(draft),
-            *expected_minutes.outage_remarks(steps),
             *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
+            *expected_minutes.outage_remarks(steps),
         ),
         accepted=outweighed,
         known=tuple(KnownWarning(f.code, f.subject) for f in report.findings if f.status is Status.WARN and f.subject),
