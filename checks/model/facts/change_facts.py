@@ -89,9 +89,9 @@ class Changing(Fact, frozen=True, kw_only=True):
     """The newest manual backup of each node's local registry (OLR); None where there is none."""
     registry_files: dict[str, FileSeen | Unknown] = msgspec.field(default_factory=dict)
     """The files of these backups, by node."""
-    ocr_file: FileSeen | Unknown = NotGathered()
+    ocr_file: FileSeen | Unknown | NotGathered = NotGathered()
     """The file of the newest manual backup of the cluster's registry (OCR)."""
-    asm_metadata: FileSeen | Unknown = NotGathered()
+    asm_metadata: FileSeen | Unknown | NotGathered = NotGathered()
     """The file of the ASM metadata on the node where the plan makes it."""
     unasked: dict[str, Unknown] = msgspec.field(default_factory=dict)
     """The nodes that could not be queried for these facts, with the reasons."""

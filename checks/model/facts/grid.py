@@ -165,7 +165,7 @@ class Managed(Fact, frozen=True):
     databases: tuple[ManagedDatabase, ...] | Unknown
     ocr_backup: OcrBackup | Unknown | None
     """The newest manual backup; None where there is none."""
-    voting_files: tuple[VotingFile, ...] | Unknown = NotGathered()
+    voting_files: tuple[VotingFile, ...] | Unknown | NotGathered = NotGathered()
 
 
 class FileSeen(Fact, frozen=True):
