@@ -130,6 +130,13 @@ def test_an_archive_must_be_whole_and_hold_the_files_of_private_interfaces(archi
     assert gate_results("backups-made", saved(archives={"rac2": archive}), of)["rac2"] == text
 
 
+def test_an_archive_that_only_root_reads_is_attested_unless_root_made_the_plan():
+    now = saved(archives={"rac2": UNREADABLE})
+    for made_by, text in (("oracle@rac1", "PASS saved"), ("root@rac1", "UNKNOWN not known")):
+        of = until("set-mtu", opened=plan(made_by=made_by))
+        assert gate_results("backups-made", now, of)["rac2"] == text
+
+
 def test_sizes_ages_voting_files_and_asm_metadata_are_listed():
     own = OcrBackup("rac1", "2026-11-20T18:10:00", "/u01/cdata/b.olr")
     seen = FileSeen(4096, datetime.fromisoformat(MADE_AT).timestamp() + 60)

@@ -448,3 +448,9 @@ def test_the_commands_of_one_node_stop_clusterware_only_after_its_instances(tmp_
     done = subprocess.run(["sh"], input=line, text=True, capture_output=True, env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
     assert ("Stop the databases first" in done.stderr) is runs
     assert (tmp_path / "ran").exists() is not runs
+
+
+def test_the_archives_are_attested_where_racwire_may_not_read_them():
+    (by_root,) = [step for step in plan_for(to_change(), made_by="root@rac1").steps if step.id == "backups"]
+    assert not by_root.attest
+    assert "tar listed the archive" in plan_for(to_change()).step("backups").attest

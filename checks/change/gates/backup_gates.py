@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from checks.change.change_plan import Layer
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, not_known, of_node, whole
-from checks.change.steps.backup_commands import BACKUP_FILES, backup_directory
+from checks.change.steps.backup_commands import BACKUP_FILES, backup_directory, may_list_archives
 from checks.model.check import Kind
 from checks.model.facts import (
     ArchiveSeen,
@@ -138,7 +138,8 @@ def _of_files(context: GateContext, node: str, changing: Changing) -> Finding:
 def _unfit(context: GateContext, node: str, archive: ArchiveSeen | Unknown, again: list[Remedy]) -> Finding | None:
     """Return why the archive of a node does not serve; None where it does, or where root alone can see it."""
     if isinstance(archive, Unknown):
-        if archive.right or isinstance(archive, NotGathered):
+        is_attested = archive.right and not may_list_archives(context.plan.made_by)
+        if is_attested or isinstance(archive, NotGathered):
             return None
         return not_known(
             BACKUPS_NOT_KNOWN, node, f"Whether the archive of {node} is whole is not known", archive.reason
@@ -164,7 +165,7 @@ def _kept_file(layer: Layer) -> str:
 
 def _listed(archive: ArchiveSeen | Unknown) -> str:
     if isinstance(archive, Unknown):
-        return "the archive was not listed: root may read it, and a person attests it"
+        return "the archive was not listed" + (": root alone may read it" if archive.right else "")
     number = sum(not name.endswith("/") for name in archive.names)
     return f"the archive is whole and has {counted(number, 'file')}"
 

@@ -27,6 +27,12 @@ def backup_directory(plan_id: str) -> str:
     return f"/var/tmp/racwire-{plan_id}"  # noqa: S108 - made by root with mkdir, readable so that the gate can check
 
 
+def may_list_archives(made_by: str) -> bool:
+    """Whether racwire lists the archives: they are for root only, since they can hold keys and passwords. Else a person
+    attests them. `made_by` is the login and node of the plan."""
+    return made_by.startswith("root@")
+
+
 def asm_metadata_file(plan_id: str) -> str:
     """The file of the ASM metadata, next to the backup directory, which root owns."""
     return f"{backup_directory(plan_id)}-asm-metadata.txt"
