@@ -14,14 +14,17 @@ from typing import TypeVar
 
 from checks.change.change_plan import Plan
 from checks.change.copies import other_copies, stored_hashes
-from checks.change.gates.backup_gates import backup_paths
+from checks.change.gates.backup_gates import archive_path, backup_paths
 from checks.change.recording_evidence import compare_recordings, see_recording
+from checks.change.steps.backup_commands import asm_metadata_file
 from checks.change.steps.recording_commands import stretch_s
 from checks.model.facts import (
+    ArchiveSeen,
     Changing,
     Cluster,
     FileSeen,
     JournalCopy,
+    Managed,
     NoRecording,
     NotGathered,
     OcrBackup,
@@ -32,7 +35,7 @@ from checks.model.facts import (
 )
 from checks.run.gathering import CHANGING, Gatherer
 from checks.sources.database.worker import Worker
-from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
+from checks.sources.nodes.backup_files import read_archive, read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
 
@@ -48,10 +51,22 @@ class _OfNodes:
     """The evidence from the nodes."""
 
     backups: dict[str, dict[str, FileSeen | Unknown]] = field(default_factory=dict)
+    archives: dict[str, ArchiveSeen | Unknown] = field(default_factory=dict)
     registries: dict[str, OcrBackup | Unknown | None] = field(default_factory=dict)
+    registry_files: dict[str, FileSeen | Unknown] = field(default_factory=dict)
+    ocr_file: FileSeen | Unknown = field(default_factory=NotGathered)
+    asm_metadata: FileSeen | Unknown = field(default_factory=NotGathered)
     unasked: dict[str, Unknown] = field(default_factory=dict)
     copies: dict[str, tuple[JournalCopy, ...]] = field(default_factory=dict)
     hashes: dict[str, tuple[StoredHash, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Backups:
+    """The backups to read: those of a plan, and the file of the newest backup of the OCR."""
+
+    plan: Plan
+    ocr: OcrBackup | None
 
 
 def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> Gatherer:
@@ -60,7 +75,10 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
     async def gather(session: Session, cluster: Cluster) -> Changing:
         files = _recordings(plan, checks)
         names = _addresses(plan) if "ssh-apart" in checks else _none()
-        nodes = _of_nodes(session, plan, "backups-made" in checks, directory)
+        managed = cluster.managed
+        ocr = managed.ocr_backup if isinstance(managed, Managed) else None
+        wanted = _Backups(plan, ocr if isinstance(ocr, OcrBackup) else None) if "backups-made" in checks else None
+        nodes = _of_nodes(session, plan, wanted, directory)
         (before, after, compared), addresses, found = await asyncio.gather(files, names, nodes)
         return Changing(
             before=before,
@@ -68,13 +86,17 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             compared=compared,
             addresses=addresses,
             backups=found.backups,
+            archives=found.archives,
             registries=found.registries,
+            registry_files=found.registry_files,
+            ocr_file=found.ocr_file,
+            asm_metadata=found.asm_metadata,
             unasked=found.unasked,
             copies=found.copies,
             hashes=found.hashes,
         )
 
-    return replace(CHANGING, gather=gather)
+    return replace(CHANGING, gather=gather, after=("managed",))
 
 
 async def _none() -> dict[str, tuple[str, ...]]:
@@ -131,17 +153,17 @@ async def _addresses(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {name: addresses for name, addresses in found if addresses}
 
 
-async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory: Path) -> _OfNodes:
+async def _of_nodes(session: Session, plan: Plan, backups: _Backups | None, directory: Path) -> _OfNodes:
     found = _OfNodes()
-    queried = plan.nodes if wants_backups else [node for node in plan.nodes if node != session.local_node]
+    queried = plan.nodes if backups else [node for node in plan.nodes if node != session.local_node]
     done = 0
 
     async def ask(node: str) -> None:
         nonlocal done
         try:
             shell = await session.shell(node)
-            if wants_backups:
-                await _backups(session, plan, shell, found)
+            if backups:
+                await _read_backups(session, backups, shell, found)
             if node != session.local_node:
                 found.copies[node] = await other_copies(
                     shell, session.journal, directory, plan.cluster, _COPIES_LIMIT_S
@@ -157,7 +179,24 @@ async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory
     return found
 
 
-async def _backups(session: Session, plan: Plan, shell: Shell, found: _OfNodes) -> None:
+async def _read_backups(session: Session, wanted: _Backups, shell: Shell, found: _OfNodes) -> None:
     limit_s = session.settings.ssh.read_timeout_s
-    found.backups[shell.node] = await read_change_files(shell, session.journal, backup_paths(plan.id), limit_s)
-    found.registries[shell.node] = await read_olr_backup(shell, session.journal, limit_s)
+    plan, node = wanted.plan, shell.node
+    found.backups[node] = await read_change_files(shell, session.journal, backup_paths(plan.id), limit_s)
+    archive = await read_archive(shell, session.journal, archive_path(plan.id), limit_s)
+    if archive is not None:
+        found.archives[node] = archive
+    own = found.registries[node] = await read_olr_backup(shell, session.journal, limit_s)
+    more = {
+        "olr": own.file if isinstance(own, OcrBackup) else "",
+        "ocr": wanted.ocr.file if wanted.ocr and wanted.ocr.node == node else "",
+        "asm": asm_metadata_file(plan.id),
+    }
+    # A name such as +DATA:/... is a file in ASM, which no shell reads.
+    files = [path for path in more.values() if path.startswith("/")]
+    seen = await read_change_files(shell, session.journal, files, limit_s)
+    if more["olr"] in seen:
+        found.registry_files[node] = seen[more["olr"]]
+    found.ocr_file = seen.get(more["ocr"], found.ocr_file)
+    if not isinstance(found.asm_metadata, FileSeen):
+        found.asm_metadata = seen[more["asm"]]

@@ -49,6 +49,15 @@ class Commands(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.optional or "if you" in self.where
 
 
+class Minutes(msgspec.Struct, frozen=True):
+    """The expected minutes of a step: an estimate of racwire, not a measurement."""
+
+    least: int
+    most: int
+    depends_on: str
+    """What they depend on: `the number of nodes`."""
+
+
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One step: the actions of people, and the gates that racwire then verifies."""
 
@@ -74,6 +83,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the note of the attestation must name: `who confirmed it, and when`; empty if the note is free."""
     if_rolled_back: str = ""
     """The effect of a rollback from this step: one or two sentences."""
+    minutes: Minutes | None = None
+    """The expected minutes; None if there is no estimate, as in plans of racwire 0.1.0."""
+    no_return: str = ""
+    """The action of this step after which going back costs more than before: the point of no return, or that there is
+    none; empty in a rollback."""
 
     @property
     def to_attest(self) -> str:

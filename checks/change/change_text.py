@@ -17,7 +17,7 @@ from checks.change.change_events import (
     Surprised,
     Verified,
 )
-from checks.change.change_plan import ChangeKind, Plan
+from checks.change.change_plan import ChangeKind, Minutes, Plan
 from checks.change.state import StepStatus
 from checks.model.finding import Status
 from checks.model.wording import counted
@@ -41,6 +41,13 @@ def headline(plan: Plan) -> str:
     if plan.kind is ChangeKind.ROLLBACK:
         return f"back to MTU {plan.mtu_after}"
     return f"MTU {plan.mtu_before} → {plan.mtu_after}"
+
+
+def minutes_text(minutes: Minutes | None) -> str:
+    """Return an estimate as text: `4 to 15 min, an estimate; it depends on the number of nodes`; empty for none."""
+    if minutes is None:
+        return ""
+    return f"{minutes.least} to {minutes.most} min, an estimate; it depends on {minutes.depends_on}."
 
 
 def minute(at: str) -> str:

@@ -12,7 +12,7 @@ from checks.change.change_plan import Plan
 from checks.change.journal_names import SUFFIX, hash_path, name_of, parse_stored
 from checks.model.facts import JournalCopy, StoredHash, Unknown
 from checks.model.journal import Journal
-from checks.sources.node_setup import CHANGE_JOURNALS, JOURNAL_ENDS
+from checks.sources.change_files import CHANGE_JOURNALS, JOURNAL_ENDS
 from checks.sources.nodes.sections import section_list
 from checks.sources.nodes.shell import Shell
 

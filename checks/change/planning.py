@@ -31,7 +31,7 @@ from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
 from checks.change.state import Change
 from checks.change.stated_network import StatedNetwork, guests_of, maybe_guests
-from checks.change.steps import after, back, before, outage, outside, people, starting
+from checks.change.steps import after, back, before, expected_minutes, outage, outside, people, starting
 from checks.change.steps.draft import Draft, Fragile
 from checks.change.steps.recording_commands import options_of
 from checks.change.switch_order import order_of_hypervisors, order_of_switches
@@ -124,6 +124,7 @@ def make_plan(
     checks_of = {f.code: f.check for f in report.findings}
     draft = replace(draft, excused=frozenset(checks_of[a.code] for a in outweighed if a.code in checks_of))
     setups = [s for s in cluster.read_setups() if isinstance(s.boot_id, str)]
+    steps = tuple(expected_minutes.estimated(step, draft) for step in _steps(draft))
     return Plan(
         id=id,
         cluster=cluster_name(cluster),
@@ -144,13 +145,14 @@ def make_plan(
         remarks=(
             *outside.remarks(draft),
             *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
+            *expected_minutes.outage_remarks(steps),
         ),
         accepted=outweighed,
         known=tuple(KnownWarning(f.code, f.subject) for f in report.findings if f.status is Status.WARN and f.subject),
         record_s=draft.record_s,
         baseline_file=draft.baseline_file,
         after_file=draft.after_file,
-        steps=tuple(_steps(draft)),
+        steps=steps,
     )
 
 
@@ -176,11 +178,16 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         grid_homes=opened.grid_homes,
         databases=opened.databases,
         not_starting=_not_starting(opened),
+        down=frozenset(node for node in opened.nodes if change.look.running.get(node) is False),
         has_database=any(g.check == "interconnect-in-use" for step in opened.steps for g in step.gates),
         has_haip=any(g.check == "haip-path" for step in opened.steps for g in step.gates),
         record_s=opened.record_s,
         baseline_file=opened.baseline_file,
         after_file=opened.after_file,
+    )
+    steps = tuple(
+        msgspec.structs.replace(expected_minutes.estimated(step, draft), if_rolled_back="")
+        for step in _steps_back(change, draft)
     )
     return msgspec.structs.replace(
         opened,
@@ -189,8 +196,11 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         made_by=made_by,
         networks=draft.networks,
         layers=draft.layers,
-        remarks=remarks_back(draft.networks, draft.layers, draft.databases, opened.switches),
-        steps=tuple(msgspec.structs.replace(step, if_rolled_back="") for step in _steps_back(change, draft)),
+        remarks=(
+            *expected_minutes.outage_remarks(steps),
+            *remarks_back(draft.networks, draft.layers, draft.databases, opened.switches),
+        ),
+        steps=steps,
     )
 
 

@@ -35,6 +35,9 @@ HAIP_RESOURCE = "ora.cluster_interconnect.haip"
 _SRVCTL_S = 30.0
 """Seconds for srvctl and ocrconfig: srvctl starts Java, and takes seconds on a busy node."""
 
+_STARTING_S = 15.0
+"""Seconds for `crsctl check crs`, which answers late while the stack starts."""
+
 
 def _query(topic: str, command: str, purpose: str, *, group: str = "clusterware", limit_s: float = 10.0) -> GridCommand:
     tool, *arguments = command.split()
@@ -58,7 +61,7 @@ LISTED = _query("oifcfg iflist", "oifcfg iflist -p -n", "the networks that Clust
 _VERSION = "crsctl query crs activeversion"
 VERSION = _query(_VERSION, f"{_VERSION} -f", "the release of Clusterware")
 VERSION_BEFORE_12 = _query(_VERSION, _VERSION, "the release of Clusterware, from a crsctl that is too old for -f")
-SERVICES = _query("crsctl check crs", "crsctl check crs", "the running parts of the stack")
+SERVICES = _query("crsctl check crs", "crsctl check crs", "the running parts of the stack", limit_s=_STARTING_S)
 HAIP = _query("crsctl stat res haip", f"crsctl stat res {HAIP_RESOURCE} -init", "whether HAIP is used")
 MISSCOUNT = _query(
     "crsctl get css misscount", "crsctl get css misscount", "the time after which Clusterware evicts a silent node"
@@ -109,6 +112,12 @@ MANUAL_BACKUPS = _query(
     group="managed",
     limit_s=_SRVCTL_S,
 )
+VOTING_FILES = _query(
+    "crsctl query css votedisk",
+    "crsctl query css votedisk",
+    "the voting files, for the list of backups of a change",
+    group="managed",
+)
 
 GRID_COMMANDS = (
     MEMBERS,
@@ -128,4 +137,5 @@ GRID_COMMANDS = (
     SCAN_LISTENER,
     LISTENER_STATUS,
     MANUAL_BACKUPS,
+    VOTING_FILES,
 )

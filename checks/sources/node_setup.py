@@ -1,4 +1,4 @@
-"""The registry's entries for the setup of a node: running software, boot configuration, and the files of a change.
+"""The registry's entries for the setup of a node: running software and boot configuration.
 
 The programs print only allow-listed lines of files that can hold secrets. Every tool that could hang has a time limit.
 """
@@ -6,7 +6,13 @@ The programs print only allow-listed lines of files that can hold secrets. Every
 from __future__ import annotations
 
 from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_MESSAGES, LOGS_RIGHT
-from checks.sources.entries import BY_SUDO, CLUSTER, DIRECTORY, FILES, SUDO, Program, Read, RegistryEntry, RunsOn
+from checks.sources.entries import (
+    BY_SUDO,
+    SUDO,
+    Program,
+    Read,
+    RunsOn,
+)
 from checks.sources.grid_commands import GRID_RIGHT, OLR_FILES
 from checks.sources.host_sections import ALL_UNITS, HOST_COMMANDS, HOST_READS, HOST_SECTIONS, ZONE_LINE
 from checks.sources.nic_drivers import NICS
@@ -18,7 +24,10 @@ LLDP_ARGUMENTS = ("-f", "keyvalue")
 TOOL_LIMIT_S = 2
 """Seconds after which a tool of the node is ended; the tools answer in a tenth of a second."""
 CRSCTL_LIMIT_S = 5
-"""Seconds after which crsctl and ocrconfig are ended; they answer late while the stack starts."""
+"""Seconds after which crsctl and ocrconfig are ended, where they read files of the node."""
+STARTING_LIMIT_S = 15
+"""Seconds after which `crsctl check crs` is ended: it waits for daemons, and answers late while the stack starts. The
+limit was chosen by racwire."""
 _MOST_CONNECTIONS = 40
 """Most connections that nmcli is queried about; a node of a cluster has about one for each interface."""
 
@@ -62,14 +71,14 @@ def _by_sudo(command: str, limit_s: int, as_user: str = "") -> str:
     )
 
 
-def _home_tool(command: str, *, by_sudo: bool = False) -> str:
+def home_tool(command: str, *, by_sudo: bool = False, limit_s: int = CRSCTL_LIMIT_S) -> str:
     """A command that runs a tool of the Grid home that olr.loc names, bounded in time.
 
     Only root can write olr.loc, so root chose these tools. Without a home, grep prints why, and nothing else runs.
     """
     tool, _, arguments = command.partition(" ")
     line = f'"$home/bin/{tool}" {arguments}'
-    bounded = _by_sudo(line, CRSCTL_LIMIT_S, _OWNER) if by_sudo else f"timeout {CRSCTL_LIMIT_S} {line}"
+    bounded = _by_sudo(line, limit_s, _OWNER) if by_sudo else f"timeout {limit_s} {line}"
     return (
         f"home=$(grep -h -s '^crs_home=' {_OLR} | head -n 1 | cut -d = -f 2-); "
         f"if [ -z \"$home\" ]; then printf '{NO_HOME}\\n'; grep '^crs_home=' {_OLR}; "
@@ -160,9 +169,9 @@ _SETUP = {
         "grep -H -E '^NSpid:[[:space:]]*[0-9]+[[:space:]]+[0-9]' [0-9]*/status"
     ),
     "homes": f"grep -h -i '^[[:space:]]*crs_home' {_OLR}",
-    "autostart": _home_tool(f"crsctl {' '.join(AUTOSTART_ARGUMENTS)}", by_sudo=True),
+    "autostart": home_tool(f"crsctl {' '.join(AUTOSTART_ARGUMENTS)}", by_sudo=True),
     "ohasdstr": "grep -H . /etc/oracle/scls_scr/*/root/ohasdstr /var/opt/oracle/scls_scr/*/root/ohasdstr",
-    "services": _home_tool(f"crsctl {' '.join(CHECK_ARGUMENTS)}", by_sudo=True),
+    "services": home_tool(f"crsctl {' '.join(CHECK_ARGUMENTS)}", by_sudo=True, limit_s=STARTING_LIMIT_S),
     "platform": (
         "cd /sys/class/dmi/id && grep -H . sys_vendor product_name chassis_asset_tag bios_vendor; "
         "for place in /opt/oracle.cellos /opt/oracle/oak /opt/oracle/dcs; do "
@@ -283,84 +292,7 @@ SETUP = Program(
     arguments=(SUDO, NICS),
     example=("no", "eth1", "eth2"),
     sections=_SETUP_SECTIONS,
-    limit_s=25.0,
+    limit_s=25.0 + STARTING_LIMIT_S - CRSCTL_LIMIT_S,
 )
 """About seventy short-lived processes on a node with a dozen interfaces. `limit_s` is short even for a node where every
 tool hangs, because other readers wait for the same shell."""
-
-# --- what a change leaves on a node -----------------------------------------------------------------------------------
-
-_STAT = f"""\
-for file in "$@"; do
-printf '\\n{MARK} file\\n'
-(stat -L -c '%s %Y' -- "$file") 2>&1
-printf '\\n{MARK} end %s\\n' $?
-done
-"""
-CHANGE_BACKUPS = Program(
-    name="change files",
-    groups=("changing",),
-    where=RunsOn.NODES,
-    purpose="size and time of the backups that a change ID starts with",
-    text=_STAT,
-    reads=(Read("change files", "backups", "stat -L -c '%s %Y' -- FILE"),),
-    arguments=(FILES,),
-    example=tuple(
-        f"/var/tmp/racwire-ID/{name}"  # noqa: S108 - a path that is only read
-        for name in ("network.tar.gz", "ip-address.txt", "ip-route.txt")
-    ),
-)
-OLR_BACKUP = Program(
-    name="olr backup",
-    groups=("changing",),
-    where=RunsOn.NODES,
-    purpose="the last manual backup of the node's own registry (OLR), from the Grid home that olr.loc names",
-    text=program({"olr": _home_tool("ocrconfig -local -showbackup manual")}, with_errors=("olr",)),
-    reads=(Read("ocrconfig -local", "registry", "ocrconfig -local -showbackup manual", "root"),),
-)
-
-_FIRST_BYTES = 400
-"""Bytes of a journal's first line: the time, the operator who started the change, and the change's name."""
-CHANGE_JOURNALS = Program(
-    name="change journals",
-    groups=("changing",),
-    where=RunsOn.PEERS,
-    purpose="the names of the journals of this cluster's changes, with every check of the state",
-    text='for file in "$1/$2"-*.change; do printf \'%s\\n\' "$file"; done',
-    reads=(Read("change journals", "names", "ls DIRECTORY/CLUSTER-*.change"),),
-    arguments=(DIRECTORY, CLUSTER),
-    example=("/DIR", "CLUSTER"),
-)
-JOURNAL_ENDS = Program(
-    name="journal ends",
-    groups=("changing",),
-    where=RunsOn.PEERS,
-    purpose="the operator who started each change of this cluster, and its last step; the stored hashes of its journal",
-    text=f"""\
-for file in "$@"; do
-printf '\\n{MARK} file\\n'
-(head -c {_FIRST_BYTES} -- "$file"; printf '\\n'; tail -n 2 -- "$file") 2>/dev/null
-printf '\\n{MARK} end %s\\n' $?
-done
-""",
-    reads=(Read("change journals", "journals", f"head -c {_FIRST_BYTES} -- FILE; tail -n 2 -- FILE"),),
-    arguments=(FILES,),
-    example=("/DIR/CLUSTER-ID.change",),
-)
-
-CHANGE_RECORDINGS = RegistryEntry(
-    name="recordings",
-    groups=("changing",),
-    where=RunsOn.HERE,
-    purpose="the measurements before and after the change",
-    reads=(Read("", "recordings", "the recordings before and after the change, each read once"),),
-)
-NODE_ADDRESSES = RegistryEntry(
-    name="node addresses",
-    groups=("changing",),
-    where=RunsOn.HERE,
-    purpose="whether racwire reaches a node over a network that the change affects",
-    reads=(Read("", "names", "the addresses of the nodes' names, from the system's resolver"),),
-)
-
-SETUP_SOURCES = (SETUP, CHANGE_RECORDINGS, NODE_ADDRESSES, CHANGE_BACKUPS, OLR_BACKUP, CHANGE_JOURNALS, JOURNAL_ENDS)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from checks.sources.change_files import CHANGE_SOURCES
 from checks.sources.database.statements import Statement, statements
 from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES
 from checks.sources.nic_drivers import DRIVER_COUNTERS
-from checks.sources.node_setup import SETUP_SOURCES
+from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import ACCOUNT
 
 SSH = RegistryEntry(
@@ -178,7 +179,8 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     SSH,
     *KERNEL_SOURCES,
     DRIVER_COUNTERS,
-    *SETUP_SOURCES,
+    SETUP,
+    *CHANGE_SOURCES,
     PATH_PINGS,
     UDP_DATAGRAMS,
     HAIP_PINGS,

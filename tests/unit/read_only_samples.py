@@ -306,6 +306,8 @@ ps -eo pid,comm,args
 getent hosts rac2
 hostname -s
 date +%s
+TAR_OPTIONS= timeout 4 nice tar --force-local -tzf "$1"
+tar --force-local -tzf /var/tmp/racwire-ID/network.tar.gz
 date
 stat -c '%s %Y' -- /etc/hosts
 sed -n 's/^crs_home=//p' /etc/oracle/olr.loc

@@ -1,6 +1,7 @@
 """The plan of a change: made from the facts of this cluster, its steps in order, each with commands and gates."""
 
 import shlex
+import subprocess
 from datetime import date
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
 from checks.change.stated_network import StatedNetwork
+from checks.change.steps import stack_commands
 from checks.change.vendors_file import load_kinds
 from checks.model.facts import (
     Address,
@@ -96,12 +98,13 @@ def test_nothing_is_stopped_before_backups_for_the_rollback_exist():
 def test_the_stack_is_stopped_on_all_nodes_autostart_first_and_each_database_once():
     lines = lines_of(plan_for(to_change()), "stack-down")
     crsctl = "/u01/app/19.0.0/grid/bin/crsctl"
+    (stop,) = stack_commands.stop("rac1", "/u01/app/19.0.0/grid", after_databases=True).lines
     assert lines == [
         f"{crsctl} disable crs",
         f"{crsctl} disable crs",
         "PATH=$PATH:/u01/app/19.0.0/grid/bin srvctl stop database -d prod -o immediate",
-        f"{crsctl} stop crs",
-        f"{crsctl} stop crs",
+        stop,
+        stop,
     ]
 
 
@@ -428,3 +431,26 @@ def test_each_model_of_the_nexus_3000_gets_the_commands_that_it_has(description:
 def test_the_switch_step_asks_for_pairs_that_compare_the_mtu():
     step = next(step for step in plan_for(to_change()).steps if step.id == "switch")
     assert any("consistency-parameters" in line for commands in step.commands for line in commands.lines)
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_the_commands_of_one_node_stop_clusterware_only_after_its_instances(tmp_path, runs):
+    home = tmp_path / "grid"
+    for name, text in {
+        "ps": f"echo {'ora_pmon_prod1' if runs else 'asm_pmon_+ASM1'}",
+        "grid/bin/crsctl": f'echo "$@" >> {tmp_path}/ran',
+    }.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+    (line,) = stack_commands.stop("rac1", str(home), after_databases=True).lines
+    done = subprocess.run(["sh"], input=line, text=True, capture_output=True, env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert ("Stop the databases first" in done.stderr) is runs
+    assert (tmp_path / "ran").exists() is not runs
+
+
+def test_the_archives_are_attested_where_racwire_may_not_read_them():
+    (by_root,) = [step for step in plan_for(to_change(), made_by="root@rac1").steps if step.id == "backups"]
+    assert not by_root.attest
+    assert "tar listed the archive" in plan_for(to_change()).step("backups").attest

@@ -147,3 +147,17 @@ def test_the_rollback_is_for_the_same_cluster_and_has_no_rollback_itself():
         one.interface: one.mtu_before for one in PLAN.layers
     }
     assert msgspec.json.decode(msgspec.json.encode(plan), type=type(plan)) == plan
+
+
+def stops(plan):
+    lines = [(block.node, line) for block in plan.step("stack-down").commands for line in block.lines]
+    return [(node, line.split("srvctl")[-1]) for node, line in lines if "stop crs" in line or "stop database" in line]
+
+
+def test_a_rollback_prints_no_stop_command_for_a_node_that_is_down():
+    all_down = way_back(standing_at("set-mtu", look=ObservedState(running={"rac1": False, "rac2": False})))
+    assert stops(all_down) == []
+    assert "found rac1 and rac2 down" in all_down.step("stack-down").what
+    one_down = way_back(standing_at("first-node", look=ObservedState(running={"rac1": False, "rac2": True})))
+    assert [node for node, _ in stops(one_down)] == ["rac2", "rac2"]
+    assert {node for node, _ in stops(way_back(standing_at("set-mtu")))} == {"rac1", "rac2"}

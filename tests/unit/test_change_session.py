@@ -14,7 +14,7 @@ from checks.change.change_events import Attested, Closed, Noted, Overridden, Rol
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.change_session import ChangeSession
 from checks.change.copies import listed_names, other_copies, parse_copy
-from checks.change.gates.backup_gates import backup_paths
+from checks.change.gates.backup_gates import archive_path, backup_paths
 from checks.change.journal_files import current, directory_of, journals
 from checks.change.journal_names import SUFFIX
 from checks.change.opening import open_change
@@ -27,7 +27,7 @@ from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.check_discovery import Checks
 from checks.run.gathering import CHANGING, GATHERERS
-from checks.sources.node_setup import CHANGE_BACKUPS, CHANGE_JOURNALS
+from checks.sources.change_files import CHANGE_ARCHIVE, CHANGE_BACKUPS, CHANGE_JOURNALS
 from checks.sources.nodes.shell import Shell
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
@@ -333,6 +333,7 @@ async def test_copies_are_found_and_a_missing_directory_has_none(session, tmp_pa
 def test_the_programs_that_search_for_copies_read_only_journals():
     assert f'"$1/$2"-*{SUFFIX};' in CHANGE_JOURNALS.text
     assert CHANGE_BACKUPS.example == backup_paths("ID")
+    assert CHANGE_ARCHIVE.example == (archive_path("ID"),)
 
 
 # --- recordings -------------------------------------------------------------------------------------------------------

@@ -77,9 +77,25 @@ def fields_of(schema) -> set[str]:
 # --- the same answers -------------------------------------------------------------------------------------------------
 
 
+LEFT_OUT = {"change-goes-back": "/bin/crsctl stop crs"}
+"""A command that a case no longer prints, by its end: the stop of Clusterware where it is down already would fail."""
+
+
+def without(answer, end: str):
+    """Return an answer without the blocks of one command, `[node, [line]]`, whose line ends so."""
+    if not isinstance(answer, list):
+        return {key: without(value, end) for key, value in answer.items()} if isinstance(answer, dict) else answer
+    blocks = [each for each in answer if not (str(each).endswith(f"{end}']]") and len(each) == 2)]
+    return [without(each, end) for each in blocks]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_each_outcome_equals_that_of_the_version_that_wrote_the_files(name, racwire):
     then, now = comparable(EXPECTED[name]), comparable(outcome(CASES[name], racwire, UNTIL))
+    if end := LEFT_OUT.get(name):
+        assert end in str(then)
+        assert end not in str(now)
+        then = without(then, end)
     for before, after in zip(then, now, strict=True):
         if not is_within(before, after):
             assert before == after  # pytest shows the difference

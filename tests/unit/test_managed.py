@@ -1,11 +1,13 @@
 """The databases and backups of Clusterware: the answers of srvctl and ocrconfig, and the files that a change leaves."""
 
+import tarfile
+
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.model.facts import FileSeen, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
+from checks.model.facts import ArchiveSeen, FileSeen, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown, VotingFile
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.run import gathering
@@ -15,12 +17,19 @@ from checks.sources.clusterware.managed import (
     parse_database_configuration,
     parse_database_status,
     parse_databases,
+    parse_voting_files,
     read_known_databases,
     read_managed,
     read_rac_databases,
 )
 from checks.sources.entries import Program
-from checks.sources.nodes.backup_files import parse_manual_backups, read_change_files, read_olr_backup
+from checks.sources.nodes.backup_files import (
+    parse_archive,
+    parse_manual_backups,
+    read_archive,
+    read_change_files,
+    read_olr_backup,
+)
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Completed, Shell
 from tests.fixtures.clusters import cluster
@@ -314,3 +323,55 @@ def test_any_output_of_the_tools_is_parsed_or_unknown(text):
     assert isinstance(parse_database_status("prod", text), ManagedDatabase | Unknown)
     assert isinstance(parse_database_configuration("prod", text), DatabaseConfiguration | Unknown)
     assert isinstance(parse_manual_backups(text), OcrBackup | Unknown | None)
+
+
+VOTING = """\
+##  STATE    File Universal Id                File Name Disk group
+--  -----    -----------------                --------- ---------
+ 1. ONLINE   7c54856e98474f61bf349401e7c9fb95 (/dev/sdb1) [DATA]
+ 2. OFFLINE  8c54856e98474f61bf349401e7c9fb95 (/voting/two) []
+Located 2 voting disk(s).
+"""
+
+
+def test_voting_files_are_listed_with_state_and_disk_group():
+    assert parse_voting_files(VOTING) == (
+        VotingFile("ONLINE", "/dev/sdb1", "DATA"),
+        VotingFile("OFFLINE", "/voting/two"),
+    )
+    assert isinstance(parse_voting_files("CRS-1665: maximum number of voting files"), Unknown)
+
+
+async def test_an_archive_is_listed_and_a_cut_one_is_not_whole(tmp_path):
+    whole, cut = tmp_path / "whole.tar.gz", tmp_path / "cut.tar.gz"
+    (tmp_path / "ifcfg-eth1").write_text("MTU=9000\n")
+    with tarfile.open(whole, "w:gz") as archive:
+        archive.add(tmp_path / "ifcfg-eth1", "etc/ifcfg-eth1")
+    cut.write_bytes(whole.read_bytes()[:60])
+    shell, journal = await Shell.open_local("rac1"), Journal()
+    try:
+        assert await read_archive(shell, journal, str(whole), 10) == ArchiveSeen(("etc/ifcfg-eth1",))
+        damaged = await read_archive(shell, journal, str(cut), 10)
+        assert await read_archive(shell, journal, str(tmp_path / "none.tar.gz"), 10) is None
+        directory = await read_archive(shell, journal, str(tmp_path), 10)
+    finally:
+        await shell.close()
+    assert isinstance(damaged, ArchiveSeen)
+    assert damaged.fault
+    assert isinstance(directory, Unknown)
+    assert directory.right
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("##racwire-archive-unreadable\n", "may not read"),
+        ("etc/a\netc/b\n", "longer than racwire reads"),
+        ("etc/a\n\n##racwire-archive-status 124\n", "not list it in time"),
+        ("\n##racwire-archive-status 127\n", "lacks tar"),
+    ],
+)
+def test_an_archive_that_was_not_listed_to_its_end_is_not_known(text, reason):
+    seen = parse_archive("rac1", "/b/network.tar.gz", text)
+    assert isinstance(seen, Unknown)
+    assert reason in seen.reason

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from checks.model.facts import Port, PrivateNetwork
 from checks.sources import registry
+from checks.sources.change_files import CHANGE_BACKUPS
 from checks.sources.clusterware.grid_tool_command import run_command
 from checks.sources.grid_commands import GRID_COMMANDS
 from checks.sources.kernel_files import LINK
-from checks.sources.node_setup import CHANGE_BACKUPS
 from checks.sources.nodes import framing
 from checks.sources.nodes.read_only import ChangingCommandError, fault_of_command
 from checks.sources.nodes.read_only.allow_list import read_forms

@@ -19,7 +19,7 @@ from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry
 from checks.sources.clusterware.managed import read_managed
 from checks.sources.entries import GridCommand, Program, RegistryEntry, topic_pattern
-from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
+from checks.sources.nodes.backup_files import read_archive, read_change_files, read_olr_backup
 from checks.sources.nodes.driver_counters import read_driver_counters
 from checks.sources.nodes.shell import Shell
 from checks.sources.registry import queries, sources
@@ -159,6 +159,7 @@ async def test_a_whole_run_on_fakes_records_only_registered_topics_and_each_of_t
     peer = await Shell.open_ssh("rac2", settings.ssh)
     try:
         await read_change_files(peer, journal, [str(tmp_path / "backup")], 10)
+        await read_archive(peer, journal, str(tmp_path / "network.tar.gz"), 10)
         await read_olr_backup(peer, journal, 10)
         await read_driver_counters(peer, journal, ["eth1"], 10)  # the interval of this run is too short for them
         await other_copies(peer, journal, tmp_path, "prod", 10)

@@ -1,5 +1,7 @@
 """The setup parsed from a node's answers: autostart, platform, logins, switch ports, network services."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,7 +45,7 @@ def test_autostart_comes_from_crsctl_or_from_its_file(config, files, autostart):
             Section("timeout: failed to run command '/bin/crsctl'", 127),
             "the Grid home that olr.loc names has no crsctl",
         ),
-        (Section("", 124), "did not answer there within 5 s: Clusterware starts, or hangs"),
+        (Section("", 124), "did not answer there within 15 s: Clusterware starts, or hangs"),
         (Section("sh: 3: timeout: not found", 127), "the program timeout, which racwire runs `crsctl check crs` with"),
         (Section("sh: line 5: timeout: command not found", 127), "is not installed there"),
         (
@@ -286,3 +288,10 @@ texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
 @settings(max_examples=60, deadline=None)
 def test_any_answer_of_a_node_is_parsed(answers):
     assert isinstance(parse_setup("rac1", answers), NodeSetup)
+
+
+def test_crsctl_has_more_time_on_a_starting_stack_than_where_it_reads_a_file():
+    limits = re.findall(r'timeout (\d+) "\$home/bin/crsctl" (\w+) crs', SETUP.text)
+    assert limits == [("5", "config"), ("15", "check")]
+    assert SETUP.limit_s is not None
+    assert SETUP.limit_s >= 30

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.change.change_events import Reopened
 from checks.change.change_plan import Commands, Step
-from checks.change.change_text import STEP_SIGNS, minute
+from checks.change.change_text import STEP_SIGNS, minute, minutes_text
 from checks.change.state import Change, StepStatus
 from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line, width_of, wrapped
 
@@ -44,6 +44,8 @@ def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Ite
     yield from paragraph("Attest", step.to_attest, width)
     if step.attest_for:
         yield from paragraph("For each", ", ".join(step.attest_for), width)
+    yield from paragraph("Takes", minutes_text(step.minutes), width)
+    yield from paragraph("No return", step.no_return, width)
     yield from paragraph("Going back", step.if_rolled_back, width)
     for line in change.notes(step):
         yield from paragraph("Note", f"{getattr(line.event, 'text', '')} ({line.who}, {minute(line.at)})", width)

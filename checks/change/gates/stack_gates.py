@@ -51,6 +51,7 @@ INSTANCES_NOT_KNOWN = Kind("CH-STACK-014", "Which instances run on a node is not
 
 _SERVICES = ("CRS-4638", "CRS-4537", "CRS-4529", "CRS-4533")
 """Messages of `crsctl check crs` with all services online: High Availability Services, CRS, CSS, Event Manager."""
+_WAIT = Remedy("The start of Clusterware takes some minutes. Wait, then verify again.", (VERIFY,))
 _NAMED = 4
 _NUMBER = re.compile(r"_?\d+$")
 
@@ -141,7 +142,9 @@ def stack_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         elif not isinstance(setup, Unknown) and not isinstance(setup.daemons, Unknown) and not setup.daemons:
             yield _not_up(context, node, [], is_down=True)
         else:
-            yield not_known(UP_NOT_KNOWN, node, f"Whether Clusterware is up on {node} is not known", services.reason)
+            then = () if isinstance(setup, Unknown) else (_WAIT,)
+            what = f"Whether Clusterware is up on {node} is not known"
+            yield not_known(UP_NOT_KNOWN, node, what, services.reason, then=then)
 
 
 def _not_up(context: GateContext, node: str, missing: list[str], *, is_down: bool) -> Finding:
@@ -155,7 +158,7 @@ def _not_up(context: GateContext, node: str, missing: list[str], *, is_down: boo
         f"Clusterware is not fully up on {node}{f': {listed(reported)}' if reported else ''}.",
         then=[
             *([as_root(f"Clusterware is down: start it on {node}.", node, start)] if is_down else []),
-            Remedy("The start of Clusterware takes some minutes. Wait, then verify again.", (VERIFY,)),
+            _WAIT,
             Remedy(
                 "If Clusterware is still not up, find the resource that it waits for.",
                 (context.tool(node, "crsctl stat res -t -init"),),

@@ -27,6 +27,33 @@ def backup_directory(plan_id: str) -> str:
     return f"/var/tmp/racwire-{plan_id}"  # noqa: S108 - made by root with mkdir, readable so that the gate can check
 
 
+def may_list_archives(made_by: str) -> bool:
+    """Whether racwire lists the archives: they are for root only, since they can hold keys and passwords. Else a person
+    attests them. `made_by` is the login and node of the plan."""
+    return made_by.startswith("root@")
+
+
+def asm_metadata_file(plan_id: str) -> str:
+    """The file of the ASM metadata, next to the backup directory, which root owns."""
+    return f"{backup_directory(plan_id)}-asm-metadata.txt"
+
+
+def save_asm_metadata(node: str, plan_id: str, owner: str) -> Commands:
+    """Return the commands that list the voting files and save the metadata of the ASM disk groups.
+
+    Clusterware saves the voting data with the OCR (Clusterware Administration and Deployment Guide, "Backing up voting
+    files"). Source of md_backup: Automatic Storage Management Administrator's Guide, ASMCMD.
+    """
+    return Commands(
+        f"As the Grid owner{f' ({owner})' if owner else ''} on {node}, where the cluster uses ASM (optional):",
+        ("crsctl query css votedisk", shlex.join(("asmcmd", "md_backup", asm_metadata_file(plan_id)))),
+        node,
+        "Both need the environment of ASM (oraenv: +ASM1 or the like). The file has the disk groups, templates and "
+        "directories of ASM, and no data.",
+        optional=True,
+    )
+
+
 def save_registry(node: str, home: str) -> Commands:
     """Return the command that saves the cluster's registry (OCR), once for the cluster."""
     return Commands(root(node), (shlex.join((f"{home}/bin/ocrconfig", "-manualbackup")),), node)
@@ -37,6 +64,7 @@ def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Comm
     directory = backup_directory(plan_id)
     kept = [place.lstrip("/") for place in places or USUAL_PLACES]
     archive = shlex.join(("tar", "-C", "/", "--ignore-failed-read", "-czf", f"{directory}/network.tar.gz", *kept))
+    listing = shlex.join(("tar", "--force-local", "-tzf", f"{directory}/network.tar.gz"))
     # Every user may write to /var/tmp: nothing is written into a directory that another user created in advance.
     ours = f"test -O {directory} &&"
     profile = shlex.quote(f"{home}/gpnp/{node}/profiles/peer/profile.xml")
@@ -45,7 +73,7 @@ def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Comm
         (
             shlex.join((f"{home}/bin/ocrconfig", "-local", "-manualbackup")),
             f"test -O {directory} || mkdir -m 755 {directory}",
-            f"{ours} (umask 077; {archive})",
+            f"{ours} (umask 077; {archive}; {listing})",
             f"{ours} ip -details address > {directory}/ip-address.txt",
             f"{ours} ip route show table all > {directory}/ip-route.txt",
             f"if [ -e {profile} ]; then {ours} cp -p {profile} {directory}/; fi",

@@ -71,11 +71,15 @@ def backups(draft: Draft) -> Step:
                 backup_commands.save_node(node, draft.home(node), draft.id, _places(draft, node))
                 for node in draft.nodes
             ),
+            backup_commands.save_asm_metadata(draft.first, draft.id, draft.grid_owner),
             *backup_commands.create(draft.databases, draft.id),
         ),
         expected=f"An OCR backup of today, and {', '.join(backup_commands.BACKUP_FILES)} in "
         f"{backup_commands.backup_directory(draft.id)} on every node.",
         gates=(Gate("backups-made"),),
+        attest=""
+        if backup_commands.may_list_archives(draft.made_by)
+        else "On every node, tar listed the archive without an error, with the files of the private interfaces.",
         if_rolled_back="Nothing has been changed: abandon the change. The backups may stay.",
     )
 

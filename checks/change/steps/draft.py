@@ -58,6 +58,8 @@ class Draft:
     """Interfaces that are not private, are stacked on a raised layer, and would take its MTU at the next boot."""
     not_starting: frozenset[str] = frozenset()
     """The nodes where Clusterware did not start at boot before the change: the plan does not enable it there."""
+    down: frozenset[str] = frozenset()
+    """The nodes where the last verification found Clusterware and all instances down: nothing to stop there."""
     has_database: bool = False
     """Whether a database is queried: the plan has gates that need a database only then."""
     has_haip: bool = False

@@ -45,22 +45,45 @@ def stack_down(draft: Draft) -> Step:
         id="stack-down",
         title="stack down",
         what="Disable the autostart of Clusterware on every node"
-        + (f". Stop the databases ({names}). Then stop Clusterware on every node." if names else _NO_NAMES),
+        + (f". Stop the databases ({names}). Then stop Clusterware on every node." if names else _NO_NAMES)
+        + _already(draft),
         why="While the MTU differs between nodes, large packets are lost: running instances would lose blocks, and CSS "
         "would evict nodes. With the autostart enabled, a node that is booted by accident would join the cluster while "
         f"nodes have different MTUs ({SAFE_ORDER}).",
         commands=(
             *(stack_commands.disable(node, home) for node, home in homes.items()),
-            *(
-                stack_commands.stop_database(database, draft.first, draft.home(draft.first))
-                for database in draft.databases
-            ),
-            *(stack_commands.stop(node, home) for node, home in homes.items()),
+            *_stops(draft),
         ),
         expected="No ohasd.bin, ocssd.bin, crsd.bin or evmd.bin, no ASM and no database instance on any node; "
         "`crsctl config crs` prints disabled on every node.",
         gates=DOWN if back else (*DOWN, Gate("mtu-untouched")),
         if_rolled_back="Clusterware is started again with the old MTU, and its autostart is enabled.",
+    )
+
+
+def _stops(draft: Draft) -> Iterator[Commands]:
+    """Yield the commands that stop the databases and then Clusterware, where the last verification found them up.
+
+    On a node that is down they would fail: srvctl needs Clusterware, and crsctl prints CRS-4639.
+    """
+    up = [node for node in draft.nodes if node not in draft.down]
+    if not up:
+        return
+    where = draft.first if draft.first in up else up[0]
+    for database in draft.databases:
+        if not database.instances or not draft.down.issuperset(database.instances):
+            yield stack_commands.stop_database(database, where, draft.home(where))
+    for node in up:
+        yield stack_commands.stop(node, draft.home(node), after_databases=bool(draft.databases))
+
+
+def _already(draft: Draft) -> str:
+    down = [node for node in draft.nodes if node in draft.down]
+    if not down:
+        return ""
+    return (
+        f" The last verification found {briefly(down)} down, so no stop command is printed for "
+        f"{'it' if len(down) == 1 else 'them'}. If anything was started there since, the gate names the command."
     )
 
 

@@ -43,11 +43,21 @@ def enable(node: str, home: str) -> Commands:
     return Commands(root(node), (_crsctl(home, "enable", "crs"),), node)
 
 
-def stop(node: str, home: str) -> Commands:
-    """Return the command that stops the whole stack of one node, OHASD included."""
+_STOPPED_FIRST = "Stop the databases first: instances run on this node."
+
+
+def stop(node: str, home: str, *, after_databases: bool) -> Commands:
+    """Return the command that stops the whole stack of one node, OHASD included.
+
+    `after_databases` makes it refuse while a database instance runs on the node (its PMON, `ora_pmon_SID`): the
+    commands of one node, piped into its shell, then never stop Clusterware before the databases.
+    """
+    line = _crsctl(home, "stop", "crs")
+    if after_databases:
+        line = f"if ps -eo args= | grep '^ora_pmon_'; then echo '{_STOPPED_FIRST}' >&2; false; else {line}; fi"
     return Commands(
         root(node),
-        (_crsctl(home, "stop", "crs"),),
+        (line,),
         node,
         "If the stop hangs, find the resource: crsctl stat res -t -init. An ACFS file system in use also blocks the "
         "stop. The same command with -f forces the stop.",

@@ -51,6 +51,7 @@ from checks.model.facts.flow_probe import (
 )
 from checks.model.facts.grid import (
     ActiveVersion,
+    ArchiveSeen,
     ClusterMember,
     Clusterware,
     ConfiguredInterface,
@@ -64,6 +65,7 @@ from checks.model.facts.grid import (
     OcrBackup,
     StaleHome,
     ToolMessage,
+    VotingFile,
 )
 from checks.model.facts.host_setup import (
     Bond,
@@ -109,6 +111,7 @@ __all__ = [
     "AddressProbe",
     "AddressProbes",
     "AlertLog",
+    "ArchiveSeen",
     "BeforeAfter",
     "BlockTransfer",
     "Bond",
@@ -195,6 +198,7 @@ __all__ = [
     "UnreadNode",
     "UnreadView",
     "Verdict",
+    "VotingFile",
     "WaitBucket",
     "WaitEvent",
     "release",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from checks.model.facts.base import Fact, NotGathered, Unknown
-from checks.model.facts.grid import FileSeen, OcrBackup
+from checks.model.facts.grid import ArchiveSeen, FileSeen, OcrBackup
 
 
 class SeenRecording(Fact, frozen=True, kw_only=True):
@@ -83,8 +83,16 @@ class Changing(Fact, frozen=True, kw_only=True):
     compared: RecordingsCompared | NoRecording | Unknown | NotGathered = NotGathered()
     backups: dict[str, dict[str, FileSeen | Unknown]] = msgspec.field(default_factory=dict)
     """The expected backup files of the change, by node and path."""
+    archives: dict[str, ArchiveSeen | Unknown] = msgspec.field(default_factory=dict)
+    """The contents of the archive of each node's network files; missing where the node has no such archive."""
     registries: dict[str, OcrBackup | Unknown | None] = msgspec.field(default_factory=dict)
     """The newest manual backup of each node's local registry (OLR); None where there is none."""
+    registry_files: dict[str, FileSeen | Unknown] = msgspec.field(default_factory=dict)
+    """The files of these backups, by node."""
+    ocr_file: FileSeen | Unknown | NotGathered = NotGathered()
+    """The file of the newest manual backup of the cluster's registry (OCR)."""
+    asm_metadata: FileSeen | Unknown | NotGathered = NotGathered()
+    """The file of the ASM metadata on the node where the plan makes it."""
     unasked: dict[str, Unknown] = msgspec.field(default_factory=dict)
     """The nodes that could not be queried for these facts, with the reasons."""
     addresses: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)

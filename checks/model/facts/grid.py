@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.model.facts.base import Fact, Unknown
+from checks.model.facts.base import Fact, NotGathered, Unknown
 
 
 class ToolMessage(Fact, frozen=True):
@@ -148,12 +148,24 @@ class OcrBackup(Fact, frozen=True):
     """A path, or from 12.2 on mostly a file in ASM: `+DATA:/prodrac/OCRBACKUP/backup_20261121_091849.ocr.258....`."""
 
 
+class VotingFile(Fact, frozen=True):
+    """A voting file of Clusterware."""
+
+    state: str
+    """As `crsctl query css votedisk` prints it: `ONLINE`, `OFFLINE`, `PENDOFFL`."""
+    place: str
+    """A device or a path."""
+    disk_group: str = ""
+    """The ASM disk group; empty where the file is not in ASM."""
+
+
 class Managed(Fact, frozen=True):
     """The resources that Clusterware manages, queried on this node."""
 
     databases: tuple[ManagedDatabase, ...] | Unknown
     ocr_backup: OcrBackup | Unknown | None
     """The newest manual backup; None where there is none."""
+    voting_files: tuple[VotingFile, ...] | Unknown | NotGathered = NotGathered()
 
 
 class FileSeen(Fact, frozen=True):
@@ -162,3 +174,12 @@ class FileSeen(Fact, frozen=True):
     size_bytes: int
     mtime_s: float
     """The time of the last modification, in seconds since 1970."""
+
+
+class ArchiveSeen(Fact, frozen=True):
+    """The list of names that `tar` printed for an archive."""
+
+    names: tuple[str, ...]
+    """As tar prints them: without a slash at the start, directories with one at the end."""
+    fault: str = ""
+    """What tar complained of; empty where it read the whole archive."""

@@ -12,11 +12,17 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from checks.model.facts import GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
+from checks.model.facts import GridHome, Managed, ManagedDatabase, OcrBackup, Unknown, VotingFile
 from checks.model.journal import Journal
 from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_message, read_messages
-from checks.sources.grid_commands import DATABASE_CONFIGURATION, DATABASE_STATUS, LIST_DATABASES, MANUAL_BACKUPS
+from checks.sources.grid_commands import (
+    DATABASE_CONFIGURATION,
+    DATABASE_STATUS,
+    LIST_DATABASES,
+    MANUAL_BACKUPS,
+    VOTING_FILES,
+)
 from checks.sources.nodes.backup_files import parse_manual_backups
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#.]{0,63}")
@@ -58,6 +64,20 @@ def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
     return no_known_shape(f"srvctl status database -d {name}", text)
 
 
+_VOTING_FILE = re.compile(r"\d+\.\s+([A-Z]+)\s+[0-9a-f]{32}\s+\((.*)\)\s+\[(.*)\]", re.IGNORECASE)
+
+
+def parse_voting_files(text: str) -> tuple[VotingFile, ...] | Unknown:
+    """The lines ` 1. ONLINE   <32 hex digits> (<device or path>) [<disk group>]` of `crsctl query css votedisk`.
+
+    Source: Clusterware Administration and Deployment Guide, appendix on CRSCTL.
+    """
+    found = [match for line in printed_lines(text) if (match := _VOTING_FILE.fullmatch(line))]
+    if not found:
+        return no_known_shape(VOTING_FILES.command, text)
+    return tuple(VotingFile(match[1], match[2], match[3]) for match in found)
+
+
 _AT_ONCE = 4
 """Most databases that are queried at the same time."""
 
@@ -70,10 +90,12 @@ async def read_managed(
     *,
     timeout_s: float | None = None,
 ) -> Managed:
-    """Query srvctl and ocrconfig of the Grid home, read-only. If one fails, only its own fact is Unknown."""
+    """Query srvctl, ocrconfig and crsctl of the Grid home, read-only. If one fails, only its own fact is Unknown."""
     tools = GridTools(home, journal, local_host, environ, timeout_s)
-    databases, backup = await asyncio.gather(_databases(tools), _backup(tools))
-    return Managed(databases, backup)
+    databases, backup, voting = await asyncio.gather(
+        _databases(tools), _backup(tools), tools.ask(VOTING_FILES, parse_voting_files)
+    )
+    return Managed(databases, backup, voting)
 
 
 async def _databases(tools: GridTools) -> tuple[ManagedDatabase, ...] | Unknown:

@@ -7,14 +7,21 @@ appendix on OCRCONFIG, documents the answers of ocrconfig.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from checks.model.facts import FileSeen, MissingRight, OcrBackup, Unknown
+from checks.model.facts import ArchiveSeen, FileSeen, MissingRight, OcrBackup, Unknown
 from checks.model.journal import Journal
+from checks.sources.change_files import (
+    ARCHIVE_STATUS,
+    CHANGE_ARCHIVE,
+    CHANGE_BACKUPS,
+    OLR_BACKUP,
+    UNREADABLE_ARCHIVE,
+)
 from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_messages, refusal_in
 from checks.sources.grid_commands import MANUAL_BACKUPS
-from checks.sources.node_setup import CHANGE_BACKUPS, OLR_BACKUP
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import Section, section_list, sections
 from checks.sources.nodes.shell import Shell
@@ -40,6 +47,8 @@ def parse_manual_backups(text: str, command: str = MANUAL_BACKUPS.command) -> Oc
 
 
 _NOT_FOUND = 127
+_COMPLAINT = re.compile(r"(/\S*/)?(tar|gzip|nice|timeout|sh)(\[\d+\])?: |gzip: ")
+"""The start of a line of tar or of a program that it runs; the names in an archive of racwire have none."""
 
 
 async def read_change_files(
@@ -69,6 +78,41 @@ def parse_file_seen(node: str, path: str, section: Section) -> FileSeen | Unknow
         return Unknown(f"{node} has no file {path}.")
     printed = printed_lines(section.text)
     return Unknown(f"{path} on {node} could not be checked{f': {quoted(printed[-1])}' if printed else ''}.")
+
+
+async def read_archive(shell: Shell, journal: Journal, path: str, timeout_s: float) -> ArchiveSeen | Unknown | None:
+    """List the names in an archive; None where there is no such file. Root alone can list what root alone may read.
+
+    Raises ShellError where the node does not answer in time.
+    """
+    (topic,) = CHANGE_ARCHIVE.topics
+    with journal.entry(shell.node, topic, CHANGE_ARCHIVE.action_on(path)) as entry:
+        entry.text = (await shell.run(CHANGE_ARCHIVE, path, timeout_s=timeout_s)).text
+        return parse_archive(shell.node, path, entry.text)
+
+
+_TIMED_OUT = 124
+
+
+def parse_archive(node: str, path: str, text: str) -> ArchiveSeen | Unknown | None:
+    """Parse what `tar -tzf` printed for an archive, with the line of its exit status; None for no text."""
+    lines = printed_lines(text)
+    if not lines:
+        return None
+    if lines == [UNREADABLE_ARCHIVE]:
+        return Unknown(
+            f"this user may not read {path} on {node}",
+            MissingRight("read the archive", (f"tar --force-local -tzf {shlex.quote(path)}",), f"root on {node}"),
+        )
+    marker, _, status = lines[-1].partition(" ")
+    if marker != ARCHIVE_STATUS or not status.isdecimal():
+        return Unknown(f"the list of {path} on {node} is longer than racwire reads")
+    if int(status) in (_TIMED_OUT, _NOT_FOUND):
+        why = "tar did not list it in time" if int(status) == _TIMED_OUT else f"{node} lacks tar, nice or timeout"
+        return Unknown(f"{path} on {node} could not be listed: {why}")
+    said = [line for line in lines[:-1] if _COMPLAINT.match(line)]
+    names = tuple(line for line in lines[:-1] if line not in said)
+    return ArchiveSeen(names, "" if status == "0" else (said[0] if said else f"tar ended with exit status {status}"))
 
 
 async def read_olr_backup(shell: Shell, journal: Journal, timeout_s: float) -> OcrBackup | Unknown | None:

@@ -17,7 +17,7 @@ from checks.sources.clusterware.grid_home import SUDOERS_SCRIPT, right_to_the_to
 from checks.sources.clusterware.home_files import parse_crs_home
 from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages, refusal_in
 from checks.sources.grid_commands import OLR_FILES
-from checks.sources.node_setup import CRSCTL_LIMIT_S, DAEMONS, NO_HOME
+from checks.sources.node_setup import CRSCTL_LIMIT_S, DAEMONS, NO_HOME, STARTING_LIMIT_S
 from checks.sources.nodes.alert_log_text import parse_logs
 from checks.sources.nodes.boot_config.active_manager import BootFiles, mtus_at_boot, parse_network_services
 from checks.sources.nodes.boot_config.device import Device, parse_devices
@@ -260,17 +260,17 @@ def _autostart(config: Section, files: str, host: str, grid_owner: str) -> bool 
     found = next((by_host[name] for name in names if name in by_host), "")
     if found in ("enable", "disable"):
         return found == "enable"
-    return _unanswered("crsctl config crs", config, grid_owner)
+    return _unanswered("crsctl config crs", config, grid_owner, CRSCTL_LIMIT_S)
 
 
 def _services(check: Section, grid_owner: str) -> tuple[str, ...] | Unknown:
     messages = parse_check_crs(check.text)
     if isinstance(messages, Unknown):
-        return _unanswered("crsctl check crs", check, grid_owner)
+        return _unanswered("crsctl check crs", check, grid_owner, STARTING_LIMIT_S)
     return tuple(f"{message.code}: {message.text}" for message in messages)
 
 
-def _unanswered(command: str, answer: Section, grid_owner: str) -> Unknown:
+def _unanswered(command: str, answer: Section, grid_owner: str, limit_s: int) -> Unknown:
     if NO_HOME in answer.text.split("\n"):
         if denied := next((file for file in OLR_FILES if f"{file}: Permission denied" in answer.text), ""):
             return Unknown(
@@ -281,7 +281,7 @@ def _unanswered(command: str, answer: Section, grid_owner: str) -> Unknown:
     if answer.exit_status == _NOT_FOUND:
         return Unknown(_NO_TIMEOUT.format(command) if _lacks_timeout(answer) else _NO_CRSCTL)
     if answer.exit_status == _TIMED_OUT:
-        return Unknown(f"`{command}` did not answer there within {CRSCTL_LIMIT_S} s: Clusterware starts, or hangs")
+        return Unknown(f"`{command}` did not answer there within {limit_s} s: Clusterware starts, or hangs")
     lines = printed_lines(answer.text)
     refusal = refusal_in(answer.text)
     if refusal is not None:

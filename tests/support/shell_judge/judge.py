@@ -14,6 +14,8 @@ from tests.support.shell_judge.words import NotReadOnlyError, SimpleCommand
 _VARIABLE = re.compile(r"(?!racwire_)[a-z][a-z0-9_]*", re.ASCII)
 """Names that a program may assign: none with a meaning for a shell or a tool, none of the persistent shell."""
 _FOR_ONE_COMMAND = ("LC_ALL", "LANG", "IFS")
+_EMPTY_FOR_ONE_COMMAND = ("TAR_OPTIONS",)
+"""Names that a program may only empty: a value would add options to the command."""
 
 
 class _InPrograms(AllowList):
@@ -43,7 +45,9 @@ def _judge(command: SimpleCommand) -> None:
     for redirection in command.redirections:
         if not _is_harmless(redirection.operator, redirection.target):
             raise NotReadOnlyError(f"`{command}` redirects to or from what it may not")
-    for name, _ in command.assignments:
+    for name, value in command.assignments:
+        if name in _EMPTY_FOR_ONE_COMMAND and command.words and value == Word("", plain=True):
+            continue
         if name not in _FOR_ONE_COMMAND if command.words else not _VARIABLE.fullmatch(name):
             raise NotReadOnlyError(f"`{command}` sets {name}")
     for word in command.words:

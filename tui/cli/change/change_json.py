@@ -84,6 +84,8 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "attest": step.attest,
                 "attest_asks": step.attest_asks,
                 "attest_for": list(step.attest_for),
+                "minutes": step.minutes,
+                "point_of_no_return": step.no_return,
                 "if_rolled_back": step.if_rolled_back,
             }
             for step in steps

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.change.change_events import Attested, JournalLine, Noted, Overridden
 from checks.change.change_plan import Commands, Plan, Step
-from checks.change.change_text import minute
+from checks.change.change_text import minute, minutes_text
 from checks.change.state import Change, StepRecord, StepStatus
 from checks.model.wording import listed
 from tui.console.change_state import Work
@@ -50,6 +50,8 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
     lines += _people(change, step, width)
     if step is change.plan.steps[0]:
         lines += _of_plan(change.plan, width)
+    lines += _part("Takes", minutes_text(step.minutes), width, "faint")
+    lines += _part("No return", step.no_return if change.is_open else "", width, "faint")
     lines += _part("Rollback", step.if_rolled_back if change.is_open else "", width, "faint")
     return StepPage(lines, tuple(blocks), gate)
 

@@ -41,6 +41,8 @@ _PING = "[-n|-q|-4|-6|-s NUMBER|-M (do|dont|want|probe)|-i INTERVAL|-l FEW|-W NU
 SYSTEM = f"""
 env [(LC_ALL=C|LANG=C|NLS_LANG=AMERICAN_AMERICA)]... COMMAND
 sudo -n [-u VALUE] COMMAND
+nice COMMAND
+tar --force-local -tzf VALUE
 timeout [-s (INT|TERM|KILL)|-k NUMBER]... NUMBER COMMAND
 (ping|ping6) {_PING} -c FEW {_PING} WORD
 (python3|python2|python|/usr/libexec/platform-python) -E -s -S -c SENDER DATAGRAMS...
