@@ -116,6 +116,8 @@ class PlannedDatabase(msgspec.Struct, frozen=True, kw_only=True):
     instances: dict[str, str]
     block_bytes: int | None = None
     """The block size in bytes; None if the database was not connected."""
+    services: tuple[tuple[str, str], ...] | None = None
+    """The services that ran when the plan was made, each with a node that offered it; None if they were not read."""
 
 
 class Accepted(msgspec.Struct, frozen=True):

@@ -50,16 +50,23 @@ def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
     """
     managed = cluster.managed
     if isinstance(managed, Managed) and not isinstance(managed.databases, Unknown):
-        running = {
-            d.name: {} if isinstance(d.instances, Unknown) else {node: instance for instance, node in d.instances}
+        return tuple(
+            PlannedDatabase(
+                name=d.name,
+                instances={}
+                if isinstance(d.instances, Unknown)
+                else {node: instance for instance, node in d.instances},
+                block_bytes=_block(cluster, d.name),
+                services=None if isinstance(d.instances, Unknown) else d.services,
+            )
             for d in managed.databases
             if isinstance(d.instances, Unknown) or d.instances
-        }
-    elif isinstance(cluster.database, Database):
-        running = {cluster.database.name: {_node(cluster, i.host): i.name for i in cluster.database.instances}}
-    else:
-        return ()
-    return tuple(PlannedDatabase(name=n, instances=i, block_bytes=_block(cluster, n)) for n, i in running.items())
+        )
+    if isinstance(cluster.database, Database):
+        name = cluster.database.name
+        instances = {_node(cluster, i.host): i.name for i in cluster.database.instances}
+        return (PlannedDatabase(name=name, instances=instances, block_bytes=_block(cluster, name)),)
+    return ()
 
 
 def _node(cluster: Cluster, host: str) -> str:

@@ -14,9 +14,21 @@ def stop_database(database: PlannedDatabase, node: str, home: str) -> Commands:
         node,
         home,
         ("stop", "database", "-d", database.name, "-o", "immediate"),
-        "First write down the running instances and services (srvctl status database -d "
-        f"{shlex.quote(database.name)} -v) and the open PDBs.",
+        _recorded(database),
     )
+
+
+def _recorded(database: PlannedDatabase) -> str:
+    """Return the services in the plan, and what is to be written down before the database is stopped."""
+    pdbs = "the PDBs that are open on each instance"
+    if database.services is None:
+        look = f"srvctl status database -d {shlex.quote(database.name)} -v"
+        return f"First write down the running instances and services ({look}) and {pdbs}."
+    names = dict.fromkeys(service for service, _ in database.services)
+    nodes = {name: [node for service, node in database.services if service == name and node] for name in names}
+    parts = [f"{name} ({', '.join(on)})" if on else name for name, on in nodes.items()]
+    services = f"The plan holds the services that ran: {', '.join(parts)}. " if parts else ""
+    return f"{services}First write down {pdbs}."
 
 
 def start_database(database: PlannedDatabase, node: str, home: str) -> Commands:
@@ -28,8 +40,14 @@ def start_database(database: PlannedDatabase, node: str, home: str) -> Commands:
         home,
         ("start", "database", "-d", database.name),
         "srvctl starts every enabled instance, and opens or mounts it as srvctl config database -d "
-        f"{name} shows (check this for a standby). Manual services, and PDBs without a saved state, stay down: compare "
-        "with your notes from the step stack-down.",
+        f"{name} shows (check this for a standby). Services with the policy MANUAL, and PDBs without a saved state, "
+        "stay down: "
+        + (
+            "the gate services-up names each missing service. Compare the PDBs with your notes from the step "
+            "stack-down."
+            if database.services
+            else "compare with your notes from the step stack-down."
+        ),
     )
 
 

@@ -71,7 +71,8 @@ def databases(draft: Draft) -> Iterator[Step]:
         what=f"{what[:1].upper()}{what[1:]}.",
         why="Every path is proved with Clusterware up on every node: now the instances may send blocks.",
         commands=(*_enable(draft), *_start(draft)),
-        expected=f"{_enabled(draft)}{'and every' if draft.starting else 'Every'} instance that ran before runs again.",
+        expected=f"{_enabled(draft)}{'and every' if draft.starting else 'Every'} instance that ran before runs again"
+        f"{', with its services' if _has_services(draft) else ''}.",
         gates=(*autostart_on(draft, until="end"), *_instances(draft)),
         if_rolled_back=_another_outage(draft),
     )
@@ -107,7 +108,13 @@ def _all_up(draft: Draft) -> tuple[Gate, ...]:
 
 
 def _instances(draft: Draft) -> tuple[Gate, ...]:
-    return (Gate("instances-up"),) if draft.databases else ()
+    services = (Gate("services-up"),) if _has_services(draft) else ()
+    return (Gate("instances-up"), *services) if draft.databases else ()
+
+
+def _has_services(draft: Draft) -> bool:
+    """Whether the plan holds services that ran."""
+    return any(database.services for database in draft.databases)
 
 
 def _enable(draft: Draft) -> Iterator[Commands]:
