@@ -20,17 +20,20 @@ from checks.change.steps.recording_commands import stretch_s
 from checks.model.facts import (
     Changing,
     Cluster,
+    Database,
     FileSeen,
     JournalCopy,
     NoRecording,
     NotGathered,
     OcrBackup,
+    OpenPluggable,
     RecordingsCompared,
     SeenRecording,
     StoredHash,
     Unknown,
 )
 from checks.run.gathering import CHANGING, Gatherer
+from checks.sources.database.pluggables import read_pluggables
 from checks.sources.database.worker import Worker
 from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
@@ -57,11 +60,14 @@ class _OfNodes:
 def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> Gatherer:
     """Return the gatherer for these checks. `directory` holds this change's journal, on this node and on the peers."""
 
+    wants_pdbs = "pdbs-open" in checks
+
     async def gather(session: Session, cluster: Cluster) -> Changing:
         files = _recordings(plan, checks)
         names = _addresses(plan) if "ssh-apart" in checks else _none()
         nodes = _of_nodes(session, plan, "backups-made" in checks, directory)
-        (before, after, compared), addresses, found = await asyncio.gather(files, names, nodes)
+        pdbs = open_pluggables(session) if wants_pdbs else _not_gathered()
+        (before, after, compared), addresses, found, pluggables = await asyncio.gather(files, names, nodes, pdbs)
         return Changing(
             before=before,
             after=after,
@@ -72,9 +78,22 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             unasked=found.unasked,
             copies=found.copies,
             hashes=found.hashes,
+            pluggables=pluggables,
         )
 
-    return replace(CHANGING, gather=gather)
+    return replace(CHANGING, gather=gather, awaits=("database",) if wants_pdbs else ())
+
+
+async def open_pluggables(session: Session) -> tuple[OpenPluggable, ...] | Unknown:
+    """Return the open PDBs of the connected database, once the run knows the database."""
+    database = (await session.cluster_with("database")).database
+    if not isinstance(database, Database):
+        return Unknown(database.reason, database.right if isinstance(database, Unknown) else None)
+    return await read_pluggables(session.databases, database)
+
+
+async def _not_gathered() -> NotGathered:
+    return NotGathered()
 
 
 async def _none() -> dict[str, tuple[str, ...]]:

@@ -109,6 +109,15 @@ class PlannedNetwork(msgspec.Struct, frozen=True, kw_only=True):
     """The address of each node on the network."""
 
 
+class PlannedPluggable(msgspec.Struct, frozen=True):
+    """A pluggable database (PDB) that was open on an instance when the plan was made."""
+
+    name: str
+    instance: str
+    mode: str
+    """`READ WRITE`; with its restriction `READ WRITE, restricted`."""
+
+
 class PlannedDatabase(msgspec.Struct, frozen=True, kw_only=True):
     """A database that must be stopped, and its instances by node."""
 
@@ -118,6 +127,8 @@ class PlannedDatabase(msgspec.Struct, frozen=True, kw_only=True):
     """The block size in bytes; None if the database was not connected."""
     services: tuple[tuple[str, str], ...] | None = None
     """The services that ran when the plan was made, each with a node that offered it; None if they were not read."""
+    pluggables: tuple[PlannedPluggable, ...] | None = None
+    """The PDBs that were open when the plan was made; None if they were not read."""
 
 
 class Accepted(msgspec.Struct, frozen=True):

@@ -20,6 +20,7 @@ from checks.change.change_plan import (
     Plan,
     PlannedDatabase,
     PlannedNetwork,
+    PlannedPluggable,
     Step,
 )
 from checks.change.layers import haip_addresses, inheriting, kind_of, layers_of, networks_of
@@ -58,6 +59,7 @@ def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
                 else {node: instance for instance, node in d.instances},
                 block_bytes=_block(cluster, d.name),
                 services=None if isinstance(d.instances, Unknown) else d.services,
+                pluggables=_pluggables(cluster, d.name),
             )
             for d in managed.databases
             if isinstance(d.instances, Unknown) or d.instances
@@ -65,7 +67,14 @@ def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
     if isinstance(cluster.database, Database):
         name = cluster.database.name
         instances = {_node(cluster, i.host): i.name for i in cluster.database.instances}
-        return (PlannedDatabase(name=name, instances=instances, block_bytes=_block(cluster, name)),)
+        return (
+            PlannedDatabase(
+                name=name,
+                instances=instances,
+                block_bytes=_block(cluster, name),
+                pluggables=_pluggables(cluster, name),
+            ),
+        )
     return ()
 
 
@@ -79,6 +88,15 @@ def _block(cluster: Cluster, name: str) -> int | None:
     if isinstance(database, Database) and database.name.casefold() == name.casefold():
         return block_size(cluster)
     return None
+
+
+def _pluggables(cluster: Cluster, name: str) -> tuple[PlannedPluggable, ...] | None:
+    """Return the open PDBs of a database; None if it is not the connected one, or they were not read."""
+    database = cluster.database
+    found = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.pluggables
+    if not isinstance(database, Database) or database.name.casefold() != name.casefold() or isinstance(found, Unknown):
+        return None
+    return tuple(PlannedPluggable(pdb.name, pdb.instance, pdb.mode) for pdb in found)
 
 
 def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:

@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 
-from checks.change.change_plan import PlannedDatabase
-from checks.model.facts import Managed, ManagedDatabase, Unknown
+from checks.change.change_plan import PlannedDatabase, PlannedPluggable
+from checks.model.facts import Changing, Managed, ManagedDatabase, MissingRight, OpenPluggable, Unknown
 from checks.model.finding import Finding, Status
 from tests.fixtures.change_plans import PROD, plan_for, to_change
+from tests.fixtures.databases import database
 from tests.unit.change_gate_support import found
 from tests.unit.change_support import cluster, plan, until
 
@@ -89,3 +90,72 @@ def test_services_that_cannot_be_read_do_not_pass(managed):
 def test_a_plan_of_an_earlier_version_has_no_services():
     old = msgspec.json.decode(b'{"name": "prod", "instances": {"rac1": "prod1"}}', type=PlannedDatabase)
     assert old.services is None
+
+
+# --- pluggable databases ----------------------------------------------------------------------------------------------
+
+OPEN = (
+    OpenPluggable("prod1", "CRM", "READ WRITE"),
+    OpenPluggable("prod2", "CRM", "READ WRITE"),
+    OpenPluggable("prod1", "HR", "READ ONLY"),
+)
+HELD = PlannedDatabase(
+    name="prod",
+    instances={"rac1": "prod1", "rac2": "prod2"},
+    services=(),
+    pluggables=tuple(PlannedPluggable(p.name, p.instance, p.mode) for p in OPEN),
+)
+
+
+def pdbs(now: tuple[OpenPluggable, ...] | Unknown, name: str = "prod") -> Finding:
+    facts = msgspec.structs.replace(cluster(), changing=Changing(pluggables=now), database=database(2, name=name))
+    (finding,) = found("pdbs-open", facts, until("other-nodes", opened=plan(databases=(HELD,))))
+    return finding
+
+
+def test_the_plan_holds_the_open_pdbs_and_the_gate_compares_them():
+    built = msgspec.structs.replace(to_change(), database=database(2), changing=Changing(pluggables=OPEN))
+    made = plan_for(built)
+    assert made.databases[0].pluggables == HELD.pluggables
+    assert [gate.check for gate in made.step("databases").gates][-1] == "pdbs-open"
+    stop = next(block for block in made.step("stack-down").commands if "stop database" in block.lines[0])
+    assert "CRM (prod1 READ WRITE, prod2 READ WRITE), HR (prod1 READ ONLY)" in stop.note
+    assert "As noted" not in made.step("sign-off").attest
+
+
+def test_pdbs_that_were_not_read_are_noted_and_attested():
+    made = plan_for(to_change())
+    assert made.databases[0].pluggables is None
+    assert "pdbs-open" not in [gate.check for step in made.steps for gate in step.gates]
+    stop = next(block for block in made.step("stack-down").commands if "stop database" in block.lines[0])
+    assert "SELECT inst_id, name, open_mode, restricted FROM gv$pdbs" in stop.note
+    assert made.step("sign-off").attest.endswith("As noted in the step stack-down: the open PDBs of prod.")
+
+
+def test_the_same_pdbs_pass():
+    assert pdbs(OPEN).status is Status.PASS
+
+
+def test_a_pdb_that_is_not_open_is_named_with_the_command_that_opens_it():
+    finding = pdbs((OPEN[0], OpenPluggable("prod1", "HR", "READ WRITE", is_restricted=True)))
+    assert (finding.status, finding.subject) == (Status.FAIL, "prod: CRM and 1 more not open")
+    assert finding.title == (
+        "PDBs of prod are not open as before: CRM was READ WRITE on prod2 and HR was READ ONLY on prod1."
+    )
+    assert finding.next[0].commands == (
+        "ALTER PLUGGABLE DATABASE CRM OPEN READ WRITE INSTANCES = ('prod2');",
+        "ALTER PLUGGABLE DATABASE HR OPEN READ ONLY INSTANCES = ('prod1');",
+    )
+
+
+def test_a_renumbered_instance_is_no_missing_pdb():
+    moved = (OPEN[0], OpenPluggable("prod3", "CRM", "READ WRITE"), OPEN[2])
+    assert pdbs(moved).status is Status.PASS
+
+
+def test_pdbs_that_cannot_be_read_do_not_pass():
+    right = MissingRight("CONTAINER_DATA", ("ALTER USER C##RACWIRE ...;",))
+    finding = pdbs(Unknown("C##RACWIRE sees no PDB$SEED", right))
+    assert finding.status is Status.UNKNOWN
+    assert finding.next[0].commands == right.commands
+    assert pdbs(OPEN, "other").status is Status.UNKNOWN

@@ -18,7 +18,7 @@ from checks.change.gates.mtu_gates import mtu_untouched, running_mtu
 from checks.change.gates.path_gates import one_byte_more, quiet_counters
 from checks.change.gates.reach_gates import only_journal, ssh_apart
 from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
-from checks.change.gates.service_gates import services_up
+from checks.change.gates.service_gates import pdbs_open, services_up
 from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
 from checks.change.state import Change
 from checks.model.check import Check
@@ -42,6 +42,7 @@ GATES: tuple[GateCheck, ...] = (
     autostart_on,
     instances_up,
     services_up,
+    pdbs_open,
     oifcfg_unchanged,
     members_unchanged,
     after_recording,

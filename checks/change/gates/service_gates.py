@@ -1,13 +1,14 @@
-"""Gate: do the services run that ran before the change?"""
+"""Gates: do the services run, and are the pluggable databases open, as before the change?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.change.change_plan import PlannedDatabase
+from checks.change.change_plan import PlannedDatabase, PlannedPluggable
 from checks.change.gates.gate import GateContext, gate, whole
+from checks.change.steps.stack_commands import OPEN_PDBS
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Managed, Unknown
+from checks.model.facts import Cluster, Database, Managed, OpenPluggable, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 
@@ -25,6 +26,16 @@ SERVICE_MISSING = Kind(
     ("Real Application Clusters Administration and Deployment Guide, srvctl start service",),
 )
 SERVICES_NOT_KNOWN = Kind("CH-SERVICE-004", "Which services of a database run is not known")
+
+PDBS_OPEN = Kind("CH-SERVICE-005", "The pluggable databases are open as before the change")
+PDB_NOT_OPEN = Kind(
+    "CH-SERVICE-006",
+    "A pluggable database is not open as before the change",
+    "An instance opens a pluggable database at its start where a state was saved (ALTER PLUGGABLE DATABASE ... SAVE "
+    "STATE), or where one of its services is started. All others stay MOUNTED.",
+    ("Multitenant Administrator's Guide, preserving or discarding the open mode of PDBs",),
+)
+PDBS_NOT_KNOWN = Kind("CH-SERVICE-007", "Which pluggable databases are open is not known")
 
 
 @gate(
@@ -52,6 +63,7 @@ def services_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"Which services of {database.name} run is not known: {whole(now.reason)}",
                 subject=f"{database.name}: services not known",
                 next=[_look(database)],
+                lacks=[now],
                 evidence=evidence,
             )
             continue
@@ -134,3 +146,90 @@ def _look(database: PlannedDatabase) -> Remedy:
         (f"srvctl status service -d {database.name}",),
         f"the owner of {database.name}, on any node",
     )
+
+
+@gate(
+    "pdbs-open",
+    question="Are the pluggable databases open as before the change?",
+    needs=("changing", "database"),
+    kinds=(PDBS_OPEN, PDB_NOT_OPEN, PDBS_NOT_KNOWN),
+)
+def pdbs_open(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Reads GV$PDBS of the connected database, and compares it with the PDBs that were open when the plan was made.
+
+    Each PDB must be open in the same mode on as many instances as then; instances may be renumbered.
+    """
+    evidence = [(cluster.local_node, "sql pluggables")]
+    planned = [database for database in context.plan.databases if database.pluggables]
+    if not planned:
+        yield PDBS_OPEN.finding(
+            Status.SKIPPED, "The plan holds no open PDB.", subject="none planned", evidence=evidence
+        )
+    for database in planned:
+        now = _open(cluster, database.name)
+        if isinstance(now, Unknown):
+            yield PDBS_NOT_KNOWN.finding(
+                Status.UNKNOWN,
+                f"Which PDBs of {database.name} are open is not known: {whole(now.reason)}",
+                subject=f"{database.name}: PDBs not known",
+                next=[_look_at_pdbs(database)],
+                lacks=[now],
+                evidence=evidence,
+            )
+            continue
+        closed = [one for one in database.pluggables or () if not _is_open(one, database.pluggables or (), now)]
+        names = tuple(dict.fromkeys(one.name for one in database.pluggables or ()))
+        if not closed:
+            yield PDBS_OPEN.finding(
+                Status.PASS,
+                f"{counted(len(names), 'PDB')} of {database.name} {'is' if len(names) == 1 else 'are'} open as before: "
+                f"{listed(names)}.",
+                subject=f"{database.name}: {counted(len(names), 'PDB')}",
+                evidence=evidence,
+            )
+            continue
+        yield PDB_NOT_OPEN.finding(
+            Status.FAIL,
+            f"PDBs of {database.name} are not open as before: "
+            f"{listed(f'{one.name} was {one.mode} on {one.instance}' for one in closed)}.",
+            subject=f"{database.name}: {closed[0].name} {f'and {len(closed) - 1} more ' if closed[1:] else ''}not open",
+            next=[
+                Remedy(
+                    f"Open {'them' if closed[1:] else 'it'}. A PDB that is open in another mode is closed there first.",
+                    tuple(map(_open_command, closed)),
+                    f"SYSDBA of {database.name}, in CDB$ROOT",
+                    is_change=True,
+                ),
+                _look_at_pdbs(database),
+            ],
+            evidence=evidence,
+        )
+
+
+def _open(cluster: Cluster, name: str) -> tuple[OpenPluggable, ...] | Unknown:
+    database = cluster.database
+    if not isinstance(database, Database):
+        return Unknown(database.reason, database.right if isinstance(database, Unknown) else None)
+    if database.name.casefold() != name.casefold():
+        return Unknown(f"the connected database is {database.name}.")
+    return cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.pluggables
+
+
+def _is_open(wanted: PlannedPluggable, before: Sequence[PlannedPluggable], now: Sequence[OpenPluggable]) -> bool:
+    """Whether a PDB is open on that instance as before, or on as many instances as before."""
+    found = [pdb.instance for pdb in now if pdb.name == wanted.name and pdb.mode == wanted.mode]
+    then = [one.instance for one in before if one.name == wanted.name and one.mode == wanted.mode]
+    return wanted.instance in found or len(found) >= len(then)
+
+
+def _open_command(pdb: PlannedPluggable) -> str:
+    mode, _, restricted = pdb.mode.partition(", ")
+    mode = "UPGRADE" if mode == "MIGRATE" else mode
+    return (
+        f"ALTER PLUGGABLE DATABASE {pdb.name} OPEN {mode}{' RESTRICTED' if restricted else ''} "
+        f"INSTANCES = ('{pdb.instance}');"
+    )
+
+
+def _look_at_pdbs(database: PlannedDatabase) -> Remedy:
+    return Remedy("Look at the PDBs.", (f"{OPEN_PDBS};",), f"SYSDBA of {database.name}, in CDB$ROOT")

@@ -5,6 +5,10 @@ from __future__ import annotations
 from checks.change.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import backup_commands
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
+from checks.change.steps.stack_commands import noted
+from checks.model.wording import listed
+
+_AS_BEFORE = "The cluster is as it was before the change. The report was read and filed."
 
 
 def agree(draft: Draft) -> Step:
@@ -67,8 +71,14 @@ def sign_off(draft: Draft) -> Step:
         expected=f"Every layer still has MTU {draft.after}, {'as before the change' if back else 'as planned'}, now "
         "and for the next boot. Clusterware is up on every node. The report is filed with the change.",
         gates=(Gate("running-mtu"), Gate("kept-mtu"), Gate("stack-up")),
-        attest="The report was read and filed. The applications work."
-        if not back
-        else "The cluster is as it was before the change. The report was read and filed.",
+        attest=("The report was read and filed. The applications work." if not back else _AS_BEFORE)
+        + _not_compared(draft),
         if_rolled_back="All nodes are stopped again, get the old MTU back, and are started: another full outage.",
     )
+
+
+def _not_compared(draft: Draft) -> str:
+    """Return the statement on what no gate compares, since the plan does not hold it."""
+    parts = [(noted(database), database.name) for database in draft.databases]
+    named = [f"{listed(what)} of {name}" for what, name in parts if what]
+    return f" As noted in the step stack-down: {listed(named)}." if named else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from checks.model.facts.base import Fact, NotGathered, Unknown
+from checks.model.facts.database_facts import OpenPluggable
 from checks.model.facts.grid import FileSeen, OcrBackup
 
 
@@ -93,3 +94,5 @@ class Changing(Fact, frozen=True, kw_only=True):
     """Journals of this cluster's changes in the same directory on each peer."""
     hashes: dict[str, tuple[StoredHash, ...]] = msgspec.field(default_factory=dict)
     """The stored hashes of this change's journal, by peer."""
+    pluggables: tuple[OpenPluggable, ...] | Unknown | NotGathered = NotGathered()
+    """The open PDBs of the connected database; none where it has no containers."""
