@@ -42,6 +42,8 @@ from checks.sources.nodes.shell import Shell, ShellError
 _RECORDING_LIMIT_S = 240.0
 _RESOLVE_LIMIT_S = 3.0
 _COPIES_LIMIT_S = 5.0
+_PDBS_LIMIT_S = 120.0
+"""In addition to the limit of the database, which is awaited."""
 
 T = TypeVar("T")
 
@@ -81,7 +83,9 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             pluggables=pluggables,
         )
 
-    return replace(CHANGING, gather=gather, awaits=("database",) if wants_pdbs else ())
+    if wants_pdbs:
+        return replace(CHANGING, gather=gather, awaits=("database",), limit_s=CHANGING.limit_s + _PDBS_LIMIT_S)
+    return replace(CHANGING, gather=gather)
 
 
 async def open_pluggables(session: Session) -> tuple[OpenPluggable, ...] | Unknown:

@@ -41,6 +41,8 @@ from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 
 _COPIES_LIMIT_S = 5.0
+_WITH_DATABASE_S = 420.0
+"""Longer than the limit of the database, which is awaited: a slow database must not hide a journal on a peer."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def _copies_gatherer(directory: Path) -> Gatherer:
         await asyncio.gather(*(ask(n.name) for n in cluster.read_nodes() if n.name != cluster.local_node))
         return Changing(copies=copies, unasked=unasked, pluggables=await open_pluggables(session))
 
-    return Gatherer("changing", ("clusterware", "nodes"), gather, limit_s=300, awaits=("database",))
+    return Gatherer("changing", ("clusterware", "nodes"), gather, limit_s=_WITH_DATABASE_S, awaits=("database",))
 
 
 def _look_for_copies() -> Check:
