@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.change.change_plan import ChangeKind, Commands, Gate, Step
-from checks.change.steps import backup_commands
+from checks.change.steps import backup_commands, other_systems
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 from checks.change.steps.stack_commands import noted
 from checks.model.wording import listed
@@ -24,9 +24,10 @@ def agree(draft: Draft) -> Step:
         "outage.",
         why="An MTU cannot be changed node by node: while nodes have different MTUs, large packets between them are "
         f"lost, blocks are lost, and nodes are evicted ({SAFE_ORDER}).",
+        commands=tuple(other_systems.questions(draft)),
         expected="Every person who can veto the change has agreed to it.",
         attest=f"The DBAs, the application owners and {network} agreed to the window with its full outage. The "
-        "operators of Data Guard and GoldenGate are prepared.",
+        f"operators of Data Guard and GoldenGate are prepared. {other_systems.ANSWERED}",
         if_rolled_back="Nothing has been changed: abandon the change.",
     )
 
@@ -72,6 +73,7 @@ def sign_off(draft: Draft) -> Step:
         "and for the next boot. Clusterware is up on every node. The report is filed with the change.",
         gates=(Gate("running-mtu"), Gate("kept-mtu"), Gate("stack-up")),
         attest=("The report was read and filed. The applications work." if not back else _AS_BEFORE)
+        + f" {other_systems.BACK}"
         + _not_compared(draft),
         if_rolled_back="All nodes are stopped again, get the old MTU back, and are started: another full outage.",
     )
