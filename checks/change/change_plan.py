@@ -131,6 +131,24 @@ class PlannedDatabase(msgspec.Struct, frozen=True, kw_only=True):
     """The PDBs that were open when the plan was made; None if they were not read."""
 
 
+class PlannedUse(msgspec.Struct, frozen=True):
+    """A use of a changed interface by storage or copying when the plan was made."""
+
+    node: str
+    interface: str
+    service: str
+    """`NFS`, `iSCSI`, `rsync` ..."""
+    remote: str
+    """The address of the other end."""
+    mount: str = ""
+    """The directory, for a file system."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is there all the time: a mount or an iSCSI target."""
+        return bool(self.mount) or self.service == "iSCSI"
+
+
 class Accepted(msgspec.Struct, frozen=True):
     """An obstacle that was accepted when the change was opened, with the typed reason."""
 
@@ -173,6 +191,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether bonds end in a pair of switches that compares MTUs, as stated: `yes`, `no`; empty if not stated."""
     guests: dict[str, str] = msgspec.field(default_factory=dict)
     """The nodes that are guests, with their kind of hypervisor: `vmware`; empty where the kind is not known."""
+    uses: tuple[PlannedUse, ...] = ()
+    """Storage and copying on the changed interfaces when the plan was made."""
     remarks: tuple[str, ...] = ()
     """Sentences about the target on this cluster: fragments of a block before and after, HAIP, limits."""
     accepted: tuple[Accepted, ...] = ()

@@ -27,6 +27,7 @@ from checks.change.layers import haip_addresses, inheriting, kind_of, layers_of,
 from checks.change.mtu_limits import JUMBO, offered, switch_ports
 from checks.change.next_boot_limits import fragile_of
 from checks.change.obstacles import PlanError
+from checks.change.other_users import uses_of
 from checks.change.packets import block_size
 from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
@@ -164,6 +165,7 @@ def make_plan(
         switches=draft.switches,
         switch_pair=stated.pair,
         guests=draft.guests,
+        uses=draft.uses,
         remarks=(
             *outside.remarks(draft),
             *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
@@ -198,6 +200,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         ),
         grid_homes=opened.grid_homes,
         databases=opened.databases,
+        uses=opened.uses,
         not_starting=_not_starting(opened),
         has_database=any(g.check == "interconnect-in-use" for step in opened.steps for g in step.gates),
         has_haip=any(g.check == "haip-path" for step in opened.steps for g in step.gates),
@@ -292,6 +295,7 @@ def _draft(
         maybe_guests=maybe_guests(cluster, stated, kinds),
         hosts=stated.hosts,
         hypervisor_order=order_of_hypervisors(guests, stated.kinds.hypervisors),
+        uses=uses_of(cluster, layers),
         fragile=tuple(
             Fragile(node, line, wanted) for node in nodes for line, wanted in fragile_of(cluster, node, layers)
         ),

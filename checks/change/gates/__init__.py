@@ -15,6 +15,7 @@ from checks.change.gates.configuration_gates import oifcfg_unchanged, switch_fra
 from checks.change.gates.gate import GateCheck, GateContext
 from checks.change.gates.members_gate import members_unchanged
 from checks.change.gates.mtu_gates import mtu_untouched, running_mtu
+from checks.change.gates.other_users_gate import other_users
 from checks.change.gates.path_gates import one_byte_more, quiet_counters
 from checks.change.gates.reach_gates import only_journal, ssh_apart
 from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
@@ -33,6 +34,7 @@ GATES: tuple[GateCheck, ...] = (
     stack_down,
     autostart_off,
     mtu_untouched,
+    other_users,
     running_mtu,
     kept_mtu,
     rebooted,

@@ -24,6 +24,7 @@ def interconnect(draft: Draft) -> Step:
     """Return the step that verifies that blocks travel over the private networks without loss."""
     gates = (
         *_OF_THE_CLUSTER,
+        *(("other-users",) if any(use.stays for use in draft.uses) else ()),
         *(("haip-path",) if draft.has_haip else ()),
         *(_OF_THE_DATABASE if draft.has_database else ()),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from checks.change.change_plan import Commands
 from checks.change.steps.draft import Draft
+from checks.model.wording import listed
 
 ANSWERED = (
     "Answered, with the commands of this step or by their operators: the blackout of the monitoring, fast-start "
@@ -66,6 +67,17 @@ def questions(draft: Draft) -> Iterator[Commands]:
             "show here.",
         )
     yield asm("before")
+
+
+def storage(draft: Draft) -> str:
+    """Return what the owners of storage on the changed interfaces agree to; empty where none was seen."""
+    if not draft.uses:
+        return ""
+    uses = dict.fromkeys(f"{use.service} with {use.remote} on {use.interface}" for use in draft.uses)
+    return (
+        f" The owners of {listed(uses)} agree: their servers and switch ports carry {draft.largest} bytes, and what "
+        "cannot stay in use while the MTU differs is unmounted or logged out after the stop of Clusterware."
+    )
 
 
 def asm(when: str) -> Commands:

@@ -27,7 +27,8 @@ def agree(draft: Draft) -> Step:
         commands=tuple(other_systems.questions(draft)),
         expected="Every person who can veto the change has agreed to it.",
         attest=f"The DBAs, the application owners and {network} agreed to the window with its full outage. The "
-        f"operators of Data Guard and GoldenGate are prepared. {other_systems.ANSWERED}",
+        f"operators of Data Guard and GoldenGate are prepared. {other_systems.ANSWERED}"
+        f"{other_systems.storage(draft)}",
         if_rolled_back="Nothing has been changed: abandon the change.",
     )
 
