@@ -50,12 +50,10 @@ def services_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     Each service must run on as many nodes as then; the nodes may differ, since Clusterware may place it elsewhere. A
     database without services in Clusterware is not compared.
     """
-    evidence = [(cluster.local_node, "srvctl status database")]
     if not any(database.services for database in context.plan.databases):
-        yield SERVICES_RUN.finding(
-            Status.SKIPPED, "The plan holds no services of a database.", subject="none planned", evidence=evidence
-        )
+        yield SERVICES_RUN.finding(Status.SKIPPED, "The plan holds no services of a database.", subject="none planned")
     for database in (one for one in context.plan.databases if one.services):
+        evidence = [(cluster.local_node, f"srvctl status database {database.name}")]
         now = _running(cluster, database.name)
         if isinstance(now, Unknown):
             yield SERVICES_NOT_KNOWN.finding(
