@@ -41,5 +41,5 @@ def test_the_interconnect_of_asm_is_looked_at_before_and_after(made):
     assert set(asked) <= set(lines["interconnect"])
 
 
-def test_none_of_these_commands_is_piped_to_a_node(made):
-    assert {block.node for block in made.step("agree").commands} == {""}
+def test_the_commands_look_and_none_is_piped_to_a_node(made):
+    assert {(block.node, block.optional) for block in made.step("agree").commands} == {("", True)}

@@ -44,6 +44,7 @@ def questions(draft: Draft) -> Iterator[Commands]:
         note="Without a blackout the outage raises alerts. Before the stop: emctl start blackout "
         f"{blackout} -nodeLevel; at the end: emctl stop blackout {blackout}. Targets of several nodes, such as the "
         "cluster database, need a blackout in the console or by emcli.",
+        optional=True,
     )
     for database in draft.databases:
         yield Commands(
@@ -52,12 +53,14 @@ def questions(draft: Draft) -> Iterator[Commands]:
             note="Where fast-start failover is enabled, ask its operators whether the observer may start a failover "
             "during the outage. To prevent it: DISABLE FAST_START FAILOVER; afterwards ENABLE FAST_START FAILOVER, and "
             "look at the observer with SHOW OBSERVER (12.2 and later).",
+            optional=True,
         )
     yield Commands(
         f"As the Grid owner on {draft.first}, for GoldenGate and other applications under Clusterware (XAG):",
         (shlex.join((f"{draft.home(draft.first)}/bin/crsctl", "stat", "res", "-t", "-w", "NAME co xag")),),
         note="Its operators stop and start it: agctl stop goldengate NAME, agctl start goldengate NAME. GoldenGate "
         "outside Clusterware does not show here: INFO ALL in GGSCI or the Admin Client.",
+        optional=True,
     )
     for database in draft.databases:
         yield Commands(
@@ -65,6 +68,7 @@ def questions(draft: Draft) -> Iterator[Commands]:
             (_RMAN,),
             note="The view lists what the control file holds. Backups of other tools or by storage snapshots do not "
             "show here.",
+            optional=True,
         )
     yield asm("before")
 
@@ -87,4 +91,5 @@ def asm(when: str) -> Commands:
         _ASM,
         note="racwire does not connect to ASM. If cluster_interconnects is set there, ASM uses these addresses and no "
         "HAIP; a change of the MTU leaves them as they are.",
+        optional=True,
     )
