@@ -32,7 +32,7 @@ PDB_NOT_OPEN = Kind(
     "CH-SERVICE-006",
     "A pluggable database is not open as before the change",
     "An instance opens a pluggable database at its start where a state was saved (ALTER PLUGGABLE DATABASE ... SAVE "
-    "STATE), or where one of its services is started. All others stay MOUNTED.",
+    "STATE), or where one of its services is started. Others can stay MOUNTED.",
     ("Multitenant Administrator's Guide, preserving or discarding the open mode of PDBs",),
 )
 PDBS_NOT_KNOWN = Kind("CH-SERVICE-007", "Which pluggable databases are open is not known")
