@@ -22,18 +22,21 @@ from checks.model.facts import (
     ArchiveSeen,
     Changing,
     Cluster,
+    Database,
     FileSeen,
     JournalCopy,
     Managed,
     NoRecording,
     NotGathered,
     OcrBackup,
+    OpenPluggable,
     RecordingsCompared,
     SeenRecording,
     StoredHash,
     Unknown,
 )
 from checks.run.gathering import CHANGING, Gatherer
+from checks.sources.database.pluggables import read_pluggables
 from checks.sources.database.worker import Worker
 from checks.sources.nodes.backup_files import read_archive, read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
@@ -42,6 +45,8 @@ from checks.sources.nodes.shell import Shell, ShellError
 _RECORDING_LIMIT_S = 240.0
 _RESOLVE_LIMIT_S = 3.0
 _COPIES_LIMIT_S = 5.0
+_PDBS_LIMIT_S = 120.0
+"""In addition to the limit of the database, which is awaited."""
 
 T = TypeVar("T")
 
@@ -72,14 +77,22 @@ class _Backups:
 def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> Gatherer:
     """Return the gatherer for these checks. `directory` holds this change's journal, on this node and on the peers."""
 
+    wants_pdbs = "pdbs-open" in checks
+
     async def gather(session: Session, cluster: Cluster) -> Changing:
         files = _recordings(plan, checks)
         names = _addresses(plan) if "ssh-apart" in checks else _none()
+<<<<<<< HEAD
         managed = cluster.managed
         ocr = managed.ocr_backup if isinstance(managed, Managed) else None
         wanted = _Backups(plan, ocr if isinstance(ocr, OcrBackup) else None) if "backups-made" in checks else None
         nodes = _of_nodes(session, plan, wanted, directory)
         (before, after, compared), addresses, found = await asyncio.gather(files, names, nodes)
+=======
+        nodes = _of_nodes(session, plan, "backups-made" in checks, directory)
+        pdbs = open_pluggables(session) if wants_pdbs else _not_gathered()
+        (before, after, compared), addresses, found, pluggables = await asyncio.gather(files, names, nodes, pdbs)
+>>>>>>> w/record
         return Changing(
             before=before,
             after=after,
@@ -94,9 +107,28 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             unasked=found.unasked,
             copies=found.copies,
             hashes=found.hashes,
+            pluggables=pluggables,
         )
 
+<<<<<<< HEAD
     return replace(CHANGING, gather=gather, after=("managed",))
+=======
+    if wants_pdbs:
+        return replace(CHANGING, gather=gather, awaits=("database",), limit_s=CHANGING.limit_s + _PDBS_LIMIT_S)
+    return replace(CHANGING, gather=gather)
+>>>>>>> w/record
+
+
+async def open_pluggables(session: Session) -> tuple[OpenPluggable, ...] | Unknown:
+    """Return the open PDBs of the connected database, once the run knows the database."""
+    database = (await session.cluster_with("database")).database
+    if not isinstance(database, Database):
+        return Unknown(database.reason, database.right if isinstance(database, Unknown) else None)
+    return await read_pluggables(session.databases, database)
+
+
+async def _not_gathered() -> NotGathered:
+    return NotGathered()
 
 
 async def _none() -> dict[str, tuple[str, ...]]:

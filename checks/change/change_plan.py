@@ -130,6 +130,15 @@ class PlannedNetwork(msgspec.Struct, frozen=True, kw_only=True):
     """The address of each node on the network."""
 
 
+class PlannedPluggable(msgspec.Struct, frozen=True):
+    """A pluggable database (PDB) that was open on an instance when the plan was made."""
+
+    name: str
+    instance: str
+    mode: str
+    """`READ WRITE`; with its restriction `READ WRITE, restricted`."""
+
+
 class PlannedDatabase(msgspec.Struct, frozen=True, kw_only=True):
     """A database that must be stopped, and its instances by node."""
 
@@ -137,6 +146,28 @@ class PlannedDatabase(msgspec.Struct, frozen=True, kw_only=True):
     instances: dict[str, str]
     block_bytes: int | None = None
     """The block size in bytes; None if the database was not connected."""
+    services: tuple[tuple[str, str], ...] | None = None
+    """The services that ran when the plan was made, each with a node that offered it; None if they were not read."""
+    pluggables: tuple[PlannedPluggable, ...] | None = None
+    """The PDBs that were open when the plan was made; None if they were not read."""
+
+
+class PlannedUse(msgspec.Struct, frozen=True):
+    """A use of a changed interface by storage or copying when the plan was made."""
+
+    node: str
+    interface: str
+    service: str
+    """`NFS`, `iSCSI`, `rsync` ..."""
+    remote: str
+    """The address of the other end."""
+    mount: str = ""
+    """The directory, for a file system."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is there all the time: a mount or an iSCSI target."""
+        return bool(self.mount) or self.service == "iSCSI"
 
 
 class Accepted(msgspec.Struct, frozen=True):
@@ -181,8 +212,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether bonds end in a pair of switches that compares MTUs, as stated: `yes`, `no`; empty if not stated."""
     guests: dict[str, str] = msgspec.field(default_factory=dict)
     """The nodes that are guests, with their kind of hypervisor: `vmware`; empty where the kind is not known."""
+<<<<<<< HEAD
     reason: str = ""
     """The typed reason for the change, such as the number of its ticket: `CHG42`; empty if none was typed."""
+=======
+    uses: tuple[PlannedUse, ...] = ()
+    """Storage and copying on the changed interfaces when the plan was made."""
+>>>>>>> w/record
     remarks: tuple[str, ...] = ()
     """Sentences about the target on this cluster: fragments of a block before and after, HAIP, limits."""
     accepted: tuple[Accepted, ...] = ()

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from checks.change.change_evidence import open_pluggables
 from checks.change.change_journal import ChangeJournal, ChangeJournalError, find, login
 from checks.change.change_plan import Accepted, Plan
 from checks.change.change_session import ChangeSession
@@ -40,6 +41,8 @@ from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 
 _COPIES_LIMIT_S = 5.0
+_WITH_DATABASE_S = 420.0
+"""Longer than the limit of the database, which is awaited: a slow database must not hide a journal on a peer."""
 
 
 @dataclass(frozen=True)
@@ -186,9 +189,9 @@ def _copies_gatherer(directory: Path) -> Gatherer:
                 unasked[node] = Unknown(str(error))
 
         await asyncio.gather(*(ask(n.name) for n in cluster.read_nodes() if n.name != cluster.local_node))
-        return Changing(copies=copies, unasked=unasked)
+        return Changing(copies=copies, unasked=unasked, pluggables=await open_pluggables(session))
 
-    return Gatherer("changing", ("clusterware", "nodes"), gather, limit_s=30)
+    return Gatherer("changing", ("clusterware", "nodes"), gather, limit_s=_WITH_DATABASE_S, awaits=("database",))
 
 
 def _look_for_copies() -> Check:

@@ -20,12 +20,14 @@ from checks.change.change_plan import (
     Plan,
     PlannedDatabase,
     PlannedNetwork,
+    PlannedPluggable,
     Step,
 )
 from checks.change.layers import haip_addresses, inheriting, kind_of, layers_of, networks_of
 from checks.change.mtu_limits import JUMBO, offered, switch_ports
 from checks.change.next_boot_limits import fragile_of
 from checks.change.obstacles import PlanError
+from checks.change.other_users import uses_of
 from checks.change.packets import block_size
 from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
@@ -50,16 +52,31 @@ def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
     """
     managed = cluster.managed
     if isinstance(managed, Managed) and not isinstance(managed.databases, Unknown):
-        running = {
-            d.name: {} if isinstance(d.instances, Unknown) else {node: instance for instance, node in d.instances}
+        return tuple(
+            PlannedDatabase(
+                name=d.name,
+                instances={}
+                if isinstance(d.instances, Unknown)
+                else {node: instance for instance, node in d.instances},
+                block_bytes=_block(cluster, d.name),
+                services=None if isinstance(d.instances, Unknown) else d.services,
+                pluggables=_pluggables(cluster, d.name),
+            )
             for d in managed.databases
             if isinstance(d.instances, Unknown) or d.instances
-        }
-    elif isinstance(cluster.database, Database):
-        running = {cluster.database.name: {_node(cluster, i.host): i.name for i in cluster.database.instances}}
-    else:
-        return ()
-    return tuple(PlannedDatabase(name=n, instances=i, block_bytes=_block(cluster, n)) for n, i in running.items())
+        )
+    if isinstance(cluster.database, Database):
+        name = cluster.database.name
+        instances = {_node(cluster, i.host): i.name for i in cluster.database.instances}
+        return (
+            PlannedDatabase(
+                name=name,
+                instances=instances,
+                block_bytes=_block(cluster, name),
+                pluggables=_pluggables(cluster, name),
+            ),
+        )
+    return ()
 
 
 def _node(cluster: Cluster, host: str) -> str:
@@ -72,6 +89,15 @@ def _block(cluster: Cluster, name: str) -> int | None:
     if isinstance(database, Database) and database.name.casefold() == name.casefold():
         return block_size(cluster)
     return None
+
+
+def _pluggables(cluster: Cluster, name: str) -> tuple[PlannedPluggable, ...] | None:
+    """Return the open PDBs of a database; None if it is not the connected one, or they were not read."""
+    database = cluster.database
+    found = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.pluggables
+    if not isinstance(database, Database) or database.name.casefold() != name.casefold() or isinstance(found, Unknown):
+        return None
+    return tuple(PlannedPluggable(pdb.name, pdb.instance, pdb.mode) for pdb in found)
 
 
 def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
@@ -141,7 +167,11 @@ def make_plan(
         switches=draft.switches,
         switch_pair=stated.pair,
         guests=draft.guests,
+<<<<<<< HEAD
         reason=reason,
+=======
+        uses=draft.uses,
+>>>>>>> w/record
         remarks=(
             *outside.remarks(draft),
             *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
@@ -177,6 +207,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         ),
         grid_homes=opened.grid_homes,
         databases=opened.databases,
+        uses=opened.uses,
         not_starting=_not_starting(opened),
         down=frozenset(node for node in opened.nodes if change.look.running.get(node) is False),
         has_database=any(g.check == "interconnect-in-use" for step in opened.steps for g in step.gates),
@@ -279,6 +310,7 @@ def _draft(
         maybe_guests=maybe_guests(cluster, stated, kinds),
         hosts=stated.hosts,
         hypervisor_order=order_of_hypervisors(guests, stated.kinds.hypervisors),
+        uses=uses_of(cluster, layers),
         fragile=tuple(
             Fragile(node, line, wanted) for node in nodes for line, wanted in fragile_of(cluster, node, layers)
         ),

@@ -114,6 +114,8 @@ def _clusterware(part: msgspec.Struct) -> Iterator[Named]:
             for instance, node in (*running, *part.not_running):
                 yield "instance", instance
                 yield from _host(node)
+            for service, _ in part.services:
+                yield "service", service
 
 
 def _database(part: msgspec.Struct) -> Iterator[Named]:

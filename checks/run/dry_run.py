@@ -249,6 +249,12 @@ def _database(settings: Settings, groups: Collection[str], environ: Mapping[str,
     )
     if "database" in groups:
         yield from ("", "  once, where the release has these columns:", *_statements(_of_group("database")))
+    if "changing" in groups:
+        yield from (
+            "",
+            "  for a change, when it is planned and after the restart:",
+            *_statements(_of_group("changing")),
+        )
     if "activity" in groups:
         yield from (
             "",

@@ -76,8 +76,8 @@ LIST_DATABASES = _query(
 )
 DATABASE_STATUS = _query(
     "srvctl status database NAME",
-    "srvctl status database -d NAME",
-    "the nodes on which each database runs",
+    "srvctl status database -d NAME -v",
+    "the nodes on which each database and its services run",
     group="managed",
     limit_s=_SRVCTL_S,
 )

@@ -126,6 +126,8 @@ _IDENTITY = (
     "parameters",
 )
 """The statements that identify the database. Statements that are neither these nor history are read twice."""
+_OF_A_CHANGE = ("pluggables",)
+"""The statements that only a change sends."""
 _SAMPLED = {
     "connected": SamplePace.CONNECTED,
     "sysstat": SamplePace.SAMPLE,
@@ -157,6 +159,8 @@ def _query(statement: Statement) -> SqlQuery:
     group = "activity"
     if name in _IDENTITY:
         group = "database"
+    elif name in _OF_A_CHANGE:
+        group = "changing"
     elif name.startswith(("awr_", "statspack_")):
         group = "history"
     sampled = _SAMPLED.get(name)

@@ -162,7 +162,10 @@ def _cluster() -> Cluster:
             parameters=parameters,
         ),
         managed=Managed(
-            (ManagedDatabase("standbyx", (("standbyx_2", "rac2"),)), ManagedDatabase("prod", Unknown("PRCD-1: rac1"))),
+            (
+                ManagedDatabase("standbyx", (("standbyx_2", "rac2"),), services=(("svcsalary", "rac2"),)),
+                ManagedDatabase("prod", Unknown("PRCD-1: rac1")),
+            ),
             OcrBackup("rac1", "2026-11-01T08:00:00", "+DATA:/prodrac/OCRBACKUP/backup_1.ocr"),
         ),
     )

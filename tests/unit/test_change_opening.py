@@ -15,7 +15,7 @@ from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.journal_files import directory_of
 from checks.change.opening import OpeningResult, open_change
 from checks.change.state import ChangeError
-from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
+from checks.model.facts import Changing, Cluster, JournalCopy, NotAsked, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.check_discovery import Checks
@@ -90,7 +90,11 @@ async def test_copies_are_requested_from_peers_and_refusals_reported(tmp_path: P
         shells.append(await Shell.open_local(node))
         return shells[-1]
 
-    session = SimpleNamespace(shell=shell, journal=Journal(), local_node="rac1")
+    async def cluster_with(group: str) -> Cluster:
+        assert group == "database"
+        return msgspec.structs.replace(to_change(3), database=NotAsked("No database connection is set."))
+
+    session = SimpleNamespace(shell=shell, journal=Journal(), local_node="rac1", cluster_with=cluster_with)
     try:
         found = await opening._copies_gatherer(tmp_path).gather(session, to_change(3))  # type: ignore[arg-type]
     finally:
@@ -98,6 +102,7 @@ async def test_copies_are_requested_from_peers_and_refusals_reported(tmp_path: P
             await one.close()
     assert [(c.node, c.outcome) for c in found.copies["rac2"]] == [("rac2", "")]
     assert found.unasked == {"rac3": Unknown("ssh was refused.")}
+    assert found.pluggables == Unknown("No database connection is set.")
 
 
 async def test_a_target_that_cannot_be_derived_must_be_named(begin):

@@ -107,7 +107,27 @@ def test_a_failed_list_does_not_mean_no_database():
     ],
 )  # fmt: skip
 def test_the_nodes_of_the_instances_of_a_database_are_read(text, running, stopped):
-    assert parse_database_status("prod", text) == ManagedDatabase("prod", running, stopped)
+    status = parse_database_status("prod", text)
+    assert (status.instances, status.not_running) == (running, stopped)
+
+
+@pytest.mark.parametrize(
+    ("text", "services"),
+    [
+        (
+            "Instance prod1 is running on node rac1 with online services crm,web. Instance status: Open.\n"
+            "Instance prod2 is running on node rac2 with online service crm. Instance status: Open,Readonly.\n",
+            (("crm", "rac1"), ("web", "rac1"), ("crm", "rac2")),
+        ),
+        ("Instance prod1 is running on node rac1 with online services crm.corp.example",
+         (("crm.corp.example", "rac1"),)),
+        ("Instance prod1 is running on node rac1. Instance status: Open.", ()),
+        ("Instance prod1 is running on node rac1", ()),
+        ("Database prod is running with online services crm", (("crm", ""),)),
+    ],
+)  # fmt: skip
+def test_the_services_of_each_instance_are_read(text, services):
+    assert parse_database_status("prod", text).services == services
 
 
 def test_a_database_of_an_older_release_is_unknown_to_this_srvctl():
@@ -128,7 +148,7 @@ def grid(tmp_path, **tools):
 async def test_one_tool_that_fails_leaves_only_its_own_fact_unknown(tmp_path):
     srvctl = (
         'case "$*" in "config database") printf "prod\\nold\\n" ;; '
-        '*" prod") echo Instance prod1 is running on node rac1 ;; '
+        '*" prod -v") echo Instance prod1 is running on node rac1 ;; '
         "*) echo PRCD-1229 : An attempt to access configuration of database old was rejected; exit 1 ;; esac"
     )
     journal = Journal()

@@ -15,9 +15,11 @@ from checks.change.gates.configuration_gates import oifcfg_unchanged, switch_fra
 from checks.change.gates.gate import GateCheck, GateContext
 from checks.change.gates.members_gate import members_unchanged
 from checks.change.gates.mtu_gates import mtu_untouched, running_mtu
+from checks.change.gates.other_users_gate import other_users
 from checks.change.gates.path_gates import one_byte_more, quiet_counters
 from checks.change.gates.reach_gates import only_journal, ssh_apart
 from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
+from checks.change.gates.service_gates import pdbs_open, services_up
 from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
 from checks.change.state import Change
 from checks.model.check import Check
@@ -32,6 +34,7 @@ GATES: tuple[GateCheck, ...] = (
     stack_down,
     autostart_off,
     mtu_untouched,
+    other_users,
     running_mtu,
     kept_mtu,
     rebooted,
@@ -40,6 +43,8 @@ GATES: tuple[GateCheck, ...] = (
     stack_up,
     autostart_on,
     instances_up,
+    services_up,
+    pdbs_open,
     oifcfg_unchanged,
     members_unchanged,
     after_recording,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.change.change_plan import ChangeKind, Commands, Gate, Step
-from checks.change.steps import recording_commands
+from checks.change.steps import other_systems, recording_commands
 from checks.change.steps.before import cluvfy
 from checks.change.steps.draft import Draft
 
@@ -24,6 +24,7 @@ def interconnect(draft: Draft) -> Step:
     """Return the step that verifies that blocks travel over the private networks without loss."""
     gates = (
         *_OF_THE_CLUSTER,
+        *(("other-users",) if any(use.stays for use in draft.uses) else ()),
         *(("haip-path",) if draft.has_haip else ()),
         *(_OF_THE_DATABASE if draft.has_database else ()),
     )
@@ -43,6 +44,7 @@ def interconnect(draft: Draft) -> Step:
                 note="The lines below that message list the addresses in use: HAIP (169.254.x.x) or addresses of the "
                 "private networks, never public addresses.",
             ),
+            other_systems.asm("after"),
             cluvfy(draft, "after"),
         ),
         expected="No lost block and no failed reassembly since Clusterware was started. Every instance uses the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from checks.change.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork
+from checks.change.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork, PlannedUse
 from checks.change.switch_order import SwitchOrder
 from checks.change.vendors import Kinds
 from checks.model.facts import FragileMtu, LldpNeighbour
@@ -53,6 +53,8 @@ class Draft:
     hosts: tuple[str, ...] = ()
     """The hosts that the guests may run on, as stated."""
     hypervisor_order: SwitchOrder = field(default_factory=SwitchOrder)
+    uses: tuple[PlannedUse, ...] = ()
+    """Storage and copying on the changed interfaces."""
     fragile: tuple[Fragile, ...] = ()
     inheriting: tuple[Layer, ...] = ()
     """Interfaces that are not private, are stacked on a raised layer, and would take its MTU at the next boot."""

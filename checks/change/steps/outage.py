@@ -56,7 +56,7 @@ def stack_down(draft: Draft) -> Step:
         ),
         expected="No ohasd.bin, ocssd.bin, crsd.bin or evmd.bin, no ASM and no database instance on any node; "
         "`crsctl config crs` prints disabled on every node.",
-        gates=DOWN if back else (*DOWN, Gate("mtu-untouched")),
+        gates=DOWN if back else (*DOWN, Gate("mtu-untouched"), Gate("other-users")),
         if_rolled_back="Clusterware is started again with the old MTU, and its autostart is enabled.",
     )
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from checks.change.change_plan import ChangeKind, Commands, Gate, Step
-from checks.change.steps import backup_commands
+from checks.change.steps import backup_commands, other_systems
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
+from checks.change.steps.stack_commands import noted
+from checks.model.wording import listed
+
+_AS_BEFORE = "The cluster is as it was before the change. The report was read and filed."
 
 
 def agree(draft: Draft) -> Step:
@@ -20,10 +24,16 @@ def agree(draft: Draft) -> Step:
         "outage.",
         why="An MTU cannot be changed node by node: while nodes have different MTUs, large packets between them are "
         f"lost, blocks are lost, and nodes are evicted ({SAFE_ORDER}).",
+        commands=tuple(other_systems.questions(draft)),
         expected="Every person who can veto the change has agreed to it.",
         attest=f"The DBAs, the application owners and {network} agreed to the window with its full outage. The "
+<<<<<<< HEAD
         "operators of Data Guard and GoldenGate are prepared.",
         attest_asks="who agreed, and the time of the window",
+=======
+        f"operators of Data Guard and GoldenGate are prepared. {other_systems.ANSWERED}"
+        f"{other_systems.storage(draft)}",
+>>>>>>> w/record
         if_rolled_back="Nothing has been changed: abandon the change.",
     )
 
@@ -68,9 +78,22 @@ def sign_off(draft: Draft) -> Step:
         expected=f"Every layer still has MTU {draft.after}, {'as before the change' if back else 'as planned'}, now "
         "and for the next boot. Clusterware is up on every node. The report is filed with the change.",
         gates=(Gate("running-mtu"), Gate("kept-mtu"), Gate("stack-up")),
+<<<<<<< HEAD
         attest="The report was read and filed. The applications work."
         if not back
         else "The cluster is as it was before the change. The report was read and filed.",
         attest_asks="where the report is filed",
+=======
+        attest=("The report was read and filed. The applications work." if not back else _AS_BEFORE)
+        + f" {other_systems.BACK}"
+        + _not_compared(draft),
+>>>>>>> w/record
         if_rolled_back="All nodes are stopped again, get the old MTU back, and are started: another full outage.",
     )
+
+
+def _not_compared(draft: Draft) -> str:
+    """Return the statement on what no gate compares, since the plan does not hold it."""
+    parts = [(noted(database), database.name) for database in draft.databases]
+    named = [f"{listed(what)} of {name}" for what, name in parts if what]
+    return f" As noted in the step stack-down: {listed(named)}." if named else ""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.change.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import stack_commands
 from checks.change.steps.draft import Draft, briefly
+from checks.model.wording import listed
 
 _PATHS = (Gate("df-ping"), Gate("one-byte-more"))
 """The gates of full-size packets: a port or a NIC may have been lowered since the last proof."""
@@ -71,7 +72,8 @@ def databases(draft: Draft) -> Iterator[Step]:
         what=f"{what[:1].upper()}{what[1:]}.",
         why="Every path is proved with Clusterware up on every node: now the instances may send blocks.",
         commands=(*_enable(draft), *_start(draft)),
-        expected=f"{_enabled(draft)}{'and every' if draft.starting else 'Every'} instance that ran before runs again.",
+        expected=f"{_enabled(draft)}{'and every' if draft.starting else 'Every'} instance that ran before runs again"
+        f"{_with(draft)}.",
         gates=(*autostart_on(draft, until="end"), *_instances(draft)),
         if_rolled_back=_another_outage(draft),
     )
@@ -107,7 +109,18 @@ def _all_up(draft: Draft) -> tuple[Gate, ...]:
 
 
 def _instances(draft: Draft) -> tuple[Gate, ...]:
-    return (Gate("instances-up"),) if draft.databases else ()
+    if not draft.databases:
+        return ()
+    services = (Gate("services-up"),) if any(database.services for database in draft.databases) else ()
+    pluggables = (Gate("pdbs-open"),) if any(database.pluggables for database in draft.databases) else ()
+    return (Gate("instances-up"), *services, *pluggables)
+
+
+def _with(draft: Draft) -> str:
+    """What runs again with each instance, as far as the plan holds it."""
+    parts = ["services"] if any(database.services for database in draft.databases) else []
+    parts += ["PDBs"] if any(database.pluggables for database in draft.databases) else []
+    return f", with its {listed(parts)}" if parts else ""
 
 
 def _enable(draft: Draft) -> Iterator[Commands]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from checks.model.facts.base import Fact, NotGathered, Unknown
+<<<<<<< HEAD
 from checks.model.facts.grid import ArchiveSeen, FileSeen, OcrBackup
+=======
+from checks.model.facts.database_facts import OpenPluggable
+from checks.model.facts.grid import FileSeen, OcrBackup
+>>>>>>> w/record
 
 
 class SeenRecording(Fact, frozen=True, kw_only=True):
@@ -101,3 +106,5 @@ class Changing(Fact, frozen=True, kw_only=True):
     """Journals of this cluster's changes in the same directory on each peer."""
     hashes: dict[str, tuple[StoredHash, ...]] = msgspec.field(default_factory=dict)
     """The stored hashes of this change's journal, by peer."""
+    pluggables: tuple[OpenPluggable, ...] | Unknown | NotGathered = NotGathered()
+    """The open PDBs of the connected database; none where it has no containers."""

@@ -64,6 +64,23 @@ class Parameter(Fact, frozen=True):
     value: str
 
 
+class OpenPluggable(Fact, frozen=True):
+    """A pluggable database (PDB) that is open on an instance, from GV$PDBS."""
+
+    instance: str
+    """The name of the instance."""
+    name: str
+    open_mode: str
+    """`READ WRITE`, `READ ONLY`, `MIGRATE`."""
+    is_restricted: bool = False
+    """Whether it is open for users with RESTRICTED SESSION alone."""
+
+    @property
+    def mode(self) -> str:
+        """The mode with its restriction: `READ WRITE, restricted`."""
+        return f"{self.open_mode}, restricted" if self.is_restricted else self.open_mode
+
+
 class Database(Fact, frozen=True):
     """The connected database, and its instances."""
 

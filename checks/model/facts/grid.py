@@ -136,6 +136,9 @@ class ManagedDatabase(Fact, frozen=True):
     releases."""
     not_running: tuple[tuple[str, str], ...] = ()
     """Stopped instances with their nodes; the node is empty where srvctl names none."""
+    services: tuple[tuple[str, str], ...] = ()
+    """Running services with the nodes that offer them. Services that start with the instance by themselves, as that of
+    DB_UNIQUE_NAME, are not among them: Clusterware does not manage them."""
 
 
 class OcrBackup(Fact, frozen=True):

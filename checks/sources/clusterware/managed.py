@@ -26,9 +26,11 @@ from checks.sources.grid_commands import (
 from checks.sources.nodes.backup_files import parse_manual_backups
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#.]{0,63}")
-_RUNS = re.compile(r"Instance (\S+) is running on nodes? (\S+?)(?:[.,]? (?:with|Instance) .*)?\.?")
+_SERVICES = r"(?:[.,]? with online services? (?P<services>\S+?))?(?:[.,]? (?:with|Instance) .*)?\.?"
+"""The end of a line with `-v`: ` with online services crm,web. Instance status: Open.`"""
+_RUNS = re.compile(rf"Instance (\S+) is running on nodes? (\S+?){_SERVICES}")
 _DOES_NOT = re.compile(r"Instance (\S+) is not running(?: on node (\S+?))?\.?")
-_DATABASE = re.compile(r"Database(?: \S+)? is (not )?running(?: on node (\S+?))?\.?")
+_DATABASE = re.compile(rf"Database(?: \S+)? is (not )?running(?: on node (\S+?))?{_SERVICES}")
 
 
 def parse_databases(text: str) -> tuple[str, ...] | Unknown:
@@ -42,21 +44,25 @@ def parse_databases(text: str) -> tuple[str, ...] | Unknown:
 
 
 def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
-    """The instances that `srvctl status database` prints.
+    """The instances that `srvctl status database -v` prints, and the services that each offers.
 
     For a database with one instance srvctl prints `Database is running.`; its instance has the name of the database.
     """
     running: list[tuple[str, str]] = []
     stopped: list[tuple[str, str]] = []
+    services: list[tuple[str, str]] = []
     for line in printed_lines(text):
         if found := _DOES_NOT.fullmatch(line):
             stopped.append((found[1], found[2] or ""))
         elif found := _RUNS.fullmatch(line):
-            running += [(found[1], node) for node in found[2].split(",") if node]
+            nodes = [node for node in found[2].split(",") if node]
+            running += [(found[1], node) for node in nodes]
+            services += [(service, node) for service in _named_services(found) for node in nodes]
         elif found := _DATABASE.fullmatch(line):
             (stopped if found[1] else running).append((name, found[2] or ""))
+            services += [(service, found[2] or "") for service in _named_services(found)]
     if running or stopped:
-        return ManagedDatabase(name, tuple(running), tuple(stopped))
+        return ManagedDatabase(name, tuple(running), tuple(stopped), tuple(services))
     messages = read_messages(text)
     if messages:
         first = f"{messages[0].code}: {messages[0].text}"
@@ -64,6 +70,7 @@ def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
     return no_known_shape(f"srvctl status database -d {name}", text)
 
 
+<<<<<<< HEAD
 _VOTING_FILE = re.compile(r"\d+\.\s+([A-Z]+)\s+[0-9a-f]{32}\s+\((.*)\)\s+\[(.*)\]", re.IGNORECASE)
 
 
@@ -76,6 +83,10 @@ def parse_voting_files(text: str) -> tuple[VotingFile, ...] | Unknown:
     if not found:
         return no_known_shape(VOTING_FILES.command, text)
     return tuple(VotingFile(match[1], match[2], match[3]) for match in found)
+=======
+def _named_services(found: re.Match[str]) -> list[str]:
+    return [service for service in (found["services"] or "").split(",") if service]
+>>>>>>> w/record
 
 
 _AT_ONCE = 4

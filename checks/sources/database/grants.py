@@ -31,6 +31,15 @@ def needed_grants(known: Iterable[Statement], *, awr: bool, statspack: bool) -> 
     return {group: sorted(names) for group, names in found.items() if names}
 
 
+def container_data(user: str) -> Iterator[str]:
+    """Yield the statements by which a common user sees all PDBs: without them GV$PDBS has rows of its own container.
+
+    Source: SQL Language Reference, ALTER USER, container_data_clause.
+    """
+    for view in ("SYS.GV_$PDBS", "SYS.V_$PDBS"):
+        yield f"ALTER USER {user} SET CONTAINER_DATA = ALL FOR {view} CONTAINER = CURRENT;"
+
+
 def group_of(statement: Statement) -> str:
     """The group of objects that the grants of a statement belong to: `live`, `AWR`, `Statspack`."""
     if any(name.startswith(f"{STATSPACK_OWNER}.") for name in statement.grants):
@@ -64,4 +73,6 @@ def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: boo
     for group, names in needed_grants(known, awr=awr, statspack=statspack).items():
         yield from ("", f"-- {titles[group]}")
         yield from (f"GRANT SELECT ON {name} TO {user};" for name in names)
+        if group == "live" and user.startswith("C##"):
+            yield from container_data(user)
     yield from ("", "-- To remove the user and its grants:", f"-- DROP USER {user};")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
+from racwire_lab.cluster.topology import PLUGGABLE
 from racwire_lab.database.live import KIND_OF_BLOCK, InstanceState, Transfer
 from racwire_lab.oracle_sql.dictionary import View, parse_version
 from racwire_lab.oracle_sql.identity import DatabaseIdentity
@@ -137,13 +138,20 @@ def _containers(state: InstanceState, database: DatabaseIdentity) -> Iterator[Ro
 
 
 def _pluggable(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
-    if database.has_containers and database.container != "CDB$ROOT":
+    if database.has_containers and database.container == "CDB$ROOT":
+        seed = database.open_mode if database.open_mode == "MOUNTED" else "READ ONLY"
+        for number, name, mode in ((2, "PDB$SEED", seed), (3, PLUGGABLE.upper(), database.open_mode)):
+            yield {"CON_ID": number, "DBID": database.dbid ^ number, "NAME": name, "OPEN_MODE": mode} | {
+                "RESTRICTED": "NO"
+            }
+    elif database.has_containers:
         dbid = database.dbid ^ database.container_id
         yield {
             "CON_ID": database.container_id,
             "DBID": dbid,
             "NAME": database.container,
             "OPEN_MODE": database.open_mode,
+            "RESTRICTED": "NO",
         }
 
 
