@@ -82,17 +82,12 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
     async def gather(session: Session, cluster: Cluster) -> Changing:
         files = _recordings(plan, checks)
         names = _addresses(plan) if "ssh-apart" in checks else _none()
-<<<<<<< HEAD
         managed = cluster.managed
         ocr = managed.ocr_backup if isinstance(managed, Managed) else None
         wanted = _Backups(plan, ocr if isinstance(ocr, OcrBackup) else None) if "backups-made" in checks else None
         nodes = _of_nodes(session, plan, wanted, directory)
-        (before, after, compared), addresses, found = await asyncio.gather(files, names, nodes)
-=======
-        nodes = _of_nodes(session, plan, "backups-made" in checks, directory)
         pdbs = open_pluggables(session) if wants_pdbs else _not_gathered()
         (before, after, compared), addresses, found, pluggables = await asyncio.gather(files, names, nodes, pdbs)
->>>>>>> w/record
         return Changing(
             before=before,
             after=after,
@@ -110,13 +105,10 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             pluggables=pluggables,
         )
 
-<<<<<<< HEAD
-    return replace(CHANGING, gather=gather, after=("managed",))
-=======
     if wants_pdbs:
-        return replace(CHANGING, gather=gather, awaits=("database",), limit_s=CHANGING.limit_s + _PDBS_LIMIT_S)
-    return replace(CHANGING, gather=gather)
->>>>>>> w/record
+        limit_s = CHANGING.limit_s + _PDBS_LIMIT_S
+        return replace(CHANGING, gather=gather, after=("managed",), awaits=("database",), limit_s=limit_s)
+    return replace(CHANGING, gather=gather, after=("managed",))
 
 
 async def open_pluggables(session: Session) -> tuple[OpenPluggable, ...] | Unknown:

@@ -212,13 +212,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether bonds end in a pair of switches that compares MTUs, as stated: `yes`, `no`; empty if not stated."""
     guests: dict[str, str] = msgspec.field(default_factory=dict)
     """The nodes that are guests, with their kind of hypervisor: `vmware`; empty where the kind is not known."""
-<<<<<<< HEAD
     reason: str = ""
     """The typed reason for the change, such as the number of its ticket: `CHG42`; empty if none was typed."""
-=======
     uses: tuple[PlannedUse, ...] = ()
     """Storage and copying on the changed interfaces when the plan was made."""
->>>>>>> w/record
     remarks: tuple[str, ...] = ()
     """Sentences about the target on this cluster: fragments of a block before and after, HAIP, limits."""
     accepted: tuple[Accepted, ...] = ()

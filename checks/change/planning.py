@@ -167,11 +167,8 @@ def make_plan(
         switches=draft.switches,
         switch_pair=stated.pair,
         guests=draft.guests,
-<<<<<<< HEAD
         reason=reason,
-=======
         uses=draft.uses,
->>>>>>> w/record
         remarks=(
             *outside.remarks(draft),
             *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),

@@ -27,13 +27,9 @@ def agree(draft: Draft) -> Step:
         commands=tuple(other_systems.questions(draft)),
         expected="Every person who can veto the change has agreed to it.",
         attest=f"The DBAs, the application owners and {network} agreed to the window with its full outage. The "
-<<<<<<< HEAD
-        "operators of Data Guard and GoldenGate are prepared.",
-        attest_asks="who agreed, and the time of the window",
-=======
         f"operators of Data Guard and GoldenGate are prepared. {other_systems.ANSWERED}"
         f"{other_systems.storage(draft)}",
->>>>>>> w/record
+        attest_asks="who agreed, and the time of the window",
         if_rolled_back="Nothing has been changed: abandon the change.",
     )
 
@@ -78,16 +74,10 @@ def sign_off(draft: Draft) -> Step:
         expected=f"Every layer still has MTU {draft.after}, {'as before the change' if back else 'as planned'}, now "
         "and for the next boot. Clusterware is up on every node. The report is filed with the change.",
         gates=(Gate("running-mtu"), Gate("kept-mtu"), Gate("stack-up")),
-<<<<<<< HEAD
-        attest="The report was read and filed. The applications work."
-        if not back
-        else "The cluster is as it was before the change. The report was read and filed.",
-        attest_asks="where the report is filed",
-=======
         attest=("The report was read and filed. The applications work." if not back else _AS_BEFORE)
         + f" {other_systems.BACK}"
         + _not_compared(draft),
->>>>>>> w/record
+        attest_asks="where the report is filed",
         if_rolled_back="All nodes are stopped again, get the old MTU back, and are started: another full outage.",
     )
 

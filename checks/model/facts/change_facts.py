@@ -5,12 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from checks.model.facts.base import Fact, NotGathered, Unknown
-<<<<<<< HEAD
-from checks.model.facts.grid import ArchiveSeen, FileSeen, OcrBackup
-=======
 from checks.model.facts.database_facts import OpenPluggable
-from checks.model.facts.grid import FileSeen, OcrBackup
->>>>>>> w/record
+from checks.model.facts.grid import ArchiveSeen, FileSeen, OcrBackup
 
 
 class SeenRecording(Fact, frozen=True, kw_only=True):

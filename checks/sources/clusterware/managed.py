@@ -70,7 +70,10 @@ def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
     return no_known_shape(f"srvctl status database -d {name}", text)
 
 
-<<<<<<< HEAD
+def _named_services(found: re.Match[str]) -> list[str]:
+    return [service for service in (found["services"] or "").split(",") if service]
+
+
 _VOTING_FILE = re.compile(r"\d+\.\s+([A-Z]+)\s+[0-9a-f]{32}\s+\((.*)\)\s+\[(.*)\]", re.IGNORECASE)
 
 
@@ -83,10 +86,6 @@ def parse_voting_files(text: str) -> tuple[VotingFile, ...] | Unknown:
     if not found:
         return no_known_shape(VOTING_FILES.command, text)
     return tuple(VotingFile(match[1], match[2], match[3]) for match in found)
-=======
-def _named_services(found: re.Match[str]) -> list[str]:
-    return [service for service in (found["services"] or "").split(",") if service]
->>>>>>> w/record
 
 
 _AT_ONCE = 4
