@@ -14,9 +14,9 @@ from checks.change.change_events import AnyEvent, JournalLine, JournalSeal
 from checks.change.change_journal import ChangeJournal, ChangeJournalError, MovedOnError, login
 from checks.change.change_plan import Plan
 from checks.change.concluding import conclude
-from checks.change.planning import make_way_back
 from checks.change.state import Change, ChangeError
 from checks.change.verifying import Concluded, Verification, node_here
+from checks.change.way_back import make_way_back
 from checks.change.worker_threads import run_to_completion
 from checks.model.journal import now
 from checks.model.settings import Settings

@@ -10,9 +10,9 @@ from checks.change.change_events import Attested, Noted
 from checks.change.change_report import report_of
 from checks.change.change_text import sentence_of
 from checks.change.obstacles import PlanError
-from checks.change.planning import make_way_back
 from checks.change.state import Change, ChangeError, fold
 from checks.change.vendors_file import load_kinds
+from checks.change.way_back import make_way_back
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, HostSetup, LldpNeighbour, Unknown
 from tests.fixtures.change_plans import plan_for, to_change, with_setup

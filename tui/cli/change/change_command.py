@@ -238,7 +238,7 @@ racwire change abandon --by 'Ann Lee' --reason 'a rehearsal' --lab""",
 
         report = self._add(
             "report",
-            "write the report: the result, the outage, who did what, and the figures before and after",
+            "write the report: result, outage, who did what, figures before and after",
             """\
 racwire change report
 racwire change report -o change.html

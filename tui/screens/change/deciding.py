@@ -126,7 +126,7 @@ class Deciding(ChangeView):
         change = self.change
         if change is None or not self._fits(lambda: decisions.roll_back(change, change.plan, "name", _SOME_REASON)):
             return
-        from checks.change.planning import make_way_back
+        from checks.change.way_back import make_way_back
 
         rollback = make_way_back(change, made_by=questions.login(), made_at=now())
         await self._decide(Decision.ROLL_BACK, questions.ask_rollback(change, rollback))
