@@ -119,6 +119,6 @@ def test_a_rollback_from_the_middle_proves_the_initial_state(rehearsal):
     assert result.code == 0, result.err
     rehearsal.walk(look_first=True)
     report = rehearsal.change("report").out
-    assert "- Outcome:  rolled back, by Ann Lee" in report
+    assert "Rolled back by Ann Lee" in report
     for node in rehearsal.nodes:
         assert [rehearsal.mtu(node, nic) for nic in ("eth1", "eth2")] == [1500, 1500]
