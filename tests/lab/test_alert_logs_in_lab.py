@@ -61,6 +61,7 @@ def test_a_node_without_private_networks_is_evicted_and_comes_back(practice: Pra
     assert "CRS-1609" in log(practice, "rac2", crs_log("rac2"))
 
 
+@pytest.mark.beyond_sample
 def test_a_haip_leaves_a_nic_without_link_on_all_nodes_and_returns(practice: Practice) -> None:
     practice.lab("break", "link-down", "--node", "rac2")
     for node in practice.cluster.nodes:
@@ -85,6 +86,7 @@ def test_instances_that_exchange_nothing_report_it_in_their_alert_logs(practice:
     assert "prac2 to instance 1" in finding.title
 
 
+@pytest.mark.beyond_sample
 def test_lines_of_some_hours_ago_are_reported_as_the_past(practice: Practice) -> None:
     practice.lab("break", "log-lines")
     codes = found(practice)

@@ -176,6 +176,7 @@ def ipv6(cluster: Practice) -> Iterator[str]:
         run(cluster.cluster, f"rac{number}", "bash", "-c", f"for f in {knob}; do echo 1 >$f; done")
 
 
+@pytest.mark.beyond_sample
 def test_an_ipv6_network_is_probed_in_the_same_way(cluster, ipv6, tmp_path):
     words = ("--grid-home", str(tmp_path), "--network", ipv6, "--peer", "rac2")
     left_out = {"IC-GRID-007", "IC-HAIP-003", "IC-OWNER-003", "IC-MCAST-001"}

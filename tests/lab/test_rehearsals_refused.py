@@ -52,6 +52,7 @@ def test_a_cluster_during_an_upgrade_is_refused_and_cannot_be_accepted(rehearsal
     assert "ROLLING PATCH" in result.out
 
 
+@pytest.mark.beyond_sample
 def test_a_live_change_is_called_dangerous_by_the_next_verification_at_any_step(rehearsal):
     rehearsal.begin(9000)
     rehearsal.attest(rehearsal.step())

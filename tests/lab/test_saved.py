@@ -87,6 +87,7 @@ def test_every_format_can_be_made_from_the_file_on_any_machine(night: Path, form
     assert "IC-PATH-003" in ran.stdout
 
 
+@pytest.mark.beyond_sample
 def test_a_report_of_the_live_cluster_shows_its_traffic(practice: Practice, tmp_path: Path) -> None:
     page = tmp_path / "now.html"
     ran = practice.racwire("report", "--lab", "--interval", "2", "--record", "3s", "-o", str(page))

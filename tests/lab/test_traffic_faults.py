@@ -104,6 +104,7 @@ def test_a_switch_port_with_a_small_mtu_causes_lost_blocks(jumbo: tuple[racwire_
     assert_shows(feed, cluster, "switch-mtu", "rac2", "prac2", "lost")
 
 
+@pytest.mark.beyond_sample
 def test_dropped_fragments_cause_lost_blocks_at_once_and_failures_after_the_timeout(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab"):
         cut = racwire_lab.up(nodes=2, mtu=1500)  # each block is cut into fragments
