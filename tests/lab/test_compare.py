@@ -48,6 +48,7 @@ def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
             cluster.down()
 
 
+@pytest.mark.beyond_sample
 def test_a_block_takes_six_packets_at_mtu_1500_and_one_at_9000(recordings, tmp_path, capsys):
     picture = tmp_path / "mtu.svg"
     # A real comparison has stretches of ten samples and more; these few seconds are for the test's sake.

@@ -228,6 +228,7 @@ def test_blocks_that_12_1_counts_as_lost_by_mistake_are_not_a_fault(cluster: Pra
     assert {f.status for f in findings} == {Status.INFO}
 
 
+@pytest.mark.beyond_sample
 def test_lost_fragments_lost_blocks_and_the_mtu_are_in_one_finding(cluster: Practice) -> None:
     report = broken(cluster, ["drop-fragments"], 5)
     found = problems(report)

@@ -31,6 +31,7 @@ def start(*words: str, before: str = "") -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+@pytest.mark.beyond_sample
 def test_several_checks_at_once_do_not_affect_each_other(practice: racwire_lab.Lab) -> None:
     runs = [start() for _ in range(3)]
     assert [run.communicate(timeout=60)[1] for run in runs] == ["", "", ""]

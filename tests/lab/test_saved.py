@@ -57,6 +57,7 @@ def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.beyond_sample
 def test_the_saved_file_gives_the_findings_of_the_live_run(night: Path) -> None:
     live = from_json(members_of(night)["report"])
     ran = elsewhere("check", "--from", str(night), "--format", "json")
