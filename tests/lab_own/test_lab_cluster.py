@@ -222,6 +222,7 @@ class TestEntering:
             cluster.enter("rac3", ["true"])
 
 
+@pytest.mark.beyond_sample
 @pytest.mark.skipif(os.getuid() != 0, reason="ORDINARY USERS WERE NOT TESTED: only root can become one")
 def test_rootless(tmp_path_factory: pytest.TempPathFactory) -> None:
     other_uid = 65534
