@@ -17,6 +17,7 @@ from checks.sources.nodes import driver_counters
 from checks.sources.nodes.counter_change import read_counter_changes
 from checks.sources.nodes.driver_counters import driver_growth, parse_driver_counters
 from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import ShellError
 from tests.fixtures.clusters import node
 from tests.fixtures.databases import asked, change, counters, losing, system
 from tests.support.programs import LOGGED_IN
@@ -230,3 +231,17 @@ async def test_a_long_interval_asks_each_driver_twice(peer, monkeypatch):
     entries = [entry for entry in journal.entries if entry.topic == "driver counters"]
     assert [entry.action for entry in entries] == ["ethtool -S lo"] * 2
     assert "rx_packets" not in entries[0].text
+
+
+async def test_a_shell_that_cannot_be_opened_leaves_the_kernels_counters(monkeypatch):
+    async def refused(_session, name):
+        raise ShellError(f"{name} has no sh.")
+
+    monkeypatch.setattr(driver_counters, "LEAST_APART_S", 0.01)
+    monkeypatch.setattr(Session, "shell", refused)
+    session = Session(Settings(), Journal(), None)
+    session.local_node = "rac1"
+    found = await read_counter_changes(session, [node(1)], 0.05, {"rac1": ("lo",)})
+    (change,) = found.nodes
+    assert change.machine.nic("lo") is not None
+    assert change.machine.drivers == Unknown("rac1 has no sh.")

@@ -72,7 +72,11 @@ def _receiver_signs(faults: Sequence[FaultyNic], receivers: Collection[str]) -> 
                 f"At {places} a packet {fate} (MOS 563566.1, cause {number}).",
                 Remedy(
                     "Check whether the counters of the NIC still grow; the check nic-counters has the details.",
-                    tuple(f"ip -s -s link show {name}" for name in dict.fromkeys(f.nic.name for f in found)),
+                    tuple(
+                        f"{command} {name}"
+                        for name in dict.fromkeys(f.nic.name for f in found)
+                        for command in ("ip -s -s link show", "ethtool -S")
+                    ),
                     f"any user on {named((f.nic.node for f in found), 'node')}",
                 ),
                 in_network=fault is NicFault.CORRUPT,

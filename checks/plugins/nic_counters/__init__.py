@@ -78,9 +78,9 @@ PAUSED = Kind(
 )
 LIMITED = Kind(
     "IC-NIC-010",
-    "The cloud queued or dropped packets of a private NIC above a limit of its instance",
-    "A cloud limits the bandwidth, the packets a second and the tracked connections of each instance. Above the limit "
-    "it queues packets, then drops them, and no counter of the kernel shows that.",
+    "The cloud queued or dropped packets of a private NIC above a limit of its virtual machine",
+    "A cloud limits the bandwidth, the packets a second and the tracked connections of a virtual machine. Above a "
+    "limit it queues packets, then drops them, and no counter of the kernel shows that.",
     ("Amazon EC2 User Guide, network performance metrics of the ENA driver",),
 )
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
@@ -217,7 +217,8 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
         case NicFault.LINK:
             return f"The link of {at} went down or came up {_times(number)} in {time}."
         case NicFault.LIMIT:
-            return f"The cloud queued or dropped {counted(number, 'packet')} of {at} in {time} above a limit."
+            packets = counted(number, "packet")
+            return f"The cloud queued or dropped {packets} of {at} in {time} above a limit of the virtual machine."
         case NicFault.PAUSE:
             ways = zip(("received", "sent"), map(sum, zip(*(pauses(f.nic) for f in same), strict=True)), strict=True)
             frames = listed(f"{way} {counted(frames, 'pause frame')}" for way, frames in ways if frames)

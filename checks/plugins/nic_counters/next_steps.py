@@ -53,11 +53,11 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
         case NicFault.LIMIT:
             look = Remedy(
                 "Find out which limit it is, from the names of the counters, and compare the load with the limits of "
-                "the instance type.",
+                "the type of the virtual machine.",
                 _each(names, "ethtool -S ETH | grep allowance_exceeded"),
                 where,
             )
-            change = Remedy("Plan an instance type with a higher limit, or reduce the load.", is_change=True)
+            change = Remedy("Plan a type of virtual machine with a higher limit, or reduce the load.", is_change=True)
             return [look, change]
         case NicFault.PAUSE:
             look = Remedy(

@@ -21,32 +21,35 @@ DriverReading = Mapping[str, DriverCounters]
 
 
 async def ask_drivers(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> DriverReading | Unknown:
-    """Read the counters at one end of an interval; Unknown where the interval is too short for a second query.
+    """Read the counters at one end of an interval; Unknown where it is too short for a second query, or the node fails.
 
-    Raises ShellError where the shell on the node cannot be opened.
+    The kernel's counters do not depend on them.
     """
     if interval_s < LEAST_APART_S:
         return Unknown(f"The interval is under {LEAST_APART_S} s, the least from one query of a driver to the next.")
     limit_s = max(session.settings.ssh.read_timeout_s, DRIVER_COUNTERS.limit_s or 0)
-    return await read_driver_counters(await session.shell(node), session.journal, nics, limit_s)
+    try:
+        return await read_driver_counters(await session.shell(node), session.journal, nics, limit_s)
+    except ShellError as error:
+        return Unknown(str(error), error.right)
 
 
 async def read_driver_counters(
     shell: Shell, journal: Journal, nics: Sequence[str], timeout_s: float
 ) -> DriverReading | Unknown:
-    """Read the counters of the drivers of these NICs; Unknown where the node has no ethtool, or does not answer."""
+    """Read the counters of the drivers of these NICs; Unknown where the node has no ethtool.
+
+    Raises ShellError where the node does not answer.
+    """
     names = queried(nics)
     if not names:
         return Unknown("The private NICs of the node are not known.")
-    try:
-        with journal.entry(shell.node, DRIVER_COUNTERS.topics[0], DRIVER_COUNTERS.action_on(*names)) as entry:
-            entry.text = (await shell.run(DRIVER_COUNTERS, *names, timeout_s=timeout_s)).text
-            reading = parse_driver_counters(entry.text)
-            if isinstance(reading, Unknown):
-                entry.outcome = reading.reason
-            return reading
-    except ShellError as error:
-        return Unknown(str(error), error.right)
+    with journal.entry(shell.node, DRIVER_COUNTERS.topics[0], DRIVER_COUNTERS.action_on(*names)) as entry:
+        entry.text = (await shell.run(DRIVER_COUNTERS, *names, timeout_s=timeout_s)).text
+        reading = parse_driver_counters(entry.text)
+        if isinstance(reading, Unknown):
+            entry.outcome = reading.reason
+        return reading
 
 
 def parse_driver_counters(text: str) -> DriverReading | Unknown:
