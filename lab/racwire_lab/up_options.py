@@ -60,6 +60,11 @@ def add_up_options(up_: argparse.ArgumentParser) -> None:
         default=LLDP[0],
         help="lldpd on the nodes: none, closed (only root may query it) or open (default none)",
     )
+    nodes.add_argument(
+        "--spare-network",
+        action="store_true",
+        help="add a network on eth3 that Clusterware does not know: to rehearse racwire change new add-network",
+    )
     for option, name, seconds, effect in (
         ("--misscount", "misscount_s", MISSCOUNT_S, "without a network heartbeat after which CSS evicts a node"),
         ("--haip-after", "haip_after_s", HAIP_AFTER_S, "without a link after which a HAIP moves to another NIC"),
@@ -113,4 +118,5 @@ def up_as(args: argparse.Namespace, progress: Callable[[str], None]) -> Lab:
         misscount_s=args.misscount_s,
         haip_after_s=args.haip_after_s,
         ipc_timeout_s=args.ipc_timeout_s,
+        has_spare=args.spare_network,
     )

@@ -143,6 +143,26 @@ def test_an_edited_keyfile_applies_once_networkmanager_has_read_it(cluster: Lab)
     assert mtu(cluster, "rac1") == 4000
 
 
+def test_a_boot_sets_what_the_files_of_sysctl_say_and_loses_the_rest(cluster: Lab) -> None:
+    def settings_of(*keys: str) -> list[str]:
+        return run(cluster, "rac1", "sysctl", "-n", *keys).stdout.split()
+
+    keys = ("net.core.rmem_max", "net.ipv4.conf.eth1.rp_filter", "net.ipv4.conf.eth2.rp_filter")
+    with open("/proc/sys/net/core/rmem_max", encoding="ascii") as file:
+        of_the_machine = file.read()
+    run(cluster, "rac1", "sysctl", "-w", *(f"{key}={value}" for key, value in zip(keys, (16777216, 2, 2), strict=True)))
+    own = cluster.directory / "nodes" / "rac1" / "etc" / "sysctl.d" / "zz-own.conf"
+    own.write_text("net.ipv4.conf.*.rp_filter = 1\nnet/ipv4/conf/eth1/rp_filter = 2\nkernel.sysrq = 0\n")
+    assert settings_of(*keys) == ["16777216", "2", "2"]
+    cluster.reboot("rac1")
+    assert settings_of(*keys) == ["4194304", "2", "1"]
+    own.unlink()
+    cluster.reboot("rac1")
+    assert settings_of(*keys) == ["4194304", "0", "0"]
+    with open("/proc/sys/net/core/rmem_max", encoding="ascii") as file:
+        assert file.read() == of_the_machine
+
+
 @pytest.mark.parametrize("command", ["reboot", "shutdown -r now", "systemctl reboot", "init 6"])
 def test_a_node_can_be_rebooted_from_within(cluster: Lab, command: str) -> None:
     before = boot_id(cluster, "rac2")

@@ -29,7 +29,7 @@ from racwire_lab.programs.cache_fusion.requests import (
     Requests,
 )
 from racwire_lab.programs.cache_fusion.settings import FILE, SettingsFile
-from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, Lock, Stack
+from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, INSTANCE, Lock, Stack
 
 HOLDER, NETWORK = 2, 1
 LATE = STATUS_TIMEOUT_S + 0.01
@@ -270,6 +270,8 @@ def test_an_instance_is_open_while_clusterware_runs_and_the_database_is_enabled(
     (tmp_path / "cluster").mkdir()
     for node in ("rac1", "rac2", "rac3"):
         (tmp_path / "nodes" / node / "stack").mkdir(parents=True)
+    target = tmp_path / "nodes" / "rac1" / INSTANCE
+    target.write_text("ONLINE\n")
     stack = Stack(str(tmp_path / "nodes" / "rac1"))
     css, peer = (Lock(tmp_path / "nodes" / node) for node in ("rac1/stack/cssd.lock", "rac2/stack/instance.lock"))
     (tmp_path / DATABASE).write_text("ONLINE\n")
@@ -282,6 +284,10 @@ def test_an_instance_is_open_while_clusterware_runs_and_the_database_is_enabled(
     assert stack.restrict(settings).is_open
     (tmp_path / DATABASE).write_text("OFFLINE\n")
     assert stack.restrict(settings) == replace(settings, is_open=False, peers={})
+    (tmp_path / DATABASE).write_text("ONLINE\n")
+    assert stack.restrict(settings).is_open
+    target.write_text("OFFLINE\n")
+    assert not stack.restrict(settings).is_open
 
 
 def settings_directory(tmp_path: Path) -> Path:

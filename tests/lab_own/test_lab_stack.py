@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -232,6 +234,69 @@ def test_a_stopped_database_stays_down_until_it_is_started(practice: Practice, c
     assert srvctl("start", "-d", "prac") == ""
     assert srvctl("status", "-d", "prac") == running
     assert "PRCC-1014 : prac was already running" in srvctl("start", "-d", "prac")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may set a buffer above the maximum of the machine")
+def test_an_instance_has_the_buffers_of_its_node_since_its_start(cluster: Lab) -> None:
+    def srvctl(verb: str, *options: str) -> str:
+        return grid(cluster, "rac1", "srvctl", verb, "instance", "-d", "prac", "-i", "prac1", *options).stdout
+
+    def largest() -> int:
+        return max(map(int, re.findall(r"\brb(\d+)", run(cluster, "rac1", "ss", "-u", "-a", "-n", "-m").stdout)))
+
+    before = largest()
+    run(cluster, "rac1", "sysctl", "-w", "net.core.rmem_default=1048576")
+    assert srvctl("status") == "Instance prac1 is running on node rac1\n"
+    assert largest() == before
+    assert srvctl("stop", "-o", "immediate", "-f") == ""
+    assert srvctl("status") == "Instance prac1 is not running on node rac1\n"
+    assert "Instance prac2 is running" in grid(cluster, "rac2", "srvctl", "status", "database", "-d", "prac").stdout
+    assert srvctl("start") == ""
+    until(lambda: largest() == 2 * 1048576)  # the kernel gives twice what a program asks for
+    run(cluster, "rac1", "sysctl", "-w", "net.core.rmem_default=262144")
+
+
+def test_one_instance_stops_and_starts_and_services_follow_the_instances(cluster: Lab) -> None:
+    def srvctl(words: str) -> str:
+        return grid(cluster, "rac1", "srvctl", *words.split()).stdout
+
+    both = "Service crm is running on instance(s) prac1,prac2\n"
+    manual = "Service batch is not running.\n"
+    assert srvctl("add service -d prac -s crm -preferred prac1,prac2") == ""
+    assert srvctl("add service -d prac -s batch -preferred prac1 -available prac2 -policy MANUAL") == ""
+    assert srvctl("start service -d prac -s crm") == srvctl("start service -d prac -s batch") == ""
+    assert "Services: batch,crm\n" in srvctl("config database -d prac")
+    assert "Management policy: MANUAL\n" in srvctl("config service -d prac -s batch")
+    assert srvctl("status database -d prac -v").splitlines() == [
+        "Instance prac1 is running on node rac1 with online services batch,crm. Instance status: Open.",
+        "Instance prac2 is running on node rac2 with online services crm. Instance status: Open.",
+    ]
+
+    # An instance with services is stopped only with -force, which moves them where they can run.
+    assert "resource 'ora.prac.crm.svc' but the appropriate force flag" in srvctl("stop instance -d prac -i prac1")
+    assert srvctl("stop instance -d prac -n rac1 -f") == ""
+    assert srvctl("status instance -d prac -i prac1") == "Instance prac1 is not running on node rac1\n"
+    assert srvctl("status service -d prac").count("is running on instance(s) prac2\n") == 2
+    assert "PRCC-1017 : prac1 was already stopped on rac1" in srvctl("stop instance -d prac -i prac1")
+    crsctl(cluster, "rac1", "stop crs")
+    crsctl(cluster, "rac1", "start crs")
+    assert srvctl("status instance -d prac -i prac1") == "Instance prac1 is not running on node rac1\n"
+    assert srvctl("start instance -d prac -i prac1") == ""
+    assert srvctl("status service -d prac -s crm") == both
+    assert "PRCC-1015 : prac1 was already running on rac1" in srvctl("start instance -d prac -i prac1")
+    assert srvctl("relocate service -d prac -s batch -oldinst prac2 -newinst prac1") == ""
+    assert srvctl("status service -d prac -s batch") == "Service batch is running on instance(s) prac1\n"
+
+    # crsctl is no stop of the services; srvctl is one, after which those with the policy MANUAL stay down.
+    crsctl(cluster, "rac1", "stop crs")
+    assert srvctl("status service -d prac").startswith("PRCD-1027 : ")
+    crsctl(cluster, "rac1", "start crs")
+    until(lambda: srvctl("status service -d prac") == "Service batch is running on instance(s) prac1\n" + both)
+    assert srvctl("stop database -d prac") == srvctl("start database -d prac") == ""
+    assert srvctl("status service -d prac") == manual + both
+    for name in ("crm", "batch"):
+        srvctl(f"stop service -d prac -s {name}")
+        assert srvctl(f"remove service -d prac -s {name}") == ""
 
 
 def test_a_node_joins_only_if_full_size_packets_pass(cluster: Lab) -> None:

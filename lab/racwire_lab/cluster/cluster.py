@@ -283,6 +283,7 @@ def up(
     misscount_s: float = topology.MISSCOUNT_S,
     haip_after_s: float = topology.HAIP_AFTER_S,
     ipc_timeout_s: float = topology.IPC_TIMEOUT_S,
+    has_spare: bool = False,
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
@@ -318,19 +319,18 @@ def up(
         raise LabUsageError(f"lldpd of the nodes is {', '.join(LLDP)}, not {lldp}: choose with --lldp.")
     topology.checked_mtu(switch_mtu)
     topology.checked_names(db_unique_name, db_domain)
-    profile_named(like)
+    topology.checked_spare(like, has_spare)
     kind_named(db_kind)
     _refuse_inside()
     progress = progress or (lambda _: None)
     version = _database(database, database_version, progress)
-    names = (db_unique_name, db_domain)
     for option, seconds in {"misscount": misscount_s, "haip-after": haip_after_s, "ipc-timeout": ipc_timeout_s}.items():
         if not topology.SHORTEST_S <= seconds <= topology.LONGEST_S:
             raise LabUsageError(
                 f"--{option} is {topology.SHORTEST_S:g} to {topology.LONGEST_S:g} seconds, not {seconds:g}."
             )
-    times = (ping_every_s, misscount_s, haip_after_s, ipc_timeout_s)
-    shape = Shape(nodes, mtu, version, switch_mtu, keeper, *names, like, lldp, db_kind, has_second, *times)
+    rest = (lldp, db_kind, has_second, ping_every_s, misscount_s, haip_after_s, ipc_timeout_s, has_spare)
+    shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like, *rest)
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)

@@ -54,7 +54,8 @@ def install(directory: Path, shape: Shape) -> None:
             os.link(first, daemon)
         os.link(first, home / "bin" / "tnslsnr")
         (home / "cdata" / node).mkdir(parents=True)
-        (home / "gpnp" / node / "wallets" / "peer").mkdir(parents=True)
+        for part in ("wallets", "profiles"):
+            (home / "gpnp" / node / part / "peer").mkdir(parents=True)
     cluster = directory / "cluster"
     cluster.mkdir()
     write_lines(cluster / "release", [profile_named(shape.like).clusterware_release])

@@ -104,7 +104,7 @@ def instances(shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[Active
 def _with_css(shape: Shape, instance: DesiredInstance, nics: Mapping[PortId, Nic]) -> DesiredInstance:
     """Add what CSS and HAIP need. In a large cluster the kernels' table of neighbours has no room for heartbeats."""
     node = instance.host
-    own = {network.number: nics[PortId(node, network.number)] for network in shape.private_networks}
+    own = {network.number: nics[PortId(node, network.number)] for network in shape.networks if network.is_fast}
     others = [other for other in shape.nodes if other != node] if shape.size <= FULL_MESH_NODES else []
     return replace(
         instance,

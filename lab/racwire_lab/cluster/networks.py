@@ -13,6 +13,8 @@ class Role(StrEnum):
 
     PUBLIC = "public"
     PRIVATE = "private"
+    SPARE = "spare"
+    """Cabled and configured like an interconnect, and not registered in Clusterware: for a change that adds it."""
     OTHER = "other"
     """A network that Clusterware does not know: management, or a controller inside the node."""
 
@@ -42,6 +44,11 @@ class Network:
     def private(self) -> bool:
         """Whether this network is an interconnect."""
         return self.role is Role.PRIVATE
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether this network has the NICs and switch of an interconnect, registered or not."""
+        return self.role in (Role.PRIVATE, Role.SPARE)
 
     @property
     def cidr(self) -> str:
@@ -74,6 +81,8 @@ PRIVATE = (
     Network(1, "eth1", "priv1", "192.168.10.0", "169.254.0.0"),
     Network(2, "eth2", "priv2", "192.168.11.0", "169.254.128.0"),
 )
+SPARE = Network(3, "eth3", "priv3", "192.168.12.0", role=Role.SPARE)
+"""The network of `lab up --spare-network`."""
 NETWORKS = (PUBLIC, *PRIVATE)
 """The networks of most clusters. The addresses on the public network are the same in every cluster."""
 

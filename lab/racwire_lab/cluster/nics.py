@@ -28,7 +28,7 @@ class Nic:
 def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
     """Return the desired NIC at a port."""
     network, index = shape.networks[port.network], index_of(port.node)
-    mtu = shape.mtu if network.private else STANDARD_MTU
+    mtu = shape.mtu if network.is_fast else STANDARD_MTU
     address = network.address(index)
     if network.private:
         address = layer2.address(shape, port, broken)

@@ -36,11 +36,21 @@ _NOT_THE_MACHINES = frozenset(
         *("hostname", "NetworkManager", "sysconfig/network-scripts", "sysconfig/network", "systemd/network"),
         *("network", "netplan", "wicked", "udev/rules.d", "rc.d", "rc.local", "crontab", "cron.d"),
         *("oracle", "oraInst.loc"),
+        *("sysctl.conf", "sysctl.d", "tuned"),
     }
 )
 """Files of the machine that a node must not see: files from which a node boots, and files that name its Oracle
 software."""
-_OWN_DIRECTORIES = (*network_services.DIRECTORIES, "rc.d", "udev/rules.d")
+_OWN_DIRECTORIES = (*network_services.DIRECTORIES, "rc.d", "udev/rules.d", "sysctl.d")
+_SYSCTL_FILE = "sysctl.d/97-oracle-database-sysctl.conf"
+"""The name in the Database Installation Guide for Linux, displaying and changing kernel parameter values."""
+_BUFFERS = {
+    "net/core/rmem_default": 262_144,
+    "net/core/rmem_max": 4_194_304,
+    "net/core/wmem_default": 262_144,
+    "net/core/wmem_max": 1_048_576,
+}
+"""Bytes: Oracle's minimums, by the path below /proc/sys."""
 _RC_LOCAL = """\
 #!/bin/sh
 # Run at the end of each boot of this node, if it is executable: chmod +x /etc/rc.d/rc.local
@@ -86,8 +96,7 @@ def _own_sysctls() -> dict[str, int]:
         total_kb = int(file.readline().split()[1])
     numa_nodes = len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
     return {
-        "net/core/rmem_default": 262_144,
-        "net/core/wmem_default": 262_144,
+        **_BUFFERS,
         "vm/min_free_kbytes": total_kb * numa_nodes // 200,
     }
 
@@ -100,6 +109,7 @@ def _make_etc(directory: Path, node: str, files: dict[str, str]) -> None:
     for name in _ACCOUNTS:
         shutil.copy2(directory / "etc" / name, etc / name)
     _write(etc / "hostname", f"{node}\n")
+    _write(etc / _SYSCTL_FILE, "".join(f"{path.replace('/', '.')} = {size}\n" for path, size in _BUFFERS.items()))
     for path, text in files.items():
         _write(etc / path, text, 0o600 if path.startswith(network_services.DIRECTORIES[0]) else 0o644)
     _write(etc / "rc.d" / "rc.local", _RC_LOCAL)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from racwire_lab.cluster import alert_logs, clusterware, databases
+from racwire_lab.cluster import alert_logs, clusterware, databases, stack
 from racwire_lab.cluster.accounts import shell_of, user_home
 from racwire_lab.cluster.processes import program
 from racwire_lab.cluster.profiles import DATABASE_OWNER, GRID_OWNER, INVENTORY_GROUP, ClusterProfile, NodeAccount
@@ -102,6 +102,8 @@ def install(directory: Path, shape: Shape, profile: ClusterProfile) -> None:
     (directory / "cluster" / "grid_owner").write_text(f"{GRID_OWNER} {INVENTORY_GROUP}\n", encoding="ascii")
     users = {user.name: user.uid for user in profile.accounts}
     group = profile.groups[INVENTORY_GROUP]
+    for name in stack.GRID_OWNERS_FILES:
+        os.chown(directory / "cluster" / name, users[GRID_OWNER], group)
     alert_logs.give_to_owners(directory, shape, profile)
     for node in shape.nodes:
         home = clusterware.grid_home(directory, node)

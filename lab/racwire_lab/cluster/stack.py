@@ -16,12 +16,16 @@ from typing import Literal
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.files import write_lines
 from racwire_lab.cluster.processes import LabJob, Process, into
+from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.topology import SCAN_ADDRESS, SCAN_NAME, SECOND_DATABASE, SERVICE_PORT, Shape
-from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, Lock
+from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, INSTANCE, Lock
 
 Service = Literal["ohasd", "cssd", "crsd", "evmd", "instance"]
 SERVICES: tuple[Service, ...] = ("ohasd", "cssd", "crsd", "evmd", "instance")
 _LEAVES_S = 15.0
+GRID_OWNERS_FILES = ("registrations", "asm_listeners", "haip_slots")
+"""What the Grid owner's tools change below `cluster`: the networks that oifcfg set or deleted since the installation,
+and the listeners of Flex ASM. `haip_slots` has the networks with a HAIP, in the order of their subnets."""
 _PIPES = ("idle", "reboot", "orders")
 
 
@@ -38,8 +42,15 @@ def install(directory: Path, shape: Shape) -> None:
         autostart = _home(directory, node) / "oracle" / "scls_scr" / node / "root"
         autostart.mkdir(parents=True, exist_ok=True)
         (autostart / "ohasdstr").write_text("enable\n", encoding="ascii")
+    for name in GRID_OWNERS_FILES:
+        (directory / "cluster" / name).touch(mode=0o644)
+    if profile_named(shape.like).has_asm_network:
+        listeners = (f"ASMNET{network.number}LSNR_ASM {network.subnet} enabled" for network in shape.private_networks)
+        write_lines(directory / "cluster" / "asm_listeners", listeners)
     if shape.database:
         (directory / DATABASE).write_text("ONLINE\n", encoding="ascii")
+        for node in shape.nodes:
+            (_home(directory, node) / INSTANCE).write_text("ONLINE\n", encoding="ascii")
         kind = shape.kind
         words = {
             "db_unique_name": shape.db_unique_name,
@@ -59,10 +70,12 @@ def install(directory: Path, shape: Shape) -> None:
 
 
 def write_haips(directory: Path, target: Desired) -> None:
-    """Write which HAIP belongs to which address of a node."""
+    """Write the number and address of each NIC of a node, and which HAIP belongs to which address."""
     for node in target.logins:
-        nics = [nic for port, nic in target.nics.items() if port.node == node and nic.haip]
-        write_lines(_home(directory, node) / "stack" / "haips", (f"{nic.address} {nic.haip}" for nic in nics))
+        stack = _home(directory, node) / "stack"
+        own = {port.network: nic for port, nic in target.nics.items() if port.node == node}
+        write_lines(stack / "haips", (f"{nic.address} {nic.haip}" for nic in own.values() if nic.haip))
+        write_lines(stack / "nics", (f"{nic.name} {number} {nic.address}" for number, nic in own.items()))
 
 
 def start(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> Iterator[LabJob]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, DatabaseKind, kind_named
-from racwire_lab.cluster.networks import PUBLIC, Network, private_of
+from racwire_lab.cluster.networks import PUBLIC, SPARE, Network, private_of
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, profile_named
 from racwire_lab.lab_errors import LabUsageError
 
@@ -90,6 +90,8 @@ class Shape:
     """Seconds without a link after which a HAIP moves to another NIC."""
     ipc_timeout_s: float = IPC_TIMEOUT_S
     """Seconds without a message after which an instance reports an IPC send timeout."""
+    has_spare: bool = False
+    """Whether the nodes are also on the network SPARE."""
 
     @property
     def kind(self) -> DatabaseKind:
@@ -132,7 +134,8 @@ class Shape:
     @property
     def networks(self) -> tuple[Network, ...]:
         """The networks by their number."""
-        return profile_named(self.like).networks
+        networks = profile_named(self.like).networks
+        return (*networks, SPARE) if self.has_spare else networks
 
     @property
     def private_networks(self) -> tuple[Network, ...]:
@@ -141,12 +144,17 @@ class Shape:
 
     def port_mtu(self, port: PortId) -> int:
         """Return the initial MTU of a switch port, in bytes."""
-        return self.switch_mtu if self.networks[port.network].private else SWITCH_MTU
+        return self.switch_mtu if self.networks[port.network].is_fast else SWITCH_MTU
 
     @property
     def ports(self) -> tuple[PortId, ...]:
         """Every NIC of every node."""
         return tuple(PortId(node, net.number) for node in self.nodes for net in self.networks)
+
+    @property
+    def fast_ports(self) -> tuple[PortId, ...]:
+        """Every NIC of every node on an interconnect, or on the spare network."""
+        return tuple(PortId(node, net.number) for node in self.nodes for net in self.networks if net.is_fast)
 
     @property
     def private_ports(self) -> tuple[PortId, ...]:
@@ -170,6 +178,12 @@ def checked_names(unique_name: str, domain: str) -> None:
         raise LabUsageError(f"A DB_DOMAIN is a name such as example.com, not {domain!r}: choose with --db-domain.")
 
 
+def checked_spare(like: str, has_spare: bool) -> None:
+    """Raise LabUsageError when a cluster of this profile cannot have the spare network."""
+    if has_spare and len(profile_named(like).networks) != SPARE.number:
+        raise LabUsageError(f"A cluster like {like} cannot have another network: leave out --spare-network.")
+
+
 def index_of(node: str) -> int:
     """Return the number of a node, from 1, that is part of its name."""
     return int(node.removeprefix("rac"))
@@ -187,10 +201,10 @@ class SwitchPort:
 
 def switch_ports(shape: Shape, port_mtus: Mapping[PortId, int]) -> tuple[SwitchPort, ...]:
     """Return all ports of the private networks, in the order of the networks."""
-    private = sorted(shape.private_ports, key=lambda port: port.network)
+    fast = sorted(shape.fast_ports, key=lambda port: port.network)
     return tuple(
         SwitchPort(port.name, port.node, shape.networks[port.network].nic, port_mtus.get(port, shape.port_mtu(port)))
-        for port in private
+        for port in fast
     )
 
 
@@ -199,12 +213,12 @@ def ports_named(text: str, shape: Shape) -> tuple[PortId, ...]:
 
     Raises LabUsageError when there is no such port.
     """
-    private = shape.private_ports
-    found = tuple(port for port in private if text in (ALL_PORTS, port.name))
+    known = shape.fast_ports
+    found = tuple(port for port in known if text in (ALL_PORTS, port.name))
     if not found:
         raise LabUsageError(
             f"There is no switch port '{text}' on the private networks: choose {ALL_PORTS}, or one of "
-            f"{', '.join(port.name for port in private)}."
+            f"{', '.join(port.name for port in known)}."
         )
     return found
 

@@ -45,7 +45,7 @@ def new_port(port: PortId, bridge: str, nic: Nic, node_pid: int) -> list[str]:
 def new_nic(network: Network, nic: Nic) -> list[str]:
     """Return the commands that set a new NIC up, in the node's namespace."""
     lines = [f"link set {nic.name} up", _address(nic)]
-    if network.private:
+    if network.is_fast:
         # One segment at a time: otherwise veth passes TCP packets of 64 KB, whatever the MTU of the path.
         lines.append(f"link set {nic.name} gso_max_segs 1")
     elif network.bridge:

@@ -48,7 +48,9 @@ esac
 mount -n --bind "$home/etc" /etc
 mount -n --bind "$lab/sbin" "$sbin"
 # Hide the network configuration of the machine's packages: a node uses only the files of its network service.
-for directory in /usr/local/lib/systemd/network /usr/lib/systemd/network /lib/systemd/network; do
+# Its files of sysctl, too.
+for directory in /usr/local/lib/systemd/network /usr/lib/systemd/network /lib/systemd/network \
+    /usr/local/lib/sysctl.d /usr/lib/sysctl.d /lib/sysctl.d; do
     if [ -d "$directory" ]; then
         mount -n -t tmpfs -o mode=755 tmpfs "$directory"
     fi

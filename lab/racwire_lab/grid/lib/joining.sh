@@ -21,10 +21,20 @@ reaches_all() {
     ' "$cluster/private" "$cluster/private" >"$stack/peers"
     while read -r peer addresses; do
         if powered "$peer" && running cssd "$peer"; then
-            # shellcheck disable=SC2086 # one address on each private network
-            reaches $addresses || return 1
+            # shellcheck disable=SC2046,SC2086 # one address on each private network
+            reaches $(common "$peer" $addresses) || return 1
         fi
     done <"$stack/peers"
+}
+
+common() { # PEER ADDRESS...: print its addresses on the networks that it and this node use
+    other=$lab/nodes/$1/stack/in_use
+    shift
+    if has_haip && [ -s "$other" ]; then
+        in_use | awk 'NR == FNR { ours[$1]; next } $1 in ours && $3 != "-" { sub("/.*", "", $3); print $3 }' - "$other"
+    else
+        echo "$@"
+    fi
 }
 
 reaches() { # ADDRESS...: whether full packets pass both ways on at least one private network

@@ -88,10 +88,11 @@ upper_table() {
     echo "$rule"
     if [ -e "$cluster/database" ]; then
         database_resource
-        wanted=$(cat "$cluster/database")
         number=0
         for name in $(nodes); do
             number=$((number + 1))
+            wanted=$(cat "$cluster/database")
+            [ "$wanted" = OFFLINE ] || wanted=$(cat "$lab/nodes/$name/stack/instance")
             if running instance "$name"; then
                 row "$number" "$wanted" ONLINE "$name" Open,STABLE
             else
@@ -99,6 +100,20 @@ upper_table() {
             fi
         done
     fi
+    . "$grid/lib/services.sh"
+    for service in $(service_names); do
+        service_resource "$service"
+        number=0
+        for place in $(service_targets "$service"); do
+            number=$((number + 1))
+            if instance_runs "$place"; then
+                row "$number" ONLINE ONLINE "$(node_of "$place")" STABLE
+            else
+                row "$number" ONLINE OFFLINE '' STABLE
+            fi
+        done
+        [ "$number" != 0 ] || row 1 OFFLINE OFFLINE '' STABLE
+    done
     for name in $members; do
         echo "ora.$name.vip"
         row 1 ONLINE ONLINE "$name" STABLE

@@ -37,10 +37,12 @@ start_cluster() { # [loudly]: join the cluster, and start its services
     # One after the other: when two nodes start at once, the second one must find the first.
     exec 8>>"$cluster/joining.lock"
     flock --timeout 60 8
-    if ! may_join 8>&-; then
+    # Without an interface on a registered network, ocssd has nothing to send its heartbeat by.
+    if { has_haip && [ -z "$(in_use 8>&-)" ]; } || ! may_join 8>&-; then
         exec 8>&-
         return 1
     fi
+    write_profiles "$node"
     add_haips
     daemons upper 8>&-
     exec 8>&-

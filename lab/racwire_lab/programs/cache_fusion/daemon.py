@@ -17,6 +17,7 @@ from .addresses import addresses
 from .alert_log import AlertLogs, Silence, ipc_version
 from .css import Css
 from .instance import CacheFusionInstance
+from .networks_in_use import NetworksInUse
 from .parallel import StatementSocket
 from .settings import InstanceSettings, SettingsFile, confirm
 from .sockets import FusionNetwork
@@ -95,7 +96,9 @@ class Daemon:
         settings = file.changed_settings()
         if settings is None:
             raise RuntimeError("the first read of a file returns its settings")
-        self._desired: InstanceSettings = settings
+        self._in_use = NetworksInUse(".")
+        self._lab = settings
+        self._desired: InstanceSettings = self._in_use.applied(settings)
         self._file = file
         self._confirmed = ""
         self._stack = Stack(".")
@@ -152,7 +155,8 @@ class Daemon:
             self._logs.of_instance(settings.version, lines)
 
     def _follow_settings(self) -> None:
-        self._desired = self._file.changed_settings() or self._desired
+        self._lab = self._file.changed_settings() or self._lab
+        self._desired = self._in_use.applied(self._lab)
         settings = self._stack.restrict(self._desired)
         for name, monitor in self._others.items():
             if self._stack.runs():

@@ -12,7 +12,11 @@ from .messages import BLOCK_PORT, MESSAGE_PORT, Message, decode
 
 _SO_TIMESTAMPNS = 35
 _TIMESPEC = struct.Struct("@ll")
-_BUFFER_BYTES = 1 << 20
+_SEND_BYTES = 1 << 20
+_RECEIVE_DEFAULT, _RECEIVE_MAX = "/proc/sys/net/core/rmem_default", "/proc/sys/net/core/rmem_max"
+_RECEIVE_LEAST = 1 << 17
+"""Bytes that an instance asks for where the default of the kernel is lower."""
+_SO_RCVBUFFORCE = 33
 _AT_ONCE = 64
 """Datagrams to read from one socket before the next one."""
 
@@ -24,9 +28,11 @@ class FusionNetwork:
         self.number = number
         self.ip = ip
         self.packed_ip = socket.inet_aton(ip)
-        self.messages = _bound(ip, MESSAGE_PORT)
+        self._usual_bytes = usual_buffer_bytes()
+        """As of the start of the instance: a later change of the kernel's default does not reach open sockets."""
+        self.messages = _bound(ip, MESSAGE_PORT, self._usual_bytes)
         try:
-            self.blocks = _bound(ip, BLOCK_PORT)
+            self.blocks = _bound(ip, BLOCK_PORT, self._usual_bytes)
         except OSError:
             self.messages.close()
             raise
@@ -34,8 +40,8 @@ class FusionNetwork:
         self._room = bytearray(65536)
 
     def limit_buffer(self, size_bytes: int | None) -> None:
-        """Set the receive buffer of the block socket to that size; None for a sufficient default."""
-        self.blocks.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size_bytes or _BUFFER_BYTES)
+        """Set the receive buffer of the block socket to that size; None for the usual one of the instance."""
+        _set_receive_buffer(self.blocks, size_bytes or self._usual_bytes)
 
     def close(self) -> None:
         """Close both sockets."""
@@ -67,12 +73,34 @@ class FusionNetwork:
         return False
 
 
-def _bound(ip: str, port: int) -> socket.socket:
+def usual_buffer_bytes() -> int:
+    """Return the size that an instance asks for: the default of its node, at least 128 KB, at most its maximum."""
+    default, most = (_number_in(path) for path in (_RECEIVE_DEFAULT, _RECEIVE_MAX))
+    wanted = max(default or 0, _RECEIVE_LEAST)
+    return min(wanted, most) if most else wanted
+
+
+def _number_in(path: str) -> int | None:
+    try:
+        with open(path, encoding="ascii") as file:
+            return int(file.read().split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _set_receive_buffer(opened: socket.socket, size_bytes: int) -> None:
+    try:  # a node has a maximum of its own, which can be larger than the machine's
+        opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, size_bytes)
+    except OSError:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size_bytes)
+
+
+def _bound(ip: str, port: int, receive_bytes: int) -> socket.socket:
     opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     try:
         opened.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
-        for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
-            opened.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER_BYTES)
+        _set_receive_buffer(opened, receive_bytes)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BYTES)
         opened.bind((ip, port))
     except OSError:
         opened.close()

@@ -15,6 +15,8 @@ from .settings import InstanceSettings
 
 DATABASE = "cluster/database"
 """A file in the lab's directory: ONLINE or OFFLINE, written by srvctl."""
+INSTANCE = "stack/instance"
+"""A file in a node's directory: ONLINE or OFFLINE, written by srvctl for the instance of that node."""
 _LOCK = "stack/{}.lock"
 
 
@@ -72,8 +74,7 @@ class Stack:
     def __init__(self, home: str) -> None:
         self._home = home
         self._css = Lock(os.path.join(home, _LOCK.format("cssd")))
-        self._database = os.path.join(home, "..", "..", DATABASE)
-        self._is_wanted = True
+        self._targets = {os.path.join(home, "..", "..", DATABASE): True, os.path.join(home, INSTANCE): True}
         self._peers: dict[str, Lock] = {}
         self.instance = Lock(os.path.join(home, _LOCK.format("instance")))
         """The lock that the instance holds while it is open."""
@@ -81,7 +82,7 @@ class Stack:
     def restrict(self, settings: InstanceSettings) -> InstanceSettings:
         """Return the settings without impossible states: an open instance without Clusterware, or peers that are not
         open."""
-        if not (settings.is_open and self._css.is_held() and self._is_database_wanted()):
+        if not (settings.is_open and self._css.is_held() and self._is_wanted()):
             return replace(settings, is_open=False, peers={})
         peers = {n: addresses for n, addresses in settings.peers.items() if self._is_open(n, settings.hosts)}
         return replace(settings, peers=peers) if peers != settings.peers else settings
@@ -90,12 +91,13 @@ class Stack:
         """Whether Clusterware runs on this node."""
         return self._css.is_held()
 
-    def _is_database_wanted(self) -> bool:
-        with open(self._database, encoding="ascii") as file:
-            state = file.read().strip()
-        if state:  # the file is empty while srvctl writes it
-            self._is_wanted = state != "OFFLINE"
-        return self._is_wanted
+    def _is_wanted(self) -> bool:
+        for path in self._targets:
+            with open(path, encoding="ascii") as file:
+                state = file.read().strip()
+            if state:  # the file is empty while srvctl writes it
+                self._targets[path] = state != "OFFLINE"
+        return all(self._targets.values())
 
     def _is_open(self, peer: int, hosts: Mapping[int, str]) -> bool:
         host = hosts[peer]

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from . import boot_plan, links, node
+from . import boot_plan, boot_sysctls, links, node
 from .wanted import text_of
 
 _MACHINERY = ("start_cache_fusion.py", "racwire_lab.database.servers")
@@ -40,6 +40,7 @@ def main(_: str, __: Sequence[str]) -> int:
         if node.network_service() == "keyfile":
             found = [boot_plan.taken_by_networkmanager(wanted) for wanted in found]
         links.run(step for wanted in found for step in links.brought_up(wanted))
+        boot_sysctls.main()
         # The lab's own changes after the files: the active faults of the network, which a reboot does not fix.
         links.run(text_of(node.HOME / "after_boot").splitlines())
     start(["sh", str(node.HOME / "serve")], wait_s=_END_S)
