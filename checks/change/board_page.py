@@ -61,7 +61,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class ToCopy:
-    """ToCopy to copy, unchanged."""
+    """Lines to copy, unchanged."""
 
     lines: tuple[str, ...]
 
@@ -160,10 +160,13 @@ def _result(report: ChangeReport) -> Iterator[tuple[str, str]]:
         yield f"{report.outcome[:1].upper()}{report.outcome[1:]} because", report.reason
     yield "Nodes", listed(report.nodes)
     yield "Opened", f"{time_text(report.opened_at)}, by {report.opened_by}"
+    if planned := report.planned_outage:
+        estimate = f"{planned.least} to {planned.most} minutes"
+        yield "Planned outage", f"{estimate}, as estimated for the steps {planned.depends_on} of the plan."
     for outage in report.outages:
         yield "Outage", _outage(report, outage)
     if not report.outages:
-        yield "Outage", "No verification saw every node stopped."
+        yield "Outage", "No verification saw every node or every database stopped."
     yield from (("Agreement", text) for text in _agreement(report))
     overridden = list(dict.fromkeys(override.said.step for override in report.overrides))
     yield "Overrides", f"{len(report.overrides)}, at {listed(overridden)}." if overridden else "None."
@@ -187,9 +190,16 @@ def _outcome(report: ChangeReport) -> str:
 
 def _outage(report: ChangeReport, outage: ReportedOutage) -> str:
     start, end = time_text(outage.stopped_at), time_text(outage.running_at)
+    with_databases = any(result.check == "instances-up" for step in report.steps for result in step.results)
+    what, running = ("database", "every instance") if with_databases else ("node", "everything")
     until = (
-        f"to {end}, when {_running(report)} again" if end else f"on; {_running(report)} again in no verification yet"
+        f"to {end}, when {running} was seen running again"
+        if end
+        else f"on; {running} was seen running again in no verification yet"
     )
+    at_once = outage.stopped_at == outage.all_stopped_at
+    began = f"every {what}" if at_once else "the first node or instance"
+    later = "" if at_once else f" Every {what} was seen stopped at {time_text(outage.all_stopped_at)}."
     least, most = outage.least_minutes, outage.most_minutes
     if least is None:
         lasted = ""
@@ -197,13 +207,8 @@ def _outage(report: ChangeReport, outage: ReportedOutage) -> str:
         lasted = f" It lasted at least {counted(least, 'minute')}."
     else:
         lasted = f" It lasted between {least} and {counted(most, 'minute')}."
-    before = f" (last seen running {time_text(outage.running_until)})" if outage.running_until else ""
-    return f"From {start}, when every node was seen stopped{before}, {until}.{lasted}"
-
-
-def _running(report: ChangeReport) -> str:
-    names = any(result.check == "instances-up" for step in report.steps for result in step.results)
-    return "every instance was seen running" if names else "everything was seen running"
+    before = f" (all last seen running {time_text(outage.running_until)})" if outage.running_until else ""
+    return f"From {start}, when {began} was seen stopped{before}, {until}.{later}{lasted}"
 
 
 def _agreement(report: ChangeReport) -> Iterator[str]:
@@ -255,6 +260,14 @@ def _before_and_after(report: ChangeReport) -> Iterator[Block]:
     if report.comparison:
         yield Paragraph("Comparison of the two recordings, before and after:")
         yield Points(tuple(map(Point, report.comparison)))
+    if report.predicted:
+        loads = {one.at_load for one in report.predicted if one.at_load}
+        yield Paragraph(
+            "Predicted from the recording before the change, for the load of that time, and measured after the change"
+            + (f" at {listed(sorted(loads))} received before." if loads else ".")
+        )
+        rows = tuple((one.name, one.predicted, one.measured) for one in report.predicted)
+        yield Figures(("Prediction", "predicted", "measured"), rows)
     layers = tuple(
         (f"{a.node} {a.interface}" + (f" ({a.role})" if a.role != "port" else ""), str(a.before), _known(a.after))
         for a in report.layers
@@ -267,16 +280,36 @@ def _before_and_after(report: ChangeReport) -> Iterator[Block]:
         )
         for b in report.blocks
     )
+    values = tuple((f"{v.node} {v.key}", v.before, _known(v.after)) for v in report.values)
+    if values and all(row[1] == row[2] for row in (*layers, *blocks)):
+        layers, blocks = (), ()  # a change of settings leaves the MTU as it is
     figures = tuple((f.name, f.before or "-", f.after or "-") for f in report.figures)
-    for title, rows in (("Measured", figures), ("MTU", layers), ("Packets for a block", blocks)):
+    registry = tuple(_registry(report))
+    for title, rows in (
+        ("Networks in oifcfg", registry),
+        ("Kernel setting", values),
+        ("Measured", figures),
+        ("MTU", layers),
+        ("Packets for a block", blocks),
+    ):
         if rows:
             yield Figures((title, "before", "after"), rows)
-    after = (*(layer.after for layer in report.layers), *(block.after for block in report.blocks))
+    after = (*(v.after for v in report.values), *(a.after for a in report.layers), *(b.after for b in report.blocks))
     unread = dict.fromkeys(known.reason for known in after if isinstance(known, Unknown))
     yield from (Paragraph(f"?: {reason}.") for reason in unread)
 
 
-def _known(value: int | Unknown) -> str:
+def _registry(report: ChangeReport) -> Iterator[tuple[str, str, str]]:
+    """Yield the lines of oifcfg, with whether each was there before and after."""
+    known = report.registry
+    if known is None:
+        return
+    for line in sorted({*known.before, *known.after}):
+        before, after = ("there" if line in lines else "-" for lines in (known.before, known.after))
+        yield " ".join(line.split()), before, after
+
+
+def _known(value: int | str | Unknown) -> str:
     return "?" if isinstance(value, Unknown) else str(value)
 
 

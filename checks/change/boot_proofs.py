@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from checks.change.change_events import JournalLine, RolledBack, Surprise, Surprised, Verified
+from checks.change.change_events import Booted, JournalLine, RolledBack, Surprise, Surprised, Verified
 from checks.change.state import Change
 from checks.model.finding import Status
 
@@ -37,7 +37,7 @@ def boot_proofs(change: Change) -> dict[str, BootProof]:
     booted: set[str] = set()
     for line in _of_current_plan(change):
         match line.event:
-            case Surprised(what=Surprise.REBOOTED, node=node):
+            case Booted(node=node) | Surprised(what=Surprise.REBOOTED, node=node):
                 booted.add(node)
             case Verified():
                 for node in change.plan.nodes:

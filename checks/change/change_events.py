@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from checks.change.change_plan import Plan
-from checks.model.facts import BeforeAfter
+from checks.model.facts import BeforeAfter, PredictedFigure
 from checks.model.finding import Status
 
 
@@ -39,6 +39,17 @@ class ObservedState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The MTU of each layer: by node, by interface."""
     running: dict[str, bool] = msgspec.field(default_factory=dict)
     """Whether Clusterware or an instance runs, by node; a node is left out if this is not known."""
+    instances: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """The running instances of databases, by node; a node is left out if they are not known. Journals of 0.1.0 do
+    not have them."""
+    carried: tuple[str, ...] = ()
+    """The nodes whose `running` and `instances` are those of an earlier verification, since they could not be read."""
+    values: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    """The kernel settings that the plan changes: by node, by key."""
+    buffers: dict[str, int] = msgspec.field(default_factory=dict)
+    """The largest receive buffer of a UDP socket on the private networks, in bytes, by node."""
+    interconnects: tuple[str, ...] = ()
+    """The sorted lines of `oifcfg getif`; empty if they were never read."""
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="event", omit_defaults=True):
@@ -61,6 +72,8 @@ class Verified(Event, frozen=True, tag="verified"):
     look: ObservedState = ObservedState()
     figures: dict[str, str | BeforeAfter] = msgspec.field(default_factory=dict)
     """The measured figures for the report: `gc blocks lost prod1`, `IC ping 8K rac1 -> rac2`."""
+    predicted: tuple[PredictedFigure, ...] = ()
+    """Predictions from the recording before the change, with what the recording after it has."""
 
 
 class Attested(Event, frozen=True, tag="attested"):
@@ -116,6 +129,13 @@ class Surprised(Event, frozen=True, tag="surprised"):
     dangerous: bool = False
 
 
+class Booted(Event, frozen=True, tag="booted"):
+    """A node was booted because the current step asks for it, and came back as planned: no surprise."""
+
+    node: str
+    sentence: str
+
+
 class Reopened(Event, frozen=True, tag="reopened"):
     """A done step must be done again: its gate does not pass in a later verification."""
 
@@ -140,7 +160,7 @@ class Closed(Event, frozen=True, tag="closed"):
     reason: str = ""
 
 
-AnyEvent = Opened | Verified | Attested | Overridden | Noted | Surprised | Reopened | RolledBack | Closed
+AnyEvent = Opened | Verified | Attested | Overridden | Noted | Surprised | Booted | Reopened | RolledBack | Closed
 
 
 class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

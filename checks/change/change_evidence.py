@@ -16,6 +16,7 @@ from checks.change.change_plan import Plan
 from checks.change.copies import other_copies, stored_hashes
 from checks.change.gates.backup_gates import archive_path, backup_paths
 from checks.change.recording_evidence import compare_recordings, see_recording
+from checks.change.settings_evidence import SettingsEvidence, read_settings, wants_settings
 from checks.change.steps.backup_commands import asm_metadata_file
 from checks.change.steps.recording_commands import stretch_s
 from checks.model.facts import (
@@ -64,6 +65,7 @@ class _OfNodes:
     unasked: dict[str, Unknown] = field(default_factory=dict)
     copies: dict[str, tuple[JournalCopy, ...]] = field(default_factory=dict)
     hashes: dict[str, tuple[StoredHash, ...]] = field(default_factory=dict)
+    settings: SettingsEvidence = field(default_factory=SettingsEvidence)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
         managed = cluster.managed
         ocr = managed.ocr_backup if isinstance(managed, Managed) else None
         wanted = _Backups(plan, ocr if isinstance(ocr, OcrBackup) else None) if "backups-made" in checks else None
-        nodes = _of_nodes(session, plan, wanted, directory)
+        nodes = _of_nodes(session, plan, wanted, checks, directory)
         pdbs = open_pluggables(session) if wants_pdbs else _not_gathered()
         (before, after, compared), addresses, found, pluggables = await asyncio.gather(files, names, nodes, pdbs)
         return Changing(
@@ -93,7 +95,7 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             after=after,
             compared=compared,
             addresses=addresses,
-            backups=found.backups,
+            backups={**found.backups, **found.settings.backups},
             archives=found.archives,
             registries=found.registries,
             registry_files=found.registry_files,
@@ -102,6 +104,8 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             unasked=found.unasked,
             copies=found.copies,
             hashes=found.hashes,
+            sysctl_files=found.settings.files,
+            udp_sockets=found.settings.sockets,
             pluggables=pluggables,
         )
 
@@ -177,9 +181,12 @@ async def _addresses(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {name: addresses for name, addresses in found if addresses}
 
 
-async def _of_nodes(session: Session, plan: Plan, backups: _Backups | None, directory: Path) -> _OfNodes:
+async def _of_nodes(
+    session: Session, plan: Plan, backups: _Backups | None, checks: Collection[str], directory: Path
+) -> _OfNodes:
     found = _OfNodes()
-    queried = plan.nodes if backups else [node for node in plan.nodes if node != session.local_node]
+    of_all = backups is not None or wants_settings(checks)
+    queried = plan.nodes if of_all else [node for node in plan.nodes if node != session.local_node]
     done = 0
 
     async def ask(node: str) -> None:
@@ -188,6 +195,8 @@ async def _of_nodes(session: Session, plan: Plan, backups: _Backups | None, dire
             shell = await session.shell(node)
             if backups:
                 await _read_backups(session, backups, shell, found)
+            if wants_settings(checks):
+                await read_settings(session, shell, checks, plan.id, found.settings)
             if node != session.local_node:
                 found.copies[node] = await other_copies(
                     shell, session.journal, directory, plan.cluster, _COPIES_LIMIT_S
@@ -206,7 +215,7 @@ async def _of_nodes(session: Session, plan: Plan, backups: _Backups | None, dire
 async def _read_backups(session: Session, wanted: _Backups, shell: Shell, found: _OfNodes) -> None:
     limit_s = session.settings.ssh.read_timeout_s
     plan, node = wanted.plan, shell.node
-    found.backups[node] = await read_change_files(shell, session.journal, backup_paths(plan.id), limit_s)
+    found.backups[node] = await read_change_files(shell, session.journal, backup_paths(plan.id, plan.kind), limit_s)
     archive = await read_archive(shell, session.journal, archive_path(plan.id), limit_s)
     if archive is not None:
         found.archives[node] = archive

@@ -10,12 +10,22 @@ SCHEMA = "racwire-change/1"
 
 
 class ChangeKind(StrEnum):
-    """The direction of a plan."""
+    """The purpose of a plan."""
 
     RAISE = "raise"
+    """A larger MTU on the private networks."""
     LOWER = "lower"
+    """A smaller MTU on the private networks."""
+    RECEIVE_BUFFERS = "receive-buffers"
+    RP_FILTER = "rp-filter"
+    ADD_NETWORK = "add-network"
+    MOVE_NETWORK = "move-network"
     ROLLBACK = "rollback"
     """From any step of a change back to the state recorded when the change was opened."""
+
+
+OF_NETWORKS = (ChangeKind.ADD_NETWORK, ChangeKind.MOVE_NETWORK)
+"""The kinds of change that change the private networks in the registry."""
 
 
 class Gate(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -58,13 +68,24 @@ class Minutes(msgspec.Struct, frozen=True):
     """What they depend on: `the number of nodes`."""
 
 
+class Registrations(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the cluster's registry has of the networks."""
+
+    interconnects: tuple[str, ...]
+    """The sorted lines of `oifcfg getif`."""
+    asm_listeners: tuple[str, ...] | None = None
+    """The listeners of Flex ASM with their subnets, sorted: `ASMNET1LSNR_ASM 192.168.10.0`; None where they are not
+    known, or the plan leaves them alone."""
+
+
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One step: the actions of people, and the gates that racwire then verifies."""
 
     id: str
     """Stable, kebab-case: `agree`, `baseline`, `backups`, `console-access`, `switch`, `hypervisor`, `stack-down`,
     `set-mtu`, `survives-boot`, `prove-paths`, `first-node`, `other-nodes`, `databases`, `interconnect`, `compare`,
-    `sign-off`. Plans of 0.1.0 start the databases at `other-nodes`."""
+    `sign-off`; of the networks also `network-ready`, `register`, `old-network-down`, `networks-back`, `deregister`.
+    Plans of 0.1.0 start the databases at `other-nodes`."""
     title: str
     """A short title for lists: `stack down`."""
     what: str
@@ -88,6 +109,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     no_return: str = ""
     """The action of this step after which going back costs more than before: the point of no return, or that there is
     none; empty in a rollback."""
+    registered: Registrations | None = None
+    """What the registry has after this step; None if the step leaves it as it is."""
 
     @property
     def to_attest(self) -> str:
@@ -119,7 +142,17 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The MTU in its boot configuration when the plan was made; None if it set none."""
 
 
-class PlannedNetwork(msgspec.Struct, frozen=True, kw_only=True):
+class NetworkPart(StrEnum):
+    """The part of a private network in a plan."""
+
+    STAYS = ""
+    """It was one before the plan, and is one afterwards."""
+    NEW = "new"
+    OLD = "old"
+    """The plan replaces it by a new one."""
+
+
+class PlannedNetwork(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A private network, with its MTU before and after."""
 
     name: str
@@ -128,6 +161,11 @@ class PlannedNetwork(msgspec.Struct, frozen=True, kw_only=True):
     mtu_after: int
     addresses: dict[str, str]
     """The address of each node on the network."""
+    part: NetworkPart = NetworkPart.STAYS
+    since: str = ""
+    """The id of the step that brings the network up on the nodes; empty if it is up from the start."""
+    until: str = ""
+    """The id of the step that takes the network down on the nodes; empty if none does."""
 
 
 class PlannedPluggable(msgspec.Struct, frozen=True):
@@ -170,6 +208,22 @@ class PlannedUse(msgspec.Struct, frozen=True):
         return bool(self.mount) or self.service == "iSCSI"
 
 
+class PlannedValue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A kernel setting of a node, with its value before and after."""
+
+    node: str
+    key: str
+    """With dots between its parts, as `sysctl` prints it: `net.core.rmem_max`."""
+    before: str
+    after: str
+    kept_before: str | None = None
+    """The value in the node's sysctl files when the plan was made; None if they set none."""
+    file_before: str = ""
+    """The file that sets `kept_before`."""
+    conf_before: str = ""
+    """The value in /etc/sysctl.conf, which `sysctl --system` applies after all other files; empty if it sets none."""
+
+
 class Accepted(msgspec.Struct, frozen=True):
     """An obstacle that was accepted when the change was opened, with the typed reason."""
 
@@ -194,6 +248,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The day and a letter, unique for a cluster: `2026-11-20-a`."""
     cluster: str
     kind: ChangeKind
+    goal: str = ""
+    """The goal for a heading: `rp_filter 2`; empty for an MTU, whose heading is made from the networks."""
     made_at: str
     made_by: str
     """The login and node: `oracle@rac1`."""
@@ -201,9 +257,14 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     networks: tuple[PlannedNetwork, ...]
     layers: tuple[Layer, ...]
     grid_homes: dict[str, str]
+    values: tuple[PlannedValue, ...] = ()
+    """The kernel settings that the plan changes."""
     databases: tuple[PlannedDatabase, ...] = ()
     interconnects: tuple[str, ...] = ()
-    """The sorted lines of `oifcfg getif` when the plan was made: they must be the same after the change."""
+    """The sorted lines of `oifcfg getif` when the plan was made: they must be the same after the change, unless a step
+    has others."""
+    asm_listeners: tuple[str, ...] | None = None
+    """The listeners of Flex ASM when the plan was made, as in `Registrations`."""
     boot_ids: dict[str, str] = msgspec.field(default_factory=dict)
     """The boot id of each node when the plan was made."""
     switches: tuple[str, ...] = ()

@@ -24,40 +24,26 @@ from checks.change.change_events import (
     Surprised,
     Verified,
 )
-from checks.change.change_plan import Accepted, Plan, Step
+from checks.change.change_plan import Accepted, Minutes, Plan, Step
 from checks.change.change_text import headline, sentence_of
 from checks.change.journal_names import store_commands
 from checks.change.journal_remarks import journal_remarks
+from checks.change.network_change import ReportedRegistry, registry_of
 from checks.change.outages import ReportedOutage, outages_of
-from checks.change.packets import USUAL_BLOCK
 from checks.change.remarks import is_practice
+from checks.change.reported_state import (
+    ReportedBlocks,
+    ReportedLayer,
+    ReportedValue,
+    reported_blocks,
+    reported_layers,
+    reported_values,
+)
 from checks.change.state import Change, StepRecord, StepStatus
-from checks.model.facts import BeforeAfter, Unknown
-from checks.model.packet_sizes import fragments_of
+from checks.change.steps.expected_minutes import planned_outage
+from checks.model.facts import BeforeAfter, PredictedFigure
 
 SCHEMA = "racwire-change-report/1"
-_NOT_READ = Unknown("it was not read after the change was opened")
-
-
-class ReportedLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """The MTU of one interface before the change, and when it was last read."""
-
-    node: str
-    interface: str
-    role: str
-    before: int
-    after: int | Unknown
-
-
-class ReportedBlocks(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of packets for a block on a network, before and after."""
-
-    network: str
-    database: str
-    """The database; empty if no block size is known, and 8 KB is assumed."""
-    block_bytes: int
-    before: int
-    after: int | Unknown
 
 
 class ReportedFigure(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,15 +146,23 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     """The reason that was typed when the change was opened, such as the number of its ticket; else empty."""
     reason: str
     """The reason why the change was abandoned or rolled back; else empty."""
+    planned_outage: Minutes | None = None
+    """The outage as the plan estimated it, without a rollback; None if the plan stops nothing."""
     outages: tuple[ReportedOutage, ...] = ()
     versions: tuple[str, ...]
     """The versions of racwire that wrote the journal."""
     remarks: tuple[str, ...]
     layers: tuple[ReportedLayer, ...]
+    values: tuple[ReportedValue, ...] = ()
+    """The kernel settings that the plan changes."""
     blocks: tuple[ReportedBlocks, ...]
+    registry: ReportedRegistry | None = None
+    """The networks in oifcfg; None for a change that leaves them as they are, or if they were not read."""
     figures: tuple[ReportedFigure, ...]
     comparison: tuple[str, ...]
     """The results of the comparison of the two recordings, a sentence each."""
+    predicted: tuple[PredictedFigure, ...] = ()
+    """What the recording before the change predicted, and what was measured after it."""
     steps: tuple[ReportedStep, ...]
     overrides: tuple[ReportedOverride, ...]
     accepted: tuple[Accepted, ...]
@@ -202,14 +196,18 @@ def report_of(change: Change, file: ReportedFile | None = None) -> ChangeReport:
         closed_at=last.at if closed else "",
         closed_by=closed.by if closed else "",
         made_for=plan.reason,
+        planned_outage=planned_outage(plan.steps),
         outages=outages_of(change),
         reason=(closed.reason if closed else "") or (went_back.reason if went_back else ""),
         versions=tuple(dict.fromkeys(line.racwire for line in change.lines)),
         remarks=tuple(remark for remark in plan.remarks if not is_practice(remark)),
-        layers=tuple(_layers(change)),
-        blocks=tuple(_blocks(change)),
+        layers=tuple(reported_layers(change)),
+        values=tuple(reported_values(change)),
+        blocks=tuple(reported_blocks(change)),
+        registry=registry_of(change),
         figures=_figures(change),
         comparison=_comparison(change),
+        predicted=_predicted(change),
         steps=tuple(_steps(change)),
         overrides=tuple(_overrides(change)),
         accepted=plan.accepted,
@@ -234,55 +232,6 @@ def to_json(report: ChangeReport) -> bytes:
     return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
 
 
-def _last_seen(change: Change) -> dict[tuple[str, str], int]:
-    """Return the last MTU that was read of each node's interfaces."""
-    return {
-        (node, interface): mtu
-        for line in change.lines
-        if isinstance(line.event, Verified)
-        for node, mtus in line.event.look.mtus.items()
-        for interface, mtu in mtus.items()
-    }
-
-
-def _layers(change: Change) -> Iterator[ReportedLayer]:
-    found = _last_seen(change)
-    for layer in change.opened.layers:
-        seen = found.get((layer.node, layer.interface))
-        yield ReportedLayer(
-            node=layer.node,
-            interface=layer.interface,
-            role=layer.role,
-            before=layer.mtu_before,
-            after=_NOT_READ if seen is None else seen,
-        )
-
-
-def _blocks(change: Change) -> Iterator[ReportedBlocks]:
-    plan = change.opened
-    known = [(db.name, db.block_bytes) for db in plan.databases if db.block_bytes is not None]
-    for network in plan.networks:
-        version = 6 if ":" in network.subnet else 4
-        after = _seen_on(change, network.name)
-        for name, block in dict.fromkeys(known) or [("", USUAL_BLOCK)]:
-            yield ReportedBlocks(
-                network=network.name,
-                database=name,
-                block_bytes=block,
-                before=fragments_of(block, network.mtu_before, version),
-                after=after if isinstance(after, Unknown) else fragments_of(block, after, version),
-            )
-
-
-def _seen_on(change: Change, network: str) -> int | Unknown:
-    """Return the smallest MTU that was last read of a network's ports; Unknown if a port was not read."""
-    ports = [layer for layer in change.opened.layers if layer.role == "port" and network in layer.networks]
-    found = _last_seen(change)
-    seen = [found.get((port.node, port.interface)) for port in ports]
-    known = [mtu for mtu in seen if mtu is not None]
-    return min(known) if known and len(known) == len(seen) else _NOT_READ
-
-
 def _figures(change: Change) -> tuple[ReportedFigure, ...]:
     """Return the figures in pairs: at the baseline, and at the last measurement after it."""
     before: dict[str, str] = {}
@@ -298,6 +247,12 @@ def _figures(change: Change) -> tuple[ReportedFigure, ...]:
         ReportedFigure(name=name, before=before.get(name, ""), after=after.get(name, ""))
         for name in dict.fromkeys((*before, *after))
     )
+
+
+def _predicted(change: Change) -> tuple[PredictedFigure, ...]:
+    """Return the predictions with the measurements of the last verification that compared them."""
+    found = (line.event.predicted for line in reversed(change.lines) if isinstance(line.event, Verified))
+    return next((predicted for predicted in found if predicted), ())
 
 
 def _comparison(change: Change) -> tuple[str, ...]:

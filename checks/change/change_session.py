@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from checks.change import decisions
-from checks.change.change_events import AnyEvent, JournalLine, JournalSeal
+from checks.change.change_events import AnyEvent, JournalLine, JournalSeal, Verified
 from checks.change.change_journal import ChangeJournal, ChangeJournalError, MovedOnError, login
 from checks.change.change_plan import Plan
 from checks.change.concluding import conclude
+from checks.change.open_here import node_here
 from checks.change.state import Change, ChangeError
-from checks.change.verifying import Concluded, Verification, node_here
+from checks.change.verifying import Concluded, Verification
 from checks.change.way_back import make_way_back
 from checks.change.worker_threads import run_to_completion
 from checks.model.journal import now
@@ -76,7 +77,7 @@ class ChangeSession:
 
         Yields the engine's events, writes the result to the journal, and yields `Concluded` last, with the written
         events. A cancelled verification writes nothing. Raises ChangeError if the change is closed, or if another
-        process finished the step meanwhile; ChangeJournalError if the journal cannot be read or written.
+        process verified or finished the step meanwhile; ChangeJournalError if the journal cannot be read or written.
         """
         await asyncio.to_thread(self.refresh)
         change = self.change
@@ -92,7 +93,10 @@ class ChangeSession:
                     yield event
 
     def _write_result(self, verification: Verification, concluded: Concluded) -> tuple[AnyEvent, ...]:
-        """Write the result of a verification, concluded again if another process wrote meanwhile on the same step."""
+        """Write the result of a verification, concluded again if another process wrote a decision or a note meanwhile.
+
+        Raises ChangeError if another process verified or finished the step meanwhile.
+        """
         events = concluded.events
         for _ in range(_MOST_TRIES):
             with suppress(MovedOnError):
@@ -106,6 +110,12 @@ class ChangeSession:
                 raise ChangeError(
                     f"Another process finished step {verification.step.id} during the verification. Run `racwire "
                     "change verify` again."
+                )
+            if any(isinstance(line.event, Verified) for line in self.change.lines[len(verification.change.lines) :]):
+                # The other process may have read the nodes later: this result must not replace what it saw.
+                raise ChangeError(
+                    "Another process verified the same step during this verification, so this result may be out of "
+                    "date and was not saved. Run `racwire change verify` again."
                 )
             events = conclude(self.change, current, concluded.report)
         raise self._too_busy()

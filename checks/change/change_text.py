@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from checks.change.change_events import (
     AnyEvent,
     Attested,
+    Booted,
     Closed,
     GateResult,
     Noted,
@@ -37,7 +38,9 @@ unknown."""
 
 
 def headline(plan: Plan) -> str:
-    """Return the goal of a plan for a heading: `MTU 1500 → 9000`, `back to MTU 1500`."""
+    """Return the goal of a plan for a heading: `MTU 1500 → 9000`, `back to MTU 1500`, `rp_filter 2`."""
+    if plan.goal:
+        return plan.goal
     if plan.kind is ChangeKind.ROLLBACK:
         return f"back to MTU {plan.mtu_after}"
     return f"MTU {plan.mtu_before} → {plan.mtu_after}"
@@ -98,6 +101,8 @@ def sentence_of(event: AnyEvent) -> str:
             return f"Note on {step}{_after_colon(text)}"
         case Surprised(sentence=sentence, dangerous=dangerous):
             return f"DANGER: {sentence}" if dangerous else f"Seen: {sentence}"
+        case Booted(sentence=sentence):
+            return f"As planned: {sentence}"
         case Reopened(step=step, why=why):
             return f"{step} must be done again{_after_colon(why)}"
         case RolledBack(plan=plan, by=by, reason=reason):

@@ -6,6 +6,7 @@ check's finding has the code of that finding, which the check documents.
 
 from __future__ import annotations
 
+from checks.change import network_codes
 from checks.model.check import Kind
 
 UNREAD = Kind(
@@ -147,6 +148,31 @@ NO_PORT = Kind(
     "A node has no interface on a private network",
     "racwire can neither change nor prove the MTU there, and the node cannot use that network.",
 )
+OTHERS_NOT_ASKED = Kind(
+    "CH-START-030",
+    "Whether a change is open on another node is not known",
+    "racwire looks for journals of open changes in the same directory of the other nodes. Two changes of one cluster "
+    "at the same time undo each other. If you know that none is open there, accept this obstacle.",
+)
+
+VALUE_NOT_KNOWN = Kind(
+    "CH-START-070",
+    "A kernel setting of a node is not known",
+    "A change of settings needs the present value of each node, also for the rollback. In a container the kernel shows "
+    "some settings of net.core to no program.",
+)
+SYSCTL_FILES_NOT_READ = Kind(
+    "CH-START-071",
+    "A file that may set kernel settings could not be read",
+    "A file that sorts after the one of racwire would set another value at the next boot. The rollback restores only "
+    "what was read. Accepted, the gate kept-settings still asks for these files.",
+)
+TUNED_OVERRIDES = Kind(
+    "CH-START-072",
+    "The active tuned profile sets a planned setting",
+    "tuned applies its profile after the files of sysctl. With reapply_sysctl = 0 the profile wins at each boot.",
+    ("tuned-main.conf(5), reapply_sysctl", "tuned-profiles(7)"),
+)
 
 PLAN_READ = Kind("CH-PLAN-001", "The facts for a plan were read on every node")
 PLAN_NOT_READ = Kind(
@@ -157,5 +183,8 @@ PLAN_NOT_READ = Kind(
 LOOKED = Kind("CH-LOOK-001", "The nodes of a change were read")
 ASKED = Kind("CH-LOOK-002", "The other nodes were queried for journals of changes")
 
-KINDS: tuple[Kind, ...] = tuple(one for one in list(globals().values()) if isinstance(one, Kind))
-"""All kinds of this file, in its order."""
+KINDS: tuple[Kind, ...] = (
+    *(one for one in list(globals().values()) if isinstance(one, Kind)),
+    *network_codes.KINDS,
+)
+"""All kinds of this file, in its order, and those of a change of the networks."""

@@ -9,10 +9,20 @@ from checks.change.change_plan import Gate, Step
 from checks.change.gates import GATES, GateContext, watched
 from checks.change.gates.built_in_checks import stood_before, weighed
 from checks.change.planning import look_of
+from checks.change.standing_alarms import standing_alarms
 from checks.change.state import Change
 from checks.change.surprises import surprises
 from checks.change.written_steps import written
-from checks.model.facts import Activity, BeforeAfter, Cluster, Database, InstanceActivity, RecordingsCompared, Unknown
+from checks.model.facts import (
+    Activity,
+    BeforeAfter,
+    Cluster,
+    Database,
+    InstanceActivity,
+    PredictedFigure,
+    RecordingsCompared,
+    Unknown,
+)
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted, listed
@@ -28,6 +38,11 @@ def figures_of(cluster: Cluster) -> dict[str, str | BeforeAfter]:
     if isinstance(compared, RecordingsCompared):
         found |= compared.figures
     return found
+
+
+def _predicted(cluster: Cluster) -> tuple[PredictedFigure, ...]:
+    compared = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.compared
+    return compared.predicted if isinstance(compared, RecordingsCompared) else ()
 
 
 def _of_kernels(cluster: Cluster) -> Iterator[tuple[str, str]]:
@@ -60,6 +75,7 @@ def _of_instances(cluster: Cluster, activity: Activity) -> Iterator[tuple[str, s
 
 
 _OWN = frozenset(gate.id for gate in GATES)
+_OF_MTU = (Surprise.LIVE_CHANGE, Surprise.MTU_LOST, Surprise.REBOOTED)
 _SET_MTU, _SURVIVES, _PROVE = "set-mtu", "survives-boot", "prove-paths"
 
 
@@ -84,9 +100,11 @@ def conclude(change: Change, step: Step, report: Report) -> tuple[AnyEvent, ...]
         results=results,
         look=look,
         figures=figures_of(report.cluster),
+        predicted=_predicted(report.cluster),
     )
-    seen = tuple(surprises(context, look, report))
-    return (*seen, *_other_surprises(broken, seen), verified, *_reopened(context, broken, seen))
+    noticed = tuple(surprises(context, look, report))
+    seen = tuple(event for event in noticed if isinstance(event, Surprised))
+    return (*noticed, *_other_surprises(change, look, broken, seen), verified, *_reopened(context, broken, seen))
 
 
 def results_of(
@@ -156,6 +174,13 @@ def _carried_over(before: ObservedState, now: ObservedState) -> ObservedState:
         boot_ids={**before.boot_ids, **now.boot_ids},
         mtus={**before.mtus, **now.mtus},
         running={**before.running, **now.running},
+        instances={**before.instances, **now.instances},
+        carried=tuple(sorted(before.running.keys() - now.running.keys())),
+        values={
+            node: {**before.values.get(node, {}), **now.values.get(node, {})} for node in (*before.values, *now.values)
+        },
+        buffers={**before.buffers, **now.buffers},
+        interconnects=now.interconnects or before.interconnects,
     )
 
 
@@ -163,12 +188,21 @@ Broken = list[tuple[Step, Gate, list[GateResult]]]
 """The gates of earlier steps that must still hold, each with its results that do not."""
 
 
-def _other_surprises(broken: Broken, seen: Iterable[Surprised]) -> Iterator[Surprised]:
-    """Yield an event for each gate that no longer passes, unless another event reports the same node already."""
-    reported = {event.node for event in seen}
+def _other_surprises(
+    change: Change, look: ObservedState, broken: Broken, seen: Iterable[Surprised]
+) -> Iterator[Surprised]:
+    """Yield an event for each gate that no longer passes, unless another event reports the same node already.
+
+    What an earlier verification reported, and what has not changed since, is no news.
+    """
+    told = {event.node for event in seen}
+    alarms = standing_alarms(change)
+    started = {a.node for a in alarms if a.what is Surprise.STACK_STARTED and change.look.running.get(a.node)}
+    lost = {a.node for a in alarms if a.what in _OF_MTU and change.look.mtus.get(a.node) == look.mtus.get(a.node)}
+    reported = {"stack-down": told | started, "running-mtu": told | lost}
     for _, gate, results in broken:
         for result in (r for r in results if r.status is not Status.UNKNOWN):
-            if result.node in reported and gate.check in ("running-mtu", "stack-down"):
+            if result.node in reported.get(gate.check, ()):
                 continue
             what = {"stack-down": Surprise.STACK_STARTED, "running-mtu": Surprise.MTU_LOST}.get(gate.check)
             yield Surprised(what or Surprise.OTHER, result.node, result.sentence)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack
 from checks.change.change_plan import Plan, Step
 from checks.change.state import Change, ChangeError, StepStatus
+from checks.change.wanted import REGISTER, STOPPED
 from checks.model.wording import listed
 
+FIRST_ACTIONS = (STOPPED, REGISTER, "set-first")
+"""The steps that stop or change something first; a plan has one or two of them."""
 _FEW_CHARACTERS = 10
 """The minimum length of a reason: people read it months later."""
 
@@ -95,13 +98,13 @@ def close(change: Change, by: str) -> Closed:
 def abandon(change: Change, by: str, reason: str) -> Closed:
     """Return the end of a change that has not stopped or changed anything yet.
 
-    Raises ChangeError after the start of stack-down, when only a rollback is possible, and if the reason or `by` is
-    missing.
+    Raises ChangeError after the start of the first step that stops or changes something, when only a rollback is
+    possible, and if the reason or `by` is missing.
     """
     _open(change)
-    stopping = change.plan.position("stack-down")
+    begins = min(map(change.plan.position, FIRST_ACTIONS))
     if change.is_way_back or any(
-        change.standing(step).is_behind or change.was_verified(step) for step in change.plan.steps[stopping:]
+        change.standing(step).is_behind or change.was_verified(step) for step in change.plan.steps[begins:]
     ):
         raise ChangeError(
             "A node may have been stopped or changed already. Roll back with `racwire change rollback`: it verifies "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from checks.change.change_evidence import open_pluggables
 from checks.change.change_journal import ChangeJournal, ChangeJournalError, find, login
@@ -19,19 +21,27 @@ from checks.change.codes import ASKED
 from checks.change.copies import other_copies
 from checks.change.journal_files import directory_of
 from checks.change.journal_names import name_of
-from checks.change.planning import cluster_name, default_target, look_of, make_plan, needed_checks, next_id
+from checks.change.kinds.shared_settings import SettingsRequest
+from checks.change.open_here import open_here
+from checks.change.planning import (
+    PLAN_CHECK,
+    ChangeRequest,
+    NamesNetworks,
+    PlanContext,
+    cluster_name,
+    look_of,
+    needed_checks,
+    next_id,
+)
+from checks.change.settings_evidence import KEPT, SOCKETS, SettingsEvidence, read_settings
 from checks.change.state import ChangeError
-from checks.change.stated_network import StatedNetwork
-from checks.change.vendors import Kinds
-from checks.change.vendors_file import VendorsFileError, load_kinds
-from checks.change.verifying import node_here
 from checks.change.worker_threads import run_to_completion
 from checks.model.check import Check
 from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.journal import now
 from checks.model.report import Report
-from checks.model.settings import Settings
+from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import Checks
 from checks.run.engine import Engine, racwire_version
 from checks.run.events import Event, RunFinished
@@ -56,28 +66,29 @@ async def open_change(
     settings: Settings,
     found: Checks,
     *,
-    target: int | None = None,
+    request: ChangeRequest,
     accepted: tuple[Accepted, ...] = (),
-    stated: StatedNetwork | None = None,
     password: Secret | None = None,
     reason: str = "",
 ) -> AsyncGenerator[Event | OpeningResult, None]:
-    """Run all checks, plan the change (to the default target if `target` is None), and create its journal.
+    """Run all checks, plan the requested change, and create its journal.
 
     Yields the engine's events, then `OpeningResult`. Raises PlanError with the obstacles, ChangeError if another change
-    of this cluster is open on this node or on a peer, or if the file of switch kinds has a mistake, and
-    ChangeJournalError if the journal cannot be read or written.
+    of this cluster is open on this node or on a peer, or if no plan fits the request, and ChangeJournalError if the
+    journal cannot be read or written.
     `reason` is the typed reason for the change, such as the number of its ticket.
     Only the journal is written, as the last action. If this node belongs to an open change, no check is run.
     """
     directory = directory_of(settings)
-    outside = stated or StatedNetwork(_kinds(settings))
     await asyncio.to_thread(_refuse_open_here, directory, os.uname().nodename)
     engine = Engine(
         (*needed_checks(found), _look_for_copies()),
         settings,
         broken=found.broken,
-        gatherers=(*GATHERERS, _copies_gatherer(directory)),
+        gatherers=(
+            *GATHERERS,
+            _evidence_gatherer(directory, request),
+        ),
         password=password,
         udp_outweighs_pings=False,
     )
@@ -87,58 +98,67 @@ async def open_change(
             if isinstance(event, RunFinished):
                 report = event.report
             yield event
+    tested: Report | None = None
+    if report is not None and isinstance(request, NamesNetworks):
+        subnets = request.subnets_to_test(report.cluster)
+        if subnets:
+            async with aclosing(_test_of(subnets, report, settings, found).events()) as events:
+                async for event in events:
+                    if isinstance(event, RunFinished):
+                        tested = event.report
+                    yield event
     if report is not None:
-        start = partial(_start, report, settings, directory, target, accepted, outside, password, reason)
+        start = partial(_start, report, tested, settings, directory, request, accepted, password, reason)
         yield OpeningResult(await run_to_completion(start))
 
 
-def _kinds(settings: Settings) -> Kinds:
-    try:
-        return load_kinds(settings.change.switch_kinds)
-    except VendorsFileError as error:
-        raise ChangeError(str(error)) from error
+_TESTS = ("address-owners", "df-ping", "interfaces", "mtu-consistency", "neighbours", "private-routes", "udp-path")
+"""The checks that examine a network before it is registered."""
+
+
+def _test_of(subnets: tuple[str, ...], report: Report, settings: Settings, found: Checks) -> Engine:
+    """Return the run that tests these private networks, on the nodes of the first run."""
+    cluster = report.cluster
+    peers = tuple(node.name for node in cluster.read_nodes() if node.name != cluster.local_node)
+    own = msgspec.structs.replace(settings.cluster, networks=subnets, peers=settings.cluster.peers or peers)
+    checks = tuple(check for check in needed_checks(found) if check.id in (*_TESTS, PLAN_CHECK))
+    return Engine(checks, msgspec.structs.replace(settings, cluster=own, database=DatabaseSettings()))
 
 
 def _start(
     report: Report,
+    tested: Report | None,
     settings: Settings,
     directory: Path,
-    target: int | None,
+    request: ChangeRequest,
     accepted: tuple[Accepted, ...],
-    stated: StatedNetwork,
     password: Secret | None,
     reason: str,
 ) -> ChangeSession:
     cluster = report.cluster
     _refuse_second(cluster, directory)
-    wanted = default_target(report) if target is None else target
-    if wanted is None:
-        raise ChangeError("racwire has no default target MTU for this cluster: specify the MTU with --to.")
     who = login(cluster.local_node)
-    plan = make_plan(
-        report,
-        wanted,
-        settings,
-        id=next_id(_ids_in_use(cluster, directory), datetime.now().astimezone().date()),
-        made_by=who,
-        made_at=now(),
-        directory=directory,
-        accepted=accepted,
-        stated=stated,
-        reason=reason,
+    plan = request.plan(
+        PlanContext(
+            report,
+            settings,
+            id=next_id(_ids_in_use(cluster, directory), datetime.now().astimezone().date()),
+            made_by=who,
+            made_at=now(),
+            directory=directory,
+            accepted=accepted,
+            reason=reason,
+            tested=tested,
+        )
     )
     journal = ChangeJournal.open_new(directory, plan, look_of(cluster, plan), who=who, version=racwire_version())
     return ChangeSession(journal, settings, password, cluster.local_node)
 
 
 def _refuse_open_here(directory: Path, host: str) -> None:
-    """Raise ChangeError if this host is a node of an open change in the directory.
-
-    The journal names its nodes, so this check does not need Clusterware.
-    """
-    for journal in find(directory):
-        if journal.change and journal.change.is_open and node_here(plan := journal.change.opened, host) in plan.nodes:
-            raise _still_open(plan, journal.path)
+    """Raise ChangeError if this host is a node of an open change in the directory."""
+    if found := open_here(directory, host):
+        raise _still_open(*found)
 
 
 def _still_open(plan: Plan, path: Path) -> ChangeError:
@@ -175,23 +195,39 @@ def _ids_in_use(cluster: Cluster, directory: Path) -> list[str]:
     return [*here, *(Path(copy.path).stem.removeprefix(prefix) for copy in _copies(cluster))]
 
 
-def _copies_gatherer(directory: Path) -> Gatherer:
+def _copies_gatherer(directory: Path, evidence: Collection[str] = ()) -> Gatherer:
     async def gather(session: Session, cluster: Cluster) -> Changing:
         name = cluster_name(cluster)
         copies: dict[str, tuple[JournalCopy, ...]] = {}
         unasked: dict[str, Unknown] = {}
+        settings = SettingsEvidence()
 
         async def ask(node: str) -> None:
             try:
                 shell = await session.shell(node)
-                copies[node] = await other_copies(shell, session.journal, directory, name, _COPIES_LIMIT_S)
+                if node != cluster.local_node:
+                    copies[node] = await other_copies(shell, session.journal, directory, name, _COPIES_LIMIT_S)
+                if evidence:
+                    await read_settings(session, shell, evidence, "", settings)
             except ShellError as error:
                 unasked[node] = Unknown(str(error))
 
-        await asyncio.gather(*(ask(n.name) for n in cluster.read_nodes() if n.name != cluster.local_node))
-        return Changing(copies=copies, unasked=unasked, pluggables=await open_pluggables(session))
+        nodes = [n.name for n in cluster.read_nodes() if evidence or n.name != cluster.local_node]
+        await asyncio.gather(*map(ask, nodes))
+        return Changing(
+            copies=copies,
+            unasked=unasked,
+            pluggables=await open_pluggables(session),
+            sysctl_files=settings.files,
+            udp_sockets=settings.sockets,
+        )
 
     return Gatherer("changing", ("clusterware", "nodes"), gather, limit_s=_WITH_DATABASE_S, awaits=("database",))
+
+
+def _evidence_gatherer(directory: Path, request: ChangeRequest) -> Gatherer:
+    """Return the gatherer of journals on the peers; for a change of settings, also of what the plan needs."""
+    return _copies_gatherer(directory, *([(KEPT, SOCKETS)] if isinstance(request, SettingsRequest) else []))
 
 
 def _look_for_copies() -> Check:

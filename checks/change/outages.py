@@ -11,6 +11,7 @@ from datetime import datetime
 import msgspec
 
 from checks.change.change_events import JournalLine, ObservedState, Opened, Verified
+from checks.change.running_instances import count_of
 from checks.change.state import Change
 
 _OPEN, _UP = "instances-up", "stack-up"
@@ -18,12 +19,18 @@ _OPEN, _UP = "instances-up", "stack-up"
 
 
 class ReportedOutage(msgspec.Struct, frozen=True, kw_only=True):
-    """A time with Clusterware stopped on every node, from the last verification before it to the first one after it."""
+    """A time in which every database, or Clusterware on every node, was stopped, with the way there and back.
+
+    It starts with the first node or instance that stops, of those that ran when the change was opened, and ends when
+    all run again. A stop of some nodes or instances alone is no outage.
+    """
 
     running_until: str
-    """The last time at which a node was seen running before; empty if none was."""
+    """The last time at which all of them were seen running before; empty if they were not."""
     stopped_at: str
-    """The first time at which every node was seen stopped."""
+    """The first time at which a node or an instance was seen stopped."""
+    all_stopped_at: str
+    """The first time at which every node, or every instance, was seen stopped."""
     stopped_until: str
     """The last time at which not everything was seen running again."""
     running_at: str
@@ -40,24 +47,65 @@ def outages_of(change: Change) -> tuple[ReportedOutage, ...]:
 
 
 def _outages(change: Change) -> Iterator[ReportedOutage]:
-    nodes = frozenset(change.opened.nodes)
-    running_until = stopped_at = stopped_until = ""
+    opening = _look(change.lines[0]) or ObservedState()
+    running_until = stopped_at = all_stopped_at = stopped_until = ""
     for line in change.lines:
         look = _look(line)
         if look is None:
             continue
-        if not stopped_at:
-            if any(look.running.values()):
-                running_until = line.at
-            elif nodes <= look.running.keys():
-                stopped_at = stopped_until = line.at
-        elif _is_up(change, line):
-            yield _outage(running_until, stopped_at, stopped_until, line.at)
+        if all_stopped_at and _is_up(change, line):
+            yield _outage(running_until, stopped_at, all_stopped_at, stopped_until, line.at)
+            running_until, stopped_at, all_stopped_at = line.at, "", ""
+            continue
+        if not all_stopped_at and _all_run(change, opening, look):
             running_until, stopped_at = line.at, ""
-        else:
+            continue
+        if _is_all_stopped(change, look):
+            all_stopped_at = all_stopped_at or line.at
+        if all_stopped_at or _is_one_stopped(change, opening, look):
+            stopped_at = stopped_at or line.at
             stopped_until = line.at
-    if stopped_at:
-        yield _outage(running_until, stopped_at, stopped_until, "")
+    if all_stopped_at:
+        yield _outage(running_until, stopped_at, all_stopped_at, stopped_until, "")
+
+
+def _all_run(change: Change, opening: ObservedState, look: ObservedState) -> bool:
+    """Return whether all nodes and instances that ran when the change was opened were seen running.
+
+    A node that was down then is not expected. What could not be read was not seen.
+    """
+    ran = {node for node, runs in opening.running.items() if runs}
+    seen = {node for node, runs in look.running.items() if runs} - {*look.carried}
+    return bool(ran) and ran <= seen and not any(_is_reduced(change, look))
+
+
+def _is_one_stopped(change: Change, opening: ObservedState, look: ObservedState) -> bool:
+    """Return whether a node or an instance that ran when the change was opened was seen stopped."""
+    stopped = {node for node, runs in look.running.items() if not runs}
+    return any(opening.running.get(node, True) for node in stopped) or any(_is_reduced(change, look))
+
+
+def _is_all_stopped(change: Change, look: ObservedState) -> bool:
+    """Return whether every node, or every instance of every database, was seen stopped."""
+    nodes = {*change.opened.nodes}
+    if nodes <= look.running.keys() and not any(look.running.values()):
+        return True
+    return bool(change.opened.databases) and all(count == 0 for count in _counts(change, look))
+
+
+def _is_reduced(change: Change, look: ObservedState) -> Iterator[bool]:
+    """Yield for each database whether fewer of its instances run than when the change was opened."""
+    for database, count in zip(change.opened.databases, _counts(change, look), strict=True):
+        yield count is not None and count < len(database.instances)
+
+
+def _counts(change: Change, look: ObservedState) -> Iterator[int | None]:
+    """Yield how many instances of each planned database run; None where the instances of a node are not known."""
+    databases = change.opened.databases
+    is_known = {*change.opened.nodes} <= look.instances.keys()
+    running = [name for names in look.instances.values() for name in names]
+    for database in databases:
+        yield count_of(database, databases, running) if is_known and database.instances else None
 
 
 def _look(line: JournalLine) -> ObservedState | None:
@@ -75,11 +123,14 @@ def _is_up(change: Change, line: JournalLine) -> bool:
     return wanted == _OPEN or {*change.opened.nodes} <= {result.node for result in results}
 
 
-def _outage(running_until: str, stopped_at: str, stopped_until: str, running_at: str) -> ReportedOutage:
+def _outage(
+    running_until: str, stopped_at: str, all_stopped_at: str, stopped_until: str, running_at: str
+) -> ReportedOutage:
     least, most = _seconds(stopped_at, stopped_until), _seconds(running_until, running_at)
     return ReportedOutage(
         running_until=running_until,
         stopped_at=stopped_at,
+        all_stopped_at=all_stopped_at,
         stopped_until=stopped_until,
         running_at=running_at,
         least_minutes=None if least is None else int(least // 60),

@@ -1,17 +1,19 @@
-"""Make the plan of a change from the facts of a cluster."""
+"""Make the plan of a change from the facts of a cluster: the part that all kinds of change share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from string import ascii_lowercase
+from typing import Protocol, runtime_checkable
 
 from checks.change import codes
 from checks.change.change_events import ObservedState
 from checks.change.change_plan import (
     Accepted,
+    ChangeKind,
     KnownWarning,
     Layer,
     Plan,
@@ -20,19 +22,14 @@ from checks.change.change_plan import (
     PlannedPluggable,
     Step,
 )
-from checks.change.layers import haip_addresses, inheriting, kind_of, layers_of, networks_of
-from checks.change.mtu_limits import JUMBO, offered, switch_ports
-from checks.change.next_boot_limits import fragile_of
-from checks.change.obstacles import PlanError
+from checks.change.layers import haip_addresses
+from checks.change.obstacles import Obstacle, PlanError
 from checks.change.other_users import uses_of
 from checks.change.packets import block_size
-from checks.change.preflight import all_obstacles
-from checks.change.remarks import remarks
-from checks.change.stated_network import StatedNetwork, guests_of, maybe_guests
-from checks.change.steps import after, before, expected_minutes, outage, outside, people, starting
-from checks.change.steps.draft import Draft, Fragile
+from checks.change.socket_buffers import largest_buffers
+from checks.change.steps import expected_minutes
+from checks.change.steps.draft import Draft
 from checks.change.steps.recording_commands import options_of
-from checks.change.switch_order import order_of_hypervisors, order_of_switches
 from checks.model.check import Check
 from checks.model.facts import Cluster, Clusterware, Database, Managed, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Status
@@ -96,12 +93,16 @@ def _pluggables(cluster: Cluster, name: str) -> tuple[PlannedPluggable, ...] | N
     return tuple(PlannedPluggable(pdb.name, pdb.instance, pdb.mode) for pdb in found)
 
 
+PLAN_CHECK = "change-plan"
+"""The check that gathers the facts for a plan."""
+
+
 def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
     """Return the checks before a plan: all checks, and one that gathers the facts that only a plan needs."""
     return (
         *found,
         Check(
-            "change-plan",
+            PLAN_CHECK,
             "Are all facts for the plan of a change known?",
             (),
             (codes.PLAN_READ, codes.PLAN_NOT_READ),
@@ -111,71 +112,140 @@ def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
     )
 
 
-def default_target(report: Report) -> int | None:
-    """Return the default target MTU; None for InfiniBand, whose fabric decides, or if no port is known."""
-    return offered(report.cluster, layers_of(report.cluster, JUMBO))
+@dataclass(frozen=True)
+class PlanContext:
+    """What a plan is made from, next to what the operator requests."""
+
+    report: Report
+    """The checks before the change, with all facts."""
+    settings: Settings
+    id: str
+    made_by: str
+    """The login and node: `oracle@rac1`."""
+    made_at: str
+    directory: Path
+    """The directory of the journal and of the recordings."""
+    accepted: tuple[Accepted, ...] = ()
+    """The obstacles that the operator accepted with a reason, by code."""
+    reason: str = ""
+    """The typed reason for the change, such as the number of its ticket."""
+    tested: Report | None = None
+    """The checks of the networks that the request names; None if it names none, or they are not there."""
 
 
-def make_plan(
-    report: Report,
-    target: int,
-    settings: Settings,
-    *,
-    id: str,  # noqa: A002
-    made_by: str,
-    made_at: str,
-    directory: Path,
-    accepted: tuple[Accepted, ...] = (),
-    stated: StatedNetwork,
-    reason: str = "",
-) -> Plan:
-    """Return the plan that sets the private networks of this cluster to `target`. Raises PlanError with the obstacles.
+@runtime_checkable
+class NamesNetworks(Protocol):
+    """A request that names a network which Clusterware does not know yet: it is tested before the plan."""
 
-    `accepted` are the obstacles that the operator accepted with a reason, by code. `stated` is what the operator
-    states about the network; without kinds of switch, those of the settings hold. The recordings before and after will
-    be in `directory`. `reason` is the typed reason for the change.
-    """
-    cluster = report.cluster
-    stated = stated.with_switches(stated.switches or settings.change.switches)
-    found = (*stated.unknown(), *all_obstacles(report, target))
-    codes = {one.code: one for one in accepted}
-    if standing := tuple(o for o in found if not (o.acceptable and o.code in codes)):
+    def subnets_to_test(self, cluster: Cluster) -> tuple[str, ...]:
+        """Return all private networks with the named one; empty if there is nothing to test."""
+
+
+class ChangeRequest(Protocol):
+    """What the operator requests: a kind of change, and its options."""
+
+    def plan(self, context: PlanContext) -> Plan:
+        """Return the plan. Raises PlanError with the obstacles, ChangeError for a request that fits no cluster."""
+
+
+def accept(context: PlanContext, found: Iterable[Obstacle]) -> tuple[Accepted, ...]:
+    """Return the obstacles that the operator accepted. Raises PlanError with the obstacles that remain."""
+    all_found = tuple(found)
+    reasons = {one.code: one.reason for one in context.accepted}
+    if standing := tuple(o for o in all_found if not (o.acceptable and o.code in reasons)):
         raise PlanError(standing)
-    draft = _draft(report, target, settings, id=id, made_by=made_by, directory=directory, stated=stated)
-    outweighed = tuple(Accepted(o.code, o.sentence, codes[o.code].reason) for o in found)
+    return tuple(Accepted(o.code, o.sentence, reasons[o.code]) for o in all_found)
+
+
+def draft_of(
+    context: PlanContext,
+    kind: ChangeKind,
+    layers: tuple[Layer, ...],
+    networks: tuple[PlannedNetwork, ...],
+    outweighed: Iterable[Accepted],
+) -> Draft:
+    """Return the draft of a plan with what every kind of change needs."""
+    report, settings = context.report, context.settings
+    cluster = report.cluster
+    nodes = tuple(node.name for node in cluster.read_nodes())
+    name = cluster_name(cluster)
+    facts = cluster.clusterware
     checks_of = {f.code: f.check for f in report.findings}
-    draft = replace(draft, excused=frozenset(checks_of[a.code] for a in outweighed if a.code in checks_of))
-    setups = [s for s in cluster.read_setups() if isinstance(s.boot_id, str)]
-    steps = tuple(expected_minutes.estimated(step, draft) for step in _steps(draft))
+    return Draft(
+        id=context.id,
+        kind=kind,
+        nodes=nodes,
+        first=cluster.local_node if cluster.local_node in nodes else nodes[0],
+        made_by=context.made_by,
+        networks=networks,
+        layers=layers,
+        grid_homes=_grid_homes(cluster),
+        databases=databases_of(cluster),
+        grid_owner=facts.grid_home.owner if isinstance(facts, Clusterware) else "",
+        uses=uses_of(cluster, layers),
+        not_starting=frozenset(s.name for s in cluster.read_setups() if s.autostart is False),
+        has_database=settings.database.is_set and isinstance(cluster.database, Database),
+        has_haip=bool(haip_addresses(cluster)),
+        has_pack=settings.database.diagnostics_pack,
+        excused=frozenset(checks_of[a.code] for a in outweighed if a.code in checks_of),
+        record_s=settings.change.record_s,
+        baseline_file=str(context.directory / f"{name}-{context.id}-before.rec"),
+        after_file=str(context.directory / f"{name}-{context.id}-after.rec"),
+        options=options_of(settings),
+    )
+
+
+def plan_of(
+    context: PlanContext,
+    draft: Draft,
+    steps: Iterable[Step],
+    outweighed: tuple[Accepted, ...],
+    remarks: Iterable[str],
+    *,
+    goal: str = "",
+) -> Plan:
+    """Return the plan of a draft: with the expected minutes of its steps, and what was so when it was made."""
+    report = context.report
+    cluster = report.cluster
+    estimated = tuple(expected_minutes.estimated(step, draft) for step in steps)
     return Plan(
-        id=id,
+        id=context.id,
         cluster=cluster_name(cluster),
         kind=draft.kind,
-        made_at=made_at,
-        made_by=made_by,
+        goal=goal,
+        made_at=context.made_at,
+        made_by=context.made_by,
         nodes=draft.nodes,
         networks=draft.networks,
         layers=draft.layers,
         grid_homes=draft.grid_homes,
+        values=draft.values,
         databases=draft.databases,
         interconnects=interconnect_lines(cluster),
-        boot_ids={s.name: str(s.boot_id) for s in setups},
+        boot_ids={s.name: s.boot_id for s in cluster.read_setups() if isinstance(s.boot_id, str)},
         switches=draft.switches,
-        switch_pair=stated.pair,
         guests=draft.guests,
-        reason=reason,
+        reason=context.reason,
         uses=draft.uses,
-        remarks=(
-            *outside.remarks(draft),
-            *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
-            *expected_minutes.outage_remarks(steps),
-        ),
+        remarks=(*remarks, *expected_minutes.outage_remarks(estimated)),
         accepted=outweighed,
         known=tuple(KnownWarning(f.code, f.subject) for f in report.findings if f.status is Status.WARN and f.subject),
         record_s=draft.record_s,
         baseline_file=draft.baseline_file,
         after_file=draft.after_file,
-        steps=steps,
+        steps=estimated,
+    )
+
+
+def planned_network(network: PrivateNetwork, layers: Sequence[Layer], target: int) -> PlannedNetwork:
+    """Return a private network of a plan that gives it the MTU `target`."""
+    mtus = [one.mtu_before for one in layers if one.role == "port" and network.name in one.networks]
+    return PlannedNetwork(
+        name=network.name,
+        subnet=network.subnet,
+        mtu_before=network.mtu if isinstance(network.mtu, int) else min(mtus),
+        mtu_after=target,
+        addresses={port.node: port.ip for port in network.ports},
     )
 
 
@@ -191,7 +261,21 @@ def look_of(cluster: Cluster, plan: Plan) -> ObservedState:
         boot_ids={s.name: s.boot_id for s in setups if isinstance(s.boot_id, str)},
         mtus=mtus,
         running={s.name: not s.is_down for s in setups if s.is_down is not None},
+        instances={s.name: tuple(s.instances) for s in setups if not isinstance(s.instances, Unknown)},
+        values=_values_of(cluster, plan),
+        buffers=largest_buffers(cluster, plan),
+        interconnects=interconnect_lines(cluster),
     )
+
+
+def _values_of(cluster: Cluster, plan: Plan) -> dict[str, dict[str, str]]:
+    """Return the present kernel settings that the plan changes, as far as they could be read."""
+    found: dict[str, dict[str, str]] = {}
+    for value in plan.values:
+        node = cluster.node(value.node)
+        if node and isinstance(now := node.sysctls.get(value.key), str):
+            found.setdefault(value.node, {})[value.key] = now
+    return found
 
 
 def next_id(existing: Iterable[str], today: date) -> str:
@@ -215,89 +299,6 @@ def cluster_name(cluster: Cluster) -> str:
     if isinstance(facts, Clusterware) and isinstance(facts.cluster_name, str) and facts.cluster_name:
         return facts.cluster_name
     return "-".join(sorted(node.name for node in cluster.read_nodes()))
-
-
-def _draft(
-    report: Report,
-    target: int,
-    settings: Settings,
-    *,
-    id: str,  # noqa: A002
-    made_by: str,
-    directory: Path,
-    stated: StatedNetwork,
-) -> Draft:
-    cluster = report.cluster
-    nodes = tuple(node.name for node in cluster.read_nodes())
-    layers = layers_of(cluster, target)
-    neighbours = switch_ports(cluster, layers)
-    name = cluster_name(cluster)
-    facts = cluster.clusterware
-    kinds = tuple(dict.fromkeys((*stated.switches, *stated.kinds.recognised(n for _, n in neighbours))))
-    guests = guests_of(cluster, stated, kinds)
-    return Draft(
-        id=id,
-        kind=kind_of(cluster, target),
-        nodes=nodes,
-        first=cluster.local_node if cluster.local_node in nodes else nodes[0],
-        made_by=made_by,
-        networks=tuple(_network(network, layers, target) for network in networks_of(cluster)),
-        layers=layers,
-        grid_homes=_grid_homes(cluster),
-        databases=databases_of(cluster),
-        grid_owner=facts.grid_home.owner if isinstance(facts, Clusterware) else "",
-        neighbours=neighbours,
-        kinds=stated.kinds,
-        switches=kinds,
-        switch_order=order_of_switches(cluster, layers, neighbours, stated, guests),
-        guests=guests,
-        maybe_guests=maybe_guests(cluster, stated, kinds),
-        hosts=stated.hosts,
-        hypervisor_order=order_of_hypervisors(guests, stated.kinds.hypervisors),
-        uses=uses_of(cluster, layers),
-        fragile=tuple(
-            Fragile(node, line, wanted) for node in nodes for line, wanted in fragile_of(cluster, node, layers)
-        ),
-        inheriting=inheriting(cluster, layers),
-        not_starting=frozenset(s.name for s in cluster.read_setups() if s.autostart is False),
-        has_database=settings.database.is_set and isinstance(cluster.database, Database),
-        has_haip=bool(haip_addresses(cluster)),
-        has_pack=settings.database.diagnostics_pack,
-        record_s=settings.change.record_s,
-        baseline_file=str(directory / f"{name}-{id}-before.rec"),
-        after_file=str(directory / f"{name}-{id}-after.rec"),
-        options=options_of(settings),
-    )
-
-
-def _network(network: PrivateNetwork, layers: Sequence[Layer], target: int) -> PlannedNetwork:
-    mtus = [one.mtu_before for one in layers if one.role == "port" and network.name in one.networks]
-    return PlannedNetwork(
-        name=network.name,
-        subnet=network.subnet,
-        mtu_before=network.mtu if isinstance(network.mtu, int) else min(mtus),
-        mtu_after=target,
-        addresses={port.node: port.ip for port in network.ports},
-    )
-
-
-def _steps(draft: Draft) -> Iterator[Step]:
-    yield people.agree(draft)
-    yield before.baseline(draft)
-    yield before.backups(draft)
-    yield people.console_access(draft)
-    yield from outside.steps(draft, after_stop=False)
-    yield outage.stack_down(draft)
-    yield from outside.steps(draft, after_stop=True)
-    yield outage.set_mtu(draft)
-    yield outage.survives_boot(draft)
-    yield outage.prove_paths(draft)
-    yield starting.first_node(draft)
-    yield starting.other_nodes(draft)
-    yield from starting.databases(draft)
-    yield after.interconnect(draft)
-    yield after.compare(draft)
-    yield people.sign_off(draft)
 
 
 def _grid_homes(cluster: Cluster) -> dict[str, str]:

@@ -1,19 +1,15 @@
-"""The obstacles to a change of the MTU on this cluster: findings and facts in, obstacles out."""
+"""The obstacles to every kind of change on this cluster: findings and facts in, obstacles out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from checks.change import codes
-from checks.change.change_plan import Accepted, Layer
-from checks.change.cured import is_cured
-from checks.change.layers import has_address, layers_of
-from checks.change.mtu_limits import limits, ports_without_networks
-from checks.change.next_boot_limits import keeping
+from checks.change.mtu_limits import ports_without_networks
 from checks.change.obstacles import Obstacle
 from checks.change.written_steps import written
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Clusterware, Unknown, UnreadNode
+from checks.model.facts import Cluster, Clusterware, NotGathered, Unknown, UnreadNode
 from checks.model.finding import Finding, Status, step_for
 from checks.model.networks import subnet_of
 from checks.model.report import Report
@@ -50,33 +46,50 @@ _MUST_BE_KNOWN = ("df-ping", "mtu-consistency", "clusterware")
 _SERVICES_ONLINE = "is online"
 
 
-def obstacles(report: Report, target: int, accepted: Sequence[Accepted] = ()) -> tuple[Obstacle, ...]:
-    """Return the obstacles to an MTU of `target` bytes on the private networks, without the accepted ones.
+def common_obstacles(
+    report: Report, cured: Callable[[Finding], bool], hint: Callable[[Finding], str]
+) -> list[Obstacle]:
+    """Return the obstacles to every kind of change, accepted or not.
 
-    An obstacle that cannot be accepted is always in the result.
+    `cured` says whether the change fixes the fault of a finding, which then is no obstacle. `hint` returns a sentence
+    that follows the title of a finding; it may be empty.
     """
-    codes = {one.code for one in accepted}
-    return tuple(o for o in all_obstacles(report, target) if not (o.acceptable and o.code in codes))
-
-
-def all_obstacles(report: Report, target: int) -> tuple[Obstacle, ...]:
-    """Return all obstacles, accepted or not: first those that cannot be accepted."""
     cluster = report.cluster
-    layers = layers_of(cluster, target)
     unread = tuple(_unread(cluster))
-    found = [
+    return [
         *unread,
         *_clusterware(cluster),
         *engineered(cluster),
         *_networks(cluster),
-        *limits(cluster, target, layers),
-        *_public(cluster, layers),
-        *_nothing_to_do(target, layers),
         *_stacks_down(cluster),
-        *keeping(cluster, layers),
-        *_findings(report, target, layers, bool(unread)),
+        *_others_not_asked(cluster),
+        *_findings(report, cured, hint, bool(unread)),
     ]
-    return tuple(sorted(dict.fromkeys(found), key=lambda o: o.acceptable))
+
+
+def _others_not_asked(cluster: Cluster) -> Iterator[Obstacle]:
+    """Yield the obstacle that the other nodes could not be queried for the journal of an open change."""
+    changing = cluster.changing
+    if isinstance(changing, NotGathered):
+        return  # facts of a plan alone, as in a replay: opening a change always queries
+    if isinstance(changing, Unknown):
+        where, why = "the other nodes", [changing.reason]
+    elif changing.unasked:
+        where, why = listed(sorted(changing.unasked)), [one.reason for one in changing.unasked.values()]
+    else:
+        return
+    yield Obstacle(
+        code=codes.OTHERS_NOT_ASKED.code,
+        title=f"Journals on {where}: not known",
+        sentence=f"Whether a change of this cluster is open on {where} is not known: {listed(dict.fromkeys(why))}",
+        next=("Look there for an open change, as the user who runs racwire: racwire change list",),
+        acceptable=True,
+    )
+
+
+def in_order(found: Iterable[Obstacle]) -> tuple[Obstacle, ...]:
+    """Return the obstacles, each once: first those that cannot be accepted."""
+    return tuple(sorted(dict.fromkeys(found), key=lambda obstacle: obstacle.acceptable))
 
 
 def _unread(cluster: Cluster) -> Iterator[Obstacle]:
@@ -169,41 +182,6 @@ def _no_network(kind: Kind, what: str, unknown: Unknown) -> Obstacle:
     )
 
 
-def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
-    for layer in layers:
-        node = cluster.node(layer.node)
-        interface = node.interface(layer.interface) if node else None
-        if (
-            interface
-            and layer.role not in ("port", "member")
-            and layer.mtu_after != layer.mtu_before
-            and has_address(interface)
-        ):
-            addresses = listed(a.ip for a in interface.addresses)
-            yield Obstacle(
-                code=codes.PUBLIC_BELOW.code,
-                title="The parent of a private VLAN is a public interface",
-                sentence=f"{layer.interface} of {layer.node} carries a private network and has an address of its own "
-                f"({addresses}). Raising it would also raise the network of that address, which racwire does not plan.",
-                next=(
-                    "Plan the change with the network team: untagged and tagged traffic of that port change together.",
-                ),
-            )
-
-
-def _nothing_to_do(target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
-    if layers and all(layer.mtu_before == layer.mtu_after for layer in layers):
-        yield Obstacle(
-            code=codes.NOTHING_TO_DO.code,
-            title="There is nothing to change",
-            sentence=f"Every private network has MTU {target} on every node already.",
-            next=(
-                "Test whether this MTU passes on every path: racwire check mtu-consistency df-ping",
-                "Check the boot configuration, which can be fixed without an outage: racwire check boot-mtu",
-            ),
-        )
-
-
 def _stacks_down(cluster: Cluster) -> Iterator[Obstacle]:
     down = [node.name for node in cluster.read_nodes() if _is_down(cluster, node.name)]
     if down:
@@ -228,20 +206,23 @@ def _is_down(cluster: Cluster, node: str) -> bool:
     return setup.is_down is True or any(not s.rstrip(".").endswith(_SERVICES_ONLINE) for s in services)
 
 
-def _findings(report: Report, target: int, layers: Sequence[Layer], some_unread: bool) -> Iterator[Obstacle]:
+def _findings(
+    report: Report, cured: Callable[[Finding], bool], hint: Callable[[Finding], str], some_unread: bool
+) -> Iterator[Obstacle]:
     named = {f.reason for f in (report.cluster.clusterware, report.cluster.networks) if isinstance(f, Unknown)}
     for finding in report.findings:
-        if finding.status is Status.FAIL and not is_cured(finding, report.cluster, target):
-            yield _of(finding, _hint(report, finding, target))
+        if finding.status is Status.FAIL and not cured(finding):
+            yield obstacle_of(finding, hint(finding))
         elif finding.status is Status.UNKNOWN and finding.check in _MUST_BE_KNOWN and not some_unread:
             if not isinstance(report.cluster.clusterware, Clusterware) and finding.check == "clusterware":
                 continue  # an obstacle of its own
             if finding.lacks and named.issuperset(fact.reason for fact in finding.lacks):
                 continue  # the facts that it lacks are an obstacle of their own
-            yield _of(finding, "")
+            yield obstacle_of(finding, "")
 
 
-def _of(finding: Finding, hint: str) -> Obstacle:
+def obstacle_of(finding: Finding, hint: str) -> Obstacle:
+    """Return the obstacle of a finding, with a hint after its title."""
     return Obstacle(
         code=finding.code,
         title=finding.subject or finding.title,
@@ -249,8 +230,3 @@ def _of(finding: Finding, hint: str) -> Obstacle:
         next=(*written(finding.next), f"More: racwire explain {finding.code}"),
         acceptable=True,
     )
-
-
-def _hint(report: Report, finding: Finding, target: int) -> str:
-    cured = [f for f in report.joined_with(finding) if is_cured(f, report.cluster, target)]
-    return f"This finding belongs to another one that the change fixes: {cured[0].title}" if cured else ""

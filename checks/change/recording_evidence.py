@@ -6,8 +6,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import msgspec
+
 from checks.model.facts import BeforeAfter, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.model.wording import listed
+from checks.predict.measured_load import load_of
+from checks.predict.receipt import receipt
 from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict
 from checks.traffic.compare.comparison_text import change_of, with_unit
 from checks.traffic.compare.comparison_verdict import Runs, compare
@@ -89,7 +93,9 @@ def compare_recordings(
         with ExitStack() as files:
             opened = [(str(path), files.enter_context(closing(Recording.open(path)))) for path in (before, after)]
             (first, second), length_s = runs_of(opened, stretch_s=stretch_s)
-            return summarised(compare([Runs(first, second, None, length_s)]))
+            compared = summarised(compare([Runs(first, second, None, length_s)]))
+            loads = [load_of(recording) for _, recording in opened]
+            return msgspec.structs.replace(compared, predicted=tuple(receipt(*loads)))
     except RecordingError as error:
         return Unknown(str(error))
 

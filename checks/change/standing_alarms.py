@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checks.change.change_events import RolledBack, Surprise, Surprised, Verified
+from checks.change.gates.mtu_gates import is_harmless
 from checks.change.state import Change
 from checks.change.wanted import MtuDemand, agree, demand
 
@@ -47,12 +48,21 @@ def _is_all_down(change: Change) -> bool:
 
 
 def _is_harmless_now(node: str, change: Change) -> bool:
-    """Whether the node has the MTUs that the plan wants now, or, while these may differ, those of the other nodes."""
+    """Whether the node has the MTUs that the plan wants now, or others without harm.
+
+    Before the step set-mtu, interfaces below the private ones may be larger; later, all ports may be equal.
+    """
     match demand(change):
+        case MtuDemand.BEFORE:
+            seen = change.look.mtus.get(node, {})
+            moved = [
+                one for one in change.plan.layers if one.node == node and seen.get(one.interface) != one.mtu_before
+            ]
+            return is_harmless(moved, {one.interface: seen.get(one.interface) for one in moved})
         case MtuDemand.EITHER:
             return agree(change.plan, change.look.mtus)
-        case now_is:
-            return _has(change, node, after=now_is is MtuDemand.AFTER)
+        case MtuDemand.AFTER:
+            return _has(change, node, after=True) or agree(change.plan, change.look.mtus)
 
 
 def _has(change: Change, node: str, *, after: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 
 import msgspec
 
@@ -127,7 +128,7 @@ class Change:
         current = self.current
         return StepStatus.CURRENT if current is not None and current.id == step.id else StepStatus.AHEAD
 
-    @property
+    @cached_property
     def current(self) -> Step | None:
         """The first step that is not done; None when all are done."""
         return next((step for step in self.plan.steps if not self._is_done(step)), None)

@@ -34,22 +34,25 @@ class StatedNetwork:
 
     def with_switches(self, switches: Iterable[str]) -> StatedNetwork:
         """Return the statement with these kinds of switch, each once. A kind of hypervisor among them is one of those:
-        racwire 0.1.0 listed VMware as a switch."""
+        racwire 0.1.0 listed VMware as a switch. Not where the operator states that there is none."""
         keys = tuple(dict.fromkeys(switches))
         hosts = tuple(k for k in keys if k in self.kinds.hypervisors and k not in self.kinds.switches)
+        added = () if NONE in self.hypervisors else hosts
         return replace(
             self,
             switches=tuple(key for key in keys if key not in hosts),
-            hypervisors=tuple(dict.fromkeys((*self.hypervisors, *hosts))),
+            hypervisors=tuple(dict.fromkeys((*self.hypervisors, *added))),
         )
 
-    def unknown(self) -> Iterator[Obstacle]:
-        """Yield an obstacle for the stated kinds that racwire does not know."""
-        for what, stated, known in (
-            ("switch", self.switches, tuple(self.kinds.switches)),
-            ("hypervisor", self.hypervisors, (*self.kinds.hypervisors, NONE)),
+    def problems(self) -> Iterator[Obstacle]:
+        """Yield an obstacle for each statement that is not possible: a kind that racwire does not know, a host without
+        a name, and a host or another kind with the hypervisor `none`."""
+        stated = self.with_switches(self.switches)
+        for what, words, known in (
+            ("switch", stated.switches, tuple(self.kinds.switches)),
+            ("hypervisor", stated.hypervisors, (*self.kinds.hypervisors, NONE)),
         ):
-            if wrong := [key for key in stated if key not in known]:
+            if wrong := [key for key in words if key not in known]:
                 yield Obstacle(
                     code=codes.KIND_OF_SWITCH.code,
                     title=f"A kind of {what} is not known",
@@ -61,6 +64,20 @@ class StatedNetwork:
                         "Add a kind of your own: the setting switch_kinds of [change] names its file.",
                     ),
                 )
+        if NONE in stated.hypervisors and (stated.hosts or len(stated.hypervisors) > 1):
+            yield Obstacle(
+                code=codes.KIND_OF_SWITCH.code,
+                title="A hypervisor and none",
+                sentence=f"The hypervisor {NONE} has no host and no other kind.",
+                next=("State either none, or the kinds and their hosts.",),
+            )
+        if not all(host.strip() for host in stated.hosts):
+            yield Obstacle(
+                code=codes.KIND_OF_SWITCH.code,
+                title="A host without a name",
+                sentence="A stated host has no name.",
+                next=("State the names of the hosts.",),
+            )
 
 
 def guests_of(cluster: Cluster, stated: StatedNetwork, switches: Iterable[str]) -> dict[str, str]:

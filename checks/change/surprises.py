@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from checks.change.change_events import ObservedState, Surprise, Surprised
+from checks.change.boot_proofs import boot_proofs
+from checks.change.change_events import Booted, ObservedState, Surprise, Surprised
 from checks.change.change_plan import Layer
 from checks.change.gates import GateContext, looked_at
+from checks.change.gates.boot_gates import ways_of_keeping
 from checks.change.gates.mtu_gates import VANISH, is_harmless
 from checks.change.wanted import MtuDemand, demand, differ, is_stopped, mtus, stops_first
 from checks.model.report import Report
 from checks.model.wording import listed
 
 _SURVIVES = "survives-boot"
+_NO_PORT_DIFFERS = "no port of the private networks differs from the others now"
 
 
-def surprises(context: GateContext, now: ObservedState, report: Report) -> Iterator[Surprised]:
-    """Yield each unexpected difference from the last verification, once for each node."""
+def surprises(context: GateContext, now: ObservedState, report: Report) -> Iterator[Surprised | Booted]:
+    """Yield each unexpected difference from the last verification, once for each node, and the boots that the step asks
+    for."""
     before = context.change.look
     running = [node for node in context.plan.nodes if now.running.get(node)]
     for node in context.plan.nodes:
@@ -58,15 +62,19 @@ def _is_wanted(context: GateContext, layers: list[Layer], now: ObservedState) ->
     return all(now.mtus[layer.node][layer.interface] in mtus(context.change, layer) for layer in layers)
 
 
-def _booted(context: GateContext, node: str, now: ObservedState, running: list[str], report: Report) -> Surprised:
-    """Return the event of a boot: dangerous if the node came back with an unwanted MTU while Clusterware runs."""
+def _booted(
+    context: GateContext, node: str, now: ObservedState, running: list[str], report: Report
+) -> Surprised | Booted:
+    """Return the event of a boot: as planned if the step asks for it and the node came back right, dangerous if it came
+    back with an unwanted MTU while Clusterware runs."""
     seen = now.mtus.get(node, {})
     layers = [layer for layer in context.layers(node) if layer.interface in seen]
     wrong = [layer for layer in layers if not _is_wanted(context, [layer], now)]
     now_is = demand(context.change)
     if now_is is MtuDemand.BEFORE and is_harmless(wrong, seen):
         wrong = []
-    required = ", as this step requires," if context.step.id == _SURVIVES else ""
+    is_asked = _is_asked(context, node)
+    required = ", as this step requires," if is_asked else ""
     when = _time_of(context, node, report)
     named = wrong or layers
     alike: dict[int, list[str]] = {}
@@ -78,12 +86,34 @@ def _booted(context: GateContext, node: str, now: ObservedState, running: list[s
         sentence += ": the boot configuration does not set the planned MTU"
     elif wrong:
         sentence += f": {_until_set(context, wrong)}"
-    danger = bool(wrong and running) or (
-        now_is is MtuDemand.EITHER and bool(running) and differ(context.plan, now.mtus)
-    )
+    is_mixed = differ(context.plan, now.mtus)
+    cuts = {MtuDemand.BEFORE: bool(wrong), MtuDemand.EITHER: is_mixed, MtuDemand.AFTER: bool(wrong) and is_mixed}
+    danger = bool(running) and cuts[now_is]
     if danger:
-        sentence += f", while Clusterware runs on {listed(running)}. {VANISH}".removesuffix(".")
-    return Surprised(Surprise.REBOOTED, node, f"{sentence}.", danger)
+        sentence += f", while Clusterware runs on {listed(running)}. {VANISH} {_cure(context, wrong, running)}"
+    if is_asked and not wrong and not danger:
+        return Booted(node, f"{sentence}.")
+    return Surprised(Surprise.REBOOTED, node, f"{sentence.removesuffix('.')}.", danger)
+
+
+def _cure(context: GateContext, layers: list[Layer], running: list[str]) -> str:
+    """Return what ends the danger of these layers: to stop Clusterware, or to set their MTU back."""
+    if stops_first(context.change):
+        return f"Stop Clusterware on {listed(running)} at once."
+    return f"Set the MTU back to {_values(context, layers)} at once."
+
+
+def _is_asked(context: GateContext, node: str) -> bool:
+    """Whether the current step asks for a boot of this node: it needs one boot for each kind of network configuration,
+    and another boot of a node that came back wrong. A later boot has no such reason."""
+    if context.step.id != _SURVIVES:
+        return False
+    proofs = boot_proofs(context.change)
+    own = proofs.get(node)
+    if own is not None and own.lost_the_mtu:
+        return True
+    kind = ways_of_keeping(context, node)
+    return not any(proof.proved_by for other, proof in proofs.items() if ways_of_keeping(context, other) == kind)
 
 
 def _time_of(context: GateContext, node: str, report: Report) -> str:
@@ -109,16 +139,16 @@ def _live(
     """Return the event of an MTU changed while Clusterware runs: dangerous unless it was set back, or is harmless."""
     change = f"{_change(node, moved, before, now)} while Clusterware runs on {listed(running)}"
     now_is = demand(context.change)
-    is_mixed = now_is is MtuDemand.EITHER and differ(context.plan, now.mtus)
-    if _is_wanted(context, moved, now) and not is_mixed:
-        again = "no port of the private networks differs from the others now" if now_is is MtuDemand.EITHER else ""
-        return Surprised(Surprise.OTHER, node, f"{change}: {again or 'the MTU is right again'}.")
+    is_mixed = differ(context.plan, now.mtus)
+    if _is_wanted(context, moved, now) and not (is_mixed and now_is is MtuDemand.EITHER):
+        again = _NO_PORT_DIFFERS if now_is is MtuDemand.EITHER else "the MTU is right again"
+        return Surprised(Surprise.OTHER, node, f"{change}: {again}.")
     if now_is is MtuDemand.BEFORE and is_harmless(moved, now.mtus[node]):
         return Surprised(Surprise.OTHER, node, f"{change}; the private interfaces above still have their old MTU.")
-    if stops_first(context.change):
-        cure = f"Stop Clusterware on {listed(running)} at once."
-    else:
-        cure = f"Set the MTU back to {_values(context, moved)} at once."
+    if now_is is MtuDemand.AFTER and not is_mixed:
+        planned = f"the plan is MTU {_values(context, moved)}"
+        return Surprised(Surprise.OTHER, node, f"{change}; {planned}, and {_NO_PORT_DIFFERS}.")
+    cure = _cure(context, moved, running)
     return Surprised(Surprise.LIVE_CHANGE, node, f"{change}. {VANISH} {cure}", dangerous=True)
 
 

@@ -19,7 +19,9 @@ from checks.change.codes import LOOKED
 from checks.change.concluding import conclude, results_of
 from checks.change.gates import gate_checks
 from checks.change.layers import haip_addresses
+from checks.change.open_here import continued
 from checks.change.state import Change
+from checks.change.wanted import plan_now
 from checks.model.check import Check
 from checks.model.facts import Cluster, HaipPaths, Unknown
 from checks.model.finding import Finding, Status
@@ -75,13 +77,14 @@ class Verification:
         groups = {group for check in gates.values() for group in (*check.needs, *check.uses)}
         self._engine = Engine(
             self.checks,
-            settings_for(settings, change.plan, node, with_database=not groups.isdisjoint(_OF_DATABASE)),
+            settings_for(settings, plan_now(change), node, with_database=not groups.isdisjoint(_OF_DATABASE)),
             gatherers=(
                 *(_named(gatherer, node, groups) for gatherer in GATHERERS),
                 evidence_gatherer(change.plan, gates.keys(), directory or Path()),
             ),
             password=password,
             udp_outweighs_pings=False,
+            advise=lambda findings: continued(findings, change.opened),
         )
 
     async def events(self) -> AsyncGenerator[Event | Concluded, None]:
@@ -110,12 +113,6 @@ def settings_for(settings: Settings, plan: Plan, node: str, *, with_database: bo
     )
     database = settings.database if with_database else DatabaseSettings()
     return msgspec.structs.replace(settings, cluster=cluster, database=database)
-
-
-def node_here(plan: Plan, host: str) -> str:
-    """Return the plan's name of the node `host`; `host` itself if it is not a node of the plan."""
-    short = host.partition(".")[0].casefold()
-    return next((node for node in plan.nodes if node.partition(".")[0].casefold() == short), host)
 
 
 def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:

@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from checks.change.change_plan import Layer, Plan
+import msgspec
+
+from checks.change.change_plan import Layer, Plan, PlannedNetwork, Registrations
 from checks.change.state import Change
 
-_STOPPED, _SET_MTU, _STARTED = "stack-down", "set-mtu", "first-node"
+STOPPED, REGISTER = "stack-down", "register"
+"""The steps that stop Clusterware, and that first change the registry of a running cluster."""
+_SET_MTU, _STARTED = "set-mtu", "first-node"
 
 
 class MtuDemand(StrEnum):
@@ -56,15 +60,44 @@ def stops_first(change: Change) -> bool:
         case MtuDemand.EITHER:
             return True
     plan, current = change.plan, change.current
-    if plan.position(_STOPPED) == len(plan.steps):
+    stop = plan.position(STOPPED)
+    if stop == len(plan.steps):
         return False
-    return change.reached < plan.position(_STARTED) or (current is not None and current.id == _STOPPED)
+    if plan.position(_SET_MTU) == len(plan.steps) and change.reached < stop:
+        return False  # the plan changes no MTU, and nothing was to be stopped yet
+    return change.reached < plan.position(_STARTED) or (current is not None and current.id == STOPPED)
 
 
 def is_stopped(change: Change) -> bool:
     """Whether the change has come to the step that stops Clusterware, or to a later one."""
-    at = change.plan.position(_STOPPED)
+    at = change.plan.position(STOPPED)
     return at < len(change.plan.steps) and change.reached >= at
+
+
+def plan_now(change: Change) -> Plan:
+    """Return the plan with the private networks, and their layers, that it wants up on the nodes now."""
+    plan = change.plan
+    if not any(network.since or network.until for network in plan.networks):
+        return plan
+    networks = tuple(network for network in plan.networks if is_up_now(change, network))
+    names = {network.name for network in networks}
+    layers = tuple(layer for layer in plan.layers if not names.isdisjoint(layer.networks))
+    return msgspec.structs.replace(plan, networks=networks, layers=layers)
+
+
+def is_up_now(change: Change, network: PlannedNetwork) -> bool:
+    """Return whether the plan wants a private network up on the nodes, from the furthest step on that was reached."""
+    plan = change.plan
+    if network.since and change.reached < plan.position(network.since):
+        return False
+    return not network.until or change.reached < plan.position(network.until)
+
+
+def registrations(change: Change) -> Registrations:
+    """Return what the plan wants in the registry, from the furthest step on that was reached."""
+    plan = change.plan
+    known = [step.registered for step in plan.steps[: change.reached + 1] if step.registered is not None]
+    return known[-1] if known else Registrations(plan.interconnects, plan.asm_listeners)
 
 
 def differ(plan: Plan, seen: Mapping[str, Mapping[str, int]]) -> bool:

@@ -1,21 +1,24 @@
-"""Make the plan of a change's rollback, from any step."""
+"""Make the plan of a change's rollback, from any step, for every kind of change."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import msgspec
 
-from checks.change.change_plan import ChangeKind, Plan, Step
+from checks.change.change_plan import OF_NETWORKS, ChangeKind, Plan, Step
 from checks.change.remarks import remarks_back
 from checks.change.state import Change
-from checks.change.steps import back, expected_minutes
+from checks.change.steps import back, expected_minutes, network_steps_back, setting_steps
 from checks.change.steps.draft import Draft
+from checks.change.steps.restarts import RESTART
 
 
 def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
     """Return the rollback plan: from the present step to the state recorded when the change was opened.
 
-    Its layers go from the MTU that they may have (`mtu_before`) to their old MTU (`mtu_after`). `kept_before` is still
-    the MTU in their files when the change was opened, which the rollback restores.
+    Its layers go from the MTU that they may have (`mtu_before`) to their old MTU (`mtu_after`), and its values
+    likewise. `kept_before` is still what the files held when the change was opened, which the rollback restores.
     """
     opened = change.opened
     draft = Draft(
@@ -31,6 +34,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
             msgspec.structs.replace(one, mtu_before=one.mtu_after, mtu_after=one.mtu_before) for one in opened.layers
         ),
         grid_homes=opened.grid_homes,
+        values=tuple(msgspec.structs.replace(value, before=value.after, after=value.before) for value in opened.values),
         databases=opened.databases,
         uses=opened.uses,
         not_starting=_not_starting(opened),
@@ -41,9 +45,11 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         baseline_file=opened.baseline_file,
         after_file=opened.after_file,
     )
+    if opened.kind in _DRAFT_BACK:
+        draft = _DRAFT_BACK[opened.kind](change, draft)
     steps = tuple(
         msgspec.structs.replace(expected_minutes.estimated(step, draft), if_rolled_back="")
-        for step in _steps_back(change, draft)
+        for step in _STEPS_BACK[opened.kind](change, draft)
     )
     return msgspec.structs.replace(
         opened,
@@ -52,15 +58,36 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         made_by=made_by,
         networks=draft.networks,
         layers=draft.layers,
+        values=draft.values,
+        goal=f"back from {opened.goal}" if opened.goal else "",
         remarks=(
             *expected_minutes.outage_remarks(steps),
-            *remarks_back(draft.networks, draft.layers, draft.databases, opened.switches),
+            *_remarks(opened, draft),
         ),
         steps=steps,
     )
 
 
-def _steps_back(change: Change, draft: Draft) -> tuple[Step, ...]:
+def _settings_back(change: Change, draft: Draft) -> tuple[Step, ...]:
+    seen = change.look.values
+    differs = any(seen.get(one.node, {}).get(one.key, one.before) != one.before for one in change.opened.values)
+    is_reached = change.reached >= change.opened.position(setting_steps.SET_FIRST)
+    proofs = ("instances-up",) if any(step.id.startswith(RESTART) for step in change.opened.steps) else ()
+    return (
+        setting_steps.set_back(draft) if is_reached or differs else setting_steps.untouched(draft),
+        setting_steps.sign_off(draft, proofs),
+    )
+
+
+def _remarks(opened: Plan, draft: Draft) -> Iterable[str]:
+    if opened.kind in OF_NETWORKS:
+        return network_steps_back.remarks_back(opened)
+    if opened.values:
+        return ()
+    return remarks_back(draft.networks, draft.layers, draft.databases, opened.switches)
+
+
+def _mtu_back(change: Change, draft: Draft) -> tuple[Step, ...]:
     plan = change.plan
     reached = change.reached
     stopped = any(running is False for running in change.look.running.values())
@@ -75,10 +102,26 @@ def _steps_back(change: Change, draft: Draft) -> tuple[Step, ...]:
     return back.changed(draft, persisted=reached > plan.position("set-mtu"))
 
 
+_STEPS_BACK: dict[ChangeKind, Callable[[Change, Draft], tuple[Step, ...]]] = {
+    ChangeKind.RAISE: _mtu_back,
+    ChangeKind.LOWER: _mtu_back,
+    ChangeKind.RECEIVE_BUFFERS: _settings_back,
+    ChangeKind.RP_FILTER: _settings_back,
+    ChangeKind.ADD_NETWORK: network_steps_back.steps_back,
+    ChangeKind.MOVE_NETWORK: network_steps_back.steps_back,
+}
+_DRAFT_BACK: dict[ChangeKind, Callable[[Change, Draft], Draft]] = {
+    ChangeKind.ADD_NETWORK: network_steps_back.draft_back,
+    ChangeKind.MOVE_NETWORK: network_steps_back.draft_back,
+}
+"""What a kind of change has otherwise in the draft of its rollback."""
+
+
 def _first_node(plan: Plan) -> str:
     """Return the node that the opened plan starts first."""
-    gates = (gate for step in plan.steps if step.id == "first-node" for gate in step.gates)
-    return next((node for gate in gates if gate.check == "stack-up" for node in gate.nodes), plan.nodes[0])
+    gates = (gate for step in plan.steps if step.id in ("first-node", setting_steps.SET_FIRST) for gate in step.gates)
+    proved = ("stack-up", "running-settings")
+    return next((node for gate in gates if gate.check in proved for node in gate.nodes), plan.nodes[0])
 
 
 def _not_starting(plan: Plan) -> frozenset[str]:

@@ -9,6 +9,7 @@ from checks.model.facts import Cluster, Node, NodeMemory, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, parts_of
+from checks.plugins.shared.settings_text import plan_of
 from checks.rules.host_limits import BUFFER_MINIMUM, counts_fragments_by_cpu, fragment_memory_wanted
 from checks.rules.node_counts import sysctl
 
@@ -105,6 +106,7 @@ def _below(cluster: Cluster, nodes: Sequence[str], small: dict[str, int]) -> Fin
                 ("grep -r -s -E 'net.core.[rw]mem' /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d",),
                 f"root on {named(nodes, 'node')}",
             ),
+            plan_of("receive-buffers"),
             Remedy(
                 "Raise them on one node after the other, and in /etc/sysctl.d. Running processes keep their buffers "
                 "until they are restarted.",

@@ -97,7 +97,11 @@ def _full(same: Sequence[LinkLoad]) -> Finding:
                 ("racwire watch", "ss -tun src ADDRESS_OF_THE_NIC"),
                 f"any user on {named(nodes, 'node')}",
             ),
-            Remedy("Move other traffic to another network, or plan faster links or a second private network."),
+            Remedy(
+                "Move other traffic to another network, or plan faster links or another private network.",
+                ("racwire change new add-network --interface NIC",),
+                is_change=True,
+            ),
         ],
         evidence=_evidence(same),
         network=network,

@@ -6,15 +6,24 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Node, Unknown
+from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
+from checks.plugins.shared.settings_text import plan_of
+from checks.rules.kept_sysctls import (
+    LOOSE,
+    effective_rp_filter,
+    private_interfaces,
+    rp_filter_key,
+    spelled,
+    strict_interfaces,
+)
+from checks.rules.kept_sysctls import STRICT as STRICT_FILTER
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
 
 _SOURCE = "MOS 1286796.1"
-_STRICT = 1
 
 NONE_FILTERED = Kind("IC-RPF-001", "rp_filter drops no packets")
 FILTERED = Kind(
@@ -54,11 +63,11 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
         return
     blind = dict(lacks(changes, ("TcpExt.IPReversePathFilter",)))
     counts = [counts_of(change) for change in changes.nodes]
-    dropping = [_Filtering(c, _strict(cluster, c.node)) for c in counts if c.reverse_path]
+    dropping = [_Filtering(c, strict_interfaces(cluster, c.node)) for c in counts if c.reverse_path]
     for same in alike(dropping, lambda f: (_is_failure(cluster, f), f.strict)):
         yield _filtered(cluster, same)
     reported = {f.counts.node for f in dropping}
-    waiting = [_Filtering(c, _strict(cluster, c.node)) for c in counts if c.node not in reported]
+    waiting = [_Filtering(c, strict_interfaces(cluster, c.node)) for c in counts if c.node not in reported]
     for same in alike([f for f in waiting if _is_failure(cluster, f)], lambda f: f.strict):
         yield _strict_without_drops(same)
     fine = [c for c in counts if c.node not in reported and c.node not in blind]
@@ -85,7 +94,7 @@ class _Filtering(NamedTuple):
 
 
 def _is_failure(cluster: Cluster, filtering: _Filtering) -> bool:
-    return bool(filtering.strict) and len(_private_interfaces(cluster, filtering.counts.node)) > 1
+    return bool(filtering.strict) and len(private_interfaces(cluster, filtering.counts.node)) > 1
 
 
 def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
@@ -130,7 +139,7 @@ def _strict_without_drops(same: Sequence[_Filtering]) -> Finding:
         f"{'has' if len(nodes) == 1 else 'have'} several private interfaces; it dropped no packet in the interval.",
         subject=f"{briefly(nodes, 'node')}: strict",
         data={"strict_interfaces": ", ".join(strict)},
-        seen=some([_setting(node, nic, _STRICT) for node in nodes for nic in strict]),
+        seen=some([_setting(node, nic, STRICT_FILTER) for node in nodes for nic in strict]),
         expected=("rp_filter 0 or 2 on every private interface",),
         next=list(_loosen(strict, nodes)),
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
@@ -140,10 +149,12 @@ def _strict_without_drops(same: Sequence[_Filtering]) -> Finding:
 
 
 def _loosen(strict: Sequence[str], nodes: Sequence[str]) -> Iterator[Remedy]:
+    if strict:
+        yield plan_of("rp-filter")
     for nic in strict:
         yield Remedy(
             "Set rp_filter to loose (2) on one node after the other, and in /etc/sysctl.d.",
-            (f"sysctl -w net.ipv4.conf.{nic.replace('.', '/')}.rp_filter=2",),
+            (f"sysctl -w {spelled(rp_filter_key(nic))}={LOOSE}",),
             f"root on {named(nodes, 'node')}",
             is_change=True,
         )
@@ -157,24 +168,7 @@ def _setting(node: str, nic: str, value: int) -> str:
     return f"{node}: {nic} has rp_filter {value} (the larger of `all` and its own)"
 
 
-def _strict(cluster: Cluster, node: str) -> tuple[str, ...]:
-    return tuple(nic for nic, value in _filters(cluster, node).items() if value == _STRICT)
-
-
 def _filters(cluster: Cluster, node: str) -> dict[str, int]:
     """Return the effective rp_filter of the private interfaces of a node, where it is known."""
-    read = cluster.node(node)
-    private = _private_interfaces(cluster, node)
-    return {nic: value for nic in private if read and (value := effective(cluster, read, nic)) is not None}
-
-
-def effective(cluster: Cluster, node: Node, interface: str) -> int | None:
-    """Return the effective rp_filter: the larger of `all` and the interface's own (kernel documentation, ip-sysctl)."""
-    values = [sysctl(cluster, node.name, f"net.ipv4.conf.{name}.rp_filter") for name in ("all", interface)]
-    known = [v for v in values if v is not None]
-    return max(known) if len(known) == len(values) else None
-
-
-def _private_interfaces(cluster: Cluster, node: str) -> list[str]:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return list(dict.fromkeys(port.interface for n in networks if (port := n.port(node))))
+    private = private_interfaces(cluster, node)
+    return {nic: value for nic in private if (value := effective_rp_filter(cluster, node, nic)) is not None}

@@ -12,7 +12,8 @@ from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_node
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
-from checks.rules.host_limits import BUFFER_MINIMUM
+from checks.plugins.shared.settings_text import plan_of
+from checks.rules.buffer_sizes import RECEIVE_MINIMUM, below_minimum, proposed
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 
 NONE_DROPPED = Kind("IC-UDP-001", "No datagram is dropped after its arrival")
@@ -43,9 +44,6 @@ OTHER = Kind(
 )
 NOT_KNOWN = Kind("IC-UDP-006", "Whether a node drops datagrams is not known")
 
-MINIMUM = {key: size for key, size in BUFFER_MINIMUM.items() if ".rmem_" in key}
-_LARGER = {"net.core.rmem_max": 16_777_216, "net.core.rmem_default": 4_194_304}
-"""Bytes: the least that racwire proposes where datagrams are dropped although the minimum is met. Ours."""
 _WANTED = ("Udp.RcvbufErrors", "Udp.InErrors")
 
 
@@ -90,7 +88,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
         nodes, number = [c.node for c in same], sum(c.overflowed + c.no_memory for c in same)
         by_memory = same[0].no_memory > same[0].overflowed
         where = f"root on {named(nodes, 'node')}"
-        small = [key for key in MINIMUM if any(key in _below_minimum(cluster, n) for n in nodes)]
+        small = [key for key in RECEIVE_MINIMUM if any(key in below_minimum(cluster, n) for n in nodes)]
         yield OVERFLOWED.finding(
             Status.FAIL,
             f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {_time(same)}: "
@@ -108,7 +106,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
                 ),
                 *some([line for n in nodes for line in _sizes(cluster, n)]),
             ),
-            expected=("0", *(f"{key} of {MINIMUM[key]:,} bytes or more" for key in small)),
+            expected=("0", *(f"{key} of {RECEIVE_MINIMUM[key]:,} bytes or more" for key in small)),
             next=[
                 Remedy("Find the sockets: the column d of ss counts drops.", ("ss -uanmp",), where),
                 Remedy(
@@ -117,10 +115,11 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
                     ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
                     where,
                 ),
+                plan_of("receive-buffers"),
                 Remedy(
                     "Raise the buffers on one node after the other, and in /etc/sysctl.d. Running processes keep their "
                     "buffers until they are restarted.",
-                    _raise_buffers(cluster, nodes, small),
+                    tuple(f"sysctl -w {key}={size}" for key, size in proposed(cluster, nodes).items()),
                     where,
                     is_change=True,
                 ),
@@ -129,14 +128,6 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             nodes=nodes,
             extent=highest_rate(same, lambda c: c.overflowed + c.no_memory, "datagrams"),
         )
-
-
-def _raise_buffers(cluster: Cluster, nodes: Sequence[str], small: Sequence[str]) -> tuple[str, ...]:
-    """Return the commands that raise the buffers below the minimum; where none is, those that double them."""
-    sizes = {key: [size for n in nodes if (size := sysctl(cluster, n, key)) is not None] for key in _LARGER}
-    if small:
-        return tuple(f"sysctl -w {key}={max(MINIMUM[key], *sizes[key])}" for key in small)
-    return tuple(f"sysctl -w {key}={max(2 * max(sizes[key], default=0), least)}" for key, least in _LARGER.items())
 
 
 def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding]:
@@ -264,16 +255,10 @@ def _time(counts: Sequence[NodeCounts]) -> str:
     return span(max(c.seconds for c in counts))
 
 
-def _below_minimum(cluster: Cluster, node: str) -> list[str]:
-    return [
-        key for key, least in MINIMUM.items() if (value := sysctl(cluster, node, key)) is not None and value < least
-    ]
-
-
 def _sizes(cluster: Cluster, node: str, only_small: bool = False) -> list[str]:
-    small = _below_minimum(cluster, node)
+    small = below_minimum(cluster, node)
     return [
-        f"{node}: {key} is {value:,} bytes{f', less than the minimum of {MINIMUM[key]:,}' if key in small else ''}"
-        for key in MINIMUM
+        f"{node}: {key} is {value:,} bytes{f', less than the minimum of {least:,}' if key in small else ''}"
+        for key, least in RECEIVE_MINIMUM.items()
         if (value := sysctl(cluster, node, key)) is not None and (key in small or not only_small)
     ]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import redirect_stdout, suppress
 
 import msgspec
 
@@ -33,6 +33,8 @@ from checks.run.versions import versions
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
 
+_ADVICE_LIMIT_S = 5.0
+
 
 class Engine:
     """One run of some checks. Iterate `events()` to the end, or close it early; `report()` works at any time.
@@ -49,8 +51,11 @@ class Engine:
         gatherers: Sequence[Gatherer] = GATHERERS,
         password: Secret | None = None,
         udp_outweighs_pings: bool = True,
+        advise: Callable[[tuple[Finding, ...]], tuple[Finding, ...]] | None = None,
     ) -> None:
+        """`advise` rewrites the next steps of findings for what is under way on this node; it may read files."""
         self.checks = tuple(checks)
+        self._advise = advise
         self._udp_outweighs_pings = udp_outweighs_pings
         self.journal = Journal()
         needed = needed_groups(self.checks, gatherers)
@@ -189,8 +194,19 @@ class Engine:
             for use in (group for group in check.uses if group in self._gathered):
                 await self._gathered[use].wait()
             findings = self._findings(check)
+        if self._advise is not None:
+            findings = await self._advised(findings, self._advise)
         self._concluded[check.id] = findings
         self._events.put_nowait(CheckConcluded(check.id, findings))
+
+    async def _advised(
+        self, findings: tuple[Finding, ...], advise: Callable[[tuple[Finding, ...]], tuple[Finding, ...]]
+    ) -> tuple[Finding, ...]:
+        """Return the findings with the advice; unchanged where the file system does not answer."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ADVICE_LIMIT_S):
+                return await asyncio.to_thread(advise, findings)
+        return findings
 
     def _missing_facts(self, check: Check) -> tuple[Finding, ...]:
         """Return the finding for a missing fact that the check needs; empty where all needed facts are known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checks.sources.entries import CLUSTER, DIRECTORY, FILES, Argument, Program, Read, RegistryEntry, RunsOn
 from checks.sources.node_setup import home_tool
+from checks.sources.settings_files import SETTINGS_SOURCES
 from checks.sources.sh_text import MARK, program
 
 _STAT = f"""\
@@ -116,4 +117,5 @@ CHANGE_SOURCES = (
     OLR_BACKUP,
     CHANGE_JOURNALS,
     JOURNAL_ENDS,
+    *SETTINGS_SOURCES,
 )

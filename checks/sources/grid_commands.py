@@ -118,6 +118,13 @@ VOTING_FILES = _query(
     "the voting files, for the list of backups of a change",
     group="managed",
 )
+ASM_LISTENERS = _query(
+    "srvctl config listener -asmlistener",
+    "srvctl config listener -asmlistener",
+    "the listeners of Flex ASM with their subnets, for a change of the private networks",
+    group="managed",
+    limit_s=_SRVCTL_S,
+)
 
 GRID_COMMANDS = (
     MEMBERS,
@@ -138,4 +145,5 @@ GRID_COMMANDS = (
     LISTENER_STATUS,
     MANUAL_BACKUPS,
     VOTING_FILES,
+    ASM_LISTENERS,
 )

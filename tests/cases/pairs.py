@@ -10,7 +10,8 @@ from itertools import permutations
 
 import msgspec
 
-from tests.cases.loading import DIRECTORY, Case, Expect, ExpectedCause, Make, fact_cases
+from tests.cases.loading import DIRECTORY, Case, Expect, ExpectedCause, fact_cases
+from tests.cases.making import Make
 
 SEED = 15
 FACT_PAIRS, LAB_PAIRS = 30, 10

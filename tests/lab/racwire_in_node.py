@@ -104,7 +104,7 @@ def signal_verification(pipe: int) -> None:
 
 def wait_after_report() -> None:
     """Stop after the result: the signal comes then."""
-    tui.cli.change.verify.print_message = lambda _: signal.pause()
+    tui.cli.change.show.print_message = lambda _: signal.pause()
 
 
 def load() -> None:

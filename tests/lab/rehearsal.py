@@ -54,17 +54,20 @@ class Rehearsal:
 
     def __init__(
         self, directory: Path, *, nodes: int = 2, mtu: int = 1500, keeper: str = "keyfile", switch_mtu: int = 1500,
-        database: bool = False, record_s: int = 8,
+        database: bool = False, record_s: int = 8, spare: bool = False,
     ) -> None:  # fmt: skip
         """`record_s` is the length of each of the two recordings in seconds.
 
-        Short recordings are inconclusive; the operator can override that.
+        Short recordings are inconclusive; the operator can override that. `spare` adds a network that Clusterware does
+        not know.
         """
         self.directory = directory / "lab"
         self._compares = record_s >= _ENOUGH_S
         os.environ["RACWIRE_LAB_DIR"] = str(self.directory)
         self._operators: dict[str, Operator] = {}
-        self.lab = racwire_lab.up(nodes=nodes, mtu=mtu, keeper=keeper, switch_mtu=switch_mtu, database=database)
+        self.lab = racwire_lab.up(
+            nodes=nodes, mtu=mtu, keeper=keeper, switch_mtu=switch_mtu, database=database, has_spare=spare
+        )
         self.nodes = self.lab.nodes
         self.changes = directory / "changes"
         settings = directory / "settings.toml"
@@ -99,8 +102,12 @@ class Rehearsal:
         return self._operators[node].type(["change", *words], kill)
 
     def begin(self, target: int = 9000) -> None:
-        """Open the change."""
-        result = self.change("new", "--to", str(target), "--reason", "CHG42")
+        """Open the change of the MTU."""
+        self.open("--to", str(target))
+
+    def open(self, *words: str) -> None:
+        """Open a change with these words of `racwire change new`."""
+        result = self.change("new", *words, "--reason", "CHG42")
         assert result.code == 0, result.out + result.err
 
     def forget_change(self) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from checks.change.change_events import AnyEvent
 from checks.change.change_journal import ChangeJournal, FoundJournal, find
@@ -15,13 +18,16 @@ from checks.change.change_session import ChangeSession
 from checks.change.journal_files import current
 from checks.change.obstacles import Obstacle, PlanError
 from checks.change.opening import OpeningResult
+from checks.change.state import Change
 from checks.change.verifying import Concluded
 from checks.model.finding import Finding
 from checks.model.report import Report
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.events import CheckConcluded, Event, GatherProgress, RunStarted
-from tests.tui.clusters import healthy
+from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
+from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown, until
+from tui.console.change_state import WantedPlan
 
 REPORT = Report(
     racwire_version="1", started_at="2026-11-20T18:10:00+01:00", duration_s=1, cluster=healthy(),
@@ -60,7 +66,7 @@ class PaperChanges:
 
     def __init__(
         self, directory: Path, *finds: tuple[AnyEvent, ...], found: tuple[Finding, ...] = (),
-        begins: Callable[[int | None, tuple[Accepted, ...]], ChangeJournal] | None = None,
+        begins: Callable[[WantedPlan, tuple[Accepted, ...]], ChangeJournal] | None = None,
     ) -> None:  # fmt: skip
         self.directory = directory
         self.session: PaperSession | None = None
@@ -77,18 +83,18 @@ class PaperChanges:
         return self.session
 
     async def begin(
-        self, target: int | None, accepted: tuple[Accepted, ...]
+        self, plan: WantedPlan, accepted: tuple[Accepted, ...]
     ) -> AsyncGenerator[Event | OpeningResult, None]:
         yield GatherProgress("nodes", "read rac2", 1, 2)
         assert self._begins is not None
-        self.session = PaperSession(self._begins(target, accepted), self._finds, self._found)
+        self.session = PaperSession(self._begins(plan, accepted), self._finds, self._found)
         yield OpeningResult(self.session)
 
 
-def refuses(*obstacles: Obstacle) -> Callable[[int | None, tuple[Accepted, ...]], ChangeJournal]:
+def refuses(*obstacles: Obstacle) -> Callable[[WantedPlan, tuple[Accepted, ...]], ChangeJournal]:
     """Return a function that refuses a new change because of these obstacles, except the accepted ones."""
 
-    def begin(target: int | None, accepted: tuple[Accepted, ...]) -> ChangeJournal:
+    def begin(plan: WantedPlan, accepted: tuple[Accepted, ...]) -> ChangeJournal:
         raise PlanError(tuple(o for o in obstacles if o.code not in {a.code for a in accepted}))
 
     return begin
@@ -105,3 +111,38 @@ def in_sight(pilot: Pilot[None]) -> str:
     width, height = pilot.app.size
     strips = [pilot.app.screen._compositor.render_strips()[y] for y in range(height)]
     return "\n".join(strip.text[:width].rstrip() for strip in strips)
+
+
+@asynccontextmanager
+async def console(
+    new_console: NewConsole, changes: PaperChanges | None, size: tuple[int, int] = (80, 24), **options: Any
+) -> AsyncGenerator[Pilot[None], None]:
+    """A console that starts on the Change screen."""
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), changes=changes, first="change", **options)
+    async with app.run_test(size=size) as pilot:
+        yield pilot
+
+
+async def answer(pilot: Pilot[None], *answers: str) -> None:
+    """Enter these texts into the input lines of the page, from the focused one on; an empty text changes nothing."""
+    for text in answers:
+        focused = pilot.app.screen.focused
+        assert isinstance(focused, Input)
+        focused.value = text or focused.value
+        await pilot.press("enter")
+    await pilot.pause()
+
+
+def written(changes: PaperChanges) -> Change:
+    """Return the change in the only journal."""
+    (found,) = find(changes.directory)
+    assert found.change is not None
+    return found.change
+
+
+def last(changes: PaperChanges) -> AnyEvent:
+    return written(changes).lines[-1].event
+
+
+def rule(pilot: Pilot[None]) -> str:
+    return shown(pilot, "lower-rule")

@@ -9,10 +9,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from checks.change.change_events import Noted
-from tests.tui.change_driving import PaperChanges
+from tests.tui.change_driving import PaperChanges, console, last
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown
-from tests.tui.test_change_screen import console, last
 from tests.unit.change_journals import journal
 
 

@@ -104,6 +104,7 @@ def _node(node: str, at: float, blocks: int, fragments: int, cpu_per_block: floa
             "Ip.ReasmOKs": reassembled,
             "Ip.ReasmFails": 0,
             "Ip.FragCreates": reassembled * fragments,
+            "Ip.FragOKs": reassembled,
             "Udp.InDatagrams": blocks + blocks // 2,
         },
         cpu=CpuTime(

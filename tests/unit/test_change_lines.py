@@ -55,7 +55,7 @@ def test_the_header_shows_the_change_its_mtus_and_the_progress():
 
 
 def test_the_header_of_a_rollback_and_of_a_closed_change():
-    back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK)
+    back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK, goal="back to MTU 1500")
     assert "back to MTU 1500" in text([head_line(change(RolledBack(back, "Ann", "The window ends.")), 80)])
     assert text([head_line(change(Closed("abandoned", "Ann")), 80)]).endswith("abandoned")
 

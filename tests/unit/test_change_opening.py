@@ -12,7 +12,10 @@ import pytest
 
 from checks.change import opening
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.change_plan import Accepted
 from checks.change.journal_files import directory_of
+from checks.change.kinds.mtu import MtuRequest
+from checks.change.obstacles import PlanError
 from checks.change.opening import OpeningResult, open_change
 from checks.change.state import ChangeError
 from checks.model.facts import Changing, Cluster, JournalCopy, NotAsked, Unknown
@@ -36,7 +39,9 @@ def settings(tmp_path: Path) -> Settings:
 def begin(settings: Settings, monkeypatch: pytest.MonkeyPatch):
     """Open a change of a cluster whose peers answer this."""
 
-    async def opening_events(now: Cluster, changing: Changing, target: int | None = 9000) -> list[object]:
+    async def opening_events(
+        now: Cluster, changing: Changing | Unknown, target: int | None = 9000, accepted: tuple[Accepted, ...] = ()
+    ) -> list[object]:
         def gatherer(group: str):
             async def gather(session, known):
                 session.local_node = now.local_node
@@ -46,7 +51,7 @@ def begin(settings: Settings, monkeypatch: pytest.MonkeyPatch):
 
         monkeypatch.setattr(opening, "GATHERERS", tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS))
         monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=gatherer("changing")))
-        async with aclosing(open_change(settings, Checks(()), target=target)) as events:
+        async with aclosing(open_change(settings, Checks(()), request=MtuRequest(target), accepted=accepted)) as events:
             return [event async for event in events]
 
     return opening_events
@@ -65,6 +70,27 @@ async def test_a_new_change_has_a_journal_and_a_unique_name(settings, begin):
     assert file == last.session.path
     assert file.stem.startswith("prodrac-")
     assert file.stem.endswith("-b")
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (Unknown("Gathering took over 420 s."), "open on the other nodes is not known: Gathering took over 420 s."),
+        (Changing(unasked={"rac2": Unknown("ssh was refused.")}), "open on rac2 is not known: ssh was refused."),
+    ],
+)
+async def test_an_unknown_journal_on_a_peer_is_an_obstacle_that_can_be_accepted(settings, begin, answer, sentence):
+    with pytest.raises(PlanError) as refused:
+        await begin(to_change(), answer)
+    (obstacle,) = refused.value.obstacles
+    assert (obstacle.code, obstacle.acceptable) == ("CH-START-030", True)
+    assert sentence in obstacle.sentence
+    assert list(directory_of(settings).glob("*.change")) == []
+    accepted = (Accepted("CH-START-030", "", "rac2 is being rebuilt and has no journal."),)
+    *_, last = await begin(to_change(), answer, accepted=accepted)
+    assert isinstance(last, OpeningResult)
+    (one,) = last.session.change.opened.accepted
+    assert (one.code, one.reason) == ("CH-START-030", "rac2 is being rebuilt and has no journal.")
 
 
 async def test_a_change_that_is_open_on_a_peer_forbids_another(settings, begin):

@@ -1,9 +1,7 @@
 """The plan of a change: made from the facts of this cluster, its steps in order, each with commands and gates."""
 
 import shlex
-import subprocess
 from datetime import date
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,15 +10,13 @@ from hypothesis import strategies as st
 
 from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
-from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
-from checks.change.stated_network import StatedNetwork
+from checks.change.kinds.mtu import default_target
+from checks.change.planning import PlanError, look_of, needed_checks, next_id
 from checks.change.steps import stack_commands
-from checks.change.vendors_file import load_kinds
 from checks.model.facts import (
     Address,
     Clusterware,
     FragileMtu,
-    LldpNeighbour,
     ManagedDatabase,
     NetworkService,
     StaleHome,
@@ -98,7 +94,7 @@ def test_nothing_is_stopped_before_backups_for_the_rollback_exist():
 def test_the_stack_is_stopped_on_all_nodes_autostart_first_and_each_database_once():
     lines = lines_of(plan_for(to_change()), "stack-down")
     crsctl = "/u01/app/19.0.0/grid/bin/crsctl"
-    (stop,) = stack_commands.stop("rac1", "/u01/app/19.0.0/grid", after_databases=True).lines
+    (stop,) = stack_commands.stop("rac1", "/u01/app/19.0.0/grid", plan_for(to_change()).databases).lines
     assert lines == [
         f"{crsctl} disable crs",
         f"{crsctl} disable crs",
@@ -237,35 +233,8 @@ def test_a_script_that_also_sets_an_mtu_is_named_with_its_file():
     assert "ip link set dev eth1 mtu 9000" in block.note
 
 
-def test_switch_ports_known_from_lldp_are_in_the_commands_of_their_vendor():
-    arista = LldpNeighbour("eth1", "sw1", "Arista Networks EOS version 4.30", "Ethernet7", 9236)
-    plan = plan_for(with_setup(to_change(), "rac1", lldp=(arista,)))
-    assert plan.switches == ("nexus-9000", "arista")
-    blocks = {block.where: block for block in plan.step("switch").commands}
-    assert "interface Ethernet7" in blocks["On sw1 (Arista EOS):"].lines
-    assert gates_of(plan, "switch") == ["switch-frames"]
-
-
-def test_without_a_known_vendor_of_the_switch_there_are_questions_and_how_to_name_it():
-    plan = make_plan_with(Settings())
-    (questions,) = plan.step("switch").commands
-    assert all(line.startswith("# ") for line in questions.lines)
-    assert "`racwire explain switches` lists the kinds that racwire knows" in questions.note
-    assert plan.step("switch").attest
-
-
 def make_plan_with(settings, built=None, **more):
-    return make_plan(
-        report_of(built or to_change()),
-        9000,
-        settings,
-        id="2026-11-20-a",
-        made_by="oracle@rac1",
-        made_at="2026-11-20T14:02:31+01:00",
-        directory=Path("/shared/changes"),
-        stated=StatedNetwork(load_kinds()),
-        **more,
-    )
+    return plan_for(built or to_change(), settings=settings, **more)
 
 
 def test_gates_that_need_a_database_exist_only_with_a_configured_database():
@@ -406,48 +375,13 @@ def test_every_gate_is_one_that_racwire_can_verify():
     assert untils <= {"", "end", *STEPS}
 
 
-@pytest.mark.parametrize(
-    ("description", "kind"),
-    [
-        ("Cisco Nexus Operating System (NX-OS) Software N9K-C93180YC-EX", "nexus-9000"),
-        ("N3K-C3064PQ-10GX", "nexus-3000"),
-        ("N3K-C3172PQ", "nexus-3000"),
-        ("cisco Nexus 3548", "nexus-3000"),
-        ("N3K-C3132Q-40GX", "nexus-3000"),
-        ("N3K-C3132Q-V", "nexus-9000"),
-        ("N3K-C36180YC-R", "nexus-9000"),
-        ("N5K-C5548UP", "nexus-5000"),
-        ("N3K-C9999", ""),
-    ],
-)
-def test_each_model_of_the_nexus_3000_gets_the_commands_that_it_has(description: str, kind: str):
-    neighbour = LldpNeighbour("eth1", "sw1", description)
-    kinds = load_kinds()
-    assert kinds.of_neighbour(neighbour) == kind
-    if found := kinds.switches.get(kind):
-        assert ("    mtu {mtu}" in found.enter) == (kind != "nexus-9000")
-
-
-def test_the_switch_step_asks_for_pairs_that_compare_the_mtu():
-    step = next(step for step in plan_for(to_change()).steps if step.id == "switch")
-    assert any("consistency-parameters" in line for commands in step.commands for line in commands.lines)
-
-
-@pytest.mark.parametrize("runs", [True, False])
-def test_the_commands_of_one_node_stop_clusterware_only_after_its_instances(tmp_path, runs):
-    home = tmp_path / "grid"
-    for name, text in {
-        "ps": f"echo {'ora_pmon_prod1' if runs else 'asm_pmon_+ASM1'}",
-        "grid/bin/crsctl": f'echo "$@" >> {tmp_path}/ran',
-    }.items():
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"#!/bin/sh\n{text}\n")
-        file.chmod(0o755)
-    (line,) = stack_commands.stop("rac1", str(home), after_databases=True).lines
-    done = subprocess.run(["sh"], input=line, text=True, capture_output=True, env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
-    assert ("Stop the databases first" in done.stderr) is runs
-    assert (tmp_path / "ran").exists() is not runs
+def test_a_rollback_before_the_databases_are_open_is_no_second_outage():
+    plan = plan_for(to_change())
+    assert plan.step("other-nodes").if_rolled_back.endswith(
+        "The databases are still down, so this prolongs the outage and needs no second one, except where Clusterware "
+        "has started a database itself."
+    )
+    assert "another full outage, once a database was started" in plan.step("databases").if_rolled_back
 
 
 def test_the_archives_are_attested_where_racwire_may_not_read_them():

@@ -154,6 +154,15 @@ def stops(plan):
     return [(node, line.split("srvctl")[-1]) for node, line in lines if "stop crs" in line or "stop database" in line]
 
 
+def test_a_rollback_of_a_stop_starts_the_nodes_that_were_seen_down():
+    for running, started in (({"rac1": True, "rac2": False}, ["rac2"]), ({"rac1": True, "rac2": True}, [])):
+        back = way_back(standing_at("stack-down", look=ObservedState(running=running)))
+        step = back.step("other-nodes")
+        assert [block.node for block in step.commands if any("start crs" in line for line in block.lines)] == started
+        found = "rac2 down; if another" if started else "no node down; if another"
+        assert f"the last verification found {found} was stopped since, the gate names the command" in step.what
+
+
 def test_a_rollback_prints_no_stop_command_for_a_node_that_is_down():
     all_down = way_back(standing_at("set-mtu", look=ObservedState(running={"rac1": False, "rac2": False})))
     assert stops(all_down) == []

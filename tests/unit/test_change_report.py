@@ -52,15 +52,20 @@ DANGER = "eth1 of rac2 was changed from 9000 to 1500 while Clusterware runs: set
 PRACTICE = "This is the practice cluster: `racwire lab shell rac1` opens a root shell on rac1."
 
 
-def seen(running: dict[str, bool], *results: tuple[str, str, Status]) -> Verified:
+def seen(
+    running: dict[str, bool],
+    *results: tuple[str, str, Status],
+    instances: dict[str, tuple[str, ...]] | None = None,
+    carried: tuple[str, ...] = (),
+) -> Verified:
     """Return a verification with these results: check, node, status."""
     made = tuple(GateResult(check=check, status=status, text="", node=node) for check, node, status in results)
-    return Verified("set-mtu", False, made, ObservedState(running=running))
+    return Verified("set-mtu", False, made, ObservedState(running=running, instances=instances or {}, carried=carried))
 
 
-def changed(*events: tuple[str, AnyEvent], of: Plan | None = None) -> Change:
+def changed(*events: tuple[str, AnyEvent], of: Plan | None = None, running: dict[str, bool] = UP) -> Change:
     """Return a change opened at 01:00:00 that has these events at these times of the day."""
-    opened = ("01:00:00", Opened(of or plan(), ObservedState(running=UP)))
+    opened = ("01:00:00", Opened(of or plan(), ObservedState(running=running)))
     return fold(
         JournalLine(number=n, at=f"2026-11-22T{at}.113+01:00", who=WHO, racwire="1", after="", event=event)
         for n, (at, event) in enumerate((opened, *events), 1)
@@ -141,7 +146,71 @@ def test_an_outage_begins_with_every_node_stopped_and_ends_with_all_of_them_up(
     report = report_of(changed(*agreed, *events))
     assert [(o.stopped_at[11:19], o.running_at[11:19]) for o in report.outages] == times
     if not times:
-        assert row(report, "Outage") == "No verification saw every node stopped."
+        assert row(report, "Outage") == "No verification saw every node or every database stopped."
+
+
+ONE_UP = {"rac1": True, "rac2": False}
+BOTH, ONE = {"rac1": ("p1",), "rac2": ("p2",)}, {"rac1": ("p1",), "rac2": ()}
+NONE: dict[str, tuple[str, ...]] = {"rac1": (), "rac2": ()}
+OPEN = ("03:00:00", seen(UP, ("instances-up", "rac1", Status.PASS), instances=BOTH))
+
+
+@pytest.mark.parametrize(
+    ("before", "events", "times", "minutes"),
+    [
+        pytest.param(
+            UP, (("02:00:00", seen(ONE_UP)), ("02:10:00", seen(DOWN)), OPEN),
+            ("01:00:00", "02:00:00", "02:10:00", "03:00:00"), (10, 120), id="the first stack",
+        ),
+        pytest.param(
+            UP,
+            (
+                ("01:50:00", seen(UP, instances=BOTH)), ("02:00:00", seen(UP, instances=ONE)),
+                ("02:05:00", seen(UP, instances=NONE)), ("02:10:00", seen(DOWN, instances=NONE)),
+                ("02:50:00", seen(UP, instances=NONE)), OPEN,
+            ),
+            ("01:50:00", "02:00:00", "02:05:00", "03:00:00"), (50, 70), id="the first instance",
+        ),
+        pytest.param(
+            UP, (("01:30:00", seen(ONE_UP)), ("01:40:00", seen(UP)), ("02:00:00", seen(DOWN)), OPEN),
+            ("01:40:00", "02:00:00", "02:00:00", "03:00:00"), (0, 80), id="a node that came back meanwhile",
+        ),
+        pytest.param(
+            ONE_UP, (("01:30:00", seen(ONE_UP)), ("02:00:00", seen(DOWN)), OPEN),
+            ("01:30:00", "02:00:00", "02:00:00", "03:00:00"), (0, 90), id="a node was down before",
+        ),
+        pytest.param(
+            UP, (("01:30:00", seen(UP, carried=("rac2",))), ("02:00:00", seen(DOWN)), OPEN),
+            ("01:00:00", "02:00:00", "02:00:00", "03:00:00"), (0, 120), id="a node that was not read was not seen",
+        ),
+    ],
+)  # fmt: skip
+def test_an_outage_is_counted_from_the_first_that_stops(
+    before: dict[str, bool],
+    events: Sequence[tuple[str, AnyEvent]],
+    times: tuple[str, ...],
+    minutes: tuple[int, int],
+):
+    database = PlannedDatabase(name="p", instances={"rac1": "p1", "rac2": "p2"})
+    given = msgspec.structs.replace(plan(), databases=(database,))
+    agreed = ("01:10:00", Attested("agree", "Ann Lee")), ("01:20:00", Attested("switch", "Bob"))
+    report = report_of(changed(*agreed, *events, of=given, running=before))
+    (outage,) = report.outages
+    found = (outage.running_until, outage.stopped_at, outage.all_stopped_at, outage.running_at)
+    assert tuple(at[11:19] for at in found) == times
+    assert (outage.least_minutes, outage.most_minutes) == minutes
+    is_gradual = times[1] != times[2]
+    assert ("the first node or instance was seen stopped" in row(report, "Outage")) is is_gradual
+    assert (f"Every database was seen stopped at 2026-11-22 {times[2]}" in row(report, "Outage")) is is_gradual
+
+
+def test_the_planned_outage_is_beside_the_measured_one():
+    report = report_of(changed(of=plan_for(to_change())))
+    assert report.planned_outage
+    planned = row(report, "Planned outage")
+    assert planned.startswith(f"{report.planned_outage.least} to {report.planned_outage.most} minutes, as estimated")
+    assert any(f"{report.planned_outage.least} to {report.planned_outage.most} min" in one for one in report.remarks)
+    assert "Planned outage" not in dict(page_of(report_of(changed())).sections[0].blocks[0].rows)
 
 
 def test_a_clock_that_was_set_back_gives_no_minutes():

@@ -17,6 +17,7 @@ from checks.change.copies import listed_names, other_copies, parse_copy
 from checks.change.gates.backup_gates import archive_path, backup_paths
 from checks.change.journal_files import current, directory_of, journals
 from checks.change.journal_names import SUFFIX
+from checks.change.kinds.mtu import MtuRequest
 from checks.change.opening import open_change
 from checks.change.planning import look_of
 from checks.change.recording_evidence import compare_recordings, see_recording, summarised
@@ -218,6 +219,15 @@ async def test_a_verification_of_a_step_that_was_done_meanwhile_is_discarded(ses
     assert id_of(session) == "survives-boot"
 
 
+async def test_a_verification_does_not_replace_what_a_later_look_has_seen(session, seen):
+    at(session, "set-mtu")
+    failed = Verified("set-mtu", False, ())
+    seen(down(9000), meanwhile=lambda: elsewhere(session, failed))
+    with pytest.raises(ChangeError, match="Another process verified the same step during this verification"):
+        await verify(session)
+    assert events_of(session)[-1] == failed
+
+
 async def test_a_closed_change_is_not_verified(session):
     session.abandon("A. Lee", "the window was cancelled")
     with pytest.raises(ChangeError, match="is closed: abandoned"):
@@ -270,7 +280,7 @@ async def begin(settings: Settings, monkeypatch, now: Cluster) -> list[object]:
     fakes = tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS)
     monkeypatch.setattr(opening, "GATHERERS", fakes)
     monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=gatherer("changing")))
-    async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
+    async with aclosing(open_change(settings, Checks(()), request=MtuRequest(9000))) as events:
         return [event async for event in events]
 
 
@@ -285,7 +295,7 @@ async def test_a_second_change_is_refused_before_anything_is_planned(settings, j
 async def test_nothing_is_checked_on_a_node_of_an_open_change(settings):
     here = plan(nodes=("rac1", os.uname().nodename))
     ChangeJournal.open_new(directory_of(settings), here, look_of(cluster(), here), **WHO)
-    async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
+    async with aclosing(open_change(settings, Checks(()), request=MtuRequest(9000))) as events:
         with pytest.raises(ChangeError, match="2026-11-20-a of prodrac is still open"):
             await anext(events)
 

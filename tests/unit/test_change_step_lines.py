@@ -23,12 +23,12 @@ from checks.change.state import Change
 from checks.model.finding import Status
 from tests.unit.change_journals import plan, verification
 from tests.unit.change_lines_support import AGREED, LIVE, SWITCHED, change, text, words
-from tui.console.change_state import ChangeState, JournalsRead, Refused, Work
+from tui.console.change_state import ChangeState, JournalsRead, Refused, WantedPlan, Work
 from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.gate_page import detail_lines
 from tui.screens.change.head import head_line
 from tui.screens.change.overview import overview_page, refused_page
-from tui.screens.change.questions import ChangeQuestion, ask_note, ask_override, ask_target
+from tui.screens.change.questions import ChangeQuestion, ask_note, ask_override, ask_plan
 from tui.screens.change.step_page import all_blocks_text, block_text, next_action, step_page
 from tui.text.line import command_lines, plain
 
@@ -169,14 +169,15 @@ LOST = Obstacle(code="IC-LOST-002", title="blocks lost", sentence="37 blocks wer
 
 
 def test_obstacles_are_listed_one_by_one_with_their_remedies():
-    shown = text(refused_page(Refused(9000, (UNREAD, LOST)), 1, 80).lines)
+    shown = text(refused_page(Refused(WantedPlan(9000), (UNREAD, LOST)), 1, 80).lines)
     assert "2 of 2 obstacles left" in shown
     assert "✗ CH-START-001  rac3 not read\n   rac3 could not be read.\n   - Mend ssh." in shown
     assert shown.count("o accepts this obstacle, with a reason.") == 1
 
 
 def test_an_accepted_obstacle_has_its_reason_and_is_no_longer_counted():
-    refused = Refused(9000, (UNREAD, LOST)).accepting(LOST, "An old loss, known.").accepting(LOST, "It is known.")
+    refused = Refused(WantedPlan(9000), (UNREAD, LOST))
+    refused = refused.accepting(LOST, "An old loss, known.").accepting(LOST, "It is known.")
     assert [a.reason for a in refused.accepted] == ["It is known."]
     shown = text(refused_page(refused, 0, 80).lines)
     assert "1 of 2 obstacles left" in shown
@@ -206,7 +207,7 @@ def test_an_override_needs_a_name_a_reason_and_a_confirmation():
     ("typed", "will_do"), [("9000", True), ("1500", True), ("", False), ("9k", False), ("٩", False)]
 )
 def test_an_mtu_is_a_number(typed: str, will_do: bool):
-    assert (wrong(ask_target("eth1 1500", 9000), "New MTU")(typed) == "") is will_do
+    assert (wrong(ask_plan("eth1 1500", WantedPlan(9000)), "New MTU")(typed) == "") is will_do
 
 
 def test_a_note_needs_text():

@@ -8,12 +8,14 @@ import msgspec
 import pytest
 
 from checks.change import verifying
-from checks.change.change_events import Overridden, Reopened, RolledBack, Surprise
+from checks.change.change_events import Booted, Overridden, Reopened, RolledBack, Surprise
 from checks.change.change_plan import ChangeKind, Gate, Step
+from checks.change.change_text import sentence_of
 from checks.change.concluding import figures_of
 from checks.change.gates import looked_at, watched
+from checks.change.open_here import node_here
 from checks.change.state import Change
-from checks.change.verifying import Concluded, Verification, conclude, node_here, settings_for
+from checks.change.verifying import Concluded, Verification, conclude, settings_for
 from checks.model.facts import (
     Activity,
     BeforeAfter,
@@ -52,13 +54,30 @@ def test_an_unchanged_cluster_has_no_surprises():
     assert surprised(verification_events(until("survives-boot", down(9000)), down(9000))) == []
 
 
-def test_an_expected_boot_is_reported_without_an_alarm():
-    events = verification_events(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
-    assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
-    assert (
-        sentences_of(events) == "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
-    )
+def test_a_boot_that_the_step_asks_for_is_no_surprise_and_a_later_one_is():
+    of = until("survives-boot", down(9000))
+    events = verification_events(of, down(9000, rac2=booted("rac2")))
+    sentence = "rac2 was booted at 19:30, as this step requires, and came back with eth1 at MTU 9000."
+    assert surprised(events) == []
+    assert [event for event in events if isinstance(event, Booted)] == [Booted("rac2", sentence)]
+    assert sentence_of(events[0]) == f"As planned: {sentence}"
     assert verified(events).passed
+    of = after(of, *events)
+    assert not of.surprises
+    assert of.current.id == "prove-paths"
+    again = verification_events(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, boot="third")))
+    assert surprised(again) == [(Surprise.REBOOTED, "rac2", False)]
+    assert "as this step requires" not in sentences_of(again)
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_boot_after_the_proof_is_not_asked_for_while_the_step_waits_for_another_kind(other: bool):
+    layers = tuple(layer(node, keeper="another" if node == "rac3" else "one") for node in NODES)
+    of = until("survives-boot", down(9000), opened=plan(layers=layers))
+    events = verification_events(of, down(9000, rac2=booted("rac2")))
+    assert not verified(events).passed  # rac3 has another network service
+    now = down(9000, rac2=booted("rac2"), **{"rac3" if other else "rac1": booted("rac3" if other else "rac1")})
+    assert bool(surprised(verification_events(after(of, *events), now))) is not other
 
 
 def test_a_node_that_boots_with_the_old_mtu_reopens_the_step_that_sets_it():
@@ -182,7 +201,8 @@ def test_an_unknown_result_revokes_no_proof_and_passes_no_gate():
     assert surprised(events) == []
     assert reopened(events) == []
     assert not verified(events).passed
-    assert verified(events).look == of.look  # what is not known now stands as it was
+    look = verified(events).look
+    assert look == msgspec.structs.replace(of.look, carried=("rac2",))  # what is not known now stands as it was
 
 
 def test_a_running_cluster_with_a_restored_mtu_need_not_be_stopped():

@@ -3,15 +3,17 @@
 import msgspec
 import pytest
 
-from checks.change.change_events import RolledBack, Surprise
+from checks.change.change_events import ObservedState, RolledBack, Surprise, Surprised, Verified
 from checks.change.change_plan import ChangeKind
 from checks.change.state import Change
 from tests.fixtures.clusters import interface
 from tests.unit.change_gate_support import commands, gate_results
 from tests.unit.change_support import (
+    AGREED,
     NODES,
     STEPS,
     after,
+    change,
     cluster,
     down,
     layer,
@@ -144,3 +146,53 @@ def test_an_early_mtu_of_one_interface_of_several_is_named():
         nic("rac3", 9000), interfaces=(*nic("rac3", 9000).interfaces, interface("eth2", "", 1500))
     )
     assert gate_results("mtu-untouched", down(1500, rac3=both), of)["rac3"] == "INFO eth1 9000"
+
+
+def test_equal_ports_are_no_danger_although_the_plan_wants_another_mtu():
+    """Setting one node back would make the difference that the DANGER is about."""
+    low = alone(cluster(1500, boot_mtu=9000))
+    events = verification_events(until("sign-off", UP), low)
+    assert surprised(events) == [(Surprise.OTHER, node, False) for node in NODES]
+    assert "the plan is MTU 9000, and no port of the private networks differs from the others now" in sentences_of(
+        events
+    )
+    assert not verified(events).passed
+    one = looked(until("sign-off", UP), cluster(9000, boot_mtu=9000, rac2=1500))
+    assert len(dangers(one)) == 1
+    assert dangers(looked(one, low)) == []
+
+
+def test_a_boot_into_another_mtu_while_clusterware_runs_names_its_cure_where_ports_differ():
+    again = setup("rac2", mtu=1500, boot="second")
+    (danger,) = dangers(looked(until("sign-off", UP), cluster(9000, boot_mtu=9000, rac2=1500, rac2_setup=again)))
+    assert danger.startswith("rac2 was booted")
+    assert danger.endswith("Set the MTU back to 9000 at once.")
+    before = until("sign-off", alone(cluster(1500, boot_mtu=1500)))
+    assert dangers(looked(before, cluster(1500, boot_mtu=1500, rac2_setup=again))) == []
+
+
+def test_what_was_reported_and_has_not_changed_since_is_no_news():
+    up = down(9000, rac1=setup("rac1", mtu=9000, autostart=False))
+    early = setup("rac2", mtu=9000, autostart=False)
+    of = looked(
+        until("first-node", down(9000)), msgspec.structs.replace(up, setups=(up.setups[0], early, up.setups[2]))
+    )
+    assert [alarm.what for alarm in (line.event for line in of.surprises)] == [Surprise.STACK_STARTED]
+    lost = setup("rac3", runs=False, mtu=1500)
+    of = looked(of, msgspec.structs.replace(up, setups=(up.setups[0], early, lost)))
+    assert current(of) == "set-mtu"
+    events = verification_events(
+        of, msgspec.structs.replace(up, setups=(up.setups[0], early, lost), changing=UP.changing)
+    )
+    assert surprised(events) == []
+    assert reopened(events) == ["stack-down"]
+
+
+def test_a_danger_before_the_stop_ends_when_only_what_is_below_the_private_interface_is_larger():
+    layers = tuple(one for n in NODES for one in (layer(n, "eth0", role="parent"), layer(n, level=1)))
+    of = change(AGREED, opened=plan(layers=layers))
+    alarm = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth0 and eth1 of rac2 were changed.", dangerous=True)
+    for seen, stands in (({"eth0": 9000, "eth1": 9000}, 1), ({"eth0": 9000, "eth1": 1500}, 0), ({"eth0": 1400}, 1)):
+        mtus = {n: {"eth0": 1500, "eth1": 1500} for n in NODES} | {"rac2": seen}
+        look = ObservedState(mtus=mtus, running=dict.fromkeys(NODES, True))
+        assert len(dangers(after(of, alarm, Verified("baseline", False, (), look)))) == stands

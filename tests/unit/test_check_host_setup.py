@@ -111,7 +111,10 @@ def test_buffers_below_the_minimum_are_raised_and_the_others_left_alone():
     fine = replaced(node(1), sysctls={"net.core.rmem_default": "262144", "net.core.wmem_max": "1048576"})
     findings = kernel_minimums.run(cluster([fine, low]))
     assert [(f.status, f.nodes) for f in findings] == [(Status.WARN, ("rac2",)), (Status.PASS, ())]
-    assert findings[0].next[1].commands == ("sysctl -w net.core.rmem_default=262144",)
+    assert [step.commands for step in findings[0].next[1:]] == [
+        ("racwire change new receive-buffers",),
+        ("sysctl -w net.core.rmem_default=262144",),
+    ]
 
 
 @pytest.mark.parametrize(

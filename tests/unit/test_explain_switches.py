@@ -74,10 +74,10 @@ def test_a_mistake_in_the_file_of_the_site_is_one_sentence(racwire, settings: st
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--switch", "xyz"), "--switch: racwire does not know xyz; `racwire explain switches` lists acme, aci,"),
-        (("--hypervisor", "xyz"), "--hypervisor: racwire does not know xyz; `racwire explain switches` lists vmware,"),
-        (("--hypervisor", "none", "--host", "esx1"), "--hypervisor none has no host and no other kind"),
-        (("--host", " "), "--host has no name"),
+        (("--switch", "xyz"), "--host: racwire does not know the kind of switch xyz. Choose from acme, aci,"),
+        (("--hypervisor", "xyz"), "--host: racwire does not know the kind of hypervisor xyz. Choose from vmware,"),
+        (("--hypervisor", "none", "--host", "esx1"), "The hypervisor none has no host and no other kind"),
+        (("--host", " "), "A stated host has no name"),
     ],
 )
 def test_what_is_stated_wrongly_is_refused_before_any_check(racwire, settings: str, words, sentence: str):

@@ -27,7 +27,8 @@ from checks.sources.probes.path import Path as ProbePath
 from checks.sources.probes.pinger import Request
 from tests.support.programs import sh
 from tests.support.shell_judge import fault_of_program
-from tests.unit.read_only_samples import CHANGING, GRID_CHANGING, NAMES, READING, SPELLINGS, WHOLLY_UNKNOWN_NAMES
+from tests.unit.read_only_samples import CHANGING, GRID_CHANGING, READING
+from tests.unit.read_only_spellings import NAMES, SPELLINGS, WHOLLY_UNKNOWN_NAMES
 
 
 def a_path(version: int = 4, interface: str = "eth1") -> ProbePath:

@@ -22,6 +22,7 @@ from checks.sources.entries import GridCommand, Program, RegistryEntry, topic_pa
 from checks.sources.nodes.backup_files import read_archive, read_change_files, read_olr_backup
 from checks.sources.nodes.driver_counters import read_driver_counters
 from checks.sources.nodes.shell import Shell
+from checks.sources.nodes.sysctl_files import read_sysctl_files, read_udp_sockets
 from checks.sources.registry import queries, sources
 from tests.support.programs import LOGGED_IN
 
@@ -162,6 +163,8 @@ async def test_a_whole_run_on_fakes_records_only_registered_topics_and_each_of_t
         await read_archive(peer, journal, str(tmp_path / "network.tar.gz"), 10)
         await read_olr_backup(peer, journal, 10)
         await read_driver_counters(peer, journal, ["eth1"], 10)  # the interval of this run is too short for them
+        await read_sysctl_files(peer, journal, 10)
+        await read_udp_sockets(peer, journal, 10)
         await other_copies(peer, journal, tmp_path, "prod", 10)
     finally:
         await peer.close()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from checks.diagnosis.cause import Cause
     from checks.model.check import Check, Kind
     from checks.model.hypothesis import Hypothesis
+    from checks.predict.topics import ExplainedTopic
 
 _SWITCHES = "switches"
 _CAUSES = "causes"
@@ -41,6 +42,7 @@ examples:
   racwire explain causes --in night.racwire
                                  what became of each cause in a report
   racwire explain switches       list the kinds of switch and hypervisor
+  racwire explain jumbo          what jumbo frames change; also frames, sdu, dpp
 
 exit codes: 0 explained; 64 there is no such check, code or kind of switch, or
 the report could not be read."""
@@ -66,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from checks.change import codes
     from checks.change.gates import documented
     from checks.diagnosis.catalogue import CATALOGUE
+    from checks.predict.topics import TOPICS
     from checks.run.check_discovery import Checks, discover
     from checks.run.engine_findings import KINDS
 
@@ -92,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
         lines = list(_switches(_vendor_kinds(args)))
     elif switch := _vendor_kinds(args).switches.get(name.lower()):
         lines = list(_switch_page(name.lower(), switch))
+    elif topic := next((each for each in TOPICS if each.name == name.lower()), None):
+        lines = list(_topic_page(topic))
     elif hypervisor := _vendor_kinds(args).hypervisors.get(name.lower()):
         lines = list(_hypervisor_page(name.lower(), hypervisor))
     else:
@@ -106,6 +111,7 @@ def run(args: argparse.Namespace) -> int:
                     _SWITCHES,
                     *_vendor_kinds(args).switches,
                     *_vendor_kinds(args).hypervisors,
+                    *(topic.name for topic in TOPICS),
                 ],
             )
         )
@@ -114,6 +120,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:
+    from checks.predict.topics import TOPICS
+
     wide = max(map(len, (*(check.id for check in checks), *kinds))) + 2
     for check in checks:
         yield f"{check.id:<{wide}}{check.question}"
@@ -123,6 +131,19 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
     yield ""
     yield f"{_CAUSES:<{wide}}Causes of lost blocks, and how to examine each"
     yield f"{_SWITCHES:<{wide}}Kinds of switch and hypervisor, with their commands for jumbo frames"
+    yield from (f"{topic.name:<{wide}}{topic.title}" for topic in TOPICS)
+
+
+def _topic_page(topic: ExplainedTopic) -> Iterator[str]:
+    yield f"{topic.name}: {topic.title}"
+    for paragraph in topic.paragraphs:
+        yield ""
+        yield from textwrap.wrap(paragraph, 80)
+    if topic.commands:
+        yield ""
+        yield from (f"  {command}" for command in topic.commands)
+    yield ""
+    yield from textwrap.wrap(f"Source: {', '.join(topic.sources)}.", 80)
 
 
 def _unknown(name: str, known: list[str]) -> str:

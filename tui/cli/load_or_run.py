@@ -23,6 +23,7 @@ from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
+from tui.cli.adviser import adviser
 from tui.cli.check_selection import choose, choose_saved
 from tui.cli.checking import check
 from tui.cli.durations import seconds_of
@@ -102,7 +103,7 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
 
         return Feed(settings, password=password)
 
-    engine = Engine(chosen, settings, broken=broken, password=password)
+    engine = Engine(chosen, settings, broken=broken, password=password, advise=adviser(settings))
     with tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory:
         recording = ShortRecording(Path(directory), settings, new_feed, record_s) if record_s else None
         with progress_line(sys.stderr.isatty() and not args.quiet) as progress:

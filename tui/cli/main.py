@@ -68,6 +68,7 @@ COMMANDS = {
     "record": Command("record the traffic of all nodes and instances", "tui.cli.record"),
     "open": Command("open a saved file or a recording in the console", "tui.cli.open"),
     "compare": Command("compare recordings from before and after a change", "tui.cli.compare", False),
+    "predict": Command("predict what another MTU would change here", "tui.cli.predict"),
     "watch": Command("print the traffic as JSON lines", "tui.cli.watch"),
     "change": Command(
         "change the MTU in verified steps, or roll it back",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -57,10 +57,22 @@ class Work(msgspec.Struct, frozen=True):
         return self
 
 
-class Refused(msgspec.Struct, frozen=True):
-    """Why no plan could be made, and the MTU that it was for."""
+class WantedPlan(msgspec.Struct, frozen=True):
+    """What the operator typed for a plan, as the options of `racwire change new`."""
 
     target: int | None
+    reason: str = ""
+    """The reason of the change, such as the number of its ticket."""
+    switches: tuple[str, ...] = ()
+    pair: Literal["", "yes", "no"] = ""
+    hypervisors: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """Why no plan could be made, and what was typed for it."""
+
+    plan: WantedPlan
     obstacles: tuple[Obstacle, ...]
     accepted: tuple[Accepted, ...] = ()
     """The obstacles that the operator has accepted since, with a reason: for the next attempt."""
@@ -143,7 +155,7 @@ class CheckGate(msgspec.Struct, frozen=True):
 class MakePlan(msgspec.Struct, frozen=True):
     """Plan and open a change."""
 
-    target: int | None
+    plan: WantedPlan
     accepted: tuple[Accepted, ...] = ()
 
 

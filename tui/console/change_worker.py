@@ -141,7 +141,7 @@ class ChangeWorker:
         from checks.change.obstacles import PlanError
         from checks.change.opening import OpeningResult
 
-        events = source.begin(want.target, want.accepted)
+        events = source.begin(want.plan, want.accepted)
         try:
             async for event in events:
                 if isinstance(event, OpeningResult):
@@ -149,7 +149,7 @@ class ChangeWorker:
                 else:
                     self._post(WorkProgressed(event))
         except PlanError as error:
-            return WorkEnded(refused=Refused(want.target, error.obstacles, want.accepted))
+            return WorkEnded(refused=Refused(want.plan, error.obstacles, want.accepted))
         finally:
             await events.aclose()
         await following.read()

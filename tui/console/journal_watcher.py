@@ -19,7 +19,7 @@ from checks.model.facts import Clusterware
 from checks.model.settings import Settings
 from checks.run.events import Event
 from tui.console.app_state import AppState
-from tui.console.change_state import Follow, JournalsRead
+from tui.console.change_state import Follow, JournalsRead, WantedPlan
 from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ChangeSource(Protocol):
         """Return the session, on that node, of the change in that journal, or else of the only open change of the
         cluster."""
 
-    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
+    def begin(self, plan: WantedPlan, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
         """Plan and open a change. Raises PlanError too."""
 
 
@@ -190,8 +190,34 @@ class ClusterChanges:
 
         return ChangeSession(current(self._settings, cluster, path), self._settings, self._password, node)
 
-    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
+    async def begin(
+        self, plan: WantedPlan, accepted: tuple[Accepted, ...]
+    ) -> AsyncGenerator[Event | OpeningResult, None]:
         """Plan and open a change."""
+        from checks.change.kinds.mtu import MtuRequest
+        from checks.change.obstacles import PlanError
         from checks.change.opening import open_change
+        from checks.change.state import ChangeError
+        from checks.change.stated_network import StatedNetwork
+        from checks.change.vendors_file import VendorsFileError, load_kinds
 
-        return open_change(self._settings, self._found(), target=target, accepted=accepted, password=self._password)
+        try:
+            kinds = await asyncio.to_thread(load_kinds, self._settings.change.switch_kinds)
+        except VendorsFileError as error:
+            raise ChangeError(str(error)) from None
+        stated = StatedNetwork(kinds, plan.switches, plan.pair, plan.hypervisors, plan.hosts)
+        if problems := tuple(stated.problems()):
+            raise PlanError(problems)
+        opening = open_change(
+            self._settings,
+            self._found(),
+            request=MtuRequest(plan.target, stated),
+            accepted=accepted,
+            password=self._password,
+            reason=plan.reason,
+        )
+        try:
+            async for event in opening:
+                yield event
+        finally:
+            await opening.aclose()

@@ -136,6 +136,7 @@ def _run_full_screen(
     gc.disable()
     from rich.console import Console
 
+    from tui.cli.adviser import adviser
     from tui.cli.password import password_for
     from tui.console.app import ConsoleApp
     from tui.console.hangup import HangupWatcher
@@ -154,7 +155,7 @@ def _run_full_screen(
         broken = [b for b in found.broken if check in ("", b.name)]
         if judge is not None:
             return judge(checks, broken)
-        return Engine(checks, settings, broken=broken, password=password)
+        return Engine(checks, settings, broken=broken, password=password, advise=adviser(settings))
 
     def new_feed() -> Feed:
         from checks.traffic.feed import Feed

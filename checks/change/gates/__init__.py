@@ -15,11 +15,15 @@ from checks.change.gates.configuration_gates import oifcfg_unchanged, switch_fra
 from checks.change.gates.gate import GateCheck, GateContext
 from checks.change.gates.members_gate import members_unchanged
 from checks.change.gates.mtu_gates import mtu_untouched, running_mtu
+from checks.change.gates.network_gates import haip_planned, network_gone, network_in_place
 from checks.change.gates.other_users_gate import other_users
 from checks.change.gates.path_gates import one_byte_more, quiet_counters
 from checks.change.gates.reach_gates import only_journal, ssh_apart
 from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
+from checks.change.gates.registry_gates import asm_listeners, oifcfg_planned
 from checks.change.gates.service_gates import pdbs_open, services_up
+from checks.change.gates.settings_gates import kept_settings, running_settings, settings_saved
+from checks.change.gates.socket_gate import socket_buffers
 from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
 from checks.change.state import Change
 from checks.model.check import Check
@@ -31,10 +35,14 @@ GATES: tuple[GateCheck, ...] = (
     backups_made,
     ssh_apart,
     switch_frames,
+    network_in_place,
+    oifcfg_planned,
+    asm_listeners,
     stack_down,
     autostart_off,
     mtu_untouched,
     other_users,
+    network_gone,
     running_mtu,
     kept_mtu,
     rebooted,
@@ -42,6 +50,7 @@ GATES: tuple[GateCheck, ...] = (
     quiet_counters,
     stack_up,
     autostart_on,
+    haip_planned,
     instances_up,
     services_up,
     pdbs_open,
@@ -50,6 +59,10 @@ GATES: tuple[GateCheck, ...] = (
     after_recording,
     comparison,
     only_journal,
+    settings_saved,
+    running_settings,
+    kept_settings,
+    socket_buffers,
 )
 """The gates that exist only for changes, in the order of the steps."""
 _UNTIL_STOPPED = "stack-down"
@@ -81,8 +94,9 @@ def looked_at(change: Change, step: Step) -> tuple[Gate, ...]:
 def watched(change: Change, step: Step) -> tuple[Gate, ...]:
     """Return the gates that are verified with every step and reported only if they fail.
 
-    They find another journal of this cluster that continued. Until Clusterware was stopped on every node they also find
-    an MTU changed while Clusterware runs, and a node added to the cluster.
+    They find another journal of this cluster that continued. Until Clusterware was stopped on every node, and in each
+    step of a plan that stops nothing, they also find an MTU changed while Clusterware runs, and a node added to the
+    cluster.
     """
     return tuple(_watched(change, step))
 
@@ -90,7 +104,7 @@ def watched(change: Change, step: Step) -> tuple[Gate, ...]:
 def _watched(change: Change, step: Step) -> Iterator[Gate]:
     yield Gate(only_journal.id)
     plan = change.plan
-    before_stop = plan.position(step.id) <= plan.position(_UNTIL_STOPPED) < len(plan.steps)
+    before_stop = plan.position(step.id) <= plan.position(_UNTIL_STOPPED)
     if before_stop and not change.is_way_back and all(gate.check != mtu_untouched.id for gate in step.gates):
         yield Gate(mtu_untouched.id)
         yield Gate(members_unchanged.id)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from checks.change.change_plan import Layer
+from checks.change.change_plan import OF_NETWORKS, ChangeKind, Layer
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, not_known, of_node, whole
-from checks.change.steps.backup_commands import BACKUP_FILES, backup_directory, may_list_archives
+from checks.change.steps.backup_commands import BACKUP_FILES, PROFILE, backup_directory, may_list_archives
 from checks.model.check import Kind
 from checks.model.facts import (
     ArchiveSeen,
@@ -45,7 +45,7 @@ ARCHIVE_UNFIT = Kind(
 )
 BACKUPS_NOT_KNOWN = Kind("CH-BACKUP-007", "Whether a node's files are saved is not known")
 
-_CLOCKS_APART = timedelta(minutes=5)
+CLOCKS_APART = timedelta(minutes=5)
 """The accepted clock difference between a node and the node where the plan was made. Chosen by racwire."""
 
 
@@ -83,7 +83,7 @@ def backups_made(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
 def _of_files(context: GateContext, node: str, changing: Changing) -> Finding:
     directory = backup_directory(context.plan.id)
     files = changing.backups[node]
-    made_s = (datetime.fromisoformat(context.plan.made_at) - _CLOCKS_APART).timestamp()
+    made_s = (datetime.fromisoformat(context.plan.made_at) - CLOCKS_APART).timestamp()
     missing = [path.rpartition("/")[2] for path, file in files.items() if not isinstance(file, FileSeen)]
     empty = [p.rpartition("/")[2] for p, f in files.items() if isinstance(f, FileSeen) and f.size_bytes == 0]
     old = [p.rpartition("/")[2] for p, f in files.items() if isinstance(f, FileSeen) and f.mtime_s < made_s]
@@ -218,9 +218,10 @@ def archive_path(plan_id: str) -> str:
     return f"{backup_directory(plan_id)}/{BACKUP_FILES[0]}"
 
 
-def backup_paths(plan_id: str) -> tuple[str, ...]:
-    """The paths of the files that every node's backup must hold."""
-    return tuple(f"{backup_directory(plan_id)}/{name}" for name in BACKUP_FILES)
+def backup_paths(plan_id: str, kind: ChangeKind | None = None) -> tuple[str, ...]:
+    """The paths of the files that every node's backup must hold for this kind of change."""
+    names = (*BACKUP_FILES, PROFILE) if kind in OF_NETWORKS else BACKUP_FILES
+    return tuple(f"{backup_directory(plan_id)}/{name}" for name in names)
 
 
 def _registry(context: GateContext, cluster: Cluster, changing: Changing) -> Finding:
@@ -267,7 +268,7 @@ def _registry(context: GateContext, cluster: Cluster, changing: Changing) -> Fin
 
 def _is_old(backup: OcrBackup, made_at: str) -> bool:
     """Whether the backup is older than the plan, by local times: ocrconfig prints no time zone."""
-    made = datetime.fromisoformat(made_at).replace(tzinfo=None) - _CLOCKS_APART
+    made = datetime.fromisoformat(made_at).replace(tzinfo=None) - CLOCKS_APART
     try:
         return datetime.fromisoformat(backup.taken_at).replace(tzinfo=None) < made
     except ValueError:

@@ -219,7 +219,7 @@ def rebooted(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     of the node failed, or a later boot came back with another MTU.
     """
     proofs = boot_proofs(context.change)
-    how = {node: _ways_of_keeping(context, node) for node in context.plan.nodes}
+    how = {node: ways_of_keeping(context, node) for node in context.plan.nodes}
     found = dict(setups(context, cluster))
     since = {
         node: proofs[node].since if node in proofs else context.change.look.boot_ids.get(node, "") for node in found
@@ -307,5 +307,6 @@ def _why_boot_unknown(setup: NodeSetup | Unknown, since: str, node: str) -> str:
     return "" if since else f"{node} was not read when the MTU was set."
 
 
-def _ways_of_keeping(context: GateContext, node: str) -> str:
+def ways_of_keeping(context: GateContext, node: str) -> str:
+    """Return the network services of a node: the boot of a node proves the files of those with the same ones."""
     return listed(sorted({layer.keeper or NetworkService.UNKNOWN for layer in context.layers(node)}))

@@ -5,8 +5,8 @@ more strict: a fact that was not measured proves nothing. The rules:
 
 - PASS and INFO allow the next step; FAIL, UNKNOWN and SKIPPED prevent it.
 - A warning prevents the next step. Exceptions: its code is in `WARNINGS_THAT_HOLD`; the step is the baseline, which
-  only collects figures, and the change may fix the cause; or the change was opened with the same warning. The last
-  exception does not apply to the checks in `TO_BE_PROVED`.
+  only collects figures, and the change may fix the cause; or the change was opened with the same warning, or the
+  operator accepted its code. The last two exceptions do not apply to the checks in `TO_BE_PROVED`.
 - A failure that was accepted when the change was opened allows the next step at the baseline; later only if its code is
   in `WARNINGS_THAT_HOLD`.
 - If no block or ping passed between instances that are open on several nodes, nothing was measured: the gate does not
@@ -117,6 +117,8 @@ def weighed(context: GateContext | None, finding: Finding) -> Status:
     ):
         return Status.INFO
     is_accepted = finding.code in _accepted(context)
+    if finding.status is Status.WARN and is_accepted and finding.check not in TO_BE_PROVED:
+        return Status.INFO
     if finding.status is Status.FAIL and is_accepted and (at_baseline or finding.code in WARNINGS_THAT_HOLD):
         return Status.INFO
     return finding.status

@@ -8,6 +8,7 @@ from functools import wraps
 
 from checks.change.change_plan import Layer, Plan, Step
 from checks.change.state import Change
+from checks.change.wanted import plan_now
 from checks.model.check import Check, Kind
 from checks.model.facts import Cluster, NodeSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
@@ -26,8 +27,8 @@ class GateContext:
 
     @property
     def plan(self) -> Plan:
-        """The current plan: that of the change, or of its rollback."""
-        return self.change.plan
+        """The current plan, of the change or of its rollback, with the networks that it wants up now."""
+        return plan_now(self.change)
 
     def layers(self, node: str) -> tuple[Layer, ...]:
         """The layers that the plan changes on a node, from the hardware up."""

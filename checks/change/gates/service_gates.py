@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from checks.change.change_plan import PlannedDatabase, PlannedPluggable
@@ -35,6 +36,7 @@ PDB_NOT_OPEN = Kind(
     "STATE), or where one of its services is started. Others can stay MOUNTED.",
     ("Multitenant Administrator's Guide, preserving or discarding the open mode of PDBs",),
 )
+_PLAIN = re.compile(r"[A-Z][A-Z0-9_$#]*", re.ASCII)
 PDBS_NOT_KNOWN = Kind("CH-SERVICE-007", "Which pluggable databases are open is not known")
 
 
@@ -224,9 +226,14 @@ def _open_command(pdb: PlannedPluggable) -> str:
     mode, _, restricted = pdb.mode.partition(", ")
     mode = "UPGRADE" if mode == "MIGRATE" else mode
     return (
-        f"ALTER PLUGGABLE DATABASE {pdb.name} OPEN {mode}{' RESTRICTED' if restricted else ''} "
+        f"ALTER PLUGGABLE DATABASE {_identifier(pdb.name)} OPEN {mode}{' RESTRICTED' if restricted else ''} "
         f"INSTANCES = ('{pdb.instance}');"
     )
+
+
+def _identifier(name: str) -> str:
+    """Return a name as SQL has it: in quotes where it is no plain identifier (SQL Language Reference, object names)."""
+    return name if _PLAIN.fullmatch(name) else f'"{name}"'
 
 
 def _look_at_pdbs(database: PlannedDatabase) -> Remedy:

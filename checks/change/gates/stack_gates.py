@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from checks.change.change_plan import PlannedDatabase
 from checks.change.gates.gate import VERIFY, GateContext, as_root, gate, not_known, of_node, setups
+from checks.change.running_instances import count_of
 from checks.model.check import Kind
 from checks.model.facts import Cluster, NodeSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
@@ -53,7 +53,6 @@ _SERVICES = ("CRS-4638", "CRS-4537", "CRS-4529", "CRS-4533")
 """Messages of `crsctl check crs` with all services online: High Availability Services, CRS, CSS, Event Manager."""
 _WAIT = Remedy("The start of Clusterware takes some minutes. Wait, then verify again.", (VERIFY,))
 _NAMED = 4
-_NUMBER = re.compile(r"_?\d+$")
 
 
 @gate(
@@ -278,19 +277,11 @@ def instances_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _instances_of(context: GateContext, database: PlannedDatabase, read: Iterable[NodeSetup | Unknown]) -> int:
-    """Return the number of running instances of the database: those in the plan, and others with the same name stem."""
-    named = {name for one in context.plan.databases for name in one.instances.values()}
-    own = set(database.instances.values())
-    stems = {_stem(name) for name in own}
+    """Return the number of running instances of the database, on the nodes that could be read."""
     running = [
         name
         for setup in read
         if isinstance(setup, NodeSetup) and not isinstance(setup.instances, Unknown)
         for name in setup.instances
     ]
-    return sum(name in own or (name not in named and _stem(name) in stems) for name in running)
-
-
-def _stem(instance: str) -> str:
-    """Return an instance's name without its number: `prod` for prod1, prod_1 and prod12."""
-    return _NUMBER.sub("", instance)
+    return count_of(database, context.plan.databases, running)

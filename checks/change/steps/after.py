@@ -39,10 +39,14 @@ def interconnect(draft: Draft) -> Step:
         "not MTUs, so its output must be the same as before.",
         commands=(
             Commands(
-                "On each node, as the owner of the database: show the interconnect addresses in the alert log",
+                "On each node, as the database owner: show the interconnect addresses in the alert log (optional):"
+                if draft.has_database
+                else "On each node, as the owner of the database: show the interconnect addresses in the alert log",
                 (f"grep -h -A4 '{_ALERT_LOG}' \"$ORACLE_BASE\"/diag/rdbms/*/*/trace/alert_*.log | tail -n 20",),
                 note="The lines below that message list the addresses in use: HAIP (169.254.x.x) or addresses of the "
-                "private networks, never public addresses.",
+                "private networks, never public addresses."
+                + (" The gate interconnect-in-use reads them from the instances." if draft.has_database else ""),
+                optional=draft.has_database,
             ),
             other_systems.asm("after"),
             cluvfy(draft, "after"),
@@ -70,12 +74,16 @@ def compare(draft: Draft) -> Step:
             Commands(
                 f"As {draft.made_by.partition('@')[0] or 'the user of racwire'} on {draft.first}, while the same load "
                 "runs:",
-                (
-                    recording_commands.record(draft.after_file, f"mtu{draft.after}", draft.record_s, draft.options),
-                    recording_commands.compare(draft.baseline_file, draft.after_file, draft.record_s),
-                ),
+                (recording_commands.record(draft.after_file, f"mtu{draft.after}", draft.record_s, draft.options),),
                 draft.first,
                 recording_commands.ADD_FORCE,
+            ),
+            Commands(
+                f"On {draft.first}, to see the whole comparison (optional):",
+                (recording_commands.compare(draft.baseline_file, draft.after_file, draft.record_s),),
+                draft.first,
+                "The gate compares the two recordings too, and lists what is worse.",
+                optional=True,
             ),
             *recording_commands.awr_at_end(draft.databases, draft.has_pack),
         ),

@@ -11,6 +11,8 @@ from checks.change.steps.stack_commands import root
 
 BACKUP_FILES = ("network.tar.gz", "ip-address.txt", "ip-route.txt")
 """The files that each node's backup directory always holds; it also holds the GPnP profile if the node has one."""
+PROFILE = "profile.xml"
+"""The copy of the GPnP profile, which a change of the networks needs (MOS 283684.1)."""
 USUAL_PLACES = (
     "/etc/NetworkManager/system-connections",
     "/etc/sysconfig/network-scripts",

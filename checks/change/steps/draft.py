@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from checks.change.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork, PlannedUse
+from checks.change.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork, PlannedUse, PlannedValue
 from checks.change.switch_order import SwitchOrder
 from checks.change.vendors import Kinds
 from checks.model.facts import FragileMtu, LldpNeighbour
@@ -39,6 +39,7 @@ class Draft:
     networks: tuple[PlannedNetwork, ...]
     layers: tuple[Layer, ...]
     grid_homes: dict[str, str]
+    values: tuple[PlannedValue, ...] = ()
     databases: tuple[PlannedDatabase, ...] = ()
     grid_owner: str = ""
     neighbours: tuple[tuple[str, LldpNeighbour], ...] = ()

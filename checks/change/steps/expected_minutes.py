@@ -41,6 +41,11 @@ _EXPECTED = {
     "interconnect": _Expected((5, 20), (0, 0), "when the applications connect again"),
     "compare": _Expected((2, 10), (0, 0), "the length of the recording", records=True),
     "sign-off": _Expected((5, 15), (0, 0), "the reading of the report"),
+    "network-ready": _Expected((2, 10), (1, 3), "the number of nodes, and how fast the network team answers"),
+    "register": _Expected((1, 5), (0, 0), "whether the listeners of Flex ASM start at once"),
+    "old-network-down": _Expected((1, 3), (1, 3), "the number of nodes"),
+    "networks-back": _Expected((1, 3), (1, 3), "the number of nodes"),
+    "deregister": _Expected((1, 5), (0, 0), "the number of nodes"),
     "untouched": _Expected((1, 5), (0, 0), "the number of nodes"),
 }
 """By the id of the step. The step agree is missing: an agreement takes days, not minutes."""
@@ -59,6 +64,11 @@ _NO_RETURN = {
     "set-mtu": "The first `ip link` line: from there on every node must be set back before Clusterware is started. "
     "Going back prolongs this outage and needs no second one.",
     "survives-boot": "None beyond that of set the MTU: going back prolongs this outage.",
+    "network-ready": _NOT_YET,
+    "register": "None: nothing is stopped yet, and the new line can be deleted without an outage.",
+    "old-network-down": "None: the old interfaces can be brought up again. Going back prolongs this outage and needs "
+    "no second one.",
+    "deregister": _PASSED,
     "prove-paths": "None beyond that of set the MTU: going back prolongs this outage.",
     "first-node": "None beyond that of set the MTU: going back stops Clusterware on one node again.",
     "other-nodes": "The start of the second node, where Clusterware starts databases itself (AUTO_START=always). Else "
@@ -74,9 +84,12 @@ _FIRST, _LAST = "stack-down", ("databases", "other-nodes")
 
 
 def estimated(step: Step, draft: Draft) -> Step:
-    """Return the step with its expected minutes and its point of no return. A rollback cannot be rolled back."""
-    no_return = "" if draft.kind is ChangeKind.ROLLBACK else _NO_RETURN.get(step.id, "")
-    return msgspec.structs.replace(step, minutes=_minutes(step, draft), no_return=no_return)
+    """Return the step with its expected minutes and its point of no return, if it does not state its own.
+
+    A rollback cannot be rolled back.
+    """
+    no_return = "" if draft.kind is ChangeKind.ROLLBACK else step.no_return or _NO_RETURN.get(step.id, "")
+    return msgspec.structs.replace(step, minutes=step.minutes or _minutes(step, draft), no_return=no_return)
 
 
 def _minutes(step: Step, draft: Draft) -> Minutes | None:

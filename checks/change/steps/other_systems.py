@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from checks.change.change_plan import Commands
+from checks.change.change_plan import OF_NETWORKS, ChangeKind, Commands
 from checks.change.steps.draft import Draft
 from checks.model.wording import listed
 
@@ -70,7 +70,7 @@ def questions(draft: Draft) -> Iterator[Commands]:
             "show here.",
             optional=True,
         )
-    yield asm("before")
+    yield asm("before", draft.kind)
 
 
 def storage(draft: Draft) -> str:
@@ -84,12 +84,16 @@ def storage(draft: Draft) -> str:
     )
 
 
-def asm(when: str) -> Commands:
+_OF_MTU = "a change of the MTU leaves them as they are."
+_OF_NETWORKS = "where they change, reset the parameter in the ASM instances first, for the restart of the plan."
+
+
+def asm(when: str, kind: ChangeKind | None = None) -> Commands:
     """Return the statements that show the interconnect of the ASM instances, to compare before and after."""
     return Commands(
         f"As SYSASM (sqlplus / as sysasm) on any node where ASM runs, {when} the change:",
         _ASM,
         note="racwire does not connect to ASM. If cluster_interconnects is set there, ASM uses these addresses and no "
-        "HAIP; a change of the MTU leaves them as they are.",
+        f"HAIP; {_OF_NETWORKS if kind in OF_NETWORKS else _OF_MTU}",
         optional=True,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+import msgspec
+
 from checks.change.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.packets import full_size
 from checks.change.steps import stack_commands
@@ -27,6 +29,7 @@ _ENDS_RACWIRE = (
     "Boot this node last: racwire runs on it and ends with the reboot. When the node is up again, log in and continue "
     "with `racwire change`. You can also continue on another node that has the journal."
 )
+_MAYBE_STOPPED = "PRCC-1016 (was already stopped) is no failure: it may not have been started again yet."
 _KEPT_UNKNOWN = (
     "/etc/sysconfig",
     "/etc/systemd/network",
@@ -72,9 +75,12 @@ def _stops(draft: Draft) -> Iterator[Commands]:
     where = draft.first if draft.first in up else up[0]
     for database in draft.databases:
         if not database.instances or not draft.down.issuperset(database.instances):
-            yield stack_commands.stop_database(database, where, draft.home(where))
+            stop = stack_commands.stop_database(database, where, draft.home(where))
+            # The last verification saw whether anything runs on a node, not which databases.
+            note = f"{stop.note} {_MAYBE_STOPPED}".strip() if draft.kind is ChangeKind.ROLLBACK else stop.note
+            yield msgspec.structs.replace(stop, note=note)
     for node in up:
-        yield stack_commands.stop(node, draft.home(node), after_databases=bool(draft.databases))
+        yield stack_commands.stop(node, draft.home(node), draft.databases)
 
 
 def _already(draft: Draft) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from checks.change.change_plan import Commands, PlannedDatabase
 from checks.model.wording import listed
@@ -85,25 +86,58 @@ def enable(node: str, home: str) -> Commands:
     return Commands(root(node), (_crsctl(home, "enable", "crs"),), node)
 
 
-_STOPPED_FIRST = "Stop the databases first: instances run on this node."
+_STOPPED_FIRST = "Stop the databases first: these instances run on this node."
+_PMON = "ora_pmon_"
+_MANAGEMENT = "-MGMTDB"
+"""The instance of the management repository (GIMR), which Clusterware itself stops."""
+_SPECIAL = frozenset(".[]\\*^$+?(){}|")
+"""The characters with a meaning in an extended regular expression."""
 
 
-def stop(node: str, home: str, *, after_databases: bool) -> Commands:
+def stop(node: str, home: str, databases: Sequence[PlannedDatabase] = ()) -> Commands:
     """Return the command that stops the whole stack of one node, OHASD included.
 
-    `after_databases` makes it refuse while a database instance runs on the node (its PMON, `ora_pmon_SID`): the
-    commands of one node, piped into its shell, then never stop Clusterware before the databases.
+    It refuses while an instance of one of these databases runs on the node (its PMON, `ora_pmon_SID`): the commands of
+    one node, piped into its shell, then never stop Clusterware before the databases. Other instances are listed and do
+    not prevent the stop: Clusterware does not stop a database that it does not manage.
     """
     line = _crsctl(home, "stop", "crs")
-    if after_databases:
-        line = f"if ps -eo args= | grep '^ora_pmon_'; then echo '{_STOPPED_FIRST}' >&2; false; else {line}; fi"
+    others = ""
+    if databases:
+        planned = f"ps -eo args= | grep -E {shlex.quote(_pattern(databases))}"
+        rest = f"ps -eo args= | grep '^{_PMON}' | grep -v '^{_PMON}{_MANAGEMENT}' | sed 's/^/Not in the plan: /' >&2"
+        line = f"if {planned}; then echo '{_STOPPED_FIRST}' >&2; false; else {rest}; {line}; fi"
+        others = (
+            " An instance that is not in the plan is listed and not stopped: if its database uses ASM of this node, "
+            "stop it first."
+        )
     return Commands(
         root(node),
         (line,),
         node,
         "If the stop hangs, find the resource: crsctl stat res -t -init. An ACFS file system in use also blocks the "
-        "stop. The same command with -f forces the stop.",
+        f"stop. The same command with -f forces the stop.{others}",
     )
+
+
+def _pattern(databases: Sequence[PlannedDatabase]) -> str:
+    """Return the extended regular expression of the PMON processes of these databases.
+
+    Clusterware may number the instances of RAC One Node and of policy-managed databases again: a name with the same
+    stem is one of them. Without the instances of a database, every instance may be one, except that of the management
+    repository.
+    """
+    names = [name for database in databases for name in database.instances.values()]
+    if not all(database.instances for database in databases):
+        return f"^{_PMON}[^-]"
+    forms = dict.fromkeys(_form(name) for name in names)
+    return f"^{_PMON}({'|'.join(forms)})[[:space:]]*$"
+
+
+def _form(name: str) -> str:
+    stem = re.sub(r"_?[0-9]+$", "", name)
+    literal = "".join(f"\\{each}" if each in _SPECIAL else each for each in stem)
+    return literal if stem == name else f"{literal}_?[0-9]+"
 
 
 def start(node: str, home: str) -> Commands:

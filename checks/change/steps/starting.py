@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from checks.change.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import stack_commands
@@ -57,7 +57,7 @@ def other_nodes(draft: Draft) -> Step:
         commands=tuple(stack_commands.start(node, draft.home(node)) for node in draft.others),
         expected=f"Clusterware is up on every node. Every packet of {draft.after} bytes arrives{haip}.",
         gates=(Gate("stack-up", until="end"), *_PATHS, *((Gate("haip-path"),) if draft.has_haip else ())),
-        if_rolled_back=_another_outage(draft),
+        if_rolled_back=_same_outage(draft),
     )
 
 
@@ -79,22 +79,41 @@ def databases(draft: Draft) -> Iterator[Step]:
     )
 
 
+def _same_outage(draft: Draft) -> str:
+    """What a rollback from a step costs while the databases are still down."""
+    if draft.kind is ChangeKind.ROLLBACK:
+        return ""
+    databases = (
+        " The databases are still down, so this prolongs the outage and needs no second one, except where Clusterware "
+        "has started a database itself."
+        if draft.databases
+        else ""
+    )
+    return f"All nodes are stopped again, get the old MTU back, and are started.{databases}"
+
+
 def _another_outage(draft: Draft) -> str:
     if draft.kind is ChangeKind.ROLLBACK:
         return ""
-    return "All nodes are stopped again, get the old MTU back, and are started: another full outage."
+    return (
+        "All nodes are stopped again, get the old MTU back, and are started: another full outage, once a database was "
+        "started."
+        if draft.databases
+        else "All nodes are stopped again, get the old MTU back, and are started."
+    )
 
 
 def all_nodes(draft: Draft) -> Step:
     """Return the step of a rollback without a changed MTU: start all stopped nodes, in any order."""
+    down = [node for node in draft.nodes if node in draft.down]
     return Step(
         id="other-nodes",
         title="all nodes",
-        what=f"Start Clusterware on every node where it is down; then {_then(draft)}. The MTU was not changed, so the "
-        "order of the nodes does not matter.",
+        what=f"Start Clusterware on every node where it is down{_seen_down(down)}; then {_then(draft)}. The MTU was "
+        "not changed, so the order of the nodes does not matter.",
         why="Only Clusterware and the databases were stopped.",
         commands=(
-            *(stack_commands.start(node, draft.home(node)) for node in draft.nodes),
+            *(stack_commands.start(node, draft.home(node)) for node in down),
             *_enable(draft),
             *_start(draft),
         ),
@@ -102,6 +121,11 @@ def all_nodes(draft: Draft) -> Step:
         "If this is already the case, there is nothing to do.",
         gates=_all_up(draft),
     )
+
+
+def _seen_down(down: Sequence[str]) -> str:
+    found = briefly(down) if down else "no node"
+    return f" (the last verification found {found} down; if another was stopped since, the gate names the command)"
 
 
 def _all_up(draft: Draft) -> tuple[Gate, ...]:

@@ -12,6 +12,7 @@ from checks.model.facts.change_facts import (
     Changing,
     JournalCopy,
     NoRecording,
+    PredictedFigure,
     RecordingsCompared,
     SeenRecording,
     StoredHash,
@@ -53,6 +54,7 @@ from checks.model.facts.flow_probe import (
 from checks.model.facts.grid import (
     ActiveVersion,
     ArchiveSeen,
+    AsmListener,
     ClusterMember,
     Clusterware,
     ConfiguredInterface,
@@ -100,6 +102,7 @@ from checks.model.facts.node import (
     UnreadNode,
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+from checks.model.facts.sysctl_facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket
 from checks.model.facts.system_counters import CounterGroup, DriverCounters, SystemCounters
 from checks.model.facts.thresholds import Thresholds
 
@@ -113,6 +116,7 @@ __all__ = [
     "AddressProbes",
     "AlertLog",
     "ArchiveSeen",
+    "AsmListener",
     "BeforeAfter",
     "BlockTransfer",
     "Bond",
@@ -182,6 +186,7 @@ __all__ = [
     "PathProbe",
     "PingSeries",
     "Port",
+    "PredictedFigure",
     "PrivateNetwork",
     "PrivateUse",
     "RecordingsCompared",
@@ -191,9 +196,13 @@ __all__ = [
     "SeenRecording",
     "StaleHome",
     "StoredHash",
+    "SysctlFiles",
+    "SysctlLine",
     "SystemCounters",
     "Thresholds",
     "ToolMessage",
+    "TunedProfile",
+    "UdpSocket",
     "UnaskedInstance",
     "Unknown",
     "Unread",

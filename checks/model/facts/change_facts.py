@@ -7,6 +7,7 @@ import msgspec
 from checks.model.facts.base import Fact, NotGathered, Unknown
 from checks.model.facts.database_facts import OpenPluggable
 from checks.model.facts.grid import ArchiveSeen, FileSeen, OcrBackup
+from checks.model.facts.sysctl_facts import SysctlFiles, UdpSocket
 
 
 class SeenRecording(Fact, frozen=True, kw_only=True):
@@ -38,6 +39,18 @@ class BeforeAfter(msgspec.Struct, frozen=True, kw_only=True):
     after: str
 
 
+class PredictedFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure that was predicted from the recording before a change, with its measurement after the change."""
+
+    name: str
+    """`rac1 packets in`."""
+    predicted: str
+    """With its interval and unit: `291/s (283 to 298)`."""
+    measured: str
+    at_load: str
+    """The load measured after the change, as a share of that before it: `99 % of the blocks`; empty if not known."""
+
+
 class RecordingsCompared(Fact, frozen=True, kw_only=True):
     """The result of `racwire compare` on the recordings before and after, in short."""
 
@@ -52,6 +65,8 @@ class RecordingsCompared(Fact, frozen=True, kw_only=True):
     """Reasons why some or all metrics have no verdict: the environment changed, too few samples, losses too rare."""
     figures: dict[str, BeforeAfter] = msgspec.field(default_factory=dict)
     """The values by the name of the metric."""
+    predicted: tuple[PredictedFigure, ...] = ()
+    """What the first recording predicts for the MTU of the second one, and what the second one has."""
 
 
 class JournalCopy(Fact, frozen=True, kw_only=True):
@@ -104,3 +119,7 @@ class Changing(Fact, frozen=True, kw_only=True):
     """The stored hashes of this change's journal, by peer."""
     pluggables: tuple[OpenPluggable, ...] | Unknown | NotGathered = NotGathered()
     """The open PDBs of the connected database; none where it has no containers."""
+    sysctl_files: dict[str, SysctlFiles | Unknown] = msgspec.field(default_factory=dict)
+    """What sets the kernel settings of each node at its next boot; empty for a change of other things."""
+    udp_sockets: dict[str, tuple[UdpSocket, ...] | Unknown] = msgspec.field(default_factory=dict)
+    """The UDP sockets of each node; empty for a change of other things than receive buffers."""

@@ -162,6 +162,14 @@ class VotingFile(Fact, frozen=True):
     """The ASM disk group; empty where the file is not in ASM."""
 
 
+class AsmListener(Fact, frozen=True):
+    """A listener of Flex ASM, from `srvctl config listener -asmlistener`."""
+
+    name: str
+    """`ASMNET1LSNR_ASM`."""
+    subnet: str
+
+
 class Managed(Fact, frozen=True):
     """The resources that Clusterware manages, queried on this node."""
 
@@ -169,6 +177,8 @@ class Managed(Fact, frozen=True):
     ocr_backup: OcrBackup | Unknown | None
     """The newest manual backup; None where there is none."""
     voting_files: tuple[VotingFile, ...] | Unknown | NotGathered = NotGathered()
+    asm_listeners: tuple[AsmListener, ...] | Unknown | NotGathered = NotGathered()
+    """Empty where ASM is not Flex ASM."""
 
 
 class FileSeen(Fact, frozen=True):

@@ -85,8 +85,11 @@ def unset(instances: Sequence[str], on_infiniband: bool = False) -> Remedy:
 def reconfigure() -> Remedy:
     """Return the remedy for wrong networks in the configuration of Clusterware."""
     return Remedy(
-        "Correct the networks with oifcfg. The instances use them after a restart of Clusterware on all nodes, in a "
-        "maintenance window.",
-        where="the Grid owner",
+        "If oifcfg lacks the right private network, plan to add it, or to move from the wrong one. The instances use "
+        "it after a restart of Clusterware on all nodes, in a maintenance window.",
+        (
+            "racwire change new add-network --interface NIC",
+            "racwire change new move-network --from WRONG_NIC --interface NIC",
+        ),
         is_change=True,
     )

@@ -63,7 +63,12 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
                         "Ask whether the network is intended to be public or private.",
                         ("oifcfg getif",),
                         "the Grid owner",
-                    )
+                    ),
+                    Remedy(
+                        "If clients use it, plan a network of its own for the interconnect.",
+                        ("racwire change new add-network --interface NIC",),
+                        is_change=True,
+                    ),
                 ],
                 evidence=evidence,
                 network=_network_name(cluster, entry.subnet),

@@ -12,11 +12,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from checks.model.facts import GridHome, Managed, ManagedDatabase, OcrBackup, Unknown, VotingFile
+from checks.model.facts import AsmListener, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown, VotingFile
 from checks.model.journal import Journal
 from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_message, read_messages
 from checks.sources.grid_commands import (
+    ASM_LISTENERS,
     DATABASE_CONFIGURATION,
     DATABASE_STATUS,
     LIST_DATABASES,
@@ -92,6 +93,30 @@ _AT_ONCE = 4
 """Most databases that are queried at the same time."""
 
 
+_NO_LISTENER = "PRCN-2044"
+
+
+def parse_asm_listeners(text: str) -> tuple[AsmListener, ...] | Unknown:
+    """The listeners that `srvctl config listener -asmlistener` prints, a block of `Label: value` lines each.
+
+    PRCN-2044 means that there is none: ASM is not Flex ASM.
+    """
+    found: list[AsmListener] = []
+    name = ""
+    for line in printed_lines(text):
+        label, colon, value = line.partition(":")
+        if colon and label.strip() == "Name":
+            name = value.strip()
+        elif colon and label.strip() == "Subnet" and name and value.strip():
+            found.append(AsmListener(name, value.strip()))
+            name = ""
+    if found:
+        return tuple(found)
+    if any(message.code == _NO_LISTENER for message in read_messages(text)):
+        return ()
+    return no_known_shape(ASM_LISTENERS.command, text)
+
+
 async def read_managed(
     home: GridHome,
     journal: Journal,
@@ -102,10 +127,13 @@ async def read_managed(
 ) -> Managed:
     """Query srvctl, ocrconfig and crsctl of the Grid home, read-only. If one fails, only its own fact is Unknown."""
     tools = GridTools(home, journal, local_host, environ, timeout_s)
-    databases, backup, voting = await asyncio.gather(
-        _databases(tools), _backup(tools), tools.ask(VOTING_FILES, parse_voting_files)
+    databases, backup, voting, listeners = await asyncio.gather(
+        _databases(tools),
+        _backup(tools),
+        tools.ask(VOTING_FILES, parse_voting_files),
+        tools.ask(ASM_LISTENERS, parse_asm_listeners),
     )
-    return Managed(databases, backup, voting)
+    return Managed(databases, backup, voting, listeners)
 
 
 async def _databases(tools: GridTools) -> tuple[ManagedDatabase, ...] | Unknown:

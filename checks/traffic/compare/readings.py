@@ -252,6 +252,7 @@ def _of_node(sample: NodeSample, links: Links | None) -> Amounts:
     if sample.cpu and sample.cpu.total_s > 0:
         cpu = sample.cpu
         found += [("cpu", cpu.total_s), ("cpu busy", cpu.total_s - cpu.idle_s), ("cpu softirq", cpu.softirq_s)]
+        found.append(("busiest softirq", cpu.busiest_softirq_percent / 100 * sample.seconds))
     if sample.load is not None:
         found.append(("load", sample.load * sample.seconds))
     return found

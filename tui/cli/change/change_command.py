@@ -11,6 +11,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from checks.model.exit_codes import ExitCode
+from tui.cli.change.new_options import add_plan_options
 from tui.cli.errors import UsageError
 from tui.cli.options import (
     DIRECTORY,
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
     from tui.cli.change.change_context import ChangeContext
 
 _ABOUT = """\
-Change the MTU of the private networks in verified steps, or roll it back.
+Change the private networks in verified steps, or roll the change back.
 
-A gate proves each step on every node before the next step starts. The change is
-a full outage: nodes with different MTUs lose blocks and evict each other.
-racwire changes nothing: it prints the commands, you run them, and it checks."""
+A gate proves each step on every node before the next step starts. A change of
+the MTU is a full outage: nodes with different MTUs lose blocks and evict each
+other. racwire changes nothing: it prints the commands, you run them, and it
+checks their effect."""
 
 _WORKFLOW = """\
 the steps of a change:
@@ -56,8 +58,10 @@ if something fails:
   racwire change abandon --by NAME --reason TEXT    end the change, before
                                     anything was stopped or changed
 more:
+  racwire change kinds              list other kinds of change
   racwire change new --help         state the switches, pairs and hypervisors
   racwire change next --all         the whole plan; --node rac2: of one node
+  racwire change verify --next      then print the next step; also with attest
   racwire change note TEXT          write a note into the journal and the report
   racwire change list               list all changes; --file JOURNAL selects one
   racwire change                    open the console on its Change screen
@@ -66,8 +70,6 @@ practise: racwire lab up --mtu 1500 --switch-mtu 1500; then add --lab to each
 exit codes: 0 done, or the gate passed; 2 the gate did not pass, or an obstacle
 prevents the change; 3 could not tell; 64 usage, or not possible at this step;
 130 interrupted, nothing written. Options: racwire change COMMAND --help"""
-
-_REASON = "why the change is made, such as its ticket; with --despite, why the obstacle is accepted; in the report"
 
 
 def add_options(change: argparse.ArgumentParser) -> None:
@@ -110,52 +112,18 @@ racwire change new --to 9000
 racwire change new --to 9000 --reason CHG42
 racwire change new --to 9000 --switch nexus-9000 --switch-pair no
 racwire change new --to 9000 --hypervisor vmware --host esx1 --host esx2
-racwire change new --connect rac-scan:1521/prod --user racwire""",
+racwire change new rp-filter
+racwire change new receive-buffers --set net.core.rmem_max=16777216
+racwire change new --connect rac-scan:1521/prod --user racwire
+racwire change new add-network --interface eth3
+racwire change new move-network --from eth1 --interface eth3
+racwire change kinds""",
             "0 the plan is written; 2 an obstacle prevents the change; 3 could\nnot tell; 64 usage; 130 interrupted",
         )
-        plan = new.add_argument_group("plan")
-        plan.add_argument(
-            "--to", type=int, metavar="MTU", help="new MTU (default 9000; 1500 where jumbo frames are configured)"
-        )
-        plan.add_argument(
-            "--switch",
-            action="append",
-            default=[],
-            metavar="KIND",
-            help="kind of switch on the private networks (`racwire explain switches` lists them; repeatable)",
-        )
-        plan.add_argument(
-            "--switch-pair",
-            choices=("yes", "no"),
-            default="",
-            help="whether bonds end in a pair of switches (vPC, MLAG) that compares MTUs: with yes, and where it is "
-            "not known, the switches are changed after the stop of Clusterware",
-        )
-        plan.add_argument(
-            "--hypervisor",
-            action="append",
-            default=[],
-            metavar="KIND",
-            help="kind of hypervisor, where the nodes are guests; none where no virtual switch carries the private "
-            "networks (default: from DMI; repeatable)",
-        )
-        plan.add_argument(
-            "--host",
-            action="append",
-            default=[],
-            metavar="HOST",
-            help="a host that a node may run on: each is attested (default: the hosts of each node; repeatable)",
-        )
-        plan.add_argument(
-            "--despite",
-            action="append",
-            default=[],
-            metavar="CODE",
-            help="accept the obstacle with this code, where that is possible (repeatable; needs --reason)",
-        )
-        plan.add_argument("--reason", default="", metavar="TEXT", help=_REASON)
+        _add_next(add_plan_options(new), "the first step")
         _add_check_options(new)
 
+        self._add_printing("kinds", "list the kinds of change that racwire plans", "racwire change kinds")
         self._add_printing("status", "show the steps of the change and the next action", "racwire change status")
         following = self._add_printing(
             "next",
@@ -177,9 +145,10 @@ racwire change next --node rac2 --commands""",
         verify = self._add_printing(
             "verify",
             "check the gate of the current step on all nodes",
-            "racwire change verify",
+            "racwire change verify\nracwire change verify --next",
             "0 the gate passed; 2 the gate did not pass; 3 could not tell;\n64 usage; 130 interrupted, nothing written",
         )
+        _add_next(verify, "the next step, if the gate passed")
         _add_check_options(verify)
 
         attest = self._add(
@@ -199,6 +168,7 @@ racwire change attest --by 'Ann Lee' --host esx1 --host esx2""",
             help="the host of the statement, where a step is attested for each host (repeatable)",
         )
         attest.add_argument("--note", default="", metavar="TEXT", help="a note for the report")
+        _add_next(attest, "the next step")
         override = self._add(
             "override",
             "continue although the gate of the current step did not pass",
@@ -300,6 +270,10 @@ def _add_by(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", required=True, metavar="NAME", help="your name, for the journal and the report")
 
 
+def _add_next(parser: argparse._ActionsContainer, what: str) -> None:
+    parser.add_argument("--next", action="store_true", help=f"then print {what}, as `racwire change next` does")
+
+
 def _add_reason(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", required=True, metavar="TEXT", help="why; printed in the report")
 
@@ -324,6 +298,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             setattr(args, name, _as_unicode(text))
     if hosts := getattr(args, "host", None):
         args.host = [_as_unicode(host) for host in hosts]
+    if getattr(args, "next", False) and getattr(args, "format", "text") != "text":
+        raise UsageError("--next prints text; leave --format json out.")
     if args.change_command is None:
         if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
             return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))
@@ -352,10 +328,11 @@ def _run_command(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _commands() -> dict[str, Callable[[ChangeContext], int]]:
-    from tui.cli.change import decisions, new, show, verify
+    from tui.cli.change import decisions, kinds, new, show, verify
 
     return {
         "new": new.new,
+        "kinds": kinds.print_kinds,
         "status": show.status,
         "next": show.next_,
         "verify": verify.verify,

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from checks.change.change_events import JournalLine, JournalSeal, Reopened, Surprised, Verified
+from checks.change.change_events import Booted, JournalLine, JournalSeal, Reopened, Surprised, Verified
 from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Step
+from checks.change.change_text import headline
 from checks.change.standing_alarms import standing_alarms
 from checks.change.state import Change
 from checks.model.sanitize import json_escaped
@@ -104,6 +105,7 @@ def verified_document(change: Change, verified: Verified, after: Iterable[Journa
         "results": verified.results,
         "figures": verified.figures,
         "surprises": [line.event for line in lines if isinstance(line.event, Surprised)],
+        "booted": [line.event for line in lines if isinstance(line.event, Booted)],
         "reopened": [line.event for line in lines if isinstance(line.event, Reopened)],
     }
 
@@ -126,6 +128,8 @@ def _names(change: Change, path: str) -> dict[str, Any]:
     return {
         "change": plan.id,
         "cluster": plan.cluster,
+        "kind": plan.kind,
+        "goal": headline(plan),
         "journal": _path_text(path),
         "mtu_before": plan.mtu_before,
         "mtu_after": plan.mtu_after,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from checks.change.change_events import JournalLine, Reopened, Surprised
+from checks.change.change_events import Booted, JournalLine, Reopened, Surprised
 from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Plan, Step
 from checks.change.change_text import STEP_SIGNS, headline, minute
@@ -114,8 +114,10 @@ def list_lines(found: Iterable[FoundJournal], width: int) -> Iterator[Line]:
 
 
 def event_lines(lines: Iterable[JournalLine], width: int) -> Iterator[Line]:
-    """Events that the check of the gates found: unexpected changes, and steps that must be repeated."""
+    """Events that the check of the gates found: unexpected changes, boots as planned, and steps to repeat."""
     for line in lines:
+        if isinstance(line.event, Booted):
+            yield from hanging([(f"{minute(line.at)}  ", "faint")], line.event.sentence, width)
         if isinstance(line.event, Surprised):
             yield from _surprise(line.event, minute(line.at), width)
         elif isinstance(line.event, Reopened):

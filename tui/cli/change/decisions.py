@@ -8,6 +8,7 @@ from checks.model.exit_codes import ExitCode
 from checks.model.wording import listed
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_text import rollback_lines
+from tui.cli.change.show import finish
 from tui.cli.errors import UsageError
 from tui.cli.streams import print_message
 
@@ -34,8 +35,7 @@ def attest(context: ChangeContext) -> int:
     elif step is not None:
         where = f" for {listed(hosts)}" if hosts else ""
         print_message(f"attested{where} by {by}: {step.attest}")
-    print_message(context.hints.next_action(change))
-    return ExitCode.PASS
+    return finish(context, change, ExitCode.PASS)
 
 
 def override(context: ChangeContext) -> int:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from checks.change.change_events import AnyEvent, JournalLine, Opened, RolledBack, Surprised, Verified
-from checks.change.change_plan import Step
+from checks.change.change_plan import Commands, Step
 from checks.change.state import Change, fold
 from checks.change.written_steps import with_options
 from checks.model.wording import listed
@@ -19,6 +19,8 @@ from tui.cli.change.change_text import waits_for
 from tui.cli.options import ENTERED
 
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
+_AS_ROOT = "As root"
+"""The start of the place of commands for the root shell of a node."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,17 @@ class Hints:
         done = "run the commands, then " if any(not block.may_be_skipped for block in step.commands) else ""
         return f"next: {done}{' and '.join(ways)}."
 
+    def one_line_a_node(self, step: Step) -> str:
+        """How to run the root commands of a node in one line; empty where no node has several lines."""
+        lines: dict[str, int] = {}
+        for block in step.commands:
+            if is_for_root(block) and not block.may_be_skipped:
+                lines[block.node] = lines.get(block.node, 0) + len(block.lines)
+        if max(lines.values(), default=0) < 2:
+            return ""
+        pipe = f"{self.command('next --node NODE --commands').strip('`')} | ssh root@NODE sh -e"
+        return f"the root commands of one node, in one line and in the order of the step: `{pipe}`."
+
     def next_action(self, change: Change) -> str:
         """The next action for the status of the change."""
         step = change.current
@@ -107,6 +120,11 @@ class Hints:
             return f"next: {self.command(_attest(change, step))}, for {listed(hosts)}."
         number = change.plan.position(step.id) + 1
         return f"next: step {number}, {step.title}: {self.command('next')}."
+
+
+def is_for_root(block: Commands) -> bool:
+    """Whether commands are for the root shell of a node, so that they can be piped into it."""
+    return bool(block.node) and block.where.startswith(_AS_ROOT)
 
 
 def _attest(change: Change, step: Step) -> str:

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from checks.change.change_plan import Accepted
 from checks.change.change_text import headline
+from checks.change.kinds.descriptions import (
+    ADD_NETWORK,
+    DESCRIPTIONS,
+    MOVE_NETWORK,
+    MTU,
+    RECEIVE_BUFFERS,
+    RP_FILTER,
+    USUAL,
+    described,
+)
+from checks.change.kinds.larger_buffers import ReceiveBuffersRequest
+from checks.change.kinds.loose_filter import RpFilterRequest
+from checks.change.kinds.mtu import MtuRequest
+from checks.change.kinds.network_request import NetworkRequest
+from checks.change.kinds.new_network import named_network
 from checks.change.obstacles import Obstacle, PlanError
 from checks.change.opening import open_change
-from checks.change.stated_network import NONE, StatedNetwork
+from checks.change.planning import ChangeRequest
+from checks.change.stated_network import StatedNetwork
 from checks.change.vendors_file import VendorsFileError, load_kinds
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
-from checks.model.wording import counted
+from checks.model.wording import counted, listed
 from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_text import obstacle_lines, opened_lines
 from tui.cli.change.completion import open_new_change
+from tui.cli.change.show import finish
 from tui.cli.errors import UsageError
 from tui.cli.password import password_for
 from tui.cli.streams import print_message
@@ -28,14 +46,13 @@ def new(context: ChangeContext) -> int:
     Raises UsageError, ChangeError, ChangeJournalError, EndedEarlyError.
     """
     args, settings = context.args, context.settings
-    stated = _stated(args, settings)
+    request = _request(args, settings)
     found = discover()
     opening = open_change(
         settings,
         found,
-        target=args.to,
+        request=request,
         accepted=accepted(args),
-        stated=stated,
         password=password_for(settings.database, found),
         reason=args.reason.strip(),
     )
@@ -47,8 +64,63 @@ def new(context: ChangeContext) -> int:
     change = context.hints.in_change(session.change)
     code = context.print(lambda width: opened_lines(change, width, path=str(session.path)))
     print_message(f"{headline(plan)}: the plan has {counted(len(plan.steps), 'step')}. Nothing was changed.")
-    print_message(context.hints.next_action(session.change))
-    return code
+    return finish(context, session.change, code)
+
+
+def _request(args: argparse.Namespace, settings: Settings) -> ChangeRequest:
+    """What the options request. Raises UsageError for an unknown kind, or for an option of another kind."""
+    kind = described(args.kind or USUAL)
+    if kind is None:
+        raise UsageError(
+            f"racwire plans no change of the kind {args.kind!r}; the kinds are "
+            f"{listed(one.name for one in DESCRIPTIONS)}: racwire change kinds"
+        )
+    own = {option for one in DESCRIPTIONS for option in one.options} - {*kind.options}
+    if wrong := sorted(option for option in own if getattr(args, option)):
+        raise UsageError(
+            f"--{wrong[0].strip('_').replace('_', '-')} does not belong to the kind of change {kind.name}."
+        )
+    return REQUESTS[kind.name](args, settings)
+
+
+def _mtu(args: argparse.Namespace, settings: Settings) -> ChangeRequest:
+    return MtuRequest(args.to, _stated(args, settings))
+
+
+def _network(args: argparse.Namespace, _: Settings) -> ChangeRequest:
+    if not args.interface:
+        raise UsageError("name the interface of the new network, such as --interface eth3 or eth3/192.168.12.0.")
+    return NetworkRequest(named_network(args.interface), named_network(args.from_) if args.from_ else None)
+
+
+def _moved_network(args: argparse.Namespace, settings: Settings) -> ChangeRequest:
+    if not args.from_:
+        raise UsageError("name the private network to leave, such as --from eth1 or eth1/192.168.10.0.")
+    return _network(args, settings)
+
+
+def _receive_buffers(args: argparse.Namespace, _: Settings) -> ChangeRequest:
+    sizes: dict[str, int] = {}
+    for stated in args.set:
+        key, equals, size = stated.partition("=")
+        if not equals or not size.strip().isdecimal():
+            raise UsageError(f"--set needs KEY=BYTES, such as net.core.rmem_max=16777216, not {stated!r}.")
+        sizes[key.strip()] = int(size)
+    return ReceiveBuffersRequest(sizes, restarts_later=args.restart == "later")
+
+
+def _rp_filter(_: argparse.Namespace, __: Settings) -> ChangeRequest:
+    return RpFilterRequest()
+
+
+REQUESTS: dict[str, Callable[[argparse.Namespace, Settings], ChangeRequest]] = {
+    MTU.name: _mtu,
+    RECEIVE_BUFFERS.name: _receive_buffers,
+    RP_FILTER.name: _rp_filter,
+    ADD_NETWORK.name: _network,
+    MOVE_NETWORK.name: _moved_network,
+}
+"""From the options to the request, by the name of the kind."""
 
 
 def _stated(args: argparse.Namespace, settings: Settings) -> StatedNetwork:
@@ -57,25 +129,16 @@ def _stated(args: argparse.Namespace, settings: Settings) -> StatedNetwork:
         kinds = load_kinds(settings.change.switch_kinds)
     except VendorsFileError as error:
         raise UsageError(str(error)) from None
-    if args.hypervisor and NONE in args.hypervisor and (args.host or len(set(args.hypervisor)) > 1):
-        raise UsageError("--hypervisor none has no host and no other kind: leave them out.")
-    for option, stated, known in (
-        ("--switch", args.switch, (*kinds.switches, *kinds.hypervisors)),
-        ("--hypervisor", args.hypervisor, (*kinds.hypervisors, NONE)),
-    ):
-        if wrong := next((key for key in stated if key not in known), ""):
-            raise UsageError(
-                f"{option}: racwire does not know {wrong}; `racwire explain switches` lists {', '.join(known)}."
-            )
-    if empty := next((host for host in args.host if not host.strip()), None):
-        raise UsageError(f"--host has no name: {empty!r}.")
-    return StatedNetwork(
+    stated = StatedNetwork(
         kinds,
-        tuple(args.switch),
+        tuple(dict.fromkeys(args.switch)),
         args.switch_pair,
         tuple(dict.fromkeys(args.hypervisor)),
         tuple(dict.fromkeys(host.strip() for host in args.host)),
     )
+    if problem := next(stated.problems(), None):
+        raise UsageError(f"--switch, --hypervisor, --host: {problem.sentence} {problem.next[0]}")
+    return stated
 
 
 def accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:

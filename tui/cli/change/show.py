@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from checks.change.change_report import ChangeReport, ReportedFile, report_of, to_json
 from checks.change.journal_files import journals
 from checks.change.journal_remarks import journal_remarks
+from checks.change.open_here import node_here
 from checks.change.state import Change
-from checks.change.verifying import node_here
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import list_lines, plan_lines, status_lines
+from tui.cli.change.hints import is_for_root
 from tui.cli.document import Handout, chosen_output
 from tui.cli.errors import UsageError
 from tui.cli.report_formats import OF_A_CHANGE, Format, chosen_format, refuse_terminal
@@ -22,9 +24,6 @@ from tui.cli.streams import print_message
 from tui.text.line import sanitize_line
 from tui.text.sanitize import for_encoding, sanitize_lines
 from tui.text.step_lines import step_lines
-
-_AS_ROOT = "As root"
-"""The start of the place of commands for the root shell of a node."""
 
 
 def status(context: ChangeContext) -> int:
@@ -67,10 +66,30 @@ def next_(context: ChangeContext) -> int:
         code = context.print(lambda _: (), json)
         print_message(context.hints.next_action(change))
         return code
+    return _current(context, change, node, json)
+
+
+def finish(context: ChangeContext, change: Change, code: int) -> int:
+    """Print the next action after a command that returns `code`; with --next, the next step itself.
+
+    Return the exit code.
+    """
+    if code == ExitCode.PASS and context.args.next and change.is_open and change.current is not None:
+        return max(code, _current(context, change))
+    print_message(context.hints.next_action(change))
+    return code
+
+
+def _current(context: ChangeContext, change: Change, node: str = "", json: Callable[[], bytes] = bytes) -> int:
+    """Print the current step, of which there must be one. Return the exit code."""
     displayed = context.hints.in_change(change)
-    code = context.print(lambda width: step_lines(displayed, displayed.plan.step(current.id), width, node=node), json)
-    if current.commands:
+    step = displayed.current
+    assert step is not None
+    code = context.print(lambda width: step_lines(displayed, step, width, node=node), json)
+    if step.commands:
         print_message("racwire does not run these commands.")
+    if one_line := context.hints.one_line_a_node(step):
+        print_message(one_line)
     print_message(context.hints.after_step(change))
     return code
 
@@ -87,7 +106,7 @@ def _only_commands(context: ChangeContext, change: Change, node: str) -> int:
     step = change.current
     blocks = step.commands if step is not None and change.is_open else ()
     for block in blocks:
-        if block.node == node and block.where.startswith(_AS_ROOT):
+        if block.node == node and is_for_root(block):
             text = f"# {sanitize_line(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
             _write(text)
         elif block.node in ("", node):

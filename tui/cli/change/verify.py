@@ -15,8 +15,8 @@ from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, verified_document
 from tui.cli.change.change_text import event_lines
 from tui.cli.change.completion import verify_gates
+from tui.cli.change.show import finish
 from tui.cli.password import password_for
-from tui.cli.streams import print_message
 from tui.text.gate_lines import gate_lines
 from tui.text.line import Line, sanitize_line
 
@@ -45,8 +45,7 @@ def verify(context: ChangeContext) -> int:
         lambda: as_json(verified_document(session.change, verified, new_lines, str(session.path))),
         code=_CODES[gate_word(verified.results, verified.passed)],
     )
-    print_message(context.hints.next_action(session.change))
-    return code
+    return finish(context, session.change, code)
 
 
 def gates_now(change: Change) -> tuple[Check, ...]:

@@ -73,6 +73,8 @@ class AskScreen(StyledScreen[Answer | None]):
         super().__init__()
         self._question = question
         self._problem = ""
+        self._judged = ""
+        """The text that the message is about."""
 
     def compose(self) -> ComposeResult:
         """Yield the page, the fields, and the keys."""
@@ -124,6 +126,7 @@ class AskScreen(StyledScreen[Answer | None]):
         answers = tuple(typed.value.strip() for typed in inputs)
         for number, field in enumerate(self._question.fields[: at + 1]):
             if problem := field.wrong(answers[number]):
+                self._judged = inputs[number].value
                 self._show_problem(problem)
                 self.set_focus(inputs[number])
                 return
@@ -134,9 +137,9 @@ class AskScreen(StyledScreen[Answer | None]):
             self.set_focus(inputs[at + 1])
 
     @on(Input.Changed)
-    def clear_problem(self) -> None:
-        """Clear the message as soon as the operator corrects the text."""
-        if self._problem:
+    def clear_problem(self, event: Input.Changed) -> None:
+        """Clear the message as soon as the operator corrects the text. Keys in a burst report their change late."""
+        if self._problem and event.value != self._judged:
             self._show_problem("")
 
     @on(_OneLine.Overfull)

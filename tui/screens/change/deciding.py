@@ -8,7 +8,7 @@ from checks.change import decisions
 from checks.change.obstacles import PlanError
 from checks.change.state import Change, ChangeError
 from checks.model.journal import now
-from tui.console.change_state import Decide, Decision, MakePlan
+from tui.console.change_state import Decide, Decision, MakePlan, WantedPlan
 from tui.console.messages import ChangeWanted
 from tui.screens.change import questions as questions
 from tui.screens.change.ask import Answer, AskScreen
@@ -58,19 +58,19 @@ class Deciding(ChangeView):
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     async def action_plan(self) -> None:
-        """Ask for the MTU, and plan a change."""
+        """Ask for the MTU, and for what the operator states about the network, and plan a change."""
         if not self._fits(lambda: None):
             return
-        from checks.change.planning import default_target  # late, as below: it is loaded at first use
+        from checks.change.kinds.mtu import default_target  # late, as below: it is loaded at first use
 
         report, refused = self.state.report, self.refused
-        offered = refused.target if refused else default_target(report) if report else _USUAL
+        offered = refused.plan if refused else WantedPlan(default_target(report) if report else _USUAL)
         accepted = refused.accepted if refused else ()
 
         def then(answer: Answer) -> None:
-            self.post_message(ChangeWanted(MakePlan(int(answer[0]), accepted)))
+            self.post_message(ChangeWanted(MakePlan(questions.wanted_plan(answer), accepted)))
 
-        await self._ask(questions.ask_target(mtus_of(self.state.cluster), offered), then)
+        await self._ask(questions.ask_plan(mtus_of(self.state.cluster), offered), then)
 
     async def action_accept(self) -> None:
         """Accept an obstacle, with a reason."""

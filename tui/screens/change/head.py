@@ -7,19 +7,20 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from checks.change.change_plan import Step
+from checks.change.change_text import headline
 from checks.change.state import Change, StepStatus
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.text.step_lines import sign_of_step
 
 
 def head_line(change: Change, width: int) -> Line:
-    """Return the line with the change, its MTUs, and its progress; where room is short, without the owner, then
+    """Return the line with the change, its goal, and its progress; where room is short, without the owner, then
     more."""
     plan = change.opened
-    mtus = f"rollback to MTU {plan.mtu_before}" if change.is_way_back else f"MTU {plan.mtu_before} → {plan.mtu_after}"
+    goal = sanitize_line(headline(change.plan))
     owner, size = sanitize_line(plan.made_by), f"{len(plan.nodes)} nodes"
     state = place_of(change)
-    for parts in ((mtus, size, f"owner {owner}"), (mtus, size, owner), (mtus, size), (mtus,)):
+    for parts in ((goal, size, f"owner {owner}"), (goal, size, owner), (goal, size), (goal,)):
         line: list[Span] = [(" Change ", ""), (sanitize_line(plan.id), "title"), (f"  {'  '.join(parts)}  ", "")]
         if width_of(line) + cell_len(state) <= width:
             return [*line, (state, "accent" if change.is_open else "title")]

@@ -53,7 +53,7 @@ def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width
 
 def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
     """Return the obstacles to a plan, each with what to do; `chosen` is the number of the one that `o` accepts."""
-    to = f" to {refused.target}" if refused.target else ""
+    to = f" to {refused.plan.target}" if refused.plan.target else ""
     lines: list[Line] = [[(f" The change{to} cannot start yet", "title")]]
     left = [o for o in refused.obstacles if not refused.reason_for(o)]
     lines += _text(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import getpass
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from checks.change.change_plan import Plan, Step
 from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change
 from checks.model.wording import counted, listed
+from tui.console.change_state import WantedPlan
 from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
 
@@ -19,6 +21,9 @@ _FEW_CHARACTERS = 10
 SMALLEST, LARGEST = 1280, 65_520
 """Limits of any MTU: the minimum of IPv6, and the maximum of IP over InfiniBand. Planning finds out the limits of this
 cluster."""
+
+
+_PAIR: dict[str, Literal["", "yes", "no"]] = {"": "", "yes": "yes", "y": "yes", "no": "no", "n": "no"}
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,8 @@ def login() -> str:
         return ""
 
 
-def ask_target(mtus: str, offered: int | None) -> ChangeQuestion:
-    """Return the question for the new MTU."""
+def ask_plan(mtus: str, offered: WantedPlan) -> ChangeQuestion:
+    """Return the question for a plan: the new MTU, and what `racwire change new` takes in addition."""
 
     def page(width: int) -> Iterator[Line]:
         if mtus:
@@ -66,11 +71,31 @@ def ask_target(mtus: str, offered: int | None) -> ChangeQuestion:
         yield []
         text = "Oracle recommends 9000 for a private network; some clouds and InfiniBand carry less."
         yield from hanging([], text, width, "faint")
+        text = (
+            "The other fields are optional: without them LLDP and DMI decide, and the plan asks for the rest. "
+            "`racwire explain switches` lists the kinds; `none` says that there is no hypervisor."
+        )
+        yield from hanging([], text, width, "faint")
 
-    value = str(offered) if offered else ""
-    return ChangeQuestion(
-        "Plan a change", page, (Field("New MTU", value, "bytes, such as 9000", _no_mtu),), "make the plan"
+    fields = (
+        Field("New MTU", str(offered.target or ""), "bytes, such as 9000", _no_mtu),
+        Field("Reason", offered.reason, "the ticket, such as CHG42; for the report"),
+        Field("Switch", " ".join(offered.switches), "kinds, such as nexus-9000"),
+        Field("Pair", offered.pair, "yes or no: do bonds end in a vPC or MLAG that compares MTUs?", _no_pair),
+        Field("Hypervisor", " ".join(offered.hypervisors), "kinds, such as vmware, or none"),
+        Field("Hosts", " ".join(offered.hosts), "of the guests, such as esx1 esx2: each is attested"),
     )
+    return ChangeQuestion("Plan a change", page, fields, "make the plan")
+
+
+def wanted_plan(answer: tuple[str, ...]) -> WantedPlan:
+    """Return the answers of `ask_plan`; several kinds or hosts are separated by spaces or commas."""
+    target, reason, switches, pair, hypervisors, hosts = answer
+    return WantedPlan(int(target), reason, _words(switches), _PAIR[pair.lower()], _words(hypervisors), _words(hosts))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text.replace(",", " ").split()))
 
 
 def ask_attest(change: Change, step: Step) -> ChangeQuestion:
@@ -213,6 +238,10 @@ def _no_reason(text: str) -> str:
         if len(text) >= _FEW_CHARACTERS
         else f"Type a reason of at least {_FEW_CHARACTERS} characters: others read it months later."
     )
+
+
+def _no_pair(text: str) -> str:
+    return "" if text.lower() in _PAIR else "Type yes or no, or nothing where it is not known."
 
 
 def _no_mtu(text: str) -> str:

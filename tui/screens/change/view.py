@@ -123,7 +123,7 @@ class ChangeView(ConsoleScreen):
         """Draw the state of the change. Without a change, a run of the checks shows the MTUs."""
         if news in (News.SAMPLES, News.PROGRESS) or (news is News.RUN and self.change is not None):
             return
-        if self.desk.refused is None or self._refused is None or self.desk.refused.target != self._refused.target:
+        if self.desk.refused is None or self._refused is None or self.desk.refused.plan != self._refused.plan:
             self._refused = self.desk.refused
         self._offer()
         top = self._top_after_news()

@@ -1,0 +1,187 @@
+"""Gates: does the registry have the networks and ASM listeners that the plan wants at this step?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from checks.change.gates.configuration_gates import interconnect_lines
+from checks.change.gates.gate import VERIFY, GateContext, gate, whole
+from checks.change.network_change import roles_text, shown
+from checks.change.wanted import registrations
+from checks.model.check import Kind
+from checks.model.facts import AsmListener, Cluster, Managed, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
+
+_NOTE = "MOS 283684.1"
+
+AS_PLANNED = Kind("CH-REG-001", "oifcfg has the networks that the plan wants at this step")
+NOT_AS_PLANNED = Kind(
+    "CH-REG-002",
+    "oifcfg has other networks than the plan wants at this step",
+    "Clusterware starts on the networks in oifcfg. A wrong subnet is found on no node; a line that was deleted too "
+    "early leaves nodes without the network that they run on.",
+    (_NOTE,),
+)
+REGISTRY_NOT_KNOWN = Kind("CH-REG-003", "The networks in oifcfg are not known")
+LISTENERS_AS_PLANNED = Kind("CH-REG-004", "Flex ASM has the listeners that the plan wants at this step")
+LISTENERS_DIFFER = Kind(
+    "CH-REG-005",
+    "Flex ASM has other listeners than the plan wants at this step",
+    "An instance reaches an ASM instance of another node through a listener on a private network: without one on a "
+    "network that is up it cannot.",
+    (_NOTE,),
+)
+LISTENERS_NOT_KNOWN = Kind("CH-REG-006", "The listeners of Flex ASM are not known")
+APART = Kind(
+    "CH-REG-007",
+    "The OCR and the GPnP profile do not have the same networks",
+    "A node starts with the networks of its GPnP profile. Where they differ from the OCR, a restart may fail.",
+    ("PRIF-30",),
+)
+
+
+@gate(
+    "oifcfg-planned",
+    question="Does oifcfg have exactly the networks that the plan wants at this step?",
+    needs=("clusterware",),
+    kinds=(AS_PLANNED, NOT_AS_PLANNED, REGISTRY_NOT_KNOWN, APART),
+)
+def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Compares the output of `oifcfg getif` with the lines that the plan wants at this step: before, with the old and
+    the new network, or after. The order does not matter. A message that the OCR and the GPnP profile differ (PRIF-30)
+    does not pass.
+    """
+    evidence = [(cluster.local_node, "oifcfg getif")]
+    lines = interconnect_lines(cluster.clusterware)
+    if isinstance(lines, Unknown):
+        yield REGISTRY_NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            f"The networks in oifcfg are not known: {whole(lines.reason)}",
+            subject="not known",
+            next=[
+                Remedy(
+                    "Verify on a node where Clusterware runs, as a user who may run oifcfg.",
+                    (VERIFY,),
+                    "the Grid owner or root",
+                )
+            ],
+            evidence=evidence,
+        )
+        return
+    wanted = {" ".join(line.split()) for line in registrations(context.change).interconnects}
+    now = {" ".join(line.split()) for line in lines}
+    missing, other = sorted(wanted - now), sorted(now - wanted)
+    if missing or other:
+        differences = [
+            *(f"{shown([line])} is missing" for line in missing),
+            *(f"{shown([line])} must not be there" for line in other),
+        ]
+        yield NOT_AS_PLANNED.finding(
+            Status.FAIL,
+            f"oifcfg does not have the networks that the plan wants now: {listed(differences)}.",
+            subject=f"{counted(len(missing) + len(other), 'line')} wrong",
+            next=[
+                Remedy(
+                    "With Clusterware up on every node, register what is missing before you delete anything.",
+                    tuple(_corrections(missing, other)),
+                    "the Grid owner",
+                    is_change=True,
+                ),
+                Remedy("Then verify again.", (VERIFY,)),
+            ],
+            evidence=evidence,
+        )
+        return
+    if apart := _apart(cluster):
+        yield APART.finding(
+            Status.FAIL,
+            f"oifcfg reports that the OCR and the GPnP profile differ: {apart}.",
+            subject="OCR and GPnP differ",
+            next=[
+                Remedy(
+                    "Store the planned lines again, with Clusterware up on every node.",
+                    tuple(_corrections([line for line in sorted(now) if "cluster_interconnect" in line], [])),
+                    "the Grid owner",
+                    is_change=True,
+                )
+            ],
+            evidence=evidence,
+        )
+        return
+    yield AS_PLANNED.finding(
+        Status.PASS,
+        f"oifcfg has the planned networks: {shown(sorted(now))}.",
+        subject=f"{counted(len(now), 'line')} as planned",
+        evidence=evidence,
+    )
+
+
+def _corrections(missing: Iterable[str], other: Iterable[str]) -> Iterator[str]:
+    for name, subnet, _, roles in (line.split() for line in missing):
+        yield f"oifcfg setif -global {name}/{subnet}:{roles_text(roles.split(','))}"
+    for name, subnet, *_ in (line.split() for line in other):
+        yield f"oifcfg delif -global {name}/{subnet}"
+
+
+def _apart(cluster: Cluster) -> str:
+    """Return the message that the OCR and the GPnP profile differ; empty if there is none."""
+    facts = cluster.clusterware
+    if isinstance(facts, Unknown) or isinstance(facts.configuration, Unknown):
+        return ""
+    messages = [f"{m.code} {m.text}" for m in facts.configuration.messages if m.code == "PRIF-30"]
+    messages += [f"{entry.name} {entry.subnet} is only in the OCR" for entry in facts.configuration.only_in_ocr]
+    return listed(messages)
+
+
+@gate(
+    "asm-listeners",
+    question="Does Flex ASM have the listeners that the plan wants at this step?",
+    needs=("managed",),
+    uses=("clusterware",),
+    kinds=(LISTENERS_AS_PLANNED, LISTENERS_DIFFER, LISTENERS_NOT_KNOWN),
+)
+def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Compares `srvctl config listener -asmlistener` with the listeners and subnets that the plan wants at this step.
+
+    It reads the configuration. Whether a listener runs, and what connects to it, is not read.
+    """
+    wanted = registrations(context.change).asm_listeners
+    found = cluster.managed.asm_listeners if isinstance(cluster.managed, Managed) else cluster.managed
+    evidence = [(cluster.local_node, "srvctl config listener -asmlistener")]
+    if wanted is None or isinstance(found, Unknown):
+        why = found.reason if isinstance(found, Unknown) else "the plan has none"
+        yield LISTENERS_NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            f"The listeners of Flex ASM are not known: {whole(why)}",
+            subject="not known",
+            next=[Remedy("Verify on a node where Clusterware runs.", (VERIFY,))],
+            evidence=evidence,
+        )
+        return
+    now = {*lines_of(found)}
+    missing, other = sorted({*wanted} - now), sorted(now - {*wanted})
+    if missing or other:
+        differences = [*(f"{line} is missing" for line in missing), *(f"{line} must not be there" for line in other)]
+        yield LISTENERS_DIFFER.finding(
+            Status.FAIL,
+            f"Flex ASM does not have the listeners that the plan wants now: {listed(differences)}.",
+            subject=f"{counted(len(missing) + len(other), 'listener')} wrong",
+            next=[Remedy("Run the commands of this step for Flex ASM.", ("racwire change next",)), _LOOK],
+            evidence=evidence,
+        )
+    else:
+        yield LISTENERS_AS_PLANNED.finding(
+            Status.PASS,
+            f"Flex ASM has the planned listeners: {listed(sorted(now))}.",
+            subject=f"{counted(len(now), 'listener')} as planned",
+            evidence=evidence,
+        )
+
+
+_LOOK = Remedy("Show the listeners.", ("srvctl config listener -asmlistener",), "the Grid owner")
+
+
+def lines_of(listeners: Iterable[AsmListener]) -> tuple[str, ...]:
+    """Return listeners of Flex ASM in the format of a plan, sorted: `ASMNET1LSNR_ASM 192.168.10.0`."""
+    return tuple(sorted(f"{listener.name} {listener.subnet}" for listener in listeners))

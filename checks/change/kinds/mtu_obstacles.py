@@ -1,0 +1,76 @@
+"""The obstacles to a change of the MTU: what the NICs, the boot configuration and the checks say against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.change import codes
+from checks.change.change_plan import Layer
+from checks.change.cured import is_cured
+from checks.change.layers import has_address, layers_of
+from checks.change.mtu_limits import limits
+from checks.change.next_boot_limits import keeping
+from checks.change.obstacles import Obstacle
+from checks.change.preflight import common_obstacles, in_order
+from checks.model.facts import Cluster
+from checks.model.finding import Finding
+from checks.model.report import Report
+from checks.model.wording import listed
+
+
+def mtu_obstacles(report: Report, target: int) -> tuple[Obstacle, ...]:
+    """Return all obstacles to an MTU of `target` bytes, accepted or not: first those that cannot be accepted."""
+    cluster = report.cluster
+    layers = layers_of(cluster, target)
+
+    def cured(finding: Finding) -> bool:
+        return is_cured(finding, cluster, target)
+
+    def hint(finding: Finding) -> str:
+        also = [f for f in report.joined_with(finding) if cured(f)]
+        return f"This finding belongs to another one that the change fixes: {also[0].title}" if also else ""
+
+    return in_order(
+        (
+            *common_obstacles(report, cured, hint),
+            *limits(cluster, target, layers),
+            *_public(cluster, layers),
+            *_nothing_to_do(target, layers),
+            *keeping(cluster, layers),
+        )
+    )
+
+
+def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    for layer in layers:
+        node = cluster.node(layer.node)
+        interface = node.interface(layer.interface) if node else None
+        if (
+            interface
+            and layer.role not in ("port", "member")
+            and layer.mtu_after != layer.mtu_before
+            and has_address(interface)
+        ):
+            addresses = listed(a.ip for a in interface.addresses)
+            yield Obstacle(
+                code=codes.PUBLIC_BELOW.code,
+                title="The parent of a private VLAN is a public interface",
+                sentence=f"{layer.interface} of {layer.node} carries a private network and has an address of its own "
+                f"({addresses}). Raising it would also raise the network of that address, which racwire does not plan.",
+                next=(
+                    "Plan the change with the network team: untagged and tagged traffic of that port change together.",
+                ),
+            )
+
+
+def _nothing_to_do(target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    if layers and all(layer.mtu_before == layer.mtu_after for layer in layers):
+        yield Obstacle(
+            code=codes.NOTHING_TO_DO.code,
+            title="There is nothing to change",
+            sentence=f"Every private network has MTU {target} on every node already.",
+            next=(
+                "Test whether this MTU passes on every path: racwire check mtu-consistency df-ping",
+                "Check the boot configuration, which can be fixed without an outage: racwire check boot-mtu",
+            ),
+        )

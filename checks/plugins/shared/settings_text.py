@@ -1,0 +1,13 @@
+"""The remedies of kernel settings, which lead to a guided change."""
+
+from __future__ import annotations
+
+from checks.model.finding import Remedy
+
+
+def plan_of(kind: str) -> Remedy:
+    """Return the remedy that plans a guided change of this kind."""
+    return Remedy(
+        "Plan the change: one node after the other, now and for the next boot. racwire verifies each step.",
+        (f"racwire change new {kind}",),
+    )

@@ -1,0 +1,180 @@
+"""The load of a recording, as a prediction needs it: by node and stretch, per second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from checks.model.facts import Database
+from checks.model.packet_sizes import USUAL_BLOCK_BYTES
+from checks.predict.packet_rates import Flow
+from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
+from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
+from checks.traffic.samples import Link
+
+_STRETCHES = 24
+"""The stretches that a recording is divided into, where its samples are short enough."""
+
+
+@dataclass(frozen=True)
+class NodeStretch:
+    """One node in one stretch of the recording."""
+
+    inbound: Flow
+    outbound: Flow
+    softirq_s: float | None
+    """Seconds of CPU time in soft interrupts for each second, over all CPUs."""
+    busiest_softirq: float | None
+    """The share of the busiest CPU's time in soft interrupts, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class NodeLoad:
+    """One node over the whole recording."""
+
+    node: str
+    links: tuple[Link, ...]
+    """Its private interfaces."""
+    stretches: tuple[NodeStretch, ...]
+    blocks_lost: float | None
+    """Lost blocks per second; None without a database."""
+
+    @property
+    def mtu(self) -> int:
+        """The smallest MTU of its private interfaces."""
+        return min(link.mtu for link in self.links)
+
+
+@dataclass(frozen=True)
+class MeasuredLoad:
+    """A recording, as far as a prediction needs it."""
+
+    cluster: str
+    measured_at: str
+    seconds: float
+    stretch_count: int
+    nodes: tuple[NodeLoad, ...]
+    left_out: Mapping[str, str]
+    """The nodes without usable samples, each with the reason."""
+    block_bytes: int
+    is_block_assumed: bool
+    multiblock: int | None
+    """The largest db_file_multiblock_read_count of the instances; None if it was not read."""
+    lms_processes: int | None
+    """The largest gcs_server_processes of the instances; None if it was not read."""
+    receive_buffer_bytes: Mapping[str, int]
+    """net.core.rmem_max of each node."""
+    version: int
+    """The IP version of the private networks."""
+
+
+def load_of(recording: Recorded) -> MeasuredLoad:
+    """Return the load of a recording. Raises RecordingError where its file is damaged."""
+    _, seconds = time_of(recording)
+    interval_s = recording.header.interval_s
+    piece_s = max(interval_s, seconds / _STRETCHES)
+    readings = read(recording, piece_s)
+    each = max(1, round(readings.longest_s / piece_s))
+    stretches = readings.stretches(each)
+    cluster = recording.header.cluster
+    database = cluster.database if isinstance(cluster.database, Database) else None
+    block = database.block_size_bytes if database else None
+    nodes: list[NodeLoad] = []
+    left_out: dict[str, str] = {}
+    for node in sorted({*readings.subjects("node"), *(one.name for one in cluster.read_nodes())}):
+        loaded = _node(node, readings, stretches)
+        if isinstance(loaded, NodeLoad):
+            nodes.append(loaded)
+        else:
+            left_out[node] = loaded
+    networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
+    return MeasuredLoad(
+        cluster=_name(recording),
+        measured_at=recording.header.started_at,
+        seconds=seconds,
+        stretch_count=len(stretches),
+        nodes=tuple(nodes),
+        left_out=left_out,
+        block_bytes=block or USUAL_BLOCK_BYTES,
+        is_block_assumed=block is None,
+        multiblock=_largest(database, "db_file_multiblock_read_count"),
+        lms_processes=_largest(database, "gcs_server_processes"),
+        receive_buffer_bytes=dict(_buffers(recording)),
+        version=6 if any(":" in network.subnet for network in networks) else 4,
+    )
+
+
+def _name(recording: Recorded) -> str:
+    facts = recording.header.cluster.clusterware
+    name = getattr(facts, "cluster_name", "")
+    return name if isinstance(name, str) else ""
+
+
+def _node(node: str, readings: Readings, stretches: Sequence[Mapping[Subject, Rates]]) -> NodeLoad | str:
+    """Return the load of a node, or the reason why it is not known."""
+    known = readings.links.get(node)
+    links = tuple(link for link in known.links if link.network and link.mtu > 0) if known else ()
+    if not links:
+        return f"The private interfaces of {node} are not known."
+    found = [one for stretch in stretches if (one := _stretch(node, stretch, readings.hosts)) is not None]
+    if not found:
+        return f"{node} was not sampled long enough."
+    lost = [sum(rates.values()) for stretch in stretches if (rates := _of_instances(node, stretch, readings.hosts))]
+    return NodeLoad(node, links, tuple(found), sum(lost) / len(lost) if lost else None)
+
+
+def _of_instances(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str]) -> dict[str, float]:
+    """Return the lost blocks per second of each instance of a node."""
+    own = [name for name, host in hosts.items() if host == short(node)]
+    return {name: rates[BLOCKS_LOST] for name in own if BLOCKS_LOST in (rates := stretch.get(("instance", name), {}))}
+
+
+def _stretch(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str]) -> NodeStretch | None:
+    rates = stretch.get(("node", node), {})
+    try:
+        inbound = Flow(
+            packets=rates["private in packets"],
+            bytes_=rates["private in bytes"],
+            fragments=min(rates["Ip.ReasmReqds"], rates["private in packets"]),
+            datagrams=rates["Ip.ReasmOKs"],
+            blocks=_blocks(node, stretch, hosts, (CR_RECEIVED, CURRENT_RECEIVED)),
+        )
+        outbound = Flow(
+            packets=rates["private out packets"],
+            bytes_=rates["private out bytes"],
+            fragments=min(rates["Ip.FragCreates"], rates["private out packets"]),
+            datagrams=rates["Ip.FragOKs"],
+            blocks=_blocks(node, stretch, hosts, (CR_SERVED, CURRENT_SERVED)),
+        )
+    except KeyError:
+        return None
+    return NodeStretch(inbound, outbound, rates.get("cpu softirq"), rates.get("busiest softirq"))
+
+
+def _blocks(
+    node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str], names: Sequence[str]
+) -> float | None:
+    """Return the blocks per second of all instances of a node; None where one of them is not known."""
+    own = [name for name, host in hosts.items() if host == short(node)]
+    try:
+        counted = [stretch["instance", instance][name] for instance in own for name in names]
+    except KeyError:
+        return None
+    return sum(counted) if own else None
+
+
+def _largest(database: Database | None, parameter: str) -> int | None:
+    """Return the largest value of a parameter of the instances."""
+    counts = [
+        int(value)
+        for instance in (database.instances if database else ())
+        if database and (value := database.parameter(instance.number, parameter) or "").isdigit()
+    ]
+    return max(counts, default=None)
+
+
+def _buffers(recording: Recorded) -> Iterator[tuple[str, int]]:
+    for node in recording.header.cluster.read_nodes():
+        value = node.sysctls.get("net.core.rmem_max")
+        if isinstance(value, str) and value.isascii() and value.isdigit():
+            yield node.name, int(value)

@@ -1,0 +1,398 @@
+"""The cluster that a case makes: the tables below `[make]` of a case file.
+
+`README.md` in this directory explains the format.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from checks.model.facts import (
+    Activity,
+    Address,
+    Cluster,
+    Clusterware,
+    ConfiguredInterface,
+    CounterChange,
+    DriverCounters,
+    Haip,
+    Interface,
+    InterfaceConfiguration,
+    KeptMtu,
+    Leg,
+    Neighbour,
+    NetworkService,
+    Node,
+    NodeSetup,
+    NotAsked,
+    PathProbe,
+    PingSeries,
+    PrivateNetwork,
+    Route,
+    Unknown,
+    UnreadNode,
+    Verdict,
+)
+from tests.cases import healthy_facts
+from tests.cases.host_parts import DriverOf, HostOf
+from tests.cases.log_case import LogLineOf, logs_of
+from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
+from tests.fixtures.databases import (
+    activity,
+    asked,
+    change,
+    counters,
+    database,
+    device,
+    history,
+    own_activity,
+    pings,
+    system,
+)
+from tests.fixtures.databases import past_loss as loss_of_the_past
+from tests.fixtures.databases import transfers as transfers_of
+from tests.fixtures.probed import probed
+
+NOT_REQUESTED = NotAsked("No database was named.")
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """A table of a case file; an unknown key is an error."""
+
+
+class InterfaceOf(Table, frozen=True, kw_only=True):
+    """A changed or an additional interface on some nodes."""
+
+    node: str | tuple[str, ...]
+    name: str
+    mtu: int | None = None
+    renamed: str | None = None
+    kind: str | None = None
+    mac: str | None = None
+    master: str | None = None
+    parent: str | None = None
+    members: tuple[str, ...] | None = None
+    addresses: tuple[str, ...] | None = None
+    speed: int | str | None = None
+    """In Mbit/s; a text is the reason why it is not known."""
+    duplex: str | None = None
+    link: str | None = None
+    """The link state of the kernel: `down`, `lowerlayerdown`."""
+    off: bool = False
+    """Whether the administrator has switched the interface off."""
+
+    def changed(self, old: Interface | None) -> Interface:
+        """Return the interface with the changes of the case."""
+        fields = {
+            "name": self.renamed,
+            "mtu": self.mtu,
+            "kind": self.kind,
+            "mac_address": self.mac,
+            "master": self.master,
+            "parent": self.parent,
+            "members": self.members,
+            "operational_state": self.link,
+            "administratively_up": False if self.off else None,
+            "speed_mbps": Unknown(self.speed) if isinstance(self.speed, str) else self.speed,
+            "duplex": Unknown(self.speed) if isinstance(self.speed, str) else self.duplex,
+        }
+        if self.addresses is not None:
+            fields["addresses"] = tuple(_address(text) for text in self.addresses)
+        base = old or interface(self.name, "")
+        return msgspec.structs.replace(base, **{key: value for key, value in fields.items() if value is not None})
+
+
+def _connected(routes: tuple[Route, ...], nic: Interface) -> tuple[Route, ...]:
+    """Return the routes as a kernel has them after the addresses of a NIC changed."""
+    others = tuple(r for r in routes if r.interface != nic.name or not r.source)
+    own = {
+        str(ipaddress.ip_network(f"{a.ip}/{a.prefix_length}", strict=False)): a.ip
+        for a in nic.addresses
+        if ":" not in a.ip
+    }
+    return (*others, *(Route(subnet, nic.name, source=ip) for subnet, ip in own.items() if nic.is_up))
+
+
+def _address(text: str) -> Address:
+    """Return an address from `169.254.47.99/17`, which a label such as `eth1:1` may follow."""
+    with_length, _, label = text.partition(" ")
+    ip, _, length = with_length.partition("/")
+    return Address(ip, int(length), label)
+
+
+class NeighbourOf(Table, frozen=True, kw_only=True):
+    """A neighbour entry of some nodes."""
+
+    node: str | tuple[str, ...]
+    ip: str
+    interface: str
+    mac: str
+    state: str = "reachable"
+
+
+class RouteOf(Table, frozen=True, kw_only=True):
+    """A route of a node, which replaces the one with the same destination and metric."""
+
+    node: str | tuple[str, ...]
+    to: str
+    interface: str
+    gateway: str = ""
+    mtu: int | None = None
+    mtu_locked: bool = False
+    metric: int = 0
+
+
+class PathOf(Table, frozen=True, kw_only=True):
+    """The result of pings between nodes on one network; all other paths pass."""
+
+    from_: str | tuple[str, ...]
+    to: str | tuple[str, ...]
+    network: str = "eth2"
+    """The network, by its interface in oifcfg."""
+    both_ways: bool = False
+    verdict: Verdict
+    lost_leg: Leg = Leg.UNKNOWN
+    small: tuple[int, int] | None = None
+    """Small packets: sent, answered."""
+    full: tuple[int, int] | None = None
+    refused_locally: int = 0
+    local_mtu: int | None = None
+    too_big_mtu: int | None = None
+    too_big_from: str = ""
+    hops: int | None = None
+    reason: str = ""
+    neighbour_mac: str = ""
+
+    def probes(self, networks: Iterable[PrivateNetwork]) -> Iterator[PathProbe]:
+        """Yield the probed paths."""
+        network = next(n for n in networks if n.interface == self.network)
+        more: dict[str, object] = {"hops": self.hops, "reason": self.reason, "neighbour_mac": self.neighbour_mac}
+        if self.small or self.full:
+            (sent, back), (sent_full, back_full) = self.small or (20, 20), self.full or (20, 20)
+            mtu = network.mtu if isinstance(network.mtu, int) else 9000
+            more["series"] = (
+                PingSeries(56, sent, back),
+                PingSeries(
+                    mtu - 28, sent_full, back_full, refused_locally=self.refused_locally, local_mtu=self.local_mtu,
+                    too_big_mtu=self.too_big_mtu, too_big_from=self.too_big_from,
+                ),
+            )  # fmt: skip
+        for a in several(self.from_):
+            for b in several(self.to):
+                if a != b:
+                    yield path(network, a, b, self.verdict, self.lost_leg, **more)
+                    if self.both_ways:
+                        yield path(network, b, a, self.verdict, self.lost_leg, **more)
+
+
+class BootOf(Table, frozen=True, kw_only=True):
+    """The configuration of an interface at the next boot."""
+
+    node: str
+    interface: str
+    mtu: int | None = None
+    """The MTU in the files; None when no file sets it."""
+    manager: NetworkService = NetworkService.IFCFG
+    file: str = ""
+
+
+class LostBlocks(Table, frozen=True, kw_only=True):
+    """Blocks that one instance lost from another one, as in GV$INSTANCE_CACHE_TRANSFER."""
+
+    receiver: int
+    sender: int
+    blocks: int
+
+
+class PingOf(Table, frozen=True, kw_only=True):
+    """The pings of one instance to another."""
+
+    from_: int
+    to: int
+    small_us: int
+    large_us: int
+
+
+class PastLoss(Table, frozen=True, kw_only=True):
+    """Blocks that AWR counts as lost since 18 November."""
+
+    instance: int
+    blocks: int
+    last: str = "2026-11-20T14:00:00"
+
+
+class Make(Table, frozen=True, kw_only=True):
+    """How the case is made: from facts of a healthy cluster, or by faults of the practice cluster."""
+
+    nodes: int = 2
+    mtu: int = 9000
+    database: str = ""
+    """The release of the database; empty when no database was queried."""
+
+    unread: dict[str, str] = {}
+    oifcfg: tuple[str, ...] = ()
+    haip: str = "ONLINE"
+    interface: tuple[InterfaceOf, ...] = ()
+    neighbour: tuple[NeighbourOf, ...] = ()
+    route: tuple[RouteOf, ...] = ()
+    log: tuple[LogLineOf, ...] = ()
+    """Lines of alert logs; where there is one, the logs of all nodes were read."""
+    inactive: tuple[str, ...] = ()
+    """The nodes that olsnodes shows as Inactive."""
+    path: tuple[PathOf, ...] = ()
+    boot: tuple[BootOf, ...] = ()
+    host: dict[str, HostOf] = {}
+    """Changes of the setup outside Clusterware, by node."""
+    sysctl: dict[str, dict[str, str]] = {}
+    counted: dict[str, dict[str, dict[str, int]]] = {}
+    system: dict[str, dict[str, dict[str, int]]] = {}
+    driver: dict[str, dict[str, DriverOf]] = {}
+    """What the drivers of NICs counted, by node and NIC."""
+    statistics: dict[str, dict[str, int]] = {}
+    lost: tuple[LostBlocks, ...] = ()
+    ping: tuple[PingOf, ...] = ()
+    past_loss: tuple[PastLoss, ...] = ()
+    silent: bool = False
+    """Whether no instance gets a block or a ping of another one."""
+    fragment_memory: dict[str, int] = {}
+    """The bytes that packets in reassembly used, by node."""
+    thresholds: dict[str, float] = {}
+
+    lab: tuple[str, ...] | None = None
+    """Faults of the practice cluster, as `racwire lab break` takes them; None for a case of facts."""
+    interval_s: int = 1
+    checks: tuple[str, ...] = ()
+    """The checks to run; empty for all of them."""
+
+    def cluster(self) -> Cluster:
+        """Return the cluster made of facts."""
+        nodes = [self._node(number) for number in range(1, self.nodes + 1)]
+        built = cluster(nodes, self._clusterware())
+        assert isinstance(built.networks, tuple)
+        built = with_paths(built, *(probe for declared in self.path for probe in declared.probes(built.networks)))
+        built = msgspec.structs.replace(
+            probed(built),
+            setups=tuple(self._with_host(self._setup(setup), built) for setup in built.setups),
+            thresholds=msgspec.structs.replace(built.thresholds, **self.thresholds),
+        )
+        numbers = range(1, self.nodes + 1)
+        return asked(
+            built,
+            counters=counters(self.nodes, *(self._counted(node) for node in built.read_nodes())),
+            database=database(self.nodes, self.database) if self.database else NOT_REQUESTED,
+            activity=self._activity() if self.database else NOT_REQUESTED,
+            history=history(
+                self.nodes,
+                [loss_of_the_past(loss.instance, loss.blocks, loss.last) for loss in self.past_loss],
+                devices=tuple(device(n, nic, self.mtu) for n in numbers for nic in ("eth1", "eth2")),
+            )
+            if self.database
+            else NOT_REQUESTED,
+        )
+
+    def _node(self, number: int) -> Node | UnreadNode:
+        built = node(number, self.mtu)
+        if built.name in self.unread:
+            return UnreadNode(built.name, self.unread[built.name])
+        for declared in self.interface:
+            if built.name in several(declared.node):
+                new = declared.changed(built.interface(declared.name))
+                others = tuple(new if i.name == declared.name else i for i in built.interfaces)
+                added = () if built.interface(declared.name) else (new,)
+                built = msgspec.structs.replace(built, interfaces=(*others, *added))
+                if declared.addresses is not None:
+                    built = msgspec.structs.replace(built, routes=_connected(built.routes, new))
+        for route in self.route:
+            if built.name in several(route.node):
+                new_route = Route(
+                    route.to, route.interface, route.gateway, route.mtu, route.mtu_locked, metric=route.metric
+                )
+                others = tuple(r for r in built.routes if (r.destination, r.metric) != (route.to, route.metric))
+                built = msgspec.structs.replace(built, routes=(*others, new_route))
+        entries = [n for n in self.neighbour if built.name in several(n.node)]
+        neighbours = tuple(Neighbour(n.ip, n.interface, n.mac, n.state) for n in entries)
+        built = msgspec.structs.replace(built, neighbours=(*built.neighbours, *neighbours))
+        return msgspec.structs.replace(
+            built, sysctls={**healthy_facts.SYSCTLS, **built.sysctls, **self.sysctl.get(built.name, {})}
+        )
+
+    def _clusterware(self) -> Clusterware:
+        facts = clusterware(self.nodes)
+        changes: dict[str, object] = {}
+        if self.oifcfg:
+            words = [line.split() for line in self.oifcfg]
+            entries = tuple(ConfiguredInterface(n, net, scope, tuple(r.split(","))) for n, net, scope, r in words)
+            changes["configuration"] = InterfaceConfiguration(entries)
+        if self.inactive and isinstance(facts.members, tuple):
+            changes["members"] = tuple(
+                msgspec.structs.replace(m, status="Inactive") if m.name in self.inactive else m for m in facts.members
+            )
+        if self.haip != "ONLINE":
+            changes["haip"] = Haip(False) if self.haip == "absent" else Haip(True, "ONLINE", self.haip)
+        return msgspec.structs.replace(facts, **changes)
+
+    def _with_host(self, setup: NodeSetup | UnreadNode, built: Cluster) -> NodeSetup | UnreadNode:
+        node = built.node(setup.name)
+        if isinstance(setup, UnreadNode) or node is None:
+            return setup
+        instance = f"prod{setup.name.removeprefix('rac')}" if self.database else ""
+        logs = setup.logs if self.log else healthy_facts.logs(node, instance)
+        host = healthy_facts.host(node, instance)
+        changed = self.host[setup.name].applied(host) if setup.name in self.host else host
+        return msgspec.structs.replace(setup, host=changed, logs=logs)
+
+    def _setup(self, setup: NodeSetup | UnreadNode) -> NodeSetup | UnreadNode:
+        declared = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
+        if self.log and isinstance(setup, NodeSetup):
+            setup = msgspec.structs.replace(setup, logs=logs_of(setup.name, self.log))
+        if isinstance(setup, UnreadNode) or not declared:
+            return setup
+        assert isinstance(setup.kept, tuple)
+        entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in declared.values()]
+        return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in declared), *entries))
+
+    def _counted(self, node: Node) -> CounterChange:
+        groups = self.counted.get(node.name, {})
+        flat = {f"{group}_{n}": value for group, values in groups.items() for n, value in values.items()}
+        names = [i.name for i in node.interfaces]
+        is_set = node.name in self.system
+        machine = system(self.system[node.name], names) if is_set else healthy_facts.system(node)
+        if drivers := self.driver.get(node.name):
+            counted = tuple(DriverCounters(nic, of.counts, of.driver) for nic, of in drivers.items())
+            machine = msgspec.structs.replace(machine, drivers=counted)
+        return msgspec.structs.replace(
+            change(node.name, **flat), fragment_memory_bytes=self.fragment_memory.get(node.name), machine=machine
+        )
+
+    def _activity(self) -> Activity:
+        own: dict[int, dict[str, int]] = {}
+        for loss in self.lost:
+            statistics = own.setdefault(loss.receiver, {"gc blocks lost": 0})
+            statistics["gc blocks lost"] += loss.blocks
+        for name, statistics in self.statistics.items():
+            own.setdefault(int(name.removeprefix("prod")), {}).update(statistics)
+        if self.silent:
+            none = dict.fromkeys(("gc cr blocks received", "gc current blocks received"), 0)
+            return activity(
+                self.nodes,
+                *(own_activity(number, none, events=()) for number in range(1, self.nodes + 1)),
+                transfers=tuple(
+                    msgspec.structs.replace(t, cr_blocks=0, current_blocks=0) for t in transfers_of(self.nodes)
+                ),
+                pings=pings(self.nodes, count=0),
+            )
+        matrix = {(loss.receiver, loss.sender): loss.blocks for loss in self.lost}
+        times = {(p.from_, p.to): (p.small_us, p.large_us) for p in self.ping}
+        return activity(
+            self.nodes,
+            *(own_activity(number, statistics) for number, statistics in own.items()),
+            transfers=transfers_of(self.nodes, matrix),
+            pings=pings(self.nodes, times),
+        )
+
+
+def several(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names

@@ -1,0 +1,161 @@
+"""Predictions from recordings: the arithmetic, its limits, and what racwire cannot tell."""
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.model.packet_sizes import fragments_of
+from checks.predict.measured_load import load_of
+from checks.predict.packet_rates import Flow, packets_at, wire_bytes_of
+from checks.predict.predicting import predict
+from checks.predict.receipt import receipt
+from tests.unit.compare_support import FakeRecording, recording
+from tests.unit.test_compare_command import written
+from tui.cli.main import main
+
+BLOCK = 8192
+JUMBO = recording(2, mtu=9000, seconds=120)
+STANDARD = recording(2, mtu=1500, seconds=120)
+
+
+def estimates(prediction, name):
+    return {one.subject: one for one in prediction.estimates if one.name == name}
+
+
+def test_the_blocks_of_a_measured_load_become_one_packet_each():
+    flow = Flow(packets=1300, bytes_=1_700_000, fragments=1200, datagrams=200)
+    assert packets_at(flow, 1500, 9000, BLOCK) == (300, 300, 300)
+
+
+def test_blocks_that_the_instances_count_become_six_packets_each():
+    flow = Flow(packets=300, bytes_=1_700_000, fragments=0, datagrams=0, blocks=200)
+    assert packets_at(flow, 9000, 1500, BLOCK) == (1300, 1300, 1300)
+
+
+def test_without_a_database_the_mean_size_limits_the_number_of_blocks():
+    flow = Flow(packets=300, bytes_=200 * 8370 + 100 * 242, fragments=0, datagrams=0)
+    found = packets_at(flow, 9000, 1500, BLOCK)
+    assert found.likely == pytest.approx(1300)
+    assert found.low < 1300 < found.high
+
+
+def test_datagrams_of_another_size_than_a_block_have_limits():
+    flow = Flow(packets=1200, bytes_=1_700_000, fragments=1200, datagrams=100)  # 16 KB messages: 12 fragments
+    found = packets_at(flow, 1500, 9000, BLOCK)
+    assert (found.low, found.high) == (200, 200)
+    assert packets_at(flow, 1500, 1500, BLOCK).likely == pytest.approx(1200)
+
+
+@given(
+    blocks=st.floats(0, 1e5),
+    messages=st.floats(0, 1e5),
+    size=st.sampled_from((2048, 4096, 8192, 16_384, 32_768)),
+    before=st.sampled_from((1500, 4000, 9000)),
+    after=st.sampled_from((1500, 4000, 9000)),
+)
+def test_a_flow_of_blocks_and_messages_is_predicted_for_any_mtus(blocks, messages, size, before, after):
+    frames = fragments_of(size, before)
+    flow = Flow(
+        packets=blocks * frames + messages,
+        bytes_=blocks * (size + 136 + 28 + 34 * frames) + messages * 242,
+        fragments=blocks * frames if frames > 1 else 0,
+        datagrams=blocks if frames > 1 else 0,
+        blocks=blocks,
+    )
+    found = packets_at(flow, before, after, size)
+    assert found.low <= found.likely * (1 + 1e-9) + 1e-9
+    assert found.likely <= found.high * (1 + 1e-9) + 1e-9
+    assert found.likely == pytest.approx(blocks * fragments_of(size, after) + messages, rel=1e-6, abs=1e-6)
+
+
+def test_the_headers_that_jumbo_frames_save_are_few_bytes_of_a_block():
+    before, after = (wire_bytes_of(BLOCK, mtu) for mtu in (1500, 9000))
+    assert before - after == 5 * 58
+    assert (before - after) / before == pytest.approx(0.033, abs=0.001)
+
+
+@pytest.mark.parametrize(("measured", "after", "told"), [(STANDARD, 9000, JUMBO), (JUMBO, 1500, STANDARD)])
+def test_a_prediction_is_what_the_same_load_has_at_the_other_mtu(measured, after, told):
+    predicted = estimates(predict(load_of(measured), after), "packets in")
+    truth = estimates(predict(load_of(told), after), "packets in")
+    assert predicted.keys() == {"rac1", "rac2"}
+    for node, one in predicted.items():
+        assert one.after == pytest.approx(truth[node].now, rel=0.01)
+        assert one.low <= truth[node].now <= one.high
+
+
+def test_lost_blocks_fall_with_the_number_of_packets():
+    prediction = predict(load_of(recording(3, mtu=1500, seconds=120, lost_per_s=10.0)), 9000)
+    (one, _) = estimates(prediction, "lost blocks").values()
+    assert one.now > 0.05
+    assert one.after == pytest.approx(one.now / 6, rel=0.05)
+    none = estimates(predict(load_of(STANDARD), 9000), "lost blocks")["rac1"]
+    assert (none.now, none.after, none.low) == (0, 0, 0)
+    assert none.high > 0  # nothing was lost in this time, which proves only so much
+
+
+def test_soft_interrupts_are_an_interval_from_no_effect_to_the_full_effect():
+    one = estimates(predict(load_of(STANDARD), 9000), "CPU in soft interrupts")["rac1"]
+    assert one.low == one.after < one.now == one.high
+
+
+def test_every_number_has_a_formula_and_inputs():
+    assert all(one.formula and one.inputs for one in predict(load_of(STANDARD), 9000).estimates)
+
+
+def test_an_idle_cluster_is_not_predicted():
+    idle = recording(1, blocks=0.0, seconds=60, with_database=False)
+    prediction = predict(load_of(idle), 9000)
+    assert not estimates(prediction, "packets in")
+    quiet = FakeRecording(
+        [event for event in idle.events() if type(event).__name__ == "Links"], cluster=idle.header.cluster
+    )
+    assert {one.subject for one in predict(load_of(quiet), 9000).not_predicted} == {"rac1", "rac2"}
+
+
+def test_the_receipt_sets_the_prediction_beside_the_measurement():
+    found = {one.name: one for one in receipt(load_of(STANDARD), load_of(JUMBO))}
+    packets = found["rac1 packets in"]
+    assert packets.measured.endswith("/s")
+    assert packets.at_load == "100 % of the blocks"
+    assert not tuple(receipt(load_of(STANDARD), load_of(STANDARD)))
+
+
+def test_the_command_prints_text_and_json(tmp_path, capsys):
+    file = written(tmp_path / "before.rec", STANDARD)
+    assert main(["predict", "--mtu", "9000", file]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("MTU 1500 -> 9000")
+    assert "How it is calculated" in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert main(["predict", "--mtu", "9000", "--format", "json", file]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "racwire-prediction/1"
+    assert document["mtu_after"] == 9000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--mtu", "100"], "100 is no MTU"),
+        (["--mtu", "9000", "--block-size", "9k"], "is no block size of Oracle"),
+        (["--mtu", "9000", "--multiblock", "0"], "must be 1 or more"),
+        (["--mtu", "9000", "--for", "5s", "FILE"], "for a live measurement"),
+        (["--mtu", "9000", "--probe"], "predict sends nothing"),
+        (["--mtu", "9000", "/no/such.rec"], "no such"),
+    ],
+)
+def test_a_wrong_request_is_one_sentence_and_exit_code_64(words, message, tmp_path, capsys):
+    file = written(tmp_path / "before.rec", JUMBO)
+    assert main(["predict", *(file if word == "FILE" else word for word in words)]) == 64
+    error = capsys.readouterr().err
+    assert message.lower() in error.lower()
+    assert error.count("\n") == 1
+
+
+def test_a_prediction_survives_json():
+    prediction = predict(load_of(STANDARD), 9000)
+    assert msgspec.json.decode(msgspec.json.encode(prediction), type=type(prediction)) == prediction
