@@ -8,7 +8,7 @@ kernel did not count the large ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,6 +16,10 @@ from checks.model.facts import Activity, Cluster, FlowArrivals, FlowPort, FlowPr
 from checks.model.finding import Status
 from checks.model.known_instances import active
 from checks.rules.cache_fusion import lost, received
+from checks.rules.path_status import packet_loss
+
+Pair = tuple[str, str]
+"""The sending and the receiving node of a path."""
 
 LEAST_LARGE = 3
 """Large datagrams that one source port must lose, without one answer."""
@@ -262,11 +266,22 @@ def is_silent(ping: PathProbe) -> bool:
     return ping.verdict is Verdict.FILTERED and not any(s.received for s in ping.series)
 
 
-def agrees_with_pings(judgement: FlowJudgement, ping: Verdict | None) -> bool:
-    """Return whether datagrams are lost where pings are lost too, so that df-ping has the finding."""
+def agrees_with_pings(judgement: FlowJudgement, pings: Mapping[Pair, PathProbe]) -> bool:
+    """Return whether datagrams are lost where pings are lost too, so that df-ping has the finding.
+
+    `pings` are the paths of the network of the datagrams. A ping crosses the path in both directions, so the loss of a
+    direction can appear as the loss of pings that start at the other end.
+    """
+    there = judgement.probe.from_node, judgement.probe.to_node
     lost_too = (FlowVerdict.LARGE_LOST, FlowVerdict.IN_PART, FlowVerdict.NONE, FlowVerdict.UNDECIDED)
-    as_these = (Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.UNREACHABLE, Verdict.TOO_BIG)
-    return judgement.verdict in lost_too and ping in as_these
+    if there not in pings or judgement.verdict not in lost_too:
+        return False
+    if pings[there].verdict in (Verdict.BLACK_HOLE, Verdict.LOSS, Verdict.UNREACHABLE, Verdict.TOO_BIG):
+        return True
+    loss = packet_loss(pings.values())
+    lossy = {(p.from_node, p.to_node) for p in loss.paths} if loss else set()
+    in_part = (FlowVerdict.IN_PART, FlowVerdict.UNDECIDED)
+    return judgement.verdict in in_part and not lossy.isdisjoint({there, there[::-1]})
 
 
 def missed_member_percent(ports: int, members: int) -> float:

@@ -40,6 +40,9 @@ interval_s = 1
 interval_without_database_s = 1
 [probe]
 packets = 5
+[thresholds]
+steal_warn_percent = 35
+steal_fail_percent = 35
 """
 _DATABASE = """\
 [database]

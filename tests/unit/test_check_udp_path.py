@@ -95,6 +95,27 @@ def test_the_loss_of_another_network_to_the_same_node_is_not_counted_here():
     assert codes["IC-FLOW-001"].network == "192.168.11.0/24"
 
 
+def test_datagrams_lost_in_part_belong_to_the_loss_of_pings_that_a_direction_shows():
+    lossy = flows(probe(*[FINE] * 3, *[LATE] * 3))
+    here, back = path(eth2(), "rac1", "rac2"), path(eth2(), "rac2", "rac1")
+    once = msgspec.structs.replace(here, reason="1 of 20 lost at once, and none alone")
+    loss = msgspec.structs.replace(back, verdict=Verdict.LOSS)
+    assert found(lossy, here, back)["IC-FLOW-005"].title.endswith("rac1 to rac2, while pings pass.")
+    assert found(lossy, once, back)["IC-FLOW-005"].title.endswith("while pings were lost once and then pass.")
+    for pings in ((here, loss), (once, loss)):
+        codes = found(lossy, *pings)
+        assert "IC-FLOW-005" not in codes
+        assert "as pings are" in codes["IC-FLOW-007"].title
+
+
+@pytest.mark.parametrize("verdict", [Verdict.UNKNOWN, Verdict.FILTERED])
+def test_nothing_is_said_of_pings_that_show_nothing(verdict):
+    pings = [path(eth2(), "rac1", "rac2", verdict=verdict)]
+    if verdict is not Verdict.FILTERED:
+        assert "pings" not in found(flows(probe(*[DEAD] * 6)), *pings)["IC-FLOW-004"].title
+    assert "pings" not in found(flows(probe(*[SHORT] * 6)), *pings)["IC-FLOW-008"].title
+
+
 def test_no_datagram_at_all_while_pings_pass_is_a_filter_of_udp():
     finding = found(flows(probe(*[DEAD] * 6)))["IC-FLOW-004"]
     assert finding.title == "No UDP datagram arrives on 192.168.11.0/24 from rac1 to rac2, while pings pass."

@@ -74,6 +74,10 @@ def ended(name: str) -> bool:
             return not found[0].is_alive()
 
 
+def logins() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("racwire database")]
+
+
 async def refused(query_call) -> DatabaseError:
     with pytest.raises(DatabaseError) as error:
         await query_call
@@ -212,12 +216,14 @@ async def test_cancelling_cancels_the_statement_in_the_database(server, connect,
 async def test_closing_does_not_wait_for_a_login_that_hangs(fault, server, connect, journal):
     setattr(server.faults, fault, True)
     connections = connect(server, login_timeout_s=60)
+    abandoned = set(logins())  # of earlier tests: their threads end with the process
     opening = asyncio.create_task(connections.get())
-    while not any(thread.name.startswith("racwire database") for thread in threading.enumerate()):  # noqa: ASYNC110
+    while not set(logins()) - abandoned:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     assert not opening.done()
     await asyncio.wait_for(connections.close(), 30)
-    assert any(thread.name.startswith("racwire database") and thread.daemon for thread in threading.enumerate())
+    assert all(thread.daemon for thread in logins())
+    assert set(logins()) - abandoned
     assert journal.entries[0].outcome == "interrupted"
     with pytest.raises(asyncio.CancelledError):
         await opening

@@ -247,14 +247,16 @@ async def test_a_peer_that_could_not_be_read_is_a_gap_before_it_is_tried_again(s
 async def test_a_pending_peer_is_sampled_at_once_and_is_a_gap_only_while_it_is_silent(
     start, peers, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(peer_stream, "_SILENCE_S", 0.2)
     os.mkfifo(tmp_path / "answers")
     peers(f"[ $1 = rac3 ] && read _ < {tmp_path}/answers; {LOGGED_IN}")
     feed = start()
-    feed.follow(facts(node(1), UnreadNode("rac2", "", is_pending=True), UnreadNode("rac3", "", is_pending=True)))
-    events = await until(feed, gap_of("node rac3"))
+    monkeypatch.setattr(peer_stream, "_SILENCE_S", 60)
+    feed.follow(facts(node(1), UnreadNode("rac2", "", is_pending=True)))
+    events = await until(feed, sample_of("rac2"))
+    monkeypatch.setattr(peer_stream, "_SILENCE_S", 0.2)
+    feed.follow(facts(node(1), node(2), UnreadNode("rac3", "", is_pending=True)))
+    events += await until(feed, gap_of("node rac3"))
     assert events[-1].reason == ("rac3 has not answered yet: racwire waits for the ssh login and the first counters.")
-    events += await until(feed, sample_of("rac2"))
     assert not [event for event in events if gap_of("node rac2")(event)]
     (tmp_path / "answers").write_text("now\n")
     await until(feed, sample_of("rac3"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Flows, NotGathered, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, Flows, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.udp_path.flow_kinds import (
@@ -37,6 +37,7 @@ from checks.plugins.udp_path.member_findings import dead_member, short_member
 from checks.rules.flow_verdicts import (
     OWN_FILTER,
     FlowVerdict,
+    Pair,
     agrees_with_pings,
     contradicts_pings,
     harm,
@@ -95,11 +96,10 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Iterator[Finding]:
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    pings = {(p.from_node, p.to_node): p for p in paths if p.network == network.name}
+    pings = _pings(cluster, network)
     by_pair = {(j.probe.from_node, j.probe.to_node): j for j in judged}
     icmp_only = [j for pair, j in by_pair.items() if contradicts_pings(j, by_pair.get(pair[::-1]), pings.get(pair))]
-    as_pings = [j for pair, j in by_pair.items() if pair in pings and agrees_with_pings(j, pings[pair].verdict)]
+    as_pings = [j for j in judged if agrees_with_pings(j, pings)]
     silent = [
         j for pair, j in by_pair.items() if j.verdict is FlowVerdict.NONE and pair in pings and is_silent(pings[pair])
     ]
@@ -141,6 +141,20 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
         yield flow_finding(NOT_SENT, Status.SKIPPED, (cluster, network, as_pings), title, "as the pings")
 
 
+def _pings(cluster: Cluster, network: PrivateNetwork) -> dict[Pair, PathProbe]:
+    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    return {(p.from_node, p.to_node): p for p in paths if p.network == network.name}
+
+
+def _and_pings(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str:
+    """The end of a title: what pings did on the paths of the datagrams; empty where pings do not show that."""
+    pings = _pings(cluster, network)
+    same = [pings.get((j.probe.from_node, j.probe.to_node)) for j in judged]
+    if any(p is None or p.verdict is not Verdict.PASSES for p in same):
+        return ""
+    return ", while pings were lost once and then pass" if any(p and p.reason for p in same) else ", while pings pass"
+
+
 def _filter_steps(judged: Judged) -> tuple[Remedy, ...]:
     own = {j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}
     nodes = sorted(own or {j.probe.to_node for j in judged})
@@ -156,19 +170,21 @@ def _filter_steps(judged: Judged) -> tuple[Remedy, ...]:
 
 
 def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
-    size = packet_bytes(judged)
+    place = (cluster, network, judged)
+    as_large = ", and so do pings of that size" if _and_pings(*place) else ""
     return flow_finding(
-        LARGE_LOST, Status.FAIL, (cluster, network, judged),
-        f"UDP packets of {size:,} bytes vanish on {{}} {{}} from each of {judged[0].of} source ports; small datagrams "
-        "pass, and so do pings of that size.",
+        LARGE_LOST, Status.FAIL, place,
+        f"UDP packets of {packet_bytes(judged):,} bytes vanish on {{}} {{}} from each of {judged[0].of} source ports; "
+        f"small datagrams pass{as_large}.",
         "large UDP vanishes", expected=ALL_ANSWERED, next=_filter_steps(judged),
     )  # fmt: skip
 
 
 def _none(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     arrived = [_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in judged)]
+    place = (cluster, network, judged)
     return flow_finding(
-        NONE, harm(cluster), (cluster, network, judged), "No UDP datagram arrives on {} {}, while pings pass.",
+        NONE, harm(cluster), place, f"No UDP datagram arrives on {{}} {{}}{_and_pings(*place)}.",
         "no UDP arrives", more=arrived, expected=ALL_ANSWERED, next=_filter_steps(judged),
     )  # fmt: skip
 
@@ -232,11 +248,12 @@ def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
 
 
 def _in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+    place = (cluster, network, judged)
     silent, of = sum(len(j.ports) for j in judged), sum(j.of for j in judged)
     arrived = [_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in judged)]
     return flow_finding(
-        IN_PART, Status.WARN, (cluster, network, judged),
-        f"{silent} of {of} full-size UDP datagrams are lost on {{}} {{}}, while pings pass.",
+        IN_PART, Status.WARN, place,
+        f"{silent} of {of} full-size UDP datagrams are lost on {{}} {{}}{_and_pings(*place)}.",
         "UDP lost in part", more=arrived, expected=ALL_ANSWERED,
         next=(
             Remedy(

@@ -46,7 +46,7 @@ COUNTED_FAULTS = (
     Fault(
         "steal",
         "The hypervisor withholds CPU time from one node.",
-        "The node's /proc/stat counts 18 % of the CPU time as steal.",
+        "The node's /proc/stat counts 41 % of the CPU time as steal.",
         "node",
         default_network=None,
     ),

@@ -45,6 +45,11 @@ interval_without_database_s = 1
 directory = "{directory}/changes"
 switches = ["practice"]
 record_s = 15
+
+[thresholds]
+# The nodes share the CPUs of this machine, and its hypervisor's steal. Only the fault `steal` exceeds this.
+steal_warn_percent = 35
+steal_fail_percent = 35
 """
 _DATABASE_SETTINGS = """
 [database]
