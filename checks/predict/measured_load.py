@@ -60,6 +60,8 @@ class MeasuredLoad:
     is_block_assumed: bool
     multiblock: int | None
     """The largest db_file_multiblock_read_count of the instances; None if it was not read."""
+    message_bytes: int | None
+    """The largest parallel_execution_message_size of the instances in bytes; None if it was not read."""
     lms_processes: int | None
     """The largest gcs_server_processes of the instances; None if it was not read."""
     receive_buffer_bytes: Mapping[str, int]
@@ -98,6 +100,7 @@ def load_of(recording: Recorded) -> MeasuredLoad:
         block_bytes=block or USUAL_BLOCK_BYTES,
         is_block_assumed=block is None,
         multiblock=_largest(database, "db_file_multiblock_read_count"),
+        message_bytes=_largest(database, "parallel_execution_message_size"),
         lms_processes=_largest(database, "gcs_server_processes"),
         receive_buffer_bytes=dict(_buffers(recording)),
         version=6 if any(":" in network.subnet for network in networks) else 4,
