@@ -104,7 +104,7 @@ TOPICS = (
             "class.",
             "The policy in the paper has `mtu 1500` in its class, although the text says 9000. Where network-qos "
             "decides the MTU, this policy makes a black hole for jumbo frames when pasted as printed: write 9216.",
-            "In ACI the same setting is one of the fabric's policies, not a line on a leaf; `racwire explain aci` has the "
+            "In ACI the same setting is a policy of the fabric, not a line on a leaf; `racwire explain aci` has the "
             "MTU of the fabric.",
             "Its tables: about 30 % less time for small and medium flows, and no loss for large ones, at a port filled "
             "with 10 Gbit/s. The counts and sizes printed there fill about a tenth of that port.",
