@@ -114,8 +114,8 @@ def all_nodes(draft: Draft) -> tuple[Step, ...]:
     start = Step(
         id="other-nodes",
         title="all nodes",
-        what=f"Start Clusterware on every node where it is down{_seen_down(down)}. The MTU was not changed, so the order "
-        "of the nodes does not matter.",
+        what=f"Start Clusterware on every node where it is down{_seen_down(down)}. The MTU was not changed, so the "
+        "order of the nodes does not matter.",
         why="Only Clusterware and the databases were stopped.",
         commands=tuple(stack_commands.start(node, draft.home(node)) for node in down),
         expected="Clusterware is up on every node. If this is already the case, there is nothing to do.",
