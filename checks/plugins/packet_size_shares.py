@@ -147,21 +147,23 @@ def _brief(same: Sequence[FrameSizes], least: float) -> str:
 
 
 def _line(found: FrameSizes) -> str:
-    parts = [f"{size.label} {_share(found, size)}" for size in found.classes if size.frames]
     way = "in" if found.way == "rx" else "out"
-    return f"{found.nic.node}: {found.nic.name} {counted(found.frames, 'frame')} {way}: {', '.join(parts) or 'none'}"
+    return (
+        f"{found.nic.node}: {found.nic.name} {counted(found.frames, 'frame')} {way}, {found.full:,} of them full at "
+        f"MTU {STANDARD_MTU}, {found.large:,} larger"
+    )
 
 
 def _share(found: FrameSizes, size: SizeClass) -> str:
     percent = found.percent(size)
-    return f"{percent:.1f} %" if percent >= 0.1 else "under 0.1 %"
+    return f"{percent:.1f} %" if percent >= 0.1 else "<0.1 %"
 
 
 _BAR = 10
 
 
 def _bar(percent: float) -> str:
-    return "#" * round(percent * _BAR / 100) or "." if percent else ""
+    return ("#" * round(percent * _BAR / 100)).ljust(_BAR, ".") if percent else ""
 
 
 def _table(same: Sequence[FrameSizes]) -> Table:
@@ -178,7 +180,7 @@ def _table(same: Sequence[FrameSizes]) -> Table:
                 else:
                     cells += ["?", ""]
             rows.append(tuple(cells))
-    legend = "Shares of the frames, in and out. # is 10 %, . is less than 5 %, ? is not counted."
+    legend = "Shares of the frames, in and out. # is 10 %, ? is not counted."
     return Table(("NIC", "bytes", "in", "", "out", ""), tuple(rows), legend)
 
 
