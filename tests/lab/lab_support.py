@@ -123,4 +123,4 @@ def assert_healthy(cluster: racwire_lab.Lab) -> None:
 
 def settings(cluster: racwire_lab.Lab, node: str) -> str:
     """Return a node's links, addresses and routes as text for comparisons."""
-    return run(cluster, node, "sh", "-c", "ip -o link; ip -o address; ip route; nft list ruleset 2>/dev/null").stdout
+    return run(cluster, node, "sh", "-c", "ip -o link; ip -o address; ip route; nft --stateless list ruleset 2>/dev/null").stdout
