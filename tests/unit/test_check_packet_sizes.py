@@ -1,5 +1,6 @@
 """Frames by size: the counters of each driver, the standard groups of the kernel, and what the shares show."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from checks.model.facts import DriverCounters, Unknown
 from checks.model.finding import Status
 from checks.plugins.packet_size_shares import packet_sizes
+from checks.report.pictures_facts import size_figures
 from checks.rules.frame_sizes import SizeUse, frame_sizes
 from checks.rules.size_classes import class_of, size_classes
 from checks.sources.nodes.driver_counters import driver_growth, parse_driver_counters
@@ -306,3 +308,21 @@ def test_drivers_that_were_not_queried_are_skipped_with_the_reason():
     (finding,) = packet_sizes.run(facts)
     assert (finding.code, finding.status) == ("IC-SIZE-006", Status.SKIPPED)
     assert "the interval is under 30 s." in finding.title.lower()
+
+
+# --- the picture ------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_a_histogram_for_each_network_with_its_classes():
+    (figure,) = size_figures(built(i40e(BLOCKS_IN_SIX, BLOCKS_IN_ONE)))
+    assert figure.title == "Frames by size on 192.168.11.0/24, in 30 s"
+    assert figure.axis == ("to 64", "65-127", "128-255", "256-511", "512-1023", "1024-1522", "from 1523")
+    assert [strip.name for strip in figure.strips] == ["rac1 eth2 in", "rac1 eth2 out", "rac2 eth2 in", "rac2 eth2 out"]
+    assert figure.strips[0].caption == "14,200 frames, 70.4 % of 1024-1522 bytes"
+    heights = re.findall(r'd="M0,100([^"]+)" class="bars"', figure.strips[0].picture)
+    assert heights == ["V100h1v-6h1v2h1v-3h1v-7h1v-55h1v69h1V100Z"]
+
+
+def test_without_classes_or_frames_there_is_no_picture():
+    assert size_figures(built(WITHOUT["ena"], "ena")) == ()
+    assert size_figures(built(i40e((0,) * 7))) == ()
