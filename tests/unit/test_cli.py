@@ -47,6 +47,7 @@ ALL_CHECKS = (
     "nic-counters",
     "oracle-processes",
     "packet-filter",
+    "packet-sizes",
     "private-routes",
     "reassembly",
     "rp-filter",

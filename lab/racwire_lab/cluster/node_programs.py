@@ -49,6 +49,9 @@ def install(directory: Path, shape: Shape, starting: str) -> None:
     sbin = Path("/usr/sbin").resolve()
     _make_sbin(directory / "sbin", sbin, starting, system, hidden)
     _adapt(directory / "sbin", sbin, f"{MACHINE}/sbin", profile)
+    if "ethtool" not in hidden:
+        (directory / "sbin" / "ethtool").unlink(missing_ok=True)
+        _write_program(directory / "sbin" / "ethtool", (_ADAPTORS / "ethtool").read_text(encoding="ascii"))
     if shape.lldp != NO_LLDP:
         for name in _LLDP_CLIENTS:
             (directory / "sbin" / name).unlink(missing_ok=True)
