@@ -21,6 +21,14 @@ CR_RECEIVED = "gc cr blocks received"
 CURRENT_RECEIVED = "gc current blocks received"
 CR_SERVED = "gc cr blocks served"
 CURRENT_SERVED = "gc current blocks served"
+REMOTE_GRANTS = "gc remote grants"
+DB_TIME = "DB time"
+"""The time of sessions in database calls, working or waiting, without background processes."""
+CLUSTER_WAIT = "cluster wait time"
+USER_IO_WAIT = "user I/O wait time"
+PX_SENT = "PX remote messages sent"
+PX_RECEIVED = "PX remote messages recv'd"
+SCANNED = "table scan blocks gotten"
 
 _MS_PER_CENTISECOND = 10
 

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
+from checks.rules.cache_fusion import (
+    BLOCKS_LOST,
+    CLUSTER_WAIT,
+    CR_RECEIVED,
+    CR_SERVED,
+    CURRENT_RECEIVED,
+    CURRENT_SERVED,
+    DB_TIME,
+    PX_SENT,
+)
 from checks.traffic.compare.readings import Rates
 from checks.traffic.compare.run import Better
 
@@ -125,6 +134,13 @@ INSTANCE_METRICS = (
         "lost of 100,000 blocks", "", DATABASE,
         lambda rates: 1e5 * rates[BLOCKS_LOST] / (rates[BLOCKS_LOST] + _received(rates)), _LOWER,
     ),
+    Metric("DB time per second", "s", DATABASE, _rate(DB_TIME, 0.01), note="Sessions in database calls on average."),
+    Metric(
+        "cluster waits of DB time", "%", DATABASE, _per(CLUSTER_WAIT, DB_TIME, 100), _LOWER,
+        note="The waits for other instances: what a network could save at most.",
+    ),
+    Metric("messages sent", "1/s", DATABASE, lambda rates: rates["gcs messages sent"] + rates["ges messages sent"]),
+    Metric("PX messages to other nodes", "1/s", DATABASE, _rate(PX_SENT)),
 )  # fmt: skip
 
 PING_METRICS = (
