@@ -121,8 +121,8 @@ def _past_users(cluster: Cluster) -> Iterator[tuple[str, Table]]:
 _COLUMNS = (
     ("CR in", "cr_received"),
     ("CR out", "cr_served"),
-    ("current in", "current_received"),
-    ("current out", "current_served"),
+    ("cur in", "current_received"),
+    ("cur out", "current_served"),
     ("gcs in", "gcs_received"),
     ("gcs out", "gcs_sent"),
     ("ges in", "ges_received"),

@@ -232,7 +232,9 @@ def _services(activity: Activity, names: _Names) -> tuple[ServiceLoad, ...] | Un
             continue
         percent = 100 * sum(_in_seconds(s.cluster_us) for s in own) / db_time_s
         on = tuple(names.of(s.instance) for s in own if _in_seconds(s.db_time_us) >= _LEAST_SERVICE_S)
-        found.append(ServiceLoad(service, on, db_time_s, percent, gains_on_one_node(percent, len(on))))
+        # Sessions of SYS$USERS chose no service, so no service can be moved for them.
+        gains = gains_on_one_node(percent, len(on)) and not service.startswith("SYS$")
+        found.append(ServiceLoad(service, on, db_time_s, percent, gains))
     return tuple(sorted(found, key=lambda s: (-s.cluster_percent * s.db_time_s, s.service)))
 
 

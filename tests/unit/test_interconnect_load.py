@@ -253,12 +253,14 @@ def test_a_service_on_several_nodes_with_long_cluster_waits_would_gain_from_one_
         ServiceActivity(2, "hr", 30_000_000, 300_000),
         ServiceActivity(1, "hr", 30_000_000, 300_000),
         ServiceActivity(1, "idle", 90, 90),
+        ServiceActivity(1, "SYS$USERS", 1_000_000, 900_000),
+        ServiceActivity(2, "SYS$USERS", 1_000_000, 900_000),
     )
     load = interconnect_load(busy(services=services))
     assert isinstance(load, InterconnectLoad)
     assert isinstance(load.services, tuple)
     assert [(s.service, s.gains_on_one_node) for s in load.services] == [
-        ("batch", False), ("orders", True), ("hr", False)
+        ("batch", False), ("orders", True), ("SYS$USERS", False), ("hr", False)
     ]  # fmt: skip
     section = load_section(busy(services=services))
     assert any("Service orders works on prod1 and prod2 and waits 20 % of its DB time" in n for n in section.notes)

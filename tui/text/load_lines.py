@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.report.load_section import LoadSection
 from tui.text.finding_lines import FindingLayout, value_table
-from tui.text.line import Line, hanging
+from tui.text.line import Line, fitted, hanging, width_of
 
 
 def load_lines(section: LoadSection, width: int, margin: int = 0) -> Iterator[Line]:
@@ -20,7 +20,9 @@ def load_lines(section: LoadSection, width: int, margin: int = 0) -> Iterator[Li
         yield []
         yield from hanging([*start], title, width, "label")
         lines = list(value_table(table, width - margin, FindingLayout(margin, 0, is_pane=True)))
-        yield from lines[1:]  # without the empty line before a table in a pane
+        for line in lines[1:]:  # without the empty line before a table in a pane
+            is_wide = width_of(line) > width
+            yield [(fitted("".join(text for text, _ in line), width), line[-1][1])] if is_wide else line
     if section.how:
         yield []
     for text in section.how:
