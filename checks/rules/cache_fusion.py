@@ -30,6 +30,9 @@ PX_SENT = "PX remote messages sent"
 PX_RECEIVED = "PX remote messages recv'd"
 SCANNED = "table scan blocks gotten"
 
+USERS = ("cache", "dlm", "ipq")
+"""The users of the interconnect with most traffic: blocks, messages, parallel query."""
+
 _MS_PER_CENTISECOND = 10
 
 Statistics = Mapping[str, int]
@@ -67,6 +70,16 @@ def messages_received(messages: Statistics) -> int | None:
 def messages_sent(statistics: Statistics) -> int | None:
     """Return the number of GCS and GES messages sent; the database counts only these in SYSSTAT."""
     return _sum(statistics, "gcs messages sent", "ges messages sent")
+
+
+def user_counter(user: str, column: str) -> str:
+    """Return the name in samples of the bytes of a user of the interconnect: `interconnect bytes_sent by cache`."""
+    return f"interconnect {column} by {user}"
+
+
+def user_bytes(messages: Statistics, user: str) -> int | None:
+    """Return the bytes that a user of the interconnect sent and received."""
+    return _sum(messages, *(user_counter(user, column) for column in ("bytes_sent", "bytes_received")))
 
 
 def per_second(count: int | None, seconds: float) -> float | None:

@@ -21,9 +21,11 @@ from checks.model.interconnect_load import InterconnectLoad, LoadKind, WireTime
 from checks.report.json_report import from_json, to_json
 from checks.report.load_section import load_section
 from checks.report.markdown import to_markdown
+from checks.rules.cache_fusion import user_counter
 from checks.rules.load_class import BusiestLink, classify
 from checks.rules.load_of_run import interconnect_load, wire_path
 from checks.rules.wire_time import WirePath, no_network_text, wire_time
+from checks.traffic.compare.metrics import INSTANCE_METRICS
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import activity, counters, database, history, own_activity
 from tests.fixtures.hostile import hostile_report
@@ -327,3 +329,15 @@ def test_idle_instances_are_named_as_the_reason():
     section = load_section(known(*(own_activity(n, idle) for n in (1, 2))))
     assert not section.is_known
     assert section.headline.startswith("Cannot tell what a network could bring: the instances were idle: 0.06 s of DB")
+
+
+def test_a_comparison_has_the_share_of_the_waits_and_the_users_of_the_interconnect():
+    formulas = {metric.name: metric.formula for metric in INSTANCE_METRICS}
+    rates = {"DB time": 200.0, "cluster wait time": 5.0, "PX remote messages sent": 3.0}
+    rates |= {user_counter("cache", "bytes_sent"): 1e6, user_counter("cache", "bytes_received"): 2e6}
+    assert formulas["DB time per second"](rates) == pytest.approx(2)
+    assert formulas["cluster waits of DB time"](rates) == pytest.approx(2.5)
+    assert formulas["PX messages to other nodes"](rates) == 3
+    assert formulas["cache on the interconnect"](rates) == pytest.approx(24)
+    with pytest.raises(KeyError):
+        formulas["ipq on the interconnect"](rates)

@@ -18,6 +18,8 @@ from checks.rules.cache_fusion import (
     CURRENT_SERVED,
     DB_TIME,
     PX_SENT,
+    USERS,
+    user_counter,
 )
 from checks.traffic.compare.readings import Rates
 from checks.traffic.compare.run import Better
@@ -81,6 +83,11 @@ def _per_mb(name: str) -> Callable[[Rates], float]:
     return formula
 
 
+def _of_user(user: str) -> Callable[[Rates], float]:
+    sent, received = (user_counter(user, column) for column in ("bytes_sent", "bytes_received"))
+    return lambda rates: 8e-6 * (rates[sent] + rates[received])
+
+
 def _received(rates: Rates) -> float:
     return rates[CR_RECEIVED] + rates[CURRENT_RECEIVED]
 
@@ -141,6 +148,13 @@ INSTANCE_METRICS = (
     ),
     Metric("messages sent", "1/s", DATABASE, lambda rates: rates["gcs messages sent"] + rates["ges messages sent"]),
     Metric("PX messages to other nodes", "1/s", DATABASE, _rate(PX_SENT)),
+    *(
+        Metric(
+            f"{user} on the interconnect", "Mb/s", DATABASE, _of_user(user),
+            note="Both directions of the connected instance, from the view SYS.RACWIRE_IC_CLIENTS.",
+        )
+        for user in USERS
+    ),
 )  # fmt: skip
 
 PING_METRICS = (
