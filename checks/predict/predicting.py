@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from checks.model.packet_sizes import fragments_of
+from checks.model.facts import Unknown
+from checks.model.interconnect_load import WireTime
+from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.model.wording import counted
 from checks.predict.conclusions import BURST, LIMITS, SOFTIRQ, conclusions
 from checks.predict.measured_load import MeasuredLoad, NodeLoad, NodeStretch
-from checks.predict.packet_rates import Flow, Packets, packets_at, wire_bits, wire_bytes_of
+from checks.predict.packet_rates import Flow, Packets, packets_at, wire_bits
 from checks.predict.prediction import Estimate, NotPredicted, Prediction
 from checks.predict.prioritised_flows import prioritisation_remarks
+from checks.rules.wire_time import WirePath, wire_time
 from checks.traffic.compare.statistics import mean, median_interval
 
 _USUAL_MESSAGE_BYTES = 16_384
@@ -46,10 +49,29 @@ def predict(
         mtu_after=mtu,
         block_bytes=block,
         is_block_assumed=load.is_block_assumed and block_bytes is None,
+        wire=_most_to_gain(load),
         estimates=tuple(estimates),
         not_predicted=tuple(missing),
         remarks=(*remarks, *prioritisation_remarks(load, mtu)),
     )
+
+
+def _most_to_gain(load: MeasuredLoad) -> WireTime | Unknown:
+    """Return what a network could at most bring for the measured load."""
+    if not load.statistics:
+        return Unknown("The DB time of no instance was recorded: no database was connected (--connect).")
+    speeds = [link.speed_mbps for node in load.nodes for link in node.links]
+    path = WirePath(
+        load.block_bytes,
+        max((node.mtu for node in load.nodes), default=None),
+        max((speed for speed in speeds if speed), default=None) if all(speeds) else None,
+        load.small_rtt_ms,
+        load.block_rtt_ms,
+        "the instances' own pings of 500 B and 8 KB",
+        load.version,
+    )
+    # A recording has no waits by event: the time of the senders stays in the limit.
+    return wire_time(load.statistics, load.seconds, path)
 
 
 # --- one block --------------------------------------------------------------------------------------------------------

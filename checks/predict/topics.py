@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.model.packet_sizes import fragments_of
-from checks.predict.packet_rates import wire_bytes_of
+from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.predict.prioritised_flows import FIRST_PACKETS, PAUSE_S
 
 _BLOCK, _STANDARD, _JUMBO = 8192, 1500, 9000

@@ -132,6 +132,7 @@ _SAMPLED = {
     "connected": SamplePace.CONNECTED,
     "sysstat": SamplePace.SAMPLE,
     "dlm_misc": SamplePace.MESSAGES,
+    "ic_clients": SamplePace.MESSAGES,
     "cache_transfer": SamplePace.PAIRS,
     "instance_ping": SamplePace.PAIRS,
     "instances": SamplePace.INVENTORY,

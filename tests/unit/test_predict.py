@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.packet_sizes import fragments_of
+from checks.model.facts import Unknown
+from checks.model.interconnect_load import WireTime
+from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.predict.conclusions import LIMITS, SOFTIRQ, conclusions
 from checks.predict.measured_load import load_of
-from checks.predict.packet_rates import Flow, packets_at, wire_bytes_of
+from checks.predict.packet_rates import Flow, packets_at
 from checks.predict.predicting import predict
 from checks.predict.prediction import Estimate
 from checks.predict.receipt import receipt
+from checks.traffic.samples import InstanceSample
 from tests.unit.compare_support import FakeRecording, recording
 from tests.unit.test_compare_command import written
 from tui.cli.main import main
@@ -227,3 +230,41 @@ def test_a_multiblock_read_is_compared_with_the_receive_buffer():
 @given(st.lists(st.tuples(st.sampled_from(("packets in", *LIMITS, SOFTIRQ)), st.floats(0, 1e9), st.floats(0, 1e9))))
 def test_any_estimates_have_conclusions(figures):
     assert all(text.endswith(".") for text in conclusions([estimate(*figure) for figure in figures], 9000))
+
+
+def busy(seconds=60, cluster_wait=50, **more):
+    """Return a recording in which each instance works for 2 s each second and waits `cluster_wait` ms for others."""
+    plain = recording(2, mtu=9000, seconds=seconds)
+    events = [
+        msgspec.structs.replace(
+            event,
+            statistics=event.statistics | {"DB time": 200, "cluster wait time": cluster_wait // 10, **more},
+        )
+        if isinstance(event, InstanceSample)
+        else event
+        for event in plain.events()
+    ]
+    return FakeRecording(events, cluster=plain.header.cluster)
+
+
+def test_a_prediction_begins_with_what_a_network_could_bring_at_most(tmp_path, capsys):
+    load = load_of(busy())
+    found = predict(load, 1500).wire
+    assert isinstance(found, WireTime)
+    assert found.db_time_s == pytest.approx(240, rel=0.01)
+    assert found.cluster_percent == pytest.approx(2.5)
+    assert found.low_percent <= found.high_percent == pytest.approx(2.5, rel=0.01)
+    assert "own pings" in found.inputs["pings"]
+    assert main(["predict", "--mtu", "1500", written(tmp_path / "busy.rec", busy())]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Cluster waits are 2.5 % of DB time" in text
+    assert "no network makes this load more than 2.6 % faster." in text
+
+
+def test_without_db_time_a_prediction_says_why_it_sets_no_limit():
+    found = predict(load_of(JUMBO), 1500).wire
+    assert isinstance(found, Unknown)
+    assert "'DB time' of prod1 was not read" in found.reason
+    none = predict(load_of(recording(2, seconds=60, with_database=False)), 9000).wire
+    assert isinstance(none, Unknown)
+    assert "no database was connected" in none.reason

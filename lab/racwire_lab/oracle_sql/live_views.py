@@ -9,7 +9,7 @@ from typing import Any
 
 from racwire_lab.cluster.topology import PLUGGABLE
 from racwire_lab.database.live import KIND_OF_BLOCK, InstanceState, Transfer
-from racwire_lab.oracle_sql.dictionary import View, parse_version
+from racwire_lab.oracle_sql.dictionary import IC_CLIENTS, View, parse_version
 from racwire_lab.oracle_sql.identity import DatabaseIdentity
 from racwire_lab.oracle_sql.kinds import WHOLE
 
@@ -323,6 +323,23 @@ def _parameters(state: InstanceState, database: DatabaseIdentity) -> Iterator[Ro
         }
 
 
+def _services(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for service, times in state.services.items():
+        for name, value in times.items():
+            yield {
+                "SERVICE_NAME_HASH": identifier(service),
+                "SERVICE_NAME": service,
+                "STAT_ID": identifier(name),
+                "STAT_NAME": name,
+                "VALUE": value,
+            }
+
+
+def _clients(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for client, (sent, received) in state.clients.items():
+        yield {"NAME": client, "BYTES_SENT": sent, "BYTES_RECEIVED": received}
+
+
 def _load(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
     up = timedelta(seconds=state.taken_at - state.startup_time)
     yield {"STAT_NAME": "NUM_CPUS", "VALUE": 2, "OSSTAT_ID": 0, "CUMULATIVE": "NO"}
@@ -351,5 +368,7 @@ _VIEWS: dict[str, Callable[[InstanceState, DatabaseIdentity], Iterable[Row]]] = 
     "V$CONFIGURED_INTERCONNECTS": _interconnects,
     "V$PARAMETER": _parameters,
     "V$SYSTEM_PARAMETER": _parameters,
+    "V$SERVICE_STATS": _services,
     "V$OSSTAT": _load,
+    IC_CLIENTS: _clients,
 }
