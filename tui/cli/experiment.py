@@ -39,23 +39,24 @@ checks their effect."""
 
 _WORKFLOW = """\
 the steps of an experiment:
-  racwire experiment new --load swingbench --database TEST --users 150
-                         --think-time '0 ms'    check the cluster, write the plan
+  racwire experiment new --load swingbench --users 150 --think-time 0ms
+                                 check the cluster, write the plan; it asks for
+                                 the name of the test database
   racwire experiment next        show the current step and its commands
   racwire experiment verify      check the gate of the step
   racwire experiment attest --by 'A. Lee' --note '1364 tps, 0 failed'
-                                 confirm what no check can see; at last, sign off
+                                 confirm what no check can see; last, sign off
   racwire experiment status      show the progress
   racwire experiment report -o experiment.html    write the report
 in the middle of it, the change itself, with a journal and gates of its own:
   racwire change new --to 9000   then follow `racwire change next`
 if something fails:
-  racwire experiment rollback    show the way back: the flashback, and the drop of
-                                 the restore point; --by and --reason start it
-  racwire experiment override --by NAME --reason TEXT    continue although a gate
-                                 did not pass; the report lists it
-  racwire experiment abandon --by NAME --reason TEXT    end it, before the restore
-                                 point is created
+  racwire experiment rollback    show the way back: the flashback, and the drop
+                                 of the restore point; --by starts it
+  racwire experiment override --by NAME --reason TEXT    continue although a
+                                 gate did not pass; the report lists it
+  racwire experiment abandon --by NAME --reason TEXT    end it, before the
+                                 restore point is created
 more:
   racwire experiment next --all  the whole plan as a checklist
   racwire experiment note TEXT   write a note into the journal and the report
@@ -64,13 +65,12 @@ practise: racwire lab up --mtu 1500 --switch-mtu 9216; then add --lab to each
 
 exit codes: 0 done, or the gate passed; 2 the gate did not pass, or an obstacle
 prevents the experiment; 3 could not tell; 64 usage, or not possible at this
-step; 130 interrupted, nothing written. Options: racwire experiment COMMAND
---help"""
+step; 130 interrupted, nothing written. Options: racwire experiment COMMAND -h"""
 
 
 def add_options(experiment: argparse.ArgumentParser) -> None:
     """Add the commands below `racwire experiment`."""
-    experiment.usage = "racwire experiment [COMMAND] [--lab] [--file JOURNAL | --directory DIR] ..."
+    experiment.usage = "racwire experiment [COMMAND] [--lab] [--file JOURNAL] [--directory DIR]"
     experiment.description = _ABOUT
     experiment.epilog = _WORKFLOW
     experiment.add_argument(
@@ -88,9 +88,9 @@ def _add_new(commands: JournalCommands) -> None:
         "new",
         "check the cluster and write the plan of an experiment",
         """\
-racwire experiment new --load swingbench --database TEST --users 150 --think-time '0 ms'
-racwire experiment new --load hammerdb --database TEST --users 80 --think-time '0 ms' --for 1h
-racwire experiment new --load own --database TEST --users 12 --think-time none --to 9000""",
+racwire experiment new --load swingbench --users 150 --think-time 0ms
+racwire experiment new --load hammerdb --users 80 --think-time 0ms --for 1h
+racwire experiment new --load own --users 12 --think-time none --database T1""",
         OPENING_CODES,
     )
     plan = new.add_argument_group("plan")
@@ -108,7 +108,7 @@ racwire experiment new --load own --database TEST --users 12 --think-time none -
         "--think-time",
         required=True,
         metavar="TEXT",
-        help="think time of each user, the same in each run, such as '0 ms'",
+        help="think time of each user, the same in each run, such as 0ms",
     )
     plan.add_argument(
         "--for", dest="for_", default="30m", metavar="TIME", help="length of the recording of each run (default 30m)"
@@ -167,7 +167,7 @@ def _new(context: ChangeContext) -> int:
     if not 1 <= args.users <= _MOST_USERS:
         raise UsageError(f"--users: {args.users} is not a number of users from 1 to {_MOST_USERS}.")
     if not (think_time := args.think_time.strip()):
-        raise UsageError("--think-time is empty; state it, such as '0 ms'.")
+        raise UsageError("--think-time is empty; state it, such as 0ms.")
     seconds = round(seconds_of(args.for_, "--for"))
     if found := open_here(Path(settings.change.directory).parent, os.uname().nodename):
         plan, path = found

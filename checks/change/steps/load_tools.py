@@ -17,7 +17,7 @@ INDEXES = (
     "SELECT 'ALTER INDEX \"' || owner || '\".\"' || index_name || '\" REBUILD NOREVERSE;' FROM dba_indexes "
     "WHERE owner = '{schema}' AND index_type LIKE '%/REV';"
 )
-"""Prints a statement for each REVERSE index: neighbouring keys go into one block again, which the instances exchange."""
+"""Prints a statement for each REVERSE index: neighbouring keys then share a block, which the instances exchange."""
 TABLES = (
     "SELECT 'SELECT /*+ FULL(t) */ COUNT(*) FROM \"' || owner || '\".\"' || table_name || '\" t;' FROM dba_tables "
     "WHERE owner = '{schema}' AND iot_type IS NULL ORDER BY num_rows DESC NULLS LAST FETCH FIRST 3 ROWS ONLY;"

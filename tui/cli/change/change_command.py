@@ -169,7 +169,7 @@ racwire change next --node rac2 --commands""",
             "confirm what racwire cannot check; on the last step, sign off",
             """\
 racwire change attest --by 'Ann Lee'
-racwire change attest --by 'Ann Lee' --note 'both switches of the vPC, 02:10'
+racwire change attest --by 'Ann Lee' --note 'both switches, 02:10'
 racwire change attest --by 'Ann Lee' --host esx1 --host esx2""",
         )
         _add_by(attest)
@@ -186,7 +186,7 @@ racwire change attest --by 'Ann Lee' --host esx1 --host esx2""",
             "override",
             "continue although the gate of the current step did not pass",
             """\
-racwire change override --by 'Ann Lee' --reason 'the switch alarm is known'
+racwire change override --by 'Ann Lee' --reason 'the alarm is known'
 racwire change override --by 'Ann Lee' --reason 'SR 3-1234' --lab""",
         )
         _add_by(override)
