@@ -48,10 +48,10 @@ the steps of an experiment:
                                  confirm what no check can see; last, sign off
   racwire experiment status      show the progress
   racwire experiment report -o experiment.html    write the report
-in the middle of it, the change itself, with a journal and gates of its own:
+between the runs, the change itself, with a journal and gates of its own:
   racwire change new --to 9000   then follow `racwire change next`
 if something fails:
-  racwire experiment rollback    show the way back: the flashback, and the drop
+  racwire experiment rollback    show the last steps: flash back, and the drop
                                  of the restore point; --by starts it
   racwire experiment override --by NAME --reason TEXT    continue although a
                                  gate did not pass; the report lists it

@@ -42,7 +42,7 @@ POINT_LEFT = Kind(
     ("Backup and Recovery User's Guide, guaranteed restore points",),
 )
 _ROOM = 0.1
-"""The least free share of the recovery area. Chosen by racwire: nobody knows before what a run writes."""
+"""The least free share of the recovery area. Chosen by racwire: how much a run writes is not known before."""
 _IN_SQL = "SYSDBA of the test database, in SQL*Plus, in CDB$ROOT"
 
 
@@ -153,7 +153,7 @@ def _wrong_area(area: RecoveryArea) -> tuple[str, str, Remedy] | None:
             f"{_gb(area.free_bytes)} free",
             f"Only {_gb(area.free_bytes)} of {_gb(area.limit_bytes)} of the recovery area {area.location} are free or "
             "reclaimable: the database stops when it is full.",
-            Remedy("Enlarge the area, or delete backups that nobody needs.", (), _IN_SQL),
+            Remedy("Enlarge the area, or delete backups that are not needed.", (), _IN_SQL),
         )
     return None
 

@@ -57,9 +57,9 @@ def _agree(draft: Draft, planned: PlannedExperiment) -> Step:
         f"{name} after the restore point is lost, three times. Stop its jobs, its replication and its monitoring.",
         why="An experiment is for test databases only. The load competes with everything else on these nodes, and the "
         "change of the MTU between the runs is a full outage of the whole cluster.",
-        expected=f"Nobody needs {name} during the experiment, and nobody needs what is written into it from now on.",
+        expected=f"{name} is not needed during the experiment, and what is written into it from now on may be lost.",
         gates=(Gate("test-database"),),
-        attest=f"{name} is a test database. {_LOSES} Nobody needs it. Other databases of this cluster may be stopped "
+        attest=f"{name} is a test database. {_LOSES} Its owner agrees. Other databases of this cluster may be stopped "
         "for the change of the MTU.",
         attest_asks="who owns the database and agreed, and when",
         if_rolled_back="Nothing was changed: abandon the experiment.",
@@ -75,8 +75,8 @@ def _space(draft: Draft, planned: PlannedExperiment) -> Step:
         what="Check that the database runs in ARCHIVELOG mode, and that its recovery area has room for the archived "
         "logs and the flashback logs of one run.",
         why="With a guaranteed restore point, the database keeps the old version of each block that is changed, and "
-        "deletes none of it. A full recovery area stops the database. The flashback logs of a run are at most about as "
-        "large as the blocks that it changes.",
+        "deletes no log before that. A full recovery area stops the database. The flashback logs of a run are at most "
+        "about as large as the blocks that it changes.",
         commands=(
             _sql(
                 planned,

@@ -109,7 +109,7 @@ def _own_python() -> frozenset[Path]:
 
 
 def _make_sbin(own: Path, machine: Path, starting: str, system: tuple[str, ...], hidden: Collection[str]) -> None:
-    """Fill the node's /usr/sbin: one program under several names, this racwire, a SQL*Plus, and links to the machine's."""
+    """Fill the node's /usr/sbin: the lab's programs, this racwire, a SQL*Plus, and links to the machine's programs."""
     own.mkdir()
     lay(links(machine, f"{MACHINE}/sbin", (*SYSTEM, *hidden, RACWIRE, SQLPLUS)), own, None)
     _write_program(own / RACWIRE, f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-m", "tui"])} "$@"\n')

@@ -16,6 +16,11 @@ from typing import Any
 
 from racwire_lab.oracle_sql.errors import oracle_error
 
+POINT_COLUMNS = """SCN N, DATABASE_INCARNATION# N, GUARANTEE_FLASHBACK_DATABASE V3, STORAGE_SIZE N, TIME T9,
+    RESTORE_POINT_TIME T9, PRESERVED V3, NAME V128, PDB_RESTORE_POINT V3 12.2-, CLEAN_PDB_RESTORE_POINT V3 12.2-,
+    PDB_INCARNATION# N 12.2-, REPLICATED V3 18-"""
+AREA_COLUMNS = "NAME V513, SPACE_LIMIT N, SPACE_USED N, SPACE_RECLAIMABLE N, NUMBER_OF_FILES N"
+"""The columns of V$RESTORE_POINT and V$RECOVERY_FILE_DEST, in the notation of `dictionary`."""
 LIMIT_BYTES = 10 * 2**30
 """The size of the recovery area (db_recovery_file_dest_size)."""
 _SUFFIX = ".restore_point"

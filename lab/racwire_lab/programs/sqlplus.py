@@ -34,19 +34,32 @@ def main(arguments: Sequence[str]) -> int:
     try:
         login = tomllib.loads((directory / "settings.toml").read_text(encoding="utf-8"))["database"]
         password = Path(login["password_file"]).read_text(encoding="ascii").strip()
-        connection = oracledb.connect(
-            user="SYS", password=password, dsn=login["connect"], mode=oracledb.AUTH_MODE_SYSDBA
-        )
     except (OSError, KeyError):
         print("ERROR:\nORA-01017: invalid username/password; logon denied")
         return 1
-    except oracledb.Error as error:
-        print(f"ERROR:\n{_first_line(error)}")
-        return 1
+    try:
+        connection = oracledb.connect(
+            user="SYS", password=password, dsn=login["connect"], mode=oracledb.AUTH_MODE_SYSDBA
+        )
+    except oracledb.Error:
+        print("Connected to an idle instance.\n")
+        for statement in statements(sys.stdin):
+            print(f"{_refused(statement) or _IDLE}\n")
+        return 0
     with connection:
         for statement in statements(sys.stdin):
             _run(connection, oracledb.Error, statement)
     return 0
+
+
+_IDLE = "ERROR at line 1:\nORA-01034: ORACLE not available"
+
+
+def _refused(statement: str) -> str:
+    """Return the refusal of a command of SQL*Plus; empty for a statement."""
+    if statement.split(" ", 1)[0].upper() not in _COMMANDS:
+        return ""
+    return f"SP2-0734: the practice cluster does not know {statement!r}; srvctl stops and starts the database."
 
 
 def statements(lines: TextIO | Sequence[str]) -> Iterator[str]:
@@ -70,8 +83,8 @@ def statements(lines: TextIO | Sequence[str]) -> Iterator[str]:
 
 
 def _run(connection: Any, failed: type[Exception], statement: str) -> None:
-    if statement.split(" ", 1)[0].upper() in _COMMANDS:
-        print(f"SP2-0734: the practice cluster does not know {statement!r}; srvctl stops and starts the database.")
+    if refused := _refused(statement):
+        print(refused)
         return
     with connection.cursor() as cursor:
         try:
