@@ -43,7 +43,7 @@ POINT_LEFT = Kind(
 )
 _ROOM = 0.1
 """The least free share of the recovery area. Chosen by racwire: how much a run writes is not known before."""
-_IN_SQL = "SYSDBA of the test database, in SQL*Plus, in CDB$ROOT"
+_IN_SQL = "SYSDBA of the test database, in SQL*Plus, not in a PDB"
 
 
 def planned_of(context: GateContext) -> PlannedExperiment:

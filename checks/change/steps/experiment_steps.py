@@ -24,6 +24,9 @@ _WITH_CHANGE = (
 _LOSES = "Everything that is written after the restore point is lost."
 
 
+_POINTS = ("SELECT name, guarantee_flashback_database, storage_size", "  FROM v$restore_point;")
+
+
 def steps(draft: Draft, planned: PlannedExperiment) -> Iterator[Step]:
     """Yield the steps of an experiment. `draft.record_s` is the length of each run in seconds."""
     yield _agree(draft, planned)
@@ -82,7 +85,8 @@ def _space(draft: Draft, planned: PlannedExperiment) -> Step:
                 planned,
                 draft.first,
                 "SELECT log_mode, flashback_on FROM v$database;",
-                "SELECT name, space_limit, space_used, space_reclaimable FROM v$recovery_file_dest;",
+                "SELECT name, space_limit, space_used, space_reclaimable",
+                "  FROM v$recovery_file_dest;",
                 note="The gate reads them too." if planned.reads_restore_points else "",
                 optional=planned.reads_restore_points,
             ),
@@ -102,7 +106,9 @@ def _space(draft: Draft, planned: PlannedExperiment) -> Step:
 def _load(draft: Draft, planned: PlannedExperiment) -> Step:
     tool = load_tools.LOADS[planned.load]
     scripts = tuple(
-        text.format(schema=tool.schema) for text in (load_tools.SEQUENCES, load_tools.INDEXES, load_tools.TABLES)
+        line.format(schema=tool.schema)
+        for lines in (load_tools.SEQUENCES, load_tools.INDEXES, load_tools.TABLES)
+        for line in lines
     )
     return Step(
         id=LOAD,
@@ -120,6 +126,7 @@ def _load(draft: Draft, planned: PlannedExperiment) -> Step:
                 *scripts,
                 note=f"Each query prints the statements to run; {tool.schema} stands for the owner of the tables. Run "
                 "the ALTER statements once, and repeat the full scans on each instance as long as a run lasts.",
+                container="in the container with the tables of the load",
             ),
         ),
         expected="racwire watch, or GV$SYSSTAT, shows thousands of blocks a second received by each instance.",
@@ -144,7 +151,7 @@ def _restore_point(draft: Draft, planned: PlannedExperiment) -> Step:
                 planned,
                 draft.first,
                 f"CREATE RESTORE POINT {planned.restore_point} GUARANTEE FLASHBACK DATABASE;",
-                "SELECT name, guarantee_flashback_database, storage_size FROM v$restore_point;",
+                *_POINTS,
                 note="Before 11.2 the database must be mounted for this; from 11.2 on it can be open.",
             ),
         ),
@@ -203,7 +210,7 @@ def _run(draft: Draft, planned: PlannedExperiment, id: str, run: str, file: str,
             *recording_commands.awr_at_end((database,), draft.has_pack),
         ),
         expected=f"The recording has every node for the whole time, at MTU {mtu}, under load.",
-        gates=(Gate("instances-up"), Gate(_RECORDED[id])),
+        gates=(*_all_up(database), Gate(_RECORDED[id])),
         attest=f"{tool.name} ran with {planned.users} users and a think time of {planned.think_time} during the whole "
         "recording, from the same start, and nothing else was changed.",
         attest_asks="transactions per second, failed transactions, and the file of the result",
@@ -238,7 +245,7 @@ def _flash_back(draft: Draft, planned: PlannedExperiment, id: str, *, changed: b
             start_database(database, draft.first, draft.home(draft.first)),
         ),
         expected="Flashback complete. Database altered. Then every instance is up.",
-        gates=(Gate("instances-up"),),
+        gates=_all_up(database),
         attest=f"{planned.database} was flashed back to {planned.restore_point} and opened with RESETLOGS.",
         if_rolled_back=_WITH_CHANGE if changed else _BACK,
         minutes=Minutes(5, 30, "the size of the flashback logs"),
@@ -324,7 +331,7 @@ def drop_point(draft: Draft, planned: PlannedExperiment) -> Step:
                 planned,
                 draft.first,
                 f"DROP RESTORE POINT {planned.restore_point};",
-                "SELECT name, guarantee_flashback_database, storage_size FROM v$restore_point;",
+                *_POINTS,
             ),
         ),
         expected=f"V$RESTORE_POINT has no {planned.restore_point}.",
@@ -361,13 +368,29 @@ def _restart(draft: Draft, database: PlannedDatabase) -> Sequence[Commands]:
     return stop_database(database, draft.first, home), start_database(database, draft.first, home)
 
 
+def _all_up(database: PlannedDatabase) -> tuple[Gate, ...]:
+    """Return the gates that find the instances, services and PDBs of the plan."""
+    return (
+        Gate("instances-up"),
+        *((Gate("services-up"),) if database.services else ()),
+        *((Gate("pdbs-open"),) if database.pluggables else ()),
+    )
+
+
 def _database(draft: Draft, planned: PlannedExperiment) -> PlannedDatabase:
     return next(one for one in draft.databases if one.name == planned.database)
 
 
-def _sql(planned: PlannedExperiment, node: str, *lines: str, note: str = "", optional: bool = False) -> Commands:
+def _sql(
+    planned: PlannedExperiment,
+    node: str,
+    *lines: str,
+    note: str = "",
+    optional: bool = False,
+    container: str = "not in a PDB",
+) -> Commands:
     return Commands(
-        f"As SYSDBA of {planned.database}, in SQL*Plus on {node}, in CDB$ROOT{' (optional)' if optional else ''}:",
+        f"As SYSDBA of {planned.database}, in SQL*Plus on {node}, {container}{' (optional)' if optional else ''}:",
         lines,
         note=note,
         optional=optional,

@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SEQUENCES = (
-    "SELECT 'ALTER SEQUENCE \"' || sequence_owner || '\".\"' || sequence_name || '\" CACHE 3;' FROM dba_sequences "
-    "WHERE sequence_owner = '{schema}';"
+    "SELECT 'ALTER SEQUENCE {schema}.' || sequence_name || ' CACHE 3;'",
+    "  FROM dba_sequences WHERE sequence_owner = '{schema}';",
 )
 """Prints a statement for each sequence: instances that cache few values exchange the block of the sequence."""
 INDEXES = (
-    "SELECT 'ALTER INDEX \"' || owner || '\".\"' || index_name || '\" REBUILD NOREVERSE;' FROM dba_indexes "
-    "WHERE owner = '{schema}' AND index_type LIKE '%/REV';"
+    "SELECT 'ALTER INDEX {schema}.' || index_name || ' REBUILD NOREVERSE;'",
+    "  FROM dba_indexes WHERE owner = '{schema}' AND index_type LIKE '%/REV';",
 )
 """Prints a statement for each REVERSE index: neighbouring keys then share a block, which the instances exchange."""
 TABLES = (
-    "SELECT 'SELECT /*+ FULL(t) */ COUNT(*) FROM \"' || owner || '\".\"' || table_name || '\" t;' FROM dba_tables "
-    "WHERE owner = '{schema}' AND iot_type IS NULL ORDER BY num_rows DESC NULLS LAST FETCH FIRST 3 ROWS ONLY;"
+    "SELECT 'SELECT /*+ FULL(t) */ COUNT(*) FROM {schema}.' || table_name || ' t;'",
+    "  FROM dba_tables WHERE owner = '{schema}' AND num_rows > 100000;",
 )
-"""Prints a full scan of each of the three largest tables (12.1 and later have FETCH FIRST)."""
+"""Prints a full scan of each large table, by the statistics of the optimizer."""
 
 
 @dataclass(frozen=True)
