@@ -126,8 +126,8 @@ _IDENTITY = (
     "parameters",
 )
 """The statements that identify the database. Statements that are neither these nor history are read twice."""
-_OF_A_CHANGE = ("pluggables",)
-"""The statements that only a change sends."""
+_OF_A_CHANGE = ("pluggables", "recovery_area", "restore_points")
+"""The statements that only a change or an experiment sends."""
 _SAMPLED = {
     "connected": SamplePace.CONNECTED,
     "sysstat": SamplePace.SAMPLE,

@@ -21,10 +21,18 @@ from checks.change.gates.path_gates import one_byte_more, quiet_counters
 from checks.change.gates.reach_gates import only_journal, ssh_apart
 from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
 from checks.change.gates.registry_gates import asm_listeners, oifcfg_planned
+from checks.change.gates.run_gates import (
+    experiment_result,
+    mtu_changed,
+    run_a_recording,
+    run_again_recording,
+    run_b_recording,
+)
 from checks.change.gates.service_gates import pdbs_open, services_up
 from checks.change.gates.settings_gates import kept_settings, running_settings, settings_saved
 from checks.change.gates.socket_gate import socket_buffers
 from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
+from checks.change.gates.test_database_gates import recovery_area, restore_point, restore_point_dropped, test_database
 from checks.change.state import Change
 from checks.model.check import Check
 
@@ -63,6 +71,15 @@ GATES: tuple[GateCheck, ...] = (
     running_settings,
     kept_settings,
     socket_buffers,
+    test_database,
+    recovery_area,
+    restore_point,
+    run_a_recording,
+    run_again_recording,
+    mtu_changed,
+    run_b_recording,
+    experiment_result,
+    restore_point_dropped,
 )
 """The gates that exist only for changes, in the order of the steps."""
 _UNTIL_STOPPED = "stack-down"

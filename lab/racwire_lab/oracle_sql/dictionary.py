@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from racwire_lab.oracle_sql.kinds import BYTES, DATE, INTERVAL, TIMESTAMP, TIMESTAMP_TZ, ColumnKind, number, text
+from racwire_lab.oracle_sql.restore_points import AREA_COLUMNS, POINT_COLUMNS
 
 Version = tuple[int, int]
 
@@ -178,6 +179,8 @@ _ONE = (
         PLATFORM_NAME V101, CURRENT_SCN N, FLASHBACK_ON V18, DB_UNIQUE_NAME V30, CDB V3 12.1-, CON_ID N 12.1-,
         CON_DBID N 12.1-""",
     ),
+    _define("V$RESTORE_POINT", POINT_COLUMNS, con_id=True),
+    _define("V$RECOVERY_FILE_DEST", AREA_COLUMNS, con_id=True),
     _define("V$VERSION", "BANNER V80, BANNER_FULL V160 18-, BANNER_LEGACY V80 18-", is_public=True, con_id=True),
     _define("V$ACTIVE_INSTANCES", "INST_NUMBER N, INST_NAME V60", is_public=True, con_id=True),
     _define("V$SYSSTAT", "STATISTIC# N, NAME V64, CLASS N, VALUE N, STAT_ID N", con_id=True),
