@@ -13,6 +13,7 @@ from checks.change.gates.boot_gates import kept_mtu, rebooted
 from checks.change.gates.built_in_checks import CHECKS, as_gate
 from checks.change.gates.configuration_gates import oifcfg_unchanged, switch_frames
 from checks.change.gates.gate import GateCheck, GateContext
+from checks.change.gates.load_database_gates import recovery_area, restore_point, restore_point_dropped, test_database
 from checks.change.gates.members_gate import members_unchanged
 from checks.change.gates.mtu_gates import mtu_untouched, running_mtu
 from checks.change.gates.network_gates import haip_planned, network_gone, network_in_place
@@ -32,7 +33,6 @@ from checks.change.gates.service_gates import pdbs_open, services_up
 from checks.change.gates.settings_gates import kept_settings, running_settings, settings_saved
 from checks.change.gates.socket_gate import socket_buffers
 from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
-from checks.change.gates.test_database_gates import recovery_area, restore_point, restore_point_dropped, test_database
 from checks.change.state import Change
 from checks.model.check import Check
 

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from checks.change.change_text import minute
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
+from checks.change.gates.load_database_gates import planned_of
 from checks.change.gates.recording_gates import IDLE, LACKING, NOT_THERE, UNREADABLE, WHOLE, judged
-from checks.change.gates.test_database_gates import planned_of
 from checks.change.steps.experiment_steps import compare_line
 from checks.model.check import Kind
 from checks.model.facts import (
