@@ -102,6 +102,7 @@ from checks.model.facts.node import (
     UnreadNode,
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+from checks.model.facts.storage_facts import StorageConnection, StorageMount, StorageUse
 from checks.model.facts.sysctl_facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket
 from checks.model.facts.system_counters import CounterGroup, DriverCounters, SystemCounters
 from checks.model.facts.thresholds import Thresholds
@@ -195,6 +196,9 @@ __all__ = [
     "ScheduledProcess",
     "SeenRecording",
     "StaleHome",
+    "StorageConnection",
+    "StorageMount",
+    "StorageUse",
     "StoredHash",
     "SysctlFiles",
     "SysctlLine",
