@@ -290,12 +290,20 @@ def _large(fine: Sequence[StorageFlow], mounts: Sequence[_Mount]) -> Finding:
     return LARGE.finding(
         Status.PASS,
         f"Packets to storage are as large as the MTU of the interface permits, on {counted(connections, 'connection')} "
-        f"of {named(nodes, 'node')}.",
+        f"of {named(nodes, 'node')}{_silence(fine)}.",
         subject=f"{counted(connections, 'connection')} to storage",
         data={"connections": connections},
         seen=some([_line(flow) for flow in fine]) + some([mount.line for mount in mounts]),
         evidence=_evidence(nodes),
     )
+
+
+def _silence(flows: Sequence[StorageFlow]) -> str:
+    """A connection that waits for large packets of the server looks like an idle one: the node has nothing to send."""
+    silent = [flow for flow in flows if flow.connection.silent]
+    count = sum(flow.connection.silent or 0 for flow in silent)
+    nodes = named((flow.node for flow in silent), "node")
+    return f"; {counted(count, 'connection')} of {nodes} received nothing meanwhile" if count else ""
 
 
 def _skipped(read: Sequence[str]) -> Finding:

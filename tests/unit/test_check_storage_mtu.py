@@ -81,6 +81,12 @@ def test_the_end_that_limits_the_packets_is_named(connection, routes, code: str,
     assert finding.next
 
 
+def test_connections_that_received_nothing_are_named() -> None:
+    (finding,) = found(built(use(nfs(1, connections=2, compared=2, silent=1)), use(nfs(2, silent=0))))
+    assert finding.status is Status.PASS
+    assert finding.title.endswith("on 3 connections of rac1 and rac2; 1 connection of rac1 received nothing meanwhile.")
+
+
 def test_two_nodes_and_one_server_are_one_finding() -> None:
     (finding,) = found(built(use(nfs(1, mss=1448)), use(nfs(2, mss=1448))))
     assert finding.nodes == ("rac1", "rac2")
@@ -110,11 +116,11 @@ def test_an_interface_at_1500_is_no_fault_and_is_named_where_another_node_shows_
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"retransmits": 2}, ("IC-STORE-001", Status.PASS)),
-        ({"retransmits": 4}, ("IC-STORE-001", Status.PASS)),
-        ({"retransmits": 5}, ("IC-STORE-005", Status.WARN)),
-        ({"retransmits": 3, "segments": 3}, ("IC-STORE-005", Status.WARN)),
-        ({"retransmits": 9, "segments": None}, ("IC-STORE-005", Status.INFO)),
+        ({"retransmits": 20}, ("IC-STORE-001", Status.PASS)),
+        ({"retransmits": 21}, ("IC-STORE-005", Status.WARN)),
+        ({"retransmits": 9, "segments": 90}, ("IC-STORE-001", Status.PASS)),
+        ({"retransmits": 10, "segments": 90}, ("IC-STORE-005", Status.WARN)),
+        ({"retransmits": 10, "segments": None}, ("IC-STORE-005", Status.INFO)),
         ({"retransmits": 0, "stalled": 1}, ("IC-STORE-005", Status.WARN)),
         ({"retransmits": None, "segments": None, "compared": 0}, ("IC-STORE-001", Status.PASS)),
     ],

@@ -28,12 +28,13 @@ class StorageConnection(Fact, frozen=True):
     seconds: float = 0.0
     """From one reading to the other."""
     compared: int = 0
-    """Connections that were open at both readings; the three values below are theirs."""
+    """Connections that were open at both readings; the values below are theirs."""
+    silent: int | None = None
+    """Connections that received nothing in the interval; None where `ss` does not show received bytes."""
     segments: int | None = None
     """Segments that the node sent in the interval; None where `ss` does not show them."""
     retransmits: int | None = None
     """Segments that the node sent again in the interval. `ss` leaves out a count of 0."""
-    received_bytes: int | None = None
 
 
 class StorageMount(Fact, frozen=True):

@@ -250,6 +250,6 @@ class Thresholds(Fact, frozen=True, kw_only=True):
             gt=0,
             le=100,
             description="Segments that a node sent again to storage in the interval, in percent of those sent, above "
-            "which the finding is a warning; one or two are no fault. Ours.",
+            "which the finding is a warning; fewer than ten segments are no fault. Ours.",
         ),
-    ] = 0.1
+    ] = 0.5

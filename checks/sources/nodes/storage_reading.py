@@ -75,12 +75,19 @@ def _connections(before: Iterable[Socket], after: Iterable[Socket], seconds: flo
             stalled=sum(socket.values.get("backoff", 0) >= STALLED_FROM for socket in alike),
             seconds=seconds,
             compared=len(both),
+            silent=_silent(both),
             segments=_growth(both, "segs_out"),
             retransmits=sum(max(0, now.get("retrans", 0) - then.get("retrans", 0)) for then, now in both)
             if both
             else None,
-            received_bytes=_growth(both, "bytes_received"),
         )
+
+
+def _silent(both: Sequence[tuple[Mapping[str, int], Mapping[str, int]]]) -> int | None:
+    """The connections that received nothing; a connection without the value never received a byte."""
+    if not any("bytes_received" in now for _, now in both):
+        return None
+    return sum(now.get("bytes_received", 0) <= then.get("bytes_received", 0) for then, now in both)
 
 
 def _growth(both: Sequence[tuple[Mapping[str, int], Mapping[str, int]]], name: str) -> int | None:
