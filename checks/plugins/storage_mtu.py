@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, CounterChange, StorageMount, StorageUse, Unknown, Unread
+from checks.model.facts import (
+    Cluster,
+    CounterChange,
+    Database,
+    DnfsServer,
+    StorageMount,
+    StorageUse,
+    Unknown,
+    Unread,
+)
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted
 from checks.plugins.shared.counter_text import share, unknown_nodes_finding
@@ -14,7 +23,7 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.node_counts import without_counts
 from checks.rules.storage_packets import PacketLimit, StorageFlow, smaller_than_others, storage_flow
 
-_TOPIC = "storage connections"
+_TOPIC, _NFS_PORT = "storage connections", 2049
 _LINUX = "Linux, man ss(8), tcp(7)"
 _SMALL = (
     "Small packets cost the node, the switch and the storage server more work for the same data: at MTU 1500 some six "
@@ -89,6 +98,7 @@ class _Mount:
     "storage-mtu",
     question="Are packets to storage as large as the interfaces permit?",
     needs=("nodes", "counters"),
+    uses=("database",),
     kinds=(LARGE, SERVER, PATH, OWN, AGAIN, OTHERS, OVER_UDP, NOT_KNOWN),
 )
 def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
@@ -115,7 +125,8 @@ def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
     yield from _findings(flows)
     yield from _mounts_over_udp(mounts)
     if fine := [flow for flow in flows if flow.limit is None and flow.retransmit_status is Status.PASS]:
-        yield _large(fine, mounts)
+        yield _large(fine, mounts, _dnfs_lines(cluster))
+    yield from _dnfs_elsewhere(cluster)
     if unknown:
         yield unknown_nodes_finding(
             cluster, NOT_KNOWN, "The packet size of connections to storage on {}", unknown, "storage-mtu"
@@ -284,7 +295,41 @@ def _mounts_over_udp(mounts: Sequence[_Mount]) -> Iterator[Finding]:
         )
 
 
-def _large(fine: Sequence[StorageFlow], mounts: Sequence[_Mount]) -> Finding:
+def _dnfs(cluster: Cluster) -> list[tuple[str, DnfsServer]] | Unknown:
+    """The servers of Direct NFS, each with the name of the instance."""
+    database = cluster.database
+    found = (database.dnfs or ()) if isinstance(database, Database) else ()
+    if isinstance(found, Unknown) or not isinstance(database, Database):
+        return found if isinstance(found, Unknown) else []
+    return [(database.instance_name(one.instance), one) for one in found]
+
+
+def _dnfs_lines(cluster: Cluster) -> list[str]:
+    """The storage servers of Direct NFS, or why the database did not show them."""
+    found = _dnfs(cluster)
+    if isinstance(found, Unknown):
+        return [f"Direct NFS: not known. {found.reason}"]
+    return [f"{name}: Direct NFS to {one.name}, port {one.port or 'not shown'}" for name, one in found]
+
+
+def _dnfs_elsewhere(cluster: Cluster) -> Iterator[Finding]:
+    """Direct NFS at a port that is not among those whose connections were read."""
+    found = _dnfs(cluster)
+    servers = [] if isinstance(found, Unknown) else [pair for pair in found if pair[1].port not in (None, _NFS_PORT)]
+    for same in alike(servers, lambda pair: (pair[1].name, pair[1].port)):
+        instances, server = named((name for name, _ in same), "instance"), same[0][1]
+        display = (f"ss -tin dport = :{server.port}",)
+        yield NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            f"The packet sizes of Direct NFS from {instances} to {server.name} are not known: it uses port "
+            f"{server.port}, and racwire reads the connections to port {_NFS_PORT}.",
+            subject=f"{server.name}: port {server.port}",
+            next=[Remedy("Display the sizes of its connections.", display, f"any user on the nodes of {instances}")],
+            evidence=[(cluster.local_node, "sql dnfs_servers")],
+        )
+
+
+def _large(fine: Sequence[StorageFlow], mounts: Sequence[_Mount], dnfs: Sequence[str]) -> Finding:
     nodes = list(dict.fromkeys(flow.node for flow in fine))
     connections = sum(flow.connection.connections for flow in fine)
     return LARGE.finding(
@@ -293,7 +338,7 @@ def _large(fine: Sequence[StorageFlow], mounts: Sequence[_Mount]) -> Finding:
         f"of {named(nodes, 'node')}{_silence(fine)}.",
         subject=f"{counted(connections, 'connection')} to storage",
         data={"connections": connections},
-        seen=some([_line(flow) for flow in fine]) + some([mount.line for mount in mounts]),
+        seen=(*some([_line(flow) for flow in fine]), *some([mount.line for mount in mounts]), *some(dnfs)),
         evidence=_evidence(nodes),
     )
 

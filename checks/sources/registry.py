@@ -125,6 +125,7 @@ _IDENTITY = (
     "instances_before_18c",
     "interconnects",
     "parameters",
+    "dnfs_servers",
 )
 """The statements that identify the database. Statements that are neither these nor history are read twice."""
 _OF_A_CHANGE = ("pluggables",)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from checks.model.facts import (
     Address,
     Cluster,
+    DnfsServer,
     Node,
     Route,
     StorageConnection,
@@ -19,7 +20,7 @@ from checks.model.facts import (
 from checks.model.finding import Finding, Status
 from checks.plugins.storage_mtu import storage_mtu
 from tests.fixtures.clusters import cluster, interface, node
-from tests.fixtures.databases import change, counters
+from tests.fixtures.databases import change, counters, database
 
 FILER = "10.40.0.200"
 
@@ -144,6 +145,28 @@ def test_nfs_over_udp_is_a_warning() -> None:
         "rac1: /backup from 10.40.0.200, NFS version 3 over udp, 120 reads and writes in 5 s, 0.4 ms a round trip, "
         "2 sent again",
     )
+
+
+def test_direct_nfs_is_named_and_unknown_at_another_port() -> None:
+    servers = (DnfsServer(1, FILER, 2049), DnfsServer(2, "filer2", 12049))
+    facts = replace(built(use(nfs(1)), use(nfs(2))), database=database(dnfs=servers))
+    elsewhere, passed = sorted(found(facts), key=lambda f: f.code, reverse=True)
+    assert passed.seen[-2:] == (
+        "prod1: Direct NFS to 10.40.0.200, port 2049",
+        "prod2: Direct NFS to filer2, port 12049",
+    )
+    assert (elsewhere.status, elsewhere.title) == (
+        Status.UNKNOWN,
+        "The packet sizes of Direct NFS from prod2 to filer2 are not known: it uses port 12049, and racwire reads the "
+        "connections to port 2049.",
+    )
+
+
+def test_servers_of_direct_nfs_that_may_not_be_read_leave_the_rest() -> None:
+    facts = replace(built(use(nfs(1))), database=database(dnfs=Unknown("ORA-00942 on SYS.GV_$DNFS_SERVERS.")))
+    (passed,) = found(facts)
+    assert passed.status is Status.PASS
+    assert passed.seen[-1] == "Direct NFS: not known. ORA-00942 on SYS.GV_$DNFS_SERVERS."
 
 
 def test_no_storage_is_skipped_with_its_reason() -> None:

@@ -289,8 +289,7 @@ def up(
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
     None stands for the value of the profile. The cluster has a database unless `database` is False or a package is
-    missing; `progress` receives the reason.
-    `ping_every_s` is for tests that cannot wait for the instances' pings at the pace of real ones.
+    missing; `progress` receives the reason. `ping_every_s` is for tests that cannot wait for pings at a real pace.
     Raises LabUsageError when an argument is out of range, and LabError when the cluster cannot start or one of another
     shape runs.
     """

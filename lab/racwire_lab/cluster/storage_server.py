@@ -11,9 +11,8 @@ from pathlib import Path
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.processes import LabJob, Process, into
 from racwire_lab.cluster.ssh_configuration import node_home
-from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, Shape
+from racwire_lab.cluster.topology import NFS_PORT, STANDARD_MTU, SWITCH_MTU, Shape
 
-NFS_PORT = 2049
 _NUMBER = 200
 """The last number of the server's address."""
 _LINK = "filer"

@@ -16,6 +16,7 @@ CLUSTER_NAME = "practice"
 MIN_NODES, MAX_NODES = 2, 16
 MIN_MTU, MAX_MTU = 1280, 9216
 STANDARD_MTU = 1500
+NFS_PORT = 2049
 DATABASE, SERVICE_PORT = "prac", 1521
 PLUGGABLE, SECOND_DATABASE = "pracpdb1", "crm"
 """The pluggable database of the practice database, and the second, single-instance database of `lab up`."""

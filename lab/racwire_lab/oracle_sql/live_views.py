@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from racwire_lab.cluster.topology import PLUGGABLE
+from racwire_lab.cluster.topology import NFS_PORT, PLUGGABLE
 from racwire_lab.database.live import KIND_OF_BLOCK, InstanceState, Transfer
 from racwire_lab.oracle_sql.dictionary import View, parse_version
 from racwire_lab.oracle_sql.identity import DatabaseIdentity
@@ -323,6 +323,20 @@ def _parameters(state: InstanceState, database: DatabaseIdentity) -> Iterator[Ro
         }
 
 
+def _dnfs_servers(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    if state.nfs_server:
+        yield {
+            "ID": 1,
+            "SVRNAME": state.nfs_server,
+            "DIRNAME": "/vol/backup",
+            "MNTPORT": 0,
+            "NFSPORT": NFS_PORT,
+            "NFSVERSION": "NFSv3.0",
+            "WTMAX": 32768,
+            "RTMAX": 32768,
+        }
+
+
 def _load(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
     up = timedelta(seconds=state.taken_at - state.startup_time)
     yield {"STAT_NAME": "NUM_CPUS", "VALUE": 2, "OSSTAT_ID": 0, "CUMULATIVE": "NO"}
@@ -351,5 +365,6 @@ _VIEWS: dict[str, Callable[[InstanceState, DatabaseIdentity], Iterable[Row]]] = 
     "V$CONFIGURED_INTERCONNECTS": _interconnects,
     "V$PARAMETER": _parameters,
     "V$SYSTEM_PARAMETER": _parameters,
+    "V$DNFS_SERVERS": _dnfs_servers,
     "V$OSSTAT": _load,
 }
