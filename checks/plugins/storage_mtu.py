@@ -348,7 +348,7 @@ def _silence(flows: Sequence[StorageFlow]) -> str:
     silent = [flow for flow in flows if flow.connection.silent]
     count = sum(flow.connection.silent or 0 for flow in silent)
     nodes = named((flow.node for flow in silent), "node")
-    return f"; {counted(count, 'connection')} of {nodes} received nothing meanwhile" if count else ""
+    return f"; {counted(count, 'connection')} of {nodes} received no data meanwhile" if count else ""
 
 
 def _skipped(read: Sequence[str]) -> Finding:

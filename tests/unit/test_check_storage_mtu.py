@@ -85,7 +85,7 @@ def test_the_end_that_limits_the_packets_is_named(connection, routes, code: str,
 def test_connections_that_received_nothing_are_named() -> None:
     (finding,) = found(built(use(nfs(1, connections=2, compared=2, silent=1)), use(nfs(2, silent=0))))
     assert finding.status is Status.PASS
-    assert finding.title.endswith("on 3 connections of rac1 and rac2; 1 connection of rac1 received nothing meanwhile.")
+    assert finding.title.endswith("on 3 connections of rac1 and rac2; 1 connection of rac1 received no data meanwhile.")
 
 
 def test_two_nodes_and_one_server_are_one_finding() -> None:

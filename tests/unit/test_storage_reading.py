@@ -119,7 +119,7 @@ def test_growth_is_that_of_connections_and_mounts_of_both_readings() -> None:
     mount, second, udp = found.mounts
     assert (mount.operations, mount.retransmits, mount.round_trip_ms, mount.read_bytes) == (100, 1, 0.5, 4000)
     assert (second.protocol, second.operations, second.round_trip_ms) == ("tcp", 0, None)
-    assert (udp.protocol, udp.operations) == ("udp", None)
+    assert (udp.protocol, udp.operations, udp.server) == ("udp", None, "filer")
 
 
 def test_many_connections_with_the_same_sizes_are_one_fact() -> None:

@@ -58,6 +58,8 @@ class StorageMount(Fact, frozen=True):
     read_bytes: int | None = None
     """Bytes read from the server."""
     written_bytes: int | None = None
+    server: str = ""
+    """The server's name or address, as the mount names it."""
 
 
 class StorageUse(Fact, frozen=True):

@@ -116,6 +116,7 @@ def _mounts(before: Iterable[NfsMount], after: Iterable[NfsMount], seconds: floa
             round(round_trips_ms / operations, 3) if operations and round_trips_ms is not None else None,
             _grown(then.sizes, mount.sizes, _READ) if then else None,
             _grown(then.sizes, mount.sizes, _WRITTEN) if then else None,
+            mount.device.partition(":/")[0].strip("[]"),
         )
 
 
