@@ -52,6 +52,7 @@ ALL_CHECKS = (
     "reassembly",
     "rp-filter",
     "shared-network",
+    "storage-mtu",
     "udp-path",
     "udp-receive-buffers",
     "virtualisation",

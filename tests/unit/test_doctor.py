@@ -68,6 +68,7 @@ PER_NODE = (
     "reassembly",
     "rp-filter",
     "shared-network",
+    "storage-mtu",
     "udp-receive-buffers",
 )
 OF_INSTANCES = ("gc-blocks-lost", "gc-receive-time", "instance-ping", "interconnect-in-use")
