@@ -35,6 +35,7 @@ from checks.sources.kernel_files import (
     COUNTERS_OF_THIS_NODE,
     INTERFACES_OF_THIS_NODE,
     PEER,
+    ROUTES_IN_USE,
     SAMPLE,
     SAMPLE_AND_LINKS,
     SAMPLE_OF_THIS_NODE,
@@ -85,6 +86,9 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         when = "" if is_long else f", with an interval of {LEAST_APART_S} s or more, which is not set"
         yield f"  {DRIVER_COUNTERS.where}, for {MOST_NICS} NICs at most{when}:"
         yield f"    {DRIVER_COUNTERS.action_on(*DRIVER_COUNTERS.example)}"
+    if "effective_routes" in groups:
+        yield from ("", f"{ROUTES_IN_USE.where.capitalize()}, for each pair of private addresses, after the pings:")
+        yield from (f"  {line}" for line in ROUTES_IN_USE.action_on(*ROUTES_IN_USE.example).splitlines())
     if "paths" in groups:
         yield from plan_pings(settings)
     yield from plan_other_packets(settings, groups)

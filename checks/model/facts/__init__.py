@@ -102,6 +102,7 @@ from checks.model.facts.node import (
     UnreadNode,
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
 from checks.model.facts.sysctl_facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket
 from checks.model.facts.system_counters import CounterGroup, DriverCounters, SystemCounters
 from checks.model.facts.thresholds import Thresholds
@@ -176,6 +177,7 @@ __all__ = [
     "Node",
     "NodeLogs",
     "NodeMemory",
+    "NodeRoutes",
     "NodeSetup",
     "NotAsked",
     "NotGathered",
@@ -192,6 +194,7 @@ __all__ = [
     "RecordingsCompared",
     "RightsOfOradism",
     "Route",
+    "RouteInUse",
     "ScheduledProcess",
     "SeenRecording",
     "StaleHome",

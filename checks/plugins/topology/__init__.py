@@ -21,7 +21,7 @@ from checks.plugins.topology.nic_places import (
     single_nics,
     slower_than_public,
 )
-from checks.plugins.topology.switches import CHAIN, DIRECT, ONE_SWITCH, plugs_of, switch_findings
+from checks.plugins.topology.switch_neighbours import CHAIN, DIRECT, ONE_SWITCH, plugs_of, switch_findings
 
 SOUND = Kind("IC-TOPO-001", "The private networks connect the nodes and no other host that was seen")
 NOT_KNOWN = Kind("IC-TOPO-010", "A part of the topology of the private networks is not known")

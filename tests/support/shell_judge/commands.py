@@ -49,7 +49,7 @@ ps ANY
 uname ANY
 
 ip [-<46dso>|-br]... (addr|address|link|route|neigh|neighbour|rule|maddr) [(show|list) ANY]
-ip [-<46dso>]... route get WORD [(from|oif|iif) WORD]...
+ip [-<46dso>]... route get (WORD|VALUE) [(from|oif|iif) (WORD|VALUE)]...
 ss [-<46Haelmnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD]
 tc -s qdisc show
 ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
