@@ -97,7 +97,12 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             if quiet
             else "No private network of the nodes that were read is on a bond with two members that are up."
         )
-        yield EVEN.finding(Status.SKIPPED, reason, subject="too few packets" if quiet else "no bond")
+        yield EVEN.finding(
+            Status.SKIPPED,
+            reason,
+            subject="too few packets" if quiet else "no bond",
+            evidence=[(node, HOST_TOPIC) for node in hosts_of(cluster)],
+        )
 
 
 def _bonds(cluster: Cluster) -> tuple[list[_Judged], list[str], dict[str, Unread]]:

@@ -88,7 +88,7 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         yield f"    {DRIVER_COUNTERS.action_on(*DRIVER_COUNTERS.example)}"
     if "effective_routes" in groups:
         yield from ("", f"{ROUTES_IN_USE.where.capitalize()}, for each pair of private addresses, after the pings:")
-        yield from (f"  {line}" for line in ROUTES_IN_USE.action_on(*ROUTES_IN_USE.example).splitlines())
+        yield f"  {ROUTES_IN_USE.reads[0].how}"
     if "paths" in groups:
         yield from plan_pings(settings)
     yield from plan_other_packets(settings, groups)

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 ALL_CHECKS = (
     "address-owners",
+    "bond-balance",
     "bonding",
     "boot-mtu",
     "clusterware",
@@ -28,6 +29,7 @@ ALL_CHECKS = (
     "device-mtu",
     "df-ping",
     "driver-settings",
+    "effective-route",
     "fragments",
     "gc-blocks-lost",
     "gc-receive-time",
@@ -51,6 +53,7 @@ ALL_CHECKS = (
     "reassembly",
     "rp-filter",
     "shared-network",
+    "topology",
     "udp-path",
     "udp-receive-buffers",
     "virtualisation",

@@ -111,7 +111,6 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     removed += foreign_hosts.made(strangers)
     if removed:
         run_all([running.in_switch(removed)])
-    run_all(foreign_hosts.programs(running.directory, running.init, strangers, rootless=running.rootless))
     routers = _change_routers(running, before, after)
     running = RunningCluster(running.directory, running.rootless, running.init, running.nodes, routers)
     hosts = _host_changes(running, before, after)
@@ -139,6 +138,7 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         jobs = [running.in_node(node, wiring.forget()) for node in running.nodes]
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
         run_all(jobs)
+    run_all(foreign_hosts.programs(running.directory, running.init, strangers, rootless=running.rootless))
     return routers
 
 

@@ -19,7 +19,7 @@ FOREIGN_FAULTS = (
     Fault(
         "foreign-host",
         "A host that is no node is on a private network.",
-        f"Gives the switch of the network an address in the private subnet, ending in .{_HOST}; every second it tries "
+        f"Gives the switch of the network an address in the private subnet, ending in .{_HOST}; each second it tries "
         "a TCP connection to each node, which no program accepts.",
         "network",
         default_node=None,

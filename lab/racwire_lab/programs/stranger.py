@@ -27,8 +27,8 @@ def main(argv: Sequence[str]) -> int:
             if role == "serve":
                 _serve((address, int(port)), file)
             elif role == "greet":
+                _greet((address, int(port)))
                 time.sleep(_GREETING_S)
-                socket.create_connection((address, int(port)), timeout=1).close()
             else:
                 _send((address, int(port)), file)
         time.sleep(_PAUSE_S)
@@ -45,6 +45,12 @@ def _serve(place: tuple[str, int], file: str) -> None:
                 elif not ready.recv(_BYTES):
                     known.remove(ready)
                     ready.close()
+
+
+def _greet(place: tuple[str, int]) -> None:
+    """A refused connection is an answer too: the node has a neighbour entry in use."""
+    with contextlib.suppress(OSError):
+        socket.create_connection(place, timeout=1).close()
 
 
 def _send(place: tuple[str, int], file: str) -> None:
