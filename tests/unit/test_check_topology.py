@@ -139,7 +139,9 @@ def test_a_gateway_and_a_node_that_could_not_be_read_are_no_claim():
 
 
 def test_neighbours_that_could_not_be_read_are_unknown_and_the_others_are_judged():
-    denied = msgspec.structs.replace(a_node(2), neighbours=(), unread=(Unknown("The neighbours of rac2: no ip"),))
+    denied = msgspec.structs.replace(
+        a_node(2), neighbours=(), neighbours_unread=Unknown("The neighbours of rac2: no ip")
+    )
     finding = the(cluster([a_node(1), denied]), "IC-TOPO-010")
     assert (finding.status, finding.nodes) == (Status.UNKNOWN, ("rac2",))
     assert "no ip" in finding.seen[0]

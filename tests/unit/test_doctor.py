@@ -176,7 +176,7 @@ def test_a_hardened_cluster_names_each_refused_source_and_the_right_that_is_miss
     )
     ready = diagnosed(facts)
     assert (ready.unknown, ready.exit_code) == (
-        ("boot-mtu", "interconnect-in-use", "topology"),
+        ("boot-mtu", "interconnect-in-use"),
         ExitCode.COULD_NOT_TELL,
     )
     files, view, *limits = item(ready, Topic.READABLE).refusals

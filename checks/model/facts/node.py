@@ -118,6 +118,8 @@ class Node(Fact, frozen=True):
     """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
     unread: tuple[Unknown, ...] = ()
     """The parts of the node that could not be read."""
+    neighbours_unread: Unknown | None = None
+    """Why the neighbours could not be read; it is in `unread` too."""
 
     @property
     def all_unread(self) -> tuple[Unknown, ...]:

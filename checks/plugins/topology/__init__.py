@@ -101,9 +101,9 @@ def _looked_at(cluster: Cluster) -> list[str]:
 def _not_known(cluster: Cluster) -> Iterator[Finding]:
     """Yield UNKNOWN where neighbours or LLDP were refused, SKIPPED where no node has an lldpd."""
     unread: dict[str, tuple[str, Unread]] = {
-        node.name: ("neighbours", node.all_unread[0])
+        node.name: ("neighbours", node.neighbours_unread)
         for node in cluster.read_nodes()
-        if not node.neighbours and node.all_unread and private_nics_of(cluster, node.name)
+        if node.neighbours_unread is not None and private_nics_of(cluster, node.name)
     }
     for setup in cluster.read_setups():
         if _is_refused(setup) and isinstance(setup.lldp, Unknown) and setup.name not in unread:
