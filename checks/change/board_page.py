@@ -131,7 +131,8 @@ def page_of(report: ChangeReport) -> BoardPage:
         PageSection("Log", tuple(_points(_log(report), is_numbered=True))),
     )
     return BoardPage(
-        f"Change {report.id} of {report.cluster}: {report.headline}", tuple(each for each in sections if each.blocks)
+        f"{report.noun.capitalize()} {report.id} of {report.cluster}: {report.headline}",
+        tuple(each for each in sections if each.blocks),
     )
 
 
@@ -155,7 +156,7 @@ def _with(text: str) -> str:
 def _result(report: ChangeReport) -> Iterator[tuple[str, str]]:
     yield "Result", _outcome(report)
     if report.made_for:
-        yield "Reason of the change", report.made_for
+        yield f"Reason of the {report.noun}", report.made_for
     if report.reason:
         yield f"{report.outcome[:1].upper()}{report.outcome[1:]} because", report.reason
     yield "Nodes", listed(report.nodes)
@@ -165,7 +166,7 @@ def _result(report: ChangeReport) -> Iterator[tuple[str, str]]:
         yield "Planned outage", f"{estimate}, as estimated for the steps {planned.depends_on} of the plan."
     for outage in report.outages:
         yield "Outage", _outage(report, outage)
-    if not report.outages:
+    if not report.outages and report.noun == "change":
         yield "Outage", "No verification saw every node or every database stopped."
     yield from (("Agreement", text) for text in _agreement(report))
     overridden = list(dict.fromkeys(override.said.step for override in report.overrides))

@@ -14,6 +14,14 @@ from typing import TypeVar
 
 from checks.change.change_plan import Plan
 from checks.change.copies import other_copies, stored_hashes
+from checks.change.experiment_evidence import (
+    OF_DATABASE,
+    again_recording,
+    changes_seen,
+    differences,
+    not_restored,
+    restore_facts,
+)
 from checks.change.gates.backup_gates import archive_path, backup_paths
 from checks.change.recording_evidence import compare_recordings, see_recording
 from checks.change.settings_evidence import SettingsEvidence, read_settings, wants_settings
@@ -80,6 +88,7 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
     """Return the gatherer for these checks. `directory` holds this change's journal, on this node and on the peers."""
 
     wants_pdbs = "pdbs-open" in checks
+    wants_points = not OF_DATABASE.isdisjoint(checks)
 
     async def gather(session: Session, cluster: Cluster) -> Changing:
         files = _recordings(plan, checks)
@@ -89,7 +98,10 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
         wanted = _Backups(plan, ocr if isinstance(ocr, OcrBackup) else None) if "backups-made" in checks else None
         nodes = _of_nodes(session, plan, wanted, checks, directory)
         pdbs = open_pluggables(session) if wants_pdbs else _not_gathered()
-        (before, after, compared), addresses, found, pluggables = await asyncio.gather(files, names, nodes, pdbs)
+        points = restore_facts(session) if wants_points else not_restored()
+        (before, after, compared), addresses, found, pluggables, (restore_points, area) = await asyncio.gather(
+            files, names, nodes, pdbs, points
+        )
         return Changing(
             before=before,
             after=after,
@@ -107,9 +119,15 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             sysctl_files=found.settings.files,
             udp_sockets=found.settings.sockets,
             pluggables=pluggables,
+            again=await _in_thread(lambda: again_recording(plan, checks)),
+            unlike=await _in_thread(lambda: differences(plan, checks)),
+            restore_points=restore_points,
+            recovery_area=area,
+            # The journals of experiments are in a directory below that of the changes.
+            changes=changes_seen(directory.parent, checks) if plan.experiment else NotGathered(),
         )
 
-    if wants_pdbs:
+    if wants_pdbs or wants_points:
         limit_s = CHANGING.limit_s + _PDBS_LIMIT_S
         return replace(CHANGING, gather=gather, after=("managed",), awaits=("database",), limit_s=limit_s)
     return replace(CHANGING, gather=gather, after=("managed",))
@@ -141,11 +159,19 @@ async def _recordings(
     """Read and compare the recordings one after the other: each keeps a CPU busy, and the node may be in production."""
     before, after = Path(plan.baseline_file), Path(plan.after_file)
     by_s = stretch_s(plan.record_s)
+    again = Path(plan.experiment.again_file) if plan.experiment else None
     return (
-        await _in_thread(lambda: see_recording(before)) if "baseline-recording" in checks else NotGathered(),
-        await _in_thread(lambda: see_recording(after)) if "after-recording" in checks else NotGathered(),
-        await _in_thread(lambda: compare_recordings(before, after, by_s)) if "comparison" in checks else NotGathered(),
+        NotGathered() if _OF_BEFORE.isdisjoint(checks) else await _in_thread(lambda: see_recording(before)),
+        NotGathered() if _OF_AFTER.isdisjoint(checks) else await _in_thread(lambda: see_recording(after)),
+        NotGathered()
+        if _OF_COMPARISON.isdisjoint(checks)
+        else await _in_thread(lambda: compare_recordings(before, after, by_s, again)),
     )
+
+
+_OF_BEFORE = frozenset({"baseline-recording", "run-a-recording", "run-again-recording", "mtu-changed"})
+_OF_AFTER = frozenset({"after-recording", "run-b-recording"})
+_OF_COMPARISON = frozenset({"comparison", "experiment-result"})
 
 
 async def _in_thread(function: Callable[[], T]) -> T | Unknown:

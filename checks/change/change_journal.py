@@ -86,7 +86,7 @@ class ChangeJournal:
                 for found in find(directory):
                     if found.change and found.change.is_open and found.change.opened.cluster == plan.cluster:
                         raise ChangeJournalError(
-                            f"The change {found.change.opened.id} of {plan.cluster} is still open ({found.path}): "
+                            f"The {plan.noun} {found.change.opened.id} of {plan.cluster} is still open ({found.path}): "
                             "finish it, roll it back, or abandon it first."
                         )
                 path = directory / file_name(plan)

@@ -20,6 +20,8 @@ class ChangeKind(StrEnum):
     RP_FILTER = "rp-filter"
     ADD_NETWORK = "add-network"
     MOVE_NETWORK = "move-network"
+    EXPERIMENT = "experiment"
+    """The same load on a test database, before and after a change of the MTU that has a plan of its own."""
     ROLLBACK = "rollback"
     """From any step of a change back to the state recorded when the change was opened."""
 
@@ -240,6 +242,24 @@ class KnownWarning(msgspec.Struct, frozen=True):
     """The subject of its finding: a later warning is the same only if its subject is identical."""
 
 
+class PlannedExperiment(msgspec.Struct, frozen=True, kw_only=True):
+    """What an experiment has in addition: its load, its database, and a third recording."""
+
+    load: str
+    """The load tool: a key of `checks.change.steps.load_tools.LOADS`."""
+    users: int
+    think_time: str
+    """The think time of each user as the operator states it: `0 ms`."""
+    database: str
+    """DB_UNIQUE_NAME of the test database."""
+    restore_point: str
+    """The name of the guaranteed restore point."""
+    reads_restore_points: bool
+    """Whether racwire could read V$RESTORE_POINT and V$RECOVERY_FILE_DEST; otherwise people attest what they show."""
+    again_file: str
+    """The path of the recording of the second run before the change."""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The plan of a change, or of its rollback."""
 
@@ -287,7 +307,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     baseline_file: str = ""
     """The path of the recording before the change; `after_file` is the path of the recording after it."""
     after_file: str = ""
+    experiment: PlannedExperiment | None = None
     steps: tuple[Step, ...]
+
+    @property
+    def noun(self) -> str:
+        """The word for what is planned: `change` or `experiment`."""
+        return "change" if self.experiment is None else "experiment"
 
     @property
     def mtu_before(self) -> int:

@@ -135,6 +135,8 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     cluster: str
     headline: str
+    noun: str = "change"
+    """`change` or `experiment`."""
     nodes: tuple[str, ...]
     opened_at: str
     opened_by: str
@@ -189,6 +191,7 @@ def report_of(change: Change, file: ReportedFile | None = None) -> ChangeReport:
         id=plan.id,
         cluster=plan.cluster,
         headline=headline(plan),
+        noun=plan.noun,
         nodes=plan.nodes,
         opened_at=change.lines[0].at,
         opened_by=plan.made_by,
@@ -255,11 +258,14 @@ def _predicted(change: Change) -> tuple[PredictedFigure, ...]:
     return next((predicted for predicted in found if predicted), ())
 
 
+_COMPARING = ("comparison", "experiment-result")
+
+
 def _comparison(change: Change) -> tuple[str, ...]:
-    """Return the results of the gate `comparison` in its last verification."""
+    """Return the results of the gate that compares the recordings, in its last verification."""
     for line in reversed(change.lines):
         if isinstance(line.event, Verified):
-            sentences = [r.sentence or r.text for r in line.event.results if r.check == "comparison"]
+            sentences = [r.sentence or r.text for r in line.event.results if r.check in _COMPARING]
             if sentences:
                 return tuple(sentences)
     return ()

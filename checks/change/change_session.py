@@ -82,7 +82,7 @@ class ChangeSession:
         await asyncio.to_thread(self.refresh)
         change = self.change
         if not change.is_open:
-            raise ChangeError(f"The change {change.opened.id} is closed: {change.outcome}.")
+            raise ChangeError(f"The {change.opened.noun} {change.opened.id} is closed: {change.outcome}.")
         verification = Verification(change, self._settings, self._password, node=self.node, directory=self.path.parent)
         async with aclosing(verification.events()) as events:
             async for event in events:
@@ -105,7 +105,10 @@ class ChangeSession:
             self._read_again()
             current = self.change.current
             if not self.change.is_open or self.change.plan != verification.change.plan or current is None:
-                raise ChangeError("The change continued during the verification. Run `racwire change verify` again.")
+                raise ChangeError(
+                    f"The {self.change.opened.noun} continued during the verification. Run `racwire change verify` "
+                    "again."
+                )
             if current.id != verification.step.id:
                 raise ChangeError(
                     f"Another process finished step {verification.step.id} during the verification. Run `racwire "
@@ -176,7 +179,7 @@ class ChangeSession:
 def _current_id(change: Change) -> str:
     """Return the id of the current step. Raises ChangeError if all steps are done, or the change is closed."""
     if not change.is_open:
-        raise ChangeError(f"The change {change.opened.id} is closed: {change.outcome}.")
+        raise ChangeError(f"The {change.opened.noun} {change.opened.id} is closed: {change.outcome}.")
     if change.current is None:
-        raise ChangeError("Every step is done: the change can only be closed.")
+        raise ChangeError(f"Every step is done: the {change.opened.noun} can only be closed.")
     return change.current.id

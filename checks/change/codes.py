@@ -174,6 +174,18 @@ TUNED_OVERRIDES = Kind(
     ("tuned-main.conf(5), reapply_sysctl", "tuned-profiles(7)"),
 )
 
+OTHER_DATABASE = Kind(
+    "CH-START-080",
+    "The typed name is not that of the database",
+    "An experiment flashes its database back, and loses what was written meanwhile. The typed name must be the one "
+    "that Clusterware, and the connected database, report. This obstacle cannot be accepted.",
+)
+NOT_PRIMARY = Kind(
+    "CH-START-081",
+    "The database of an experiment is no primary database",
+    "A load that writes needs a primary database, and OPEN RESETLOGS ends the recovery of a standby database.",
+)
+
 PLAN_READ = Kind("CH-PLAN-001", "The facts for a plan were read on every node")
 PLAN_NOT_READ = Kind(
     "CH-PLAN-002",

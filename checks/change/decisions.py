@@ -8,7 +8,7 @@ from checks.change.state import Change, ChangeError, StepStatus
 from checks.change.wanted import REGISTER, STOPPED
 from checks.model.wording import listed
 
-FIRST_ACTIONS = (STOPPED, REGISTER, "set-first")
+FIRST_ACTIONS = (STOPPED, REGISTER, "set-first", "restore-point")
 """The steps that stop or change something first; a plan has one or two of them."""
 _FEW_CHARACTERS = 10
 """The minimum length of a reason: people read it months later."""
@@ -111,7 +111,9 @@ def abandon(change: Change, by: str, reason: str) -> Closed:
             "that the old state is restored."
         )
     if len(reason.strip()) < _FEW_CHARACTERS:
-        raise ChangeError(f"Abandoning a change needs a reason of at least {_FEW_CHARACTERS} characters.")
+        raise ChangeError(
+            f"To abandon the {change.opened.noun}, type a reason of at least {_FEW_CHARACTERS} characters."
+        )
     return Closed("abandoned", _name(by, "decides"), reason.strip())
 
 
@@ -129,7 +131,7 @@ def _current(change: Change, step_id: str) -> Step:
         raise ChangeError(f"Step {step.id} is done.")
     current = change.current
     first = f"step {change.plan.position(current.id) + 1}, {current.id}, comes first" if current else "all are done"
-    raise ChangeError(f"The change has not reached step {step.id} yet: {first}.")
+    raise ChangeError(f"The {change.opened.noun} has not reached step {step.id} yet: {first}.")
 
 
 def _host(change: Change, step: Step, host: str) -> None:
@@ -146,7 +148,7 @@ def _host(change: Change, step: Step, host: str) -> None:
 
 def _open(change: Change) -> None:
     if not change.is_open:
-        raise ChangeError(f"The change {change.opened.id} is closed: {change.outcome}.")
+        raise ChangeError(f"The {change.opened.noun} {change.opened.id} is closed: {change.outcome}.")
 
 
 def _name(by: str, does: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from checks.change.change_journal import ChangeJournal, ChangeJournalError, FoundJournal, find
-from checks.change.journal_names import SUFFIX
+from checks.change.journal_names import SUFFIX, noun_of
 from checks.change.state import ChangeError
 from checks.model.settings import Settings
 from checks.model.wording import counted
@@ -50,13 +50,16 @@ def current(settings: Settings, cluster: str | None = None, path: Path | None = 
         return ChangeJournal.read(chosen[0].path)
     if chosen:
         names = ", ".join(str(one.path) for one in chosen)
-        raise ChangeError(f"More than one change is open in {directory}; name the one with --file: {names}.")
+        raise ChangeError(
+            f"More than one {noun_of(directory)} is open in {directory}; name the one with --file: {names}."
+        )
     broken = [one for one in found if one.change is None]
     if broken:
         raise ChangeJournalError(broken[0].problem)
     of = f" of {cluster}" if cluster else ""
-    over = f" ({counted(len(found), 'closed change')}: `racwire change list`)" if found else ""
+    noun = noun_of(directory)
+    over = f" ({counted(len(found), f'closed {noun}')}: `racwire {noun} list`)" if found else ""
     raise ChangeError(
-        f"No change{of} is open in {directory}{over}. `racwire change new` opens one. To continue a change from "
+        f"No {noun}{of} is open in {directory}{over}. `racwire {noun} new` opens one. To continue one from "
         f"another node, copy its *{SUFFIX} file here."
     )

@@ -14,12 +14,19 @@ from checks.change.change_events import JournalSeal
 from checks.change.change_plan import Plan
 
 SUFFIX = ".change"
+EXPERIMENTS = "experiments"
+"""The directory of the journals of experiments, below that of the changes: an open experiment allows a change."""
 _STORED = re.compile(r"(\d{1,9}) ([0-9a-f]{64})", re.ASCII)
 
 
 def name_of(text: str) -> str:
     """Return the name of a cluster or plan as a part of a file name, with `_` for other characters."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", text)[:80] or "_"
+
+
+def noun_of(directory: Path) -> str:
+    """Return the word for what the journals of a directory are about: `change` or `experiment`."""
+    return "experiment" if directory.name == EXPERIMENTS else "change"
 
 
 def file_name(plan: Plan) -> str:

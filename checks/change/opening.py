@@ -19,8 +19,10 @@ from checks.change.change_plan import Accepted, Plan
 from checks.change.change_session import ChangeSession
 from checks.change.codes import ASKED
 from checks.change.copies import other_copies
+from checks.change.experiment_evidence import not_restored, restore_facts
 from checks.change.journal_files import directory_of
-from checks.change.journal_names import name_of
+from checks.change.journal_names import name_of, noun_of
+from checks.change.kinds.experiment import NeedsTestDatabase
 from checks.change.kinds.shared_settings import SettingsRequest
 from checks.change.open_here import open_here
 from checks.change.planning import (
@@ -161,9 +163,13 @@ def _refuse_open_here(directory: Path, host: str) -> None:
         raise _still_open(*found)
 
 
+_A = {"change": "A change", "experiment": "An experiment"}
+
+
 def _still_open(plan: Plan, path: Path) -> ChangeError:
     return ChangeError(
-        f"The change {plan.id} of {plan.cluster} is still open ({path}): finish it, roll it back, or abandon it first."
+        f"The {plan.noun} {plan.id} of {plan.cluster} is still open ({path}): finish it, roll it back, or "
+        "abandon it first."
     )
 
 
@@ -178,8 +184,8 @@ def _refuse_second(cluster: Cluster, directory: Path) -> None:
     for copy in _copies(cluster):
         if not copy.outcome:
             raise ChangeError(
-                f"A change of {name} is open on {copy.node} ({copy.path}): continue it there, or copy that file "
-                f"into {directory} and continue it here."
+                f"{_A[noun_of(directory)]} of {name} is open on {copy.node} ({copy.path}): continue it there, or copy "
+                f"that file into {directory} and continue it here."
             )
 
 
@@ -195,7 +201,7 @@ def _ids_in_use(cluster: Cluster, directory: Path) -> list[str]:
     return [*here, *(Path(copy.path).stem.removeprefix(prefix) for copy in _copies(cluster))]
 
 
-def _copies_gatherer(directory: Path, evidence: Collection[str] = ()) -> Gatherer:
+def _copies_gatherer(directory: Path, evidence: Collection[str] = (), *, has_points: bool = False) -> Gatherer:
     async def gather(session: Session, cluster: Cluster) -> Changing:
         name = cluster_name(cluster)
         copies: dict[str, tuple[JournalCopy, ...]] = {}
@@ -214,7 +220,10 @@ def _copies_gatherer(directory: Path, evidence: Collection[str] = ()) -> Gathere
 
         nodes = [n.name for n in cluster.read_nodes() if evidence or n.name != cluster.local_node]
         await asyncio.gather(*map(ask, nodes))
+        restore_points, area = await (restore_facts(session) if has_points else not_restored())
         return Changing(
+            restore_points=restore_points,
+            recovery_area=area,
             copies=copies,
             unasked=unasked,
             pluggables=await open_pluggables(session),
@@ -227,7 +236,8 @@ def _copies_gatherer(directory: Path, evidence: Collection[str] = ()) -> Gathere
 
 def _evidence_gatherer(directory: Path, request: ChangeRequest) -> Gatherer:
     """Return the gatherer of journals on the peers; for a change of settings, also of what the plan needs."""
-    return _copies_gatherer(directory, *([(KEPT, SOCKETS)] if isinstance(request, SettingsRequest) else []))
+    evidence = (KEPT, SOCKETS) if isinstance(request, SettingsRequest) else ()
+    return _copies_gatherer(directory, evidence, has_points=isinstance(request, NeedsTestDatabase))
 
 
 def _look_for_copies() -> Check:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from checks.model.facts import BeforeAfter, NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.model.facts import BeforeAfter, Clusterware, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.model.wording import listed
 from checks.predict.measured_load import load_of
 from checks.predict.receipt import receipt
 from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict
 from checks.traffic.compare.comparison_text import change_of, with_unit
 from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.compare.differences import environment_differences
 from checks.traffic.compare.metrics import PACKETS_PER_BLOCK
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.recording import Recording, RecordingError
@@ -70,7 +71,13 @@ def _seen(path: Path, recording: Recording) -> SeenRecording:
         sampled={node: round(min(own / seconds, 1.0), 4) for node, own in covered.items()} if seconds else {},
         mtus=private,
         private_bytes_per_s={node: round(own / seconds, 1) for node, own in moved.items()} if seconds else {},
+        cluster=_cluster(recording),
     )
+
+
+def _cluster(recording: Recording) -> str:
+    facts = recording.header.cluster.clusterware
+    return facts.cluster_name if isinstance(facts, Clusterware) and isinstance(facts.cluster_name, str) else ""
 
 
 def _note(known: dict[str, tuple[int, ...]], links: Links) -> None:
@@ -80,24 +87,43 @@ def _note(known: dict[str, tuple[int, ...]], links: Links) -> None:
 
 
 def compare_recordings(
-    before: Path, after: Path, stretch_s: float | None = None
+    before: Path, after: Path, stretch_s: float | None = None, again: Path | None = None
 ) -> RecordingsCompared | NoRecording | Unknown:
     """Return the comparison of the second recording with the first, in stretches of `stretch_s` seconds.
 
-    With `stretch_s` None the default length is used. Do not call on an event loop.
+    With `stretch_s` None the default length is used. `again` is a second recording before the change, which shows the
+    noise. Do not call on an event loop.
     """
-    for path in (before, after):
+    paths = (before, after, *((again,) if again else ()))
+    for path in paths:
         if not path.exists():
             return NoRecording(str(path))
     try:
         with ExitStack() as files:
-            opened = [(str(path), files.enter_context(closing(Recording.open(path)))) for path in (before, after)]
-            (first, second), length_s = runs_of(opened, stretch_s=stretch_s)
-            compared = summarised(compare([Runs(first, second, None, length_s)]))
-            loads = [load_of(recording) for _, recording in opened]
+            opened = [(str(path), files.enter_context(closing(Recording.open(path)))) for path in paths]
+            (first, second, *same), length_s = runs_of(opened, stretch_s=stretch_s)
+            compared = summarised(compare([Runs(first, second, same[0] if same else None, length_s)]))
+            loads = [load_of(recording) for _, recording in opened[:2]]
             return msgspec.structs.replace(compared, predicted=tuple(receipt(*loads)))
     except RecordingError as error:
         return Unknown(str(error))
+
+
+def unlike_environments(before: Path, again: Path) -> tuple[str, ...] | NoRecording | Unknown:
+    """Return what differs in the environments of two recordings: `rac1 kernel: 5.4 and 5.15`.
+
+    Do not call on an event loop.
+    """
+    for path in (before, again):
+        if not path.exists():
+            return NoRecording(str(path))
+    try:
+        with ExitStack() as files:
+            opened = [(str(path), files.enter_context(closing(Recording.open(path)))) for path in (before, again)]
+            (first, second), _ = runs_of(opened)
+    except RecordingError as error:
+        return Unknown(str(error))
+    return tuple(f"{one.name}: {one.before} and {one.after}" for one in environment_differences(first, second))
 
 
 def summarised(comparison: Comparison) -> RecordingsCompared:

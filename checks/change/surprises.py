@@ -11,6 +11,7 @@ from checks.change.change_plan import Layer
 from checks.change.gates import GateContext, looked_at
 from checks.change.gates.boot_gates import ways_of_keeping
 from checks.change.gates.mtu_gates import VANISH, is_harmless
+from checks.change.steps.experiment_steps import CHANGE
 from checks.change.wanted import MtuDemand, demand, differ, is_stopped, mtus, stops_first
 from checks.model.report import Report
 from checks.model.wording import listed
@@ -29,7 +30,7 @@ def surprises(context: GateContext, now: ObservedState, report: Report) -> Itera
         boots = before.boot_ids.get(node), now.boot_ids.get(node)
         if all(boots) and boots[0] != boots[1]:
             yield _booted(context, node, now, running, report)
-        elif moved and running:
+        elif moved and running and not _by_own_change(context, moved, now):
             yield _live(context, node, moved, before, now, running)
         elif moved and not _is_to_be(context, moved, now):
             yield Surprised(Surprise.MTU_LOST, node, _lost(context, node, moved, before, now))
@@ -57,6 +58,16 @@ def _is_to_be(context: GateContext, moved: list[Layer], now: ObservedState) -> b
     return _is_wanted(context, moved, now)
 
 
+def _by_own_change(context: GateContext, moved: list[Layer], now: ObservedState) -> bool:
+    """Whether the step of an experiment that leads to a change of its own explains other MTUs: that change stopped
+    Clusterware for them, and proved them."""
+    return _in_own_change(context) and _is_wanted(context, moved, now) and not differ(context.plan, now.mtus)
+
+
+def _in_own_change(context: GateContext) -> bool:
+    return context.change.opened.experiment is not None and context.step.id == CHANGE
+
+
 def _is_wanted(context: GateContext, layers: list[Layer], now: ObservedState) -> bool:
     """Whether the plan wants these layers of a node as they are now."""
     return all(now.mtus[layer.node][layer.interface] in mtus(context.change, layer) for layer in layers)
@@ -73,8 +84,9 @@ def _booted(
     now_is = demand(context.change)
     if now_is is MtuDemand.BEFORE and is_harmless(wrong, seen):
         wrong = []
-    is_asked = _is_asked(context, node)
-    required = ", as this step requires," if is_asked else ""
+    is_asked = _is_asked(context, node) or _in_own_change(context)
+    why = "by the change of this step" if _in_own_change(context) else "as this step requires"
+    required = f", {why}," if is_asked else ""
     when = _time_of(context, node, report)
     named = wrong or layers
     alike: dict[int, list[str]] = {}

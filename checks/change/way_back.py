@@ -9,7 +9,7 @@ import msgspec
 from checks.change.change_plan import OF_NETWORKS, ChangeKind, Plan, Step
 from checks.change.remarks import remarks_back
 from checks.change.state import Change
-from checks.change.steps import back, expected_minutes, network_steps_back, setting_steps
+from checks.change.steps import back, expected_minutes, experiment_steps, network_steps_back, setting_steps
 from checks.change.steps.draft import Draft
 from checks.change.steps.restarts import RESTART
 
@@ -82,7 +82,7 @@ def _settings_back(change: Change, draft: Draft) -> tuple[Step, ...]:
 def _remarks(opened: Plan, draft: Draft) -> Iterable[str]:
     if opened.kind in OF_NETWORKS:
         return network_steps_back.remarks_back(opened)
-    if opened.values:
+    if opened.values or opened.experiment:
         return ()
     return remarks_back(draft.networks, draft.layers, draft.databases, opened.switches)
 
@@ -102,6 +102,13 @@ def _mtu_back(change: Change, draft: Draft) -> tuple[Step, ...]:
     return back.changed(draft, persisted=reached > plan.position("set-mtu"))
 
 
+def _experiment_back(change: Change, draft: Draft) -> tuple[Step, ...]:
+    planned = change.opened.experiment
+    assert planned is not None
+    is_written = change.reached > change.opened.position(experiment_steps.RESTORE_POINT)
+    return experiment_steps.steps_back(draft, planned, is_written=is_written)
+
+
 _STEPS_BACK: dict[ChangeKind, Callable[[Change, Draft], tuple[Step, ...]]] = {
     ChangeKind.RAISE: _mtu_back,
     ChangeKind.LOWER: _mtu_back,
@@ -109,6 +116,7 @@ _STEPS_BACK: dict[ChangeKind, Callable[[Change, Draft], tuple[Step, ...]]] = {
     ChangeKind.RP_FILTER: _settings_back,
     ChangeKind.ADD_NETWORK: network_steps_back.steps_back,
     ChangeKind.MOVE_NETWORK: network_steps_back.steps_back,
+    ChangeKind.EXPERIMENT: _experiment_back,
 }
 _DRAFT_BACK: dict[ChangeKind, Callable[[Change, Draft], Draft]] = {
     ChangeKind.ADD_NETWORK: network_steps_back.draft_back,

@@ -11,6 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from checks.model.finding import Remedy
 
 _NAMES = "new|next|verify|attest|override|note|rollback|abandon|report|list"
+_SHARED = re.compile(
+    r"\bracwire change (?P<name>next|verify|attest|override|note|rollback|abandon|report|status|list)\b"
+)
+_OF_EXPERIMENTS = re.compile(rf"\bracwire experiment (?P<name>{_NAMES}|status)\b")
 _COMMAND = re.compile(rf"\bracwire change (?P<name>{_NAMES})\b")
 _QUOTED = re.compile(f"`{_COMMAND.pattern}`")
 
@@ -38,6 +42,15 @@ def grouped(steps: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 def with_options(text: str, options: str) -> str:
     """Return the text with `options` added to each `racwire change` command: ` --file X` after its name."""
     return _COMMAND.sub(lambda found: f"{found[0]}{options}", text)
+
+
+def of_experiment(text: str, options: str) -> str:
+    """Return the text with `racwire experiment` in place of `racwire change`, and `options` after each such command.
+
+    The commands that open a change stay: an experiment leads to a change of its own.
+    """
+    renamed = _SHARED.sub(lambda found: f"racwire experiment {found['name']}", text)
+    return _OF_EXPERIMENTS.sub(lambda found: f"{found[0]}{options}", renamed)
 
 
 def with_keys(text: str, keys: Mapping[str, str]) -> str:

@@ -6,6 +6,8 @@ ICMP_HEADER = 8
 UDP_HEADER = 8
 IP_HEADER = {4: 20, 6: 40}
 """Bytes of an IP header without options (RFC 791) and without extension headers (RFC 8200)."""
+WIRE_BYTES = 38
+"""Bytes that Ethernet adds to each packet on the wire: preamble 8, header 14, checksum 4, gap 12 (IEEE 802.3)."""
 
 SMALL_PAYLOAD = 56
 """Payload of the small ping: the default of `ping`, which fits every link."""
@@ -39,6 +41,12 @@ def fragments_of(block_bytes: int, mtu: int, version: int = 4) -> int:
     """
     room = (mtu - IP_HEADER[version]) // 8 * 8
     return -(-(block_bytes + UDP_HEADER) // room) if room > 0 else 1
+
+
+def wire_bytes_of(block_bytes: int, mtu: int, version: int = 4) -> int:
+    """Return the bytes of a block on the wire, with the headers of all its packets: IP, Ethernet, preamble and gap."""
+    frames = fragments_of(block_bytes, mtu, version)
+    return block_bytes + BLOCK_HEADER_BYTES + UDP_HEADER + frames * (IP_HEADER[version] + WIRE_BYTES)
 
 
 def ping_bytes(payload: int, mtu: int, version: int = 4) -> int:

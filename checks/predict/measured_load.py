@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Database
@@ -10,6 +10,7 @@ from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.predict.packet_rates import Flow
 from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
 from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
+from checks.traffic.compare.statistics import mean
 from checks.traffic.samples import Link
 
 _STRETCHES = 24
@@ -60,12 +61,20 @@ class MeasuredLoad:
     is_block_assumed: bool
     multiblock: int | None
     """The largest db_file_multiblock_read_count of the instances; None if it was not read."""
+    message_bytes: int | None
+    """The largest parallel_execution_message_size of the instances in bytes; None if it was not read."""
     lms_processes: int | None
     """The largest gcs_server_processes of the instances; None if it was not read."""
     receive_buffer_bytes: Mapping[str, int]
     """net.core.rmem_max of each node."""
     version: int
     """The IP version of the private networks."""
+    statistics: Mapping[str, Mapping[str, float]]
+    """The statistics of each instance over the measured time, by its name."""
+    small_rtt_ms: float | None
+    """The average time of the instances' own pings of 500 bytes; None where none was recorded."""
+    block_rtt_ms: float | None
+    """The same of 8 KB."""
 
 
 def load_of(recording: Recorded) -> MeasuredLoad:
@@ -98,10 +107,28 @@ def load_of(recording: Recorded) -> MeasuredLoad:
         block_bytes=block or USUAL_BLOCK_BYTES,
         is_block_assumed=block is None,
         multiblock=_largest(database, "db_file_multiblock_read_count"),
+        message_bytes=_largest(database, "parallel_execution_message_size"),
         lms_processes=_largest(database, "gcs_server_processes"),
         receive_buffer_bytes=dict(_buffers(recording)),
         version=6 if any(":" in network.subnet for network in networks) else 4,
+        statistics={name: _statistics(name, stretches, seconds) for name in sorted(readings.subjects("instance"))},
+        small_rtt_ms=_ping_ms("500 B", readings.subjects("pings"), stretches),
+        block_rtt_ms=_ping_ms("8 KB", readings.subjects("pings"), stretches),
     )
+
+
+def _statistics(name: str, stretches: Sequence[Mapping[Subject, Rates]], seconds: float) -> dict[str, float]:
+    """Return the counts of an instance over the measured time, those that every stretch with the instance has."""
+    own = [rates for stretch in stretches if (rates := stretch.get(("instance", name)))]
+    shared = set.intersection(*(set(rates) for rates in own)) if own else set()
+    return {counter: seconds * mean([rates[counter] for rates in own]) for counter in sorted(shared)}
+
+
+def _ping_ms(size: str, instances: Iterable[str], stretches: Sequence[Mapping[Subject, Rates]]) -> float | None:
+    """Return the average time of the instances' pings of one size."""
+    own = [rates for name in instances for stretch in stretches if (rates := stretch.get(("pings", name)))]
+    number = sum(rates.get(f"{size} pings", 0.0) for rates in own)
+    return sum(rates.get(f"{size} us", 0.0) for rates in own) / number / 1000 if number > 0 else None
 
 
 def _name(recording: Recorded) -> str:

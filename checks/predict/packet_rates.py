@@ -12,12 +12,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from checks.model.packet_sizes import BLOCK_HEADER_BYTES, IP_HEADER, UDP_HEADER, fragments_of
+from checks.model.packet_sizes import BLOCK_HEADER_BYTES, IP_HEADER, UDP_HEADER, WIRE_BYTES, fragments_of
 
 ETHERNET_BYTES = 14
 """The header that an interface counts with each packet."""
-WIRE_BYTES = 38
-"""Bytes that Ethernet adds to each packet on the wire: preamble 8, header 14, checksum 4, gap 12 (IEEE 802.3)."""
 _SMALL_BYTES = 242
 """Bytes of a message of 200 bytes with UDP, IP and Ethernet headers: AWR and Statspack assume 200."""
 _LEAST_BYTES = 60
@@ -93,12 +91,6 @@ def _newly_fragmented(flow: Flow, before: int, after: int, block_bytes: int, ver
         for small in (min(after + ETHERNET_BYTES, frame - 1), _SMALL_BYTES, _LEAST_BYTES)
     )
     return Packets(likely * more, least * more, most * more)
-
-
-def wire_bytes_of(block_bytes: int, mtu: int, version: int = 4) -> int:
-    """Return the bytes of a block on the wire, with the headers of all its packets: IP, Ethernet, preamble and gap."""
-    frames = fragments_of(block_bytes, mtu, version)
-    return block_bytes + BLOCK_HEADER_BYTES + UDP_HEADER + frames * (IP_HEADER[version] + WIRE_BYTES)
 
 
 def wire_bits(packets: float, bytes_: float) -> float:

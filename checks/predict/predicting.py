@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from checks.model.packet_sizes import fragments_of
+from checks.model.facts import Unknown
+from checks.model.interconnect_load import WireTime
+from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.model.wording import counted
+from checks.predict.conclusions import BURST, LIMITS, SOFTIRQ, conclusions
 from checks.predict.measured_load import MeasuredLoad, NodeLoad, NodeStretch
-from checks.predict.packet_rates import Flow, Packets, packets_at, wire_bits, wire_bytes_of
+from checks.predict.packet_rates import Flow, Packets, packets_at, wire_bits
 from checks.predict.prediction import Estimate, NotPredicted, Prediction
 from checks.predict.prioritised_flows import prioritisation_remarks
+from checks.rules.wire_time import WirePath, wire_time
 from checks.traffic.compare.statistics import mean, median_interval
 
+_USUAL_MESSAGE_BYTES = 16_384
+"""The default of parallel_execution_message_size (Database Reference)."""
 _IDLE = 10.0
 """Large datagrams per second below which a node is idle: its few packets say nothing about a load."""
 _SURE_OF_NO = 3.0
@@ -33,6 +39,7 @@ def predict(
         found = tuple(_of_node(load, node, mtu))
         estimates += [one for one in found if isinstance(one, Estimate)]
         missing += [one for one in found if isinstance(one, NotPredicted)]
+    remarks = (*conclusions(estimates, mtu), *_bursts(load, block, multiblock or load.multiblock))
     return Prediction(
         cluster=load.cluster,
         measured_at=load.measured_at,
@@ -42,10 +49,29 @@ def predict(
         mtu_after=mtu,
         block_bytes=block,
         is_block_assumed=load.is_block_assumed and block_bytes is None,
+        wire=_most_to_gain(load),
         estimates=tuple(estimates),
         not_predicted=tuple(missing),
-        remarks=tuple(prioritisation_remarks(load, mtu)),
+        remarks=(*remarks, *prioritisation_remarks(load, mtu)),
     )
+
+
+def _most_to_gain(load: MeasuredLoad) -> WireTime | Unknown:
+    """Return what a network could at most bring for the measured load."""
+    if not load.statistics:
+        return Unknown("The DB time of no instance was recorded: no database was connected (--connect).")
+    speeds = [link.speed_mbps for node in load.nodes for link in node.links]
+    path = WirePath(
+        load.block_bytes,
+        max((node.mtu for node in load.nodes), default=None),
+        max((speed for speed in speeds if speed), default=None) if all(speeds) else None,
+        load.small_rtt_ms,
+        load.block_rtt_ms,
+        "the instances' own pings of 500 B and 8 KB",
+        load.version,
+    )
+    # A recording has no waits by event: the time of the senders stays in the limit.
+    return wire_time(load.statistics, load.seconds, path)
 
 
 # --- one block --------------------------------------------------------------------------------------------------------
@@ -69,6 +95,14 @@ def _of_a_block(load: MeasuredLoad, mtu: int, block: int, multiblock: int | None
         "block + headers of the datagram + 58 B for each packet",
         size,
     )
+    message = load.message_bytes or _USUAL_MESSAGE_BYTES
+    yield _exact(
+        "packets for a message of parallel execution",
+        "",
+        (fragments_of(message, before, load.version), fragments_of(message, mtu, load.version)),
+        "message / bytes that a fragment carries, rounded up",
+        {"parallel_execution_message_size": f"{message:,} B{'' if load.message_bytes else ', the default of Oracle'}"},
+    )
     if multiblock:
         for node in load.nodes:
             yield from _burst(load, node, mtu, block, multiblock)
@@ -81,7 +115,7 @@ def _burst(load: MeasuredLoad, node: NodeLoad, mtu: int, block: int, multiblock:
     if buffer is not None:
         inputs["net.core.rmem_max"] = f"{buffer:,} B; the burst has {multiblock * block:,} B of data"
     frames = [multiblock * fragments_of(block, size, load.version) for size in (node.mtu, mtu)]
-    name, formula = "packets of a multiblock read", "blocks x packets for a block"
+    name, formula = BURST, "blocks x packets for a block"
     yield _exact(name, "", (frames[0], frames[1]), formula, inputs, node.node)
     if speed := min((link.speed_mbps for link in node.links if link.speed_mbps), default=0):
         times = [8 * multiblock * wire_bytes_of(block, size, load.version) / speed for size in (node.mtu, mtu)]
@@ -92,6 +126,25 @@ def _burst(load: MeasuredLoad, node: NodeLoad, mtu: int, block: int, multiblock:
             "8 x blocks x bytes on the wire for a block / link speed",
             {**inputs, "link speed": f"{speed:,} Mb/s"},
             node.node,
+        )
+
+
+def _bursts(load: MeasuredLoad, block: int, multiblock: int | None) -> Iterator[str]:
+    """Yield how the burst of a multiblock read compares with the receive buffer of a socket."""
+    if not multiblock or not load.receive_buffer_bytes:
+        return
+    smallest = min(load.receive_buffer_bytes.values())
+    burst = f"A multiblock read of {counted(multiblock, 'block')} brings {multiblock * block:,} bytes in one burst"
+    if multiblock * block > smallest:
+        yield (
+            f"{burst}, more than net.core.rmem_max ({smallest:,} bytes): a socket whose process is late loses blocks "
+            "at any MTU. More: racwire change new receive-buffers"
+        )
+    else:
+        yield (
+            f"{burst}. net.core.rmem_max is {smallest:,} bytes: room for the data of "
+            f"{counted(smallest // (multiblock * block), 'such burst')} in one socket at any MTU, and for fewer as "
+            "the kernel counts its own headers."
         )
 
 
@@ -240,7 +293,7 @@ def _both_ways(load: MeasuredLoad, node: NodeLoad, mtu: int) -> tuple[float, flo
 
 def _softirq(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Estimate | NotPredicted:
     """Return the CPU time in soft interrupts: at best it falls with the packets, at worst it stays."""
-    name = "CPU in soft interrupts"
+    name = SOFTIRQ
     known = [stretch.softirq_s for stretch in node.stretches if stretch.softirq_s is not None]
     if not known:
         return NotPredicted(name=name, subject=node.node, reason="The CPU time of soft interrupts was not recorded.")
@@ -294,13 +347,13 @@ def _lost(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Estimate | NotPredict
 
 def _room(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Iterator[Estimate | NotPredicted]:
     """Yield how many times the load each limit allows, now and at the new MTU."""
-    name = "times the load until the links are full"
+    links, softirq = LIMITS
     if all(link.speed_mbps for link in node.links):
         capacity = 1e6 * sum(link.speed_mbps or 0 for link in node.links)
         wire = [_wire(load, node, mtu, direction, flow_of) for direction, flow_of in _DIRECTIONS]
         now, after = 1e6 * max(one.now for one in wire), 1e6 * max(one.after for one in wire)
         yield _exact(
-            name,
+            links,
             "x",
             (capacity / now, capacity / after),
             "speed of all private links / bits on the wire in the busier direction, if the links share the load",
@@ -308,15 +361,14 @@ def _room(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Iterator[Estimate | N
             node.node,
         )
     else:
-        yield NotPredicted(name=name, subject=node.node, reason="The speed of a private link is not known.")
-    name = "times the load until soft interrupts fill one CPU"
+        yield NotPredicted(name=links, subject=node.node, reason="The speed of a private link is not known.")
     busiest = [stretch.busiest_softirq for stretch in node.stretches if stretch.busiest_softirq is not None]
     packets_now, packets_after = _both_ways(load, node, mtu)
     share = mean(busiest) if busiest else 0.0
     if share > 0 and packets_after:
         times = packets_now / packets_after / share
         yield Estimate(
-            name=name,
+            name=softirq,
             subject=node.node,
             unit="x",
             now=1 / share,
@@ -330,7 +382,7 @@ def _room(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Iterator[Estimate | N
             },
         )
     else:
-        yield NotPredicted(name=name, subject=node.node, reason="No CPU was seen in soft interrupts.")
+        yield NotPredicted(name=softirq, subject=node.node, reason="No CPU was seen in soft interrupts.")
     yield NotPredicted(
         name="times the load until the NICs carry no more packets",
         subject=node.node,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from checks.model.facts import Unknown
+from checks.model.interconnect_load import WireTime
+
 SCHEMA = "racwire-prediction/1"
 
 
@@ -54,6 +57,8 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     block_bytes: int
     is_block_assumed: bool
     """Whether no database was connected, so that the block size is Oracle's default."""
+    wire: WireTime | Unknown = Unknown("not calculated")
+    """What a network could at most bring for this load, at any MTU."""
     estimates: tuple[Estimate, ...]
     not_predicted: tuple[NotPredicted, ...] = ()
     remarks: tuple[str, ...] = ()

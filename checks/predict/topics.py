@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.model.packet_sizes import fragments_of
-from checks.predict.packet_rates import wire_bytes_of
+from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.predict.prioritised_flows import FIRST_PACKETS, PAUSE_S
 
 _BLOCK, _STANDARD, _JUMBO = 8192, 1500, 9000
@@ -104,10 +103,12 @@ TOPICS = (
             "class.",
             "The policy in the paper has `mtu 1500` in its class, although the text says 9000. Where network-qos "
             "decides the MTU, this policy makes a black hole for jumbo frames when pasted as printed: write 9216.",
+            "In ACI the same setting is a policy of the fabric, not a line on a leaf; `racwire explain aci` has the "
+            "MTU of the fabric.",
             "Its tables: about 30 % less time for small and medium flows, and no loss for large ones, at a port filled "
             "with 10 Gbit/s. The counts and sizes printed there fill about a tenth of that port.",
         ),
-        ("racwire explain nexus-9000", "racwire predict --mtu 9000"),
+        ("racwire explain nexus-9000", "racwire explain aci", "racwire predict --mtu 9000"),
         ("Cisco, Enhancing Database Performance with Cisco Nexus 9000 and ACI, 2017",),
     ),
 )

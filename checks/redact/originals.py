@@ -130,6 +130,8 @@ def _database(part: msgspec.Struct) -> Iterator[Named]:
             yield from _host(part.host)
         case facts.UnaskedInstance():
             yield "instance", part.name
+        case facts.ServiceActivity() if not part.service.startswith("SYS$"):
+            yield "service", part.service
         case facts.NotAsked():
             for command in part.commands:
                 yield from names_in_command(command)

@@ -17,20 +17,33 @@ from typing import Any
 
 import msgspec
 
+from checks.model.facts import NotAsked, NotGathered, Unknown
+from checks.model.interconnect_load import InterconnectLoad
 from checks.model.report import SCHEMA, Report
 from checks.model.sanitize import json_escaped, sanitize
+from checks.rules.load_of_run import interconnect_load
+
+
+class ReportDocument(Report, frozen=True, kw_only=True):
+    """The report in JSON: with the figures that follow from its facts, for readers without racwire's rules."""
+
+    interconnect_load: InterconnectLoad | NotAsked | NotGathered | Unknown = Unknown("not calculated by that version")
+    """What the load of the interval asks of the interconnect: no pass and no fail."""
+
 
 _NOT_ONE = "This is not a racwire report"
 
 
 def to_json(report: Report) -> bytes:
     """Return the report as indented JSON with a final newline."""
+    fields = {name: getattr(report, name) for name in Report.__struct_fields__}
+    document = ReportDocument(**fields, interconnect_load=interconnect_load(report.cluster))
     try:
-        encoded = msgspec.json.encode(report)
+        encoded = msgspec.json.encode(document)
     except UnicodeEncodeError:
-        encoded = msgspec.json.encode(_writable(msgspec.to_builtins(report)))
+        encoded = msgspec.json.encode(_writable(msgspec.to_builtins(document)))
     if b"null" in encoded:  # msgspec also writes null for infinite numbers and NaN
-        encoded = msgspec.json.encode(_writable(msgspec.to_builtins(report)))
+        encoded = msgspec.json.encode(_writable(msgspec.to_builtins(document)))
     return json_escaped(msgspec.json.format(encoded, indent=2).decode()).encode() + b"\n"
 
 
@@ -49,7 +62,7 @@ def _writable(value: Any) -> Any:
 
 def schema() -> bytes:
     """Return the JSON Schema (2020-12) of the report."""
-    described = msgspec.json.schema(Report)
+    described = msgspec.json.schema(ReportDocument)
     described = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA,

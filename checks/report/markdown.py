@@ -19,6 +19,7 @@ from checks.model.wording import counted, few, listed
 from checks.report.actions import one_line
 from checks.report.causes import ReportEntry, cause_entries, causes_of, other_causes
 from checks.report.folding import grouped_by_reason, grouped_skipped
+from checks.report.load_section import TITLE, load_section
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
 
 _CODE_WORD = re.compile(
@@ -118,10 +119,19 @@ def to_markdown(report: Report) -> bytes:
         lines += room.section(title, (_named(f) for f in report.findings if f.status is status))
     skipped = grouped_skipped(report.findings)
     lines += room.section("Skipped", (inline(f"{f.title} Skipped: {listed(ids)}.", _TITLE) for f, ids in skipped))
+    lines += _load(report)
     unread = [part.reason for node in report.cluster.read_nodes() for part in node.all_unread]
     lines += room.section("Not read", (inline(reason, _TITLE) for reason in unread))
     lines += ["", "## How this was found", "", *_made(report)]
     return ("\n".join(lines) + "\n").encode()
+
+
+def _load(report: Report) -> Iterator[str]:
+    """Yield what the load asks of the interconnect, without the tables, which the other formats have."""
+    section = load_section(report.cluster)
+    if section is not None and section.is_known:
+        yield from ("", f"## {TITLE}", "")
+        yield from (f"- {inline(text, _TEXT)}" for text in (section.headline, section.kind, *section.notes) if text)
 
 
 def _cause(entry: ReportEntry, *, has_headline: bool) -> Iterator[str]:

@@ -38,11 +38,13 @@ from checks.model.facts import (
     Verdict,
 )
 from checks.model.finding import PROBLEMS, Finding, Status
+from checks.model.interconnect_load import InterconnectLoad, LoadClass, WireTime
 from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.model.report import Report, exit_code
 from checks.model.sanitize import sanitize
 from checks.report.summary import cluster_name
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
+from checks.rules.load_of_run import interconnect_load
 
 
 class MetricFamily(NamedTuple):
@@ -90,6 +92,11 @@ racwire_instance_blocks_received_per_second{db_instance,node} Blocks that an ins
 racwire_instance_blocks_lost_per_second{db_instance,node} Blocks that were sent to an instance and did not arrive.
 racwire_instance_blocks_lost_ratio{db_instance,node} The share of lost blocks in the blocks received or lost.
 racwire_instance_block_receive_seconds{db_instance,node,kind} The average time to receive a block: cr or current.
+racwire_load_cluster_wait_ratio The waits for other instances, as a share of DB time, over all instances.
+racwire_load_wire_ratio{limit} The share of DB time on the wire: low and high limit, and likely by pings.
+racwire_load_kind{kind} The kind of the load by what it needs from the interconnect; always 1.
+racwire_interconnect_user_bytes_per_second{db_instance,user,direction} Bytes of a user such as cache, dlm or ipq.
+racwire_service_cluster_wait_ratio{service} The waits of a service for other instances, as a share of its DB time.
 """
 _LINE = re.compile(r"(\w+)(?:\{([\w,]+)\})? (.+)")
 
@@ -146,6 +153,7 @@ def _samples(report: Report) -> Iterator[Sample]:
         yield from _nodes(cluster.counters)
     if isinstance(cluster.activity, Activity):
         yield from _instances(cluster.activity, cluster.database)
+    yield from _load(cluster)
     yield from _unknown(cluster)
 
 
@@ -265,6 +273,23 @@ def _instances(activity: Activity, database: Database | Unknown | NotAsked) -> I
             ("current", average_current_receive_ms(own.statistics)),
         ):
             yield "racwire_instance_block_receive_seconds", (*of, kind), _over(time_ms, 1000)
+
+
+def _load(cluster: Cluster) -> Iterator[Sample]:
+    load = interconnect_load(cluster)
+    if not isinstance(load, InterconnectLoad):
+        return
+    if isinstance(load.wire, WireTime):
+        yield "racwire_load_cluster_wait_ratio", (), load.wire.cluster_percent / 100
+        for limit in ("low", "likely", "high"):
+            yield "racwire_load_wire_ratio", (limit,), _over(getattr(load.wire, f"{limit}_percent"), 100)
+    if isinstance(load.load_class, LoadClass):
+        yield "racwire_load_kind", (load.load_class.kind,), 1
+    for user in () if isinstance(load.clients, Unknown) else load.clients:
+        for direction, value in (("sent", user.sent), ("received", user.received)):
+            yield "racwire_interconnect_user_bytes_per_second", (user.instance, user.client, direction), value
+    for service in () if isinstance(load.services, Unknown) else load.services:
+        yield "racwire_service_cluster_wait_ratio", (service.service,), service.cluster_percent / 100
 
 
 def _unknown(cluster: Cluster) -> Iterator[Sample]:

@@ -1,5 +1,5 @@
-"""Pictures of lost blocks and failed reassemblies from the facts: in the interval of the checks, and in the history
-from AWR or Statspack."""
+"""Pictures from the facts: lost blocks, failed reassemblies and frames by size in the interval of the checks, and lost
+blocks in the history from AWR or Statspack."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from checks.report.pictures import Curve, Figure, Strip, bar, nice_top, strip
 from checks.report.quantities import seconds, share, whole
 from checks.report.time_slots import TimeSlots, drawn_span
 from checks.rules import cache_fusion
+from checks.rules.frame_sizes import FrameSizes, frame_sizes
 from checks.traffic.rates import highest
 
 _EPOCH = datetime(1970, 1, 1)
@@ -59,6 +60,29 @@ def _failed(counters: object) -> Figure | None:
     )
     title = f"Failed reassemblies in {seconds(counters.seconds)}"
     return Figure(title, "The length of a bar is the number for one node.", strips)
+
+
+def size_figures(cluster: Cluster) -> tuple[Figure, ...]:
+    """Return histograms of the frames by size: a figure for the NICs of a network with the same classes of sizes."""
+    alike: dict[tuple[str, tuple[str, ...]], list[FrameSizes]] = {}
+    for found in frame_sizes(cluster).known:
+        if found.frames:
+            alike.setdefault((found.nic.network, tuple(size.label for size in found.classes)), []).append(found)
+    return tuple(_histogram(network, labels, same) for (network, labels), same in alike.items())
+
+
+def _histogram(network: str, labels: tuple[str, ...], same: list[FrameSizes]) -> Figure:
+    strips = []
+    for found in same:
+        name = f"{found.nic.node} {found.nic.name} {'in' if found.way == 'rx' else 'out'}"
+        most = max(found.classes, key=lambda size: size.frames)
+        caption = f"{whole(found.frames)} frames, {share(most.frames, found.frames)} of {most.label} bytes"
+        values = tuple(found.percent(size) for size in found.classes)
+        strips.append(strip(name, (Curve(values, "bars"),), 100.0, f"Frames by size of {name}", caption))
+    of = f" on {network}" if network else ""
+    title = f"Frames by size{of}, in {seconds(max(found.nic.seconds for found in same))}"
+    sentence = "From the left, the share of the frames of each size in bytes. Full height is 100 %."
+    return Figure(title, sentence, tuple(strips), axis=labels)
 
 
 def history_figure(cluster: Cluster) -> Figure | str | None:

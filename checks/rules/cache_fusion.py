@@ -21,6 +21,17 @@ CR_RECEIVED = "gc cr blocks received"
 CURRENT_RECEIVED = "gc current blocks received"
 CR_SERVED = "gc cr blocks served"
 CURRENT_SERVED = "gc current blocks served"
+REMOTE_GRANTS = "gc remote grants"
+DB_TIME = "DB time"
+"""The time of sessions in database calls, working or waiting, without background processes."""
+CLUSTER_WAIT = "cluster wait time"
+USER_IO_WAIT = "user I/O wait time"
+PX_SENT = "PX remote messages sent"
+PX_RECEIVED = "PX remote messages recv'd"
+SCANNED = "table scan blocks gotten"
+
+USERS = ("cache", "dlm", "ipq")
+"""The users of the interconnect with most traffic: blocks, messages, parallel query."""
 
 _MS_PER_CENTISECOND = 10
 
@@ -59,6 +70,16 @@ def messages_received(messages: Statistics) -> int | None:
 def messages_sent(statistics: Statistics) -> int | None:
     """Return the number of GCS and GES messages sent; the database counts only these in SYSSTAT."""
     return _sum(statistics, "gcs messages sent", "ges messages sent")
+
+
+def user_counter(user: str, column: str) -> str:
+    """Return the name in samples of the bytes of a user of the interconnect: `interconnect bytes_sent by cache`."""
+    return f"interconnect {column} by {user}"
+
+
+def user_bytes(messages: Statistics, user: str) -> int | None:
+    """Return the bytes that a user of the interconnect sent and received."""
+    return _sum(messages, *(user_counter(user, column) for column in ("bytes_sent", "bytes_received")))
 
 
 def per_second(count: int | None, seconds: float) -> float | None:

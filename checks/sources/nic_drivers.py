@@ -24,26 +24,39 @@ _LINES = (
     "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|xoff|fault|link|"
     "exceed|dma|memory|bad|illegal"
 )
+_SIZES = "[rt]x_((size|frames|gt|lt)_)?([0-9]|big|to_max)|frames_[rt]x_[0-9]|[RT]xFrames[0-9]|pktsNtoM|rmon-"
+"""Counters of frames by size, by part of their names."""
+STANDARD_MARK = "rmon "
 _MOST_LINES = 8000
+# `tr` writes the standard groups, which are JSON on many lines, as one line.
 # A driver that does not answer one query in time would not answer the others.
 _DRIVER_COUNTERS = f"""\
 command -v ethtool >/dev/null || printf '{NO_ETHTOOL}\\n'
 for nic in "$@"; do printf '{NIC_MARK}%s\\n' "$nic"; \
 grep -h '^{DRIVER_MARK}' "/sys/class/net/$nic/device/uevent" 2>/dev/null; \
 timeout {NIC_LIMIT_S} ethtool -S "$nic" 2>/dev/null; \
-code=$?; if [ "$code" -eq 124 ]; then break; fi; done | \
-grep -i -m {_MOST_LINES} -E '^{NIC_MARK}|^{DRIVER_MARK}|{_LINES}'
+code=$?; if [ "$code" -eq 124 ]; then break; fi; \
+printf '{STANDARD_MARK}'; timeout {NIC_LIMIT_S} ethtool --json -S "$nic" --groups rmon 2>/dev/null | tr -d ' \\n'; \
+printf '\\n'; done | \
+grep -i -m {_MOST_LINES} -E '^{NIC_MARK}|^{DRIVER_MARK}|{_LINES}|{_SIZES}'
 true"""
 DRIVER_COUNTERS = Program(
     name="driver counters",
     groups=("counters",),
     where=RunsOn.NODES,
-    purpose="counters that the drivers of private NICs count in addition to the kernel: of errors, drops and pauses",
+    purpose="counters that the drivers of private NICs count in addition to the kernel: of errors, drops and pauses, "
+    "and of frames by size",
     text=_DRIVER_COUNTERS,
-    reads=(Read("driver counters", f"private NICs, {MOST_NICS} at most", "ethtool -S NIC"),),
+    reads=(
+        Read(
+            "driver counters",
+            f"private NICs, {MOST_NICS} at most",
+            "ethtool -S NIC; ethtool --json -S NIC --groups rmon",
+        ),
+    ),
     arguments=(NICS,),
     example=("eth1",),
-    limit_s=15.0,
+    limit_s=20.0,
 )
 """Runs at both ends of an interval of LEAST_APART_S or more."""
 

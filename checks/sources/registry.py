@@ -126,12 +126,13 @@ _IDENTITY = (
     "parameters",
 )
 """The statements that identify the database. Statements that are neither these nor history are read twice."""
-_OF_A_CHANGE = ("pluggables",)
-"""The statements that only a change sends."""
+_OF_A_CHANGE = ("pluggables", "recovery_area", "restore_points")
+"""The statements that only a change or an experiment sends."""
 _SAMPLED = {
     "connected": SamplePace.CONNECTED,
     "sysstat": SamplePace.SAMPLE,
     "dlm_misc": SamplePace.MESSAGES,
+    "ic_clients": SamplePace.MESSAGES,
     "cache_transfer": SamplePace.PAIRS,
     "instance_ping": SamplePace.PAIRS,
     "instances": SamplePace.INVENTORY,

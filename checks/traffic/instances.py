@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from checks.model.facts import Database, Unknown
 from checks.model.settings import TrafficSettings
-from checks.rules.cache_fusion import lost
+from checks.rules.cache_fusion import lost, user_counter
 from checks.rules.lost_blocks import counts_falsely
 from checks.rules.sampling_pace import SampledRound
 from checks.sources.database.connection import Connection
@@ -30,6 +30,7 @@ PURPOSE = "traffic"
 """The name of the sampler's own connection: the sampler and the checks do not delay each other."""
 
 _CONNECTED, _STATISTICS, _MESSAGES = "connected", "sysstat", "dlm_misc"
+_USERS = "ic_clients"
 _ACTIVE = "active_instances"
 _SYSSTAT, _DLM_MISC = "GV$SYSSTAT", "GV$DLM_MISC"
 
@@ -177,6 +178,7 @@ class InstanceSampler:
         self._up = UpInstances()
         self._before: Answer | None = None
         self._messages = MessagesTurn()
+        self._has_users = True
         self.pairs = PairsSampler(emit)
 
     @property
@@ -246,6 +248,7 @@ class InstanceSampler:
         if self._messages.is_due(messages_every_s):
             try:
                 messages = counters_in(await self._views.rows(statement(_MESSAGES)), _MESSAGES)
+                messages = await self._with_users(messages)
                 unread = ()
                 self._messages.taken()
             except DatabaseError as error:
@@ -253,6 +256,24 @@ class InstanceSampler:
                     raise
                 self._messages.refused()
         return Answer(clock_s, statistics, messages, unread)
+
+    async def _with_users(self, messages: Counters) -> Counters:
+        """Return the messages with the bytes of each user of the interconnect; unchanged where the optional view is not
+        there. Raises DatabaseError where no more queries work."""
+        if not self._has_users:
+            return messages
+        try:
+            users = counters_in(await self._views.rows(statement(_USERS)), _USERS)
+        except DatabaseError as error:
+            if is_fatal(error):
+                raise
+            self._has_users = False
+            return messages
+        named = {
+            number: {(user_counter(user, column),): value for (user, column), value in counters.items()}
+            for number, counters in users.items()
+        }
+        return {number: {**counters, **named.get(number, {})} for number, counters in messages.items()}
 
     def _event(self, number: int, before: Answer | None, after: Answer) -> InstanceSample | Gap | None:
         """The event for an instance at this tick; None for the first answer of the instance."""

@@ -98,7 +98,8 @@ class InstanceSample(Fact, frozen=True):
     statistics: dict[str, int] = msgspec.field(default_factory=dict)
     """GV$SYSSTAT by name; times in centiseconds. `checks.rules.cache_fusion` has the formulas."""
     messages: dict[str, int] = msgspec.field(default_factory=dict)
-    """GV$DLM_MISC by name."""
+    """GV$DLM_MISC by name; of the connected instance also the bytes of each user of the interconnect, where a DBA has
+    created the view for them (`cache_fusion.user_counter`)."""
     left_out: tuple[str, ...] = ()
     """The names that have no count for this time: a statistic; `GV$DLM_MISC`, where it was not read or the instance did
     not answer its query."""

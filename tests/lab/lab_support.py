@@ -123,4 +123,5 @@ def assert_healthy(cluster: racwire_lab.Lab) -> None:
 
 def settings(cluster: racwire_lab.Lab, node: str) -> str:
     """Return a node's links, addresses and routes as text for comparisons."""
-    return run(cluster, node, "sh", "-c", "ip -o link; ip -o address; ip route; nft list ruleset 2>/dev/null").stdout
+    words = "ip -o link; ip -o address; ip route; nft --stateless list ruleset 2>/dev/null"
+    return run(cluster, node, "sh", "-c", words).stdout

@@ -64,7 +64,7 @@ def test_an_mtu_in_no_file_is_found_at_once_and_after_an_override_at_the_boot(re
     assert "rac2 was booted" in sentences
     assert "1500" in sentences
     assert rehearsal.mtu("rac2") == 1500
-    report = rehearsal.change("report").out
+    report = " ".join(rehearsal.change("report").out.split())
     assert "The boot will show whether it is kept." in report.partition("## Overrides")[2].partition("##")[0]
 
 

@@ -13,6 +13,8 @@ from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown
 from tests.tui.traffic_driving import console
 from tests.tui.traffic_samples import BEGIN, cluster_events, node_sample
+from tests.unit.test_check_packet_sizes import BLOCKS_IN_ONE, BLOCKS_IN_SIX, i40e
+from tests.unit.test_check_packet_sizes import built as frames_by_size
 from tui.console.messages import FeedFailed
 from tui.screens.traffic import screen
 from tui.terminal.cells import CellCompositor
@@ -89,6 +91,17 @@ async def test_enter_shows_a_single_interface_and_esc_returns(new_console: NewCo
         assert on.body.lstrip().startswith("IP"), "alone, the arrows go to the next one"
         await on.press("escape")
         assert on.chosen == "IP"
+
+
+async def test_the_frames_by_size_of_the_last_checks_are_a_histogram(new_console: NewConsole) -> None:
+    facts = frames_by_size(i40e(BLOCKS_IN_SIX, BLOCKS_IN_ONE))
+    async with console(new_console, cluster_events(5), facts=facts) as on:
+        await on.press(*["down"] * 9)
+        assert on.chosen == "frames"
+        await on.press("enter")
+        assert "counted by the NICs" in on.body
+        assert "70.4 %" in on.row("1024-1522")
+        assert len(on.body.splitlines()) <= 20
 
 
 async def test_the_selected_row_is_scrolled_into_view(new_console: NewConsole) -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
+from checks.model.facts import Cluster
 from checks.traffic.samples import FeedEvent
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
@@ -67,11 +68,14 @@ class Console:
 
 @asynccontextmanager
 async def console(
-    new_console: NewConsole, events: Iterable[FeedEvent], size: tuple[int, int] = (80, 24)
+    new_console: NewConsole,
+    events: Iterable[FeedEvent],
+    size: tuple[int, int] = (80, 24),
+    facts: Cluster | None = None,
 ) -> AsyncIterator[Console]:
-    """Yield a console on the Traffic screen that has received these samples."""
+    """Yield a console on the Traffic screen that has received these samples; the checks judge these facts."""
     feed = FakeFeed()
-    app = new_console(lambda: engine(healthy()), new_feed=lambda: feed)
+    app = new_console(lambda: engine(facts or healthy()), new_feed=lambda: feed)
     async with app.run_test(size=size) as pilot:
         found = Console(pilot, feed)
         await found.settle()

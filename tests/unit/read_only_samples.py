@@ -49,6 +49,8 @@ ethtool -K eth1 gro off
 ethtool -G eth1 rx 4096
 ethtool -C eth1 rx-usecs 0
 ethtool -t eth1
+ethtool --json -s eth1 speed 1000
+ethtool --json -S "$nic" --groups rmon --all
 sysctl -w net.ipv4.ipfrag_high_thresh=1
 sysctl net.ipv4.ip_forward=1
 ss -K dst 10.0.0.1
@@ -298,6 +300,7 @@ systemctl is-active NetworkManager network systemd-networkd
 systemctl show -p ActiveState NetworkManager
 ethtool eth1
 ethtool -S eth1
+ethtool --json -S "$nic" --groups rmon
 ethtool -g eth1
 lldpctl -f keyvalue
 lldpcli -f keyvalue show neighbors details

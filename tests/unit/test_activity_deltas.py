@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from checks.model.facts import (
     ActivityGap,
     BlockTransfer,
+    ClientTraffic,
     Database,
     Instance,
     InstanceActivity,
     InstancePing,
+    ServiceActivity,
     UnaskedInstance,
     Unknown,
     UnreadView,
@@ -18,6 +20,8 @@ from checks.model.facts import (
     WaitEvent,
 )
 from checks.sources.database.deltas import Sample, Start, ViewReading, activity_between, difference
+from checks.sources.database.driver_errors import right_to_run
+from checks.sources.database.statements import statement
 
 VIEWS = {
     "sysstat": "GV$SYSSTAT",
@@ -28,6 +32,8 @@ VIEWS = {
     "current_block_server": "GV$CURRENT_BLOCK_SERVER",
     "cache_transfer": "GV$INSTANCE_CACHE_TRANSFER",
     "instance_ping": "GV$INSTANCE_PING",
+    "service_stats": "GV$SERVICE_STATS",
+    "ic_clients": "RACWIRE_IC_CLIENTS",
 }
 MONDAY, TUESDAY = "2026-11-16T08:00:00", "2026-11-17T09:30:00"
 LOST, RECEIVED = ("gc blocks lost",), ("gc cr blocks received",)
@@ -148,6 +154,8 @@ def test_a_view_refused_in_either_sample_is_unknown_with_the_reason(when):
     activity = activity_between(before, after, database(1))
     assert activity.transfers == Unknown("No grant on GV$INSTANCE_CACHE_TRANSFER.")
     assert activity.pings == Unknown("No grant on GV$INSTANCE_PING.")
+    assert activity.services == Unknown("No grant on GV$SERVICE_STATS.")
+    assert activity.clients == Unknown("No grant on RACWIRE_IC_CLIENTS.")
     assert activity.unread == tuple(
         UnreadView(VIEWS[name], f"No grant on {VIEWS[name]}.")
         for name in ("system_event", "event_histogram", "dlm_misc", "cr_block_server", "current_block_server")
@@ -257,6 +265,44 @@ def test_rows_that_only_one_sample_has_are_not_counted_as_activity(view, answere
     assert (activity.transfers, activity.pings) == ((), ())
     reason = f"prod2 did not answer the query of {VIEWS[view]} in one of two samples."
     assert activity.unread == (UnreadView(VIEWS[view], reason),)
+
+
+def of_service(db_time_us, cluster_us):
+    return {("prod", "DB time"): db_time_us, ("prod", "cluster wait time"): cluster_us}
+
+
+def of_client(sent, received):
+    return {("cache", "bytes_sent"): sent, ("cache", "bytes_received"): received}
+
+
+def test_services_and_users_of_the_interconnect_grow_within_one_run_of_an_instance():
+    up = {1: MONDAY, 2: MONDAY}
+    before = sample(
+        0, up, service_stats={1: of_service(10**9, 500), 2: of_service(7, 7)}, ic_clients={1: of_client(9000, 8000)}
+    )
+    after = sample(
+        30,
+        {1: MONDAY, 2: TUESDAY},
+        service_stats={1: of_service(10**9 + 400, 600), 2: of_service(900, 900)},
+        ic_clients={1: of_client(9500, 8100)},
+    )
+    activity = activity_between(before, after, database(1, 2))
+    assert activity.services == (ServiceActivity(1, "prod", 400, 100),)
+    assert activity.clients == (ClientTraffic(1, "cache", 500, 100),)
+    assert activity.unread == ()
+
+
+def test_the_optional_view_that_is_not_there_is_unknown_with_the_script_that_creates_it():
+    right = right_to_run(statement("ic_clients"), "racwire")
+    missing = ViewReading("RACWIRE_IC_CLIENTS", unread=Unknown("ORA-00942", right))
+    before, after = (sample(30 * n, {1: MONDAY}) for n in (0, 1))
+    for one in (before, after):
+        one.readings["ic_clients"] = missing
+    activity = activity_between(before, after, database(1))
+    assert isinstance(activity.clients, Unknown)
+    assert "RACWIRE_IC_CLIENTS is not there" in activity.clients.reason
+    assert activity.clients.right.script == "racwire grants --ic-clients"
+    assert activity.unread == ()
 
 
 def test_a_buffer_statistic_that_fell_does_not_affect_those_of_cache_fusion():

@@ -54,11 +54,14 @@ def test_before_anything_was_stopped_a_rollback_only_verifies_the_initial_state(
 
 def test_a_rollback_of_a_half_stopped_cluster_stops_nothing_more():
     plan = way_back(standing_at("stack-down"))
-    assert ids(plan) == ["untouched", "other-nodes", "interconnect", "sign-off"]
+    assert ids(plan) == ["untouched", "other-nodes", "databases", "interconnect", "sign-off"]
     commands = " ".join(line for step in plan.steps for block in step.commands for line in block.lines)
     assert "stop crs" not in commands
     assert "enable crs" in commands
     assert "srvctl start database -d prod" in commands
+    # Before srvctl can reach Clusterware, a gate proves that it is up.
+    assert not [line for block in plan.step("other-nodes").commands for line in block.lines if "srvctl" in line]
+    assert [gate.check for gate in plan.step("other-nodes").gates] == ["stack-up"]
 
 
 def test_an_observed_other_mtu_overrides_the_progress_of_the_steps():
@@ -86,7 +89,13 @@ def test_once_the_files_were_changed_the_rollback_also_proves_a_boot(step):
 
 def test_a_stack_stopped_before_its_step_is_started_again():
     seen = ObservedState(running={"rac1": True, "rac2": False})
-    assert ids(way_back(standing_at("switch", look=seen))) == ["untouched", "other-nodes", "interconnect", "sign-off"]
+    assert ids(way_back(standing_at("switch", look=seen))) == [
+        "untouched",
+        "other-nodes",
+        "databases",
+        "interconnect",
+        "sign-off",
+    ]
 
 
 @pytest.mark.parametrize("step", [step.id for step in PLAN.steps])

@@ -49,6 +49,7 @@ ALL_CHECKS = (
     "nic-counters",
     "oracle-processes",
     "packet-filter",
+    "packet-sizes",
     "private-routes",
     "reassembly",
     "rp-filter",

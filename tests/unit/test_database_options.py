@@ -114,7 +114,7 @@ def test_the_dry_run_has_the_login_and_every_statement_with_purpose_grants_and_l
 
     text = planned(connect="rac-scan:1521/prod", user="racwire", diagnostics_pack=True)
     of_a_change = {query.name for query in queries() if query.groups == ("changing",)}
-    assert of_a_change == {"sql pluggables"}
+    assert of_a_change == {"sql pluggables", "sql recovery_area", "sql restore_points"}
     assert "connect racwire to rac-scan:1521/prod" in text
     assert "SET TRANSACTION READ ONLY" in text
     for statement in statements().values():

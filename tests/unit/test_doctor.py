@@ -64,6 +64,7 @@ PER_NODE = (
     "nic-counters",
     "oracle-processes",
     "packet-filter",
+    "packet-sizes",
     "reassembly",
     "rp-filter",
     "shared-network",
@@ -207,7 +208,7 @@ def test_a_half_dead_cluster_has_the_reason_the_step_and_the_checks_of_each_faul
     assert item(ready, Topic.CLOCKS).fact == "Not known: rac2."
     assert not [i for i in ready.items if i.topic is Topic.OTHER]
     text = joined(page(ready, monkeypatch))
-    assert "Not ready: 23 of 37 checks will be UNKNOWN, in part or in full." in text
+    assert "Not ready: 24 of 38 checks will be UNKNOWN, in part or in full." in text
     assert text.count(NO_LISTENER) == 1
     assert "`ssh -v rac2 date`" in text
 
@@ -235,6 +236,7 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
         "mtu-consistency",
         "neighbours",
         "nic-counters",
+        "packet-sizes",
         "private-routes",
         "shared-network",
         "topology",

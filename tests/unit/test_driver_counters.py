@@ -190,6 +190,7 @@ def peer(monkeypatch, tmp_path):
     """A peer whose `ethtool -S` counts its own calls, and whose `/proc` is that of this machine."""
     calls = tmp_path / "calls"
     script = f"""#!/bin/sh
+[ "$1" = -S ] || exit 1
 printf 'x\\n' >> {calls}
 printf 'NIC statistics:\\n     rx_packets: 5\\n     rx_no_dma_resources: %s00\\n' "$(wc -l < {calls})"
 """
@@ -229,7 +230,7 @@ async def test_a_long_interval_asks_each_driver_twice(peer, monkeypatch):
     assert peer.read_text() == "x\n" * 2
     assert change.machine.drivers == (DriverCounters("lo", {"rx_no_dma_resources": 100}, ""),)
     entries = [entry for entry in journal.entries if entry.topic == "driver counters"]
-    assert [entry.action for entry in entries] == ["ethtool -S lo"] * 2
+    assert [entry.action for entry in entries] == ["ethtool -S lo; ethtool --json -S lo --groups rmon"] * 2
     assert "rx_packets" not in entries[0].text
 
 

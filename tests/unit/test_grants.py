@@ -39,11 +39,22 @@ def test_each_object_is_granted_once_and_awr_and_statspack_only_on_request():
 
 
 def test_the_script_covers_every_statement_of_racwire():
-    script = grants_script("RACWIRE", awr=True, statspack=True)
+    script = grants_script("RACWIRE", awr=True, statspack=True, ic_clients=True)
     names = {name for name, user in granted(script) if user == "RACWIRE"}
     for statement in statements().values():
         assert names.issuperset(statement.grants), statement.name
         assert names.issuperset(statement.here().grants), statement.name
+
+
+def test_the_view_of_the_interconnects_users_is_created_on_request_only(capsys):
+    assert main(["grants"]) == 0
+    assert "CREATE VIEW" not in capsys.readouterr().out
+    assert main(["grants", "--ic-clients", "--user", "mon"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = lines.index("CREATE VIEW SYS.RACWIRE_IC_CLIENTS AS")
+    assert lines[place + 1].endswith("bytes_rcv AS bytes_received FROM sys.x$ksxpclient;")
+    assert lines[place + 2] == "GRANT SELECT ON SYS.RACWIRE_IC_CLIENTS TO MON;"
+    assert lines[-1] == "-- DROP VIEW SYS.RACWIRE_IC_CLIENTS;"
 
 
 def test_the_views_of_the_connected_instance_are_also_granted_in_case_another_hangs():

@@ -128,7 +128,7 @@ def test_irregular_samples_have_one_rate() -> None:
 
 
 def test_the_newest_known_count_of_messages_is_the_present_one() -> None:
-    (messages,) = INSTANCE.further
+    messages, *_ = INSTANCE.further
     events: list[Event] = [sample(1, 1.0), sample(2, 1.0, messages=True), sample(3, 1.0), sample(4, 1.0)]
     assert messages.now(series_at(4, events, 1.0)).strip() == "50.0/s"
     assert messages.now(series_at(4, events[:1], 1.0)).strip() == "?/s"

@@ -1,5 +1,6 @@
 """Predictions from recordings: the arithmetic, its limits, and what racwire cannot tell."""
 
+import dataclasses
 import json
 
 import msgspec
@@ -7,11 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.packet_sizes import fragments_of
+from checks.model.facts import Unknown
+from checks.model.interconnect_load import WireTime
+from checks.model.packet_sizes import fragments_of, wire_bytes_of
+from checks.predict.conclusions import LIMITS, SOFTIRQ, conclusions
 from checks.predict.measured_load import load_of
-from checks.predict.packet_rates import Flow, packets_at, wire_bytes_of
+from checks.predict.packet_rates import Flow, packets_at
 from checks.predict.predicting import predict
+from checks.predict.prediction import Estimate
 from checks.predict.receipt import receipt
+from checks.traffic.samples import InstanceSample
 from tests.unit.compare_support import FakeRecording, recording
 from tests.unit.test_compare_command import written
 from tui.cli.main import main
@@ -159,3 +165,106 @@ def test_a_wrong_request_is_one_sentence_and_exit_code_64(words, message, tmp_pa
 def test_a_prediction_survives_json():
     prediction = predict(load_of(STANDARD), 9000)
     assert msgspec.json.decode(msgspec.json.encode(prediction), type=type(prediction)) == prediction
+
+
+# --- conclusions ------------------------------------------------------------------------------------------------------
+
+
+def estimate(name, now, after, *, subject="rac1", low=None, high=None):
+    low, high = after if low is None else low, after if high is None else high
+    return Estimate(
+        name=name, subject=subject, unit="", now=now, after=after, low=low, high=high, formula="", inputs={}
+    )
+
+
+LINKS, SOFTIRQ_LIMIT = LIMITS
+
+
+def test_fewer_packets_are_summed_over_nodes_and_a_day():
+    both = [estimate(f"packets {way}", 1300, 300, subject=node) for way in ("in", "out") for node in ("rac1", "rac2")]
+    (packets,) = conclusions(both, 9000)
+    assert packets == (
+        "rac1 and rac2 send and receive 5,200 packets per second now, and 1,200 at MTU 9000: 77 % less. In a day that "
+        "is about 173 million packets less, each counted where it is sent."
+    )
+
+
+def test_a_load_without_large_datagrams_is_the_same_at_any_mtu():
+    (packets,) = conclusions([estimate("packets in", 100, 99)], 9000)
+    assert packets == (
+        "rac1 sends and receives 100 packets per second now, and 99 at MTU 9000: the same number. This load hardly has "
+        "packets that the MTU changes."
+    )
+
+
+def test_the_first_limit_is_the_one_that_a_growing_load_reaches_first():
+    limits = [
+        estimate(LINKS, 1400, 1500),
+        estimate(SOFTIRQ_LIMIT, 66.5, 295, low=66.5, high=295),
+        estimate(SOFTIRQ_LIMIT, 70, 300, subject="rac2", low=70, high=300),
+    ]
+    (first,) = conclusions(limits, 9000)
+    assert first == (
+        "As the load grows, the first known limit is the soft interrupts of one CPU on rac1: at 66 times this load, "
+        "and at MTU 9000 at 66 to 295 times."
+    )
+    (other,) = conclusions([estimate(LINKS, 5, 5.5), estimate(SOFTIRQ_LIMIT, 2, 9, low=8, high=9)], 9000)
+    assert other == (
+        "As the load grows, the first known limit is the soft interrupts of one CPU on rac1, at 2.0 times this load. "
+        "At MTU 9000 it is the private links on rac1, at 5.5 times or more."
+    )
+
+
+def test_a_multiblock_read_is_compared_with_the_receive_buffer():
+    load = dataclasses.replace(load_of(STANDARD), receive_buffer_bytes={"rac1": 212_992, "rac2": 4_194_304})
+    (short,) = [remark for remark in predict(load, 9000, multiblock=128).remarks if "net.core.rmem_max" in remark]
+    assert "more than net.core.rmem_max (212,992 bytes)" in short
+    read = predict(dataclasses.replace(load, receive_buffer_bytes={"rac2": 4_194_304}), 9000, multiblock=128)
+    (burst,) = [remark for remark in read.remarks if remark.startswith("A multiblock read of 128 blocks")]
+    assert "brings 1,048,576 bytes in one burst" in burst
+    assert "room for the data of 4 such bursts" in burst
+    message = estimates(read, "packets for a message of parallel execution")[""]
+    assert (message.now, message.after) == (12, 2)
+
+
+@given(st.lists(st.tuples(st.sampled_from(("packets in", *LIMITS, SOFTIRQ)), st.floats(0, 1e9), st.floats(0, 1e9))))
+def test_any_estimates_have_conclusions(figures):
+    assert all(text.endswith(".") for text in conclusions([estimate(*figure) for figure in figures], 9000))
+
+
+def busy(seconds=60, cluster_wait=50, **more):
+    """Return a recording in which each instance works for 2 s each second and waits `cluster_wait` ms for others."""
+    plain = recording(2, mtu=9000, seconds=seconds)
+    events = [
+        msgspec.structs.replace(
+            event,
+            statistics=event.statistics | {"DB time": 200, "cluster wait time": cluster_wait // 10, **more},
+        )
+        if isinstance(event, InstanceSample)
+        else event
+        for event in plain.events()
+    ]
+    return FakeRecording(events, cluster=plain.header.cluster)
+
+
+def test_a_prediction_begins_with_what_a_network_could_bring_at_most(tmp_path, capsys):
+    load = load_of(busy())
+    found = predict(load, 1500).wire
+    assert isinstance(found, WireTime)
+    assert found.db_time_s == pytest.approx(240, rel=0.01)
+    assert found.cluster_percent == pytest.approx(2.5)
+    assert found.low_percent <= found.high_percent == pytest.approx(2.5, rel=0.01)
+    assert "own pings" in found.inputs["pings"]
+    assert main(["predict", "--mtu", "1500", written(tmp_path / "busy.rec", busy())]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Cluster waits are 2.5 % of DB time" in text
+    assert "no network makes this load more than 2.6 % faster." in text
+
+
+def test_without_db_time_a_prediction_says_why_it_sets_no_limit():
+    found = predict(load_of(JUMBO), 1500).wire
+    assert isinstance(found, Unknown)
+    assert "'DB time' of prod1 was not read" in found.reason
+    none = predict(load_of(recording(2, seconds=60, with_database=False)), 9000).wire
+    assert isinstance(none, Unknown)
+    assert "no database was connected" in none.reason

@@ -27,6 +27,7 @@ from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
 from tests.fixtures.clusters import cluster as two_nodes
 from tests.unit.recording_support import BEGIN, busy, header
+from tui.cli import sampling
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
 from tui.cli.sampling import sample
@@ -243,20 +244,30 @@ async def test_a_failed_feed_ends_the_recording_and_is_closed():
     assert feed.is_closed.is_set()
 
 
-async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
-    released = threading.Event()
+async def test_a_disk_that_hangs_at_the_end_is_given_up_and_a_slow_one_is_not(monkeypatch):
+    monkeypatch.setattr(sampling, "_LAST_S", 0.05)
     gaps = [Gap("pairs", BEGIN, "")] * 3
+
+    async def not_delivered(write):
+        ending = await sample(FakeFeed(*gaps), found(), BatchWriter(write, 0.0), on_item=lambda item: None, for_s=0.1)
+        return ending.not_delivered
+
+    released, second_wait, waits = threading.Event(), threading.Event(), []
     try:
-        ending = await sample(
-            FakeFeed(*gaps),
-            found(),
-            BatchWriter(lambda items: released.wait(), 0.0),
-            on_item=lambda item: None,
-            for_s=0.1,
-        )
+        assert await not_delivered(lambda items: released.wait()) == 4
     finally:
         released.set()
-    assert ending.not_delivered == 4
+
+    async def end(self, within_s):
+        waits.append(within_s)
+        if len(waits) == 2:
+            second_wait.set()
+        return await of_writer(self, within_s)
+
+    of_writer = BatchWriter.end
+    monkeypatch.setattr(BatchWriter, "end", end)
+    assert await not_delivered(lambda items: second_wait.wait(30)) == 0
+    assert len(waits) >= 2
 
 
 async def test_a_reader_that_stalls_delays_the_feed_without_using_more_memory():

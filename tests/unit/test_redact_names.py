@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from checks.model.facts import Cluster, Database, NotAsked, Unknown
+from checks.model.facts import Cluster, Database, NotAsked, ServiceActivity, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report, make_report
@@ -22,7 +22,7 @@ from checks.redact.names import MatchScope, is_derived, match_scope_of
 from checks.redact.well_known import VOCABULARY, WELL_KNOWN_NAMES, is_well_known
 from checks.report.json_report import to_json
 from tests.fixtures.clusters import cluster
-from tests.fixtures.databases import asked, database
+from tests.fixtures.databases import activity, asked, database
 from tests.fixtures.reports import report_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöß"
@@ -342,3 +342,12 @@ def test_more_names_than_pseudonyms_are_refused_in_a_sentence() -> None:
 
     with pytest.raises(RedactionError, match="too many names"):
         pseudonyms.name("host", "rac1")
+
+
+def test_the_services_of_a_load_get_pseudonyms_and_sys_users_does_not() -> None:
+    services = tuple(ServiceActivity(1, name, 5_000_000, 1_000_000) for name in ("zebrapay", "SYS$USERS"))
+    facts = asked(2, activity=msgspec.structs.replace(activity(2), services=services))
+    replaced = Redactor(Pseudonyms(), None).report(report_of(facts))
+    text = to_json(replaced).decode()
+    assert "zebrapay" not in text
+    assert "SYS$USERS" in text

@@ -275,7 +275,7 @@ def test_json_has_the_diagnosis_before_the_facts_and_in_the_schema():
     assert {"nodes", "networks", "places", "lost_blocks", "headline", "explains"} <= set(
         described["Hypothesis"]["properties"]
     )
-    assert "diagnosis" in described["Report"]["properties"]
+    assert "diagnosis" in described["ReportDocument"]["properties"]
     old = msgspec.json.decode(written)
     del old["diagnosis"]
     assert from_json(msgspec.json.encode(old)).diagnosis == Diagnosis()

@@ -76,7 +76,7 @@ def test_the_schema_has_its_name_and_description():
     published = json.loads(schema())
     assert (published["$id"], published["title"]) == (SCHEMA, "racwire report")
     described = published["$defs"]
-    assert all(described[name]["description"] for name in ("Report", "Finding", "Cluster", "Node", "PathProbe"))
+    assert all(described[name]["description"] for name in ("ReportDocument", "Finding", "Cluster", "Node", "PathProbe"))
 
 
 def test_a_report_of_an_older_version_is_readable_and_matches_the_schema():

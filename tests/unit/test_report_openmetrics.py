@@ -24,7 +24,7 @@ from checks.model.finding import Finding, Status, Waived
 from checks.model.report import Report, WaiverStanding, exit_code
 from checks.report.openmetrics import METRICS, to_openmetrics
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
-from tests.fixtures.databases import activity, asked, change, counters, database, losing, own_activity
+from tests.fixtures.databases import activity, asked, change, counters, database, loaded, losing, own_activity
 from tests.fixtures.hostile import hostile_report
 from tests.fixtures.reports import black_hole, report_of
 
@@ -70,7 +70,7 @@ def finding(status: Status, **more: object) -> Finding:
     return Finding(status=status, **fields)  # type: ignore[arg-type]
 
 
-ALL = report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3)))
+ALL = report_of(asked(black_hole(3), activity=loaded(losing(2, 37, {1: 37}, 3))))
 
 
 @pytest.mark.parametrize("report", [ALL, report_of(cluster(1)), of(Cluster("", "")), hostile_report()])
@@ -92,6 +92,17 @@ def test_every_metric_is_documented_with_its_labels_and_unit():
         name for name in METRICS if name.endswith(("_seconds", "_bytes", "_ratio")) and name in text
     }
     assert all(name.endswith(f"_{unit}") for name, unit in units.items())
+
+
+def test_the_load_has_its_share_of_the_wire_its_kind_and_the_users_of_the_interconnect():
+    assert value(ALL, "racwire_load_cluster_wait_ratio") == pytest.approx(0.02)
+    low, likely, high = (value(ALL, "racwire_load_wire_ratio", limit=limit) for limit in ("low", "likely", "high"))
+    assert 0 < low <= likely <= high <= 0.021
+    assert value(ALL, "racwire_load_kind", kind="independent") == 1
+    name = "racwire_interconnect_user_bytes_per_second"
+    assert value(ALL, name, user="cache", direction="sent", db_instance="prod1") == 3e6
+    assert value(ALL, "racwire_service_cluster_wait_ratio", service="orders") == pytest.approx(0.02)
+    assert value(report_of(cluster(2)), "racwire_load_cluster_wait_ratio") is None
 
 
 def test_the_run_has_metrics():

@@ -14,11 +14,13 @@ pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
 from checks.model.facts import BlockTransfer, InstancePing, UnaskedInstance
+from checks.rules.cache_fusion import user_bytes
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.traffic import all_instances, pairs_sampler
 from checks.traffic import instances as instances_source
 from checks.traffic.all_instances import AllInstances
 from checks.traffic.instances import InstanceSampler, Names
+from checks.traffic.rates import instance_rates
 from checks.traffic.samples import Gap, InstanceSample, PairsSample
 from racwire_lab.database.live import Ping
 from tests.fixtures.databases import database
@@ -275,6 +277,29 @@ async def test_instances_never_queried_have_a_reason():
     )
     await sampling.everyone.end()
     assert sampling.instances.asked_all == 0
+
+
+async def test_the_users_of_the_interconnect_are_sampled_with_the_messages_of_the_connected_instance():
+    sampling = Sampling()
+    sampling.instances.change(1, clients={"cache": (70_000, 80_000)})
+    await sampling.take()
+    sampling.instances.change(1, clients={"cache": (70_600, 80_400)})
+    samples = await sampling.take()
+    first, second = (samples[f"instance prod{number}"] for number in (1, 2))
+    assert user_bytes(first.messages, "cache") == 1000
+    assert instance_rates(first).cache_bits_per_s == pytest.approx(8000 / first.seconds)
+    assert user_bytes(second.messages, "cache") is None
+    assert instance_rates(second).cache_bits_per_s is None
+
+
+async def test_without_the_view_of_the_users_it_is_queried_once_for_a_connection():
+    granted = [f"SYS.{letter}_${name}" for letter in ("GV", "V") for name in ("SYSSTAT", "DLM_MISC", "INSTANCE")]
+    sampling = Sampling(granted=granted)
+    await sampling.take()
+    sample = (await sampling.take())["instance prod1"]
+    assert sample.left_out == ()
+    assert not any("interconnect" in name for name in sample.messages)
+    assert sampling.straight.sent.count("ic_clients") == 1
 
 
 async def test_without_the_grant_on_messages_only_statistics_are_sampled():

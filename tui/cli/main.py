@@ -75,6 +75,11 @@ COMMANDS = {
         "tui.cli.change.change_command",
         has_own_help=True,
     ),
+    "experiment": Command(
+        "run one load before and after a change of the MTU, on a test database",
+        "tui.cli.experiment",
+        has_own_help=True,
+    ),
     "grants": Command("print SQL that creates a read-only database user", "tui.cli.grants", False),
     "settings": Command("print a settings file with all defaults", "tui.cli.settings", False),
     "schema": Command("print the JSON Schema of `check --format json`", "tui.cli.schema", False),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.wording import lasting, listed
+from checks.model.facts import Unknown
+from checks.model.interconnect_load import WireTime
+from checks.model.wording import continued, lasting, listed
 from checks.predict.prediction import Estimate, Prediction
+from checks.rules.wire_time import no_network_text
 from tui.text.line import Line, hanging, sanitize_line
 
 _INDENT = 2
@@ -23,6 +26,11 @@ def prediction_lines(prediction: Prediction, width: int) -> Iterator[Line]:
         yield from hanging(
             [], "The block size is assumed to be 8 KB: no database was connected (--connect).", width, "faint"
         )
+    if isinstance(prediction.wire, Unknown):
+        no_limit = f"Cannot tell what a network could bring: {continued(prediction.wire.reason)}"
+        yield from hanging([], no_limit, width, "unknown")
+    else:
+        yield from hanging([], no_network_text(prediction.wire), width)
     for remark in prediction.remarks:
         yield from hanging([], remark, width)
     for subject in dict.fromkeys(one.subject for one in prediction.estimates):
@@ -92,6 +100,12 @@ def _formulas(prediction: Prediction, width: int) -> Iterator[Line]:
         for inputs, subjects in _alike(own).items():
             label = f"{listed(subjects)}: " if any(subjects) else ""
             yield from hanging([(" " * 2 * _INDENT, "")], f"{label}{inputs}", width, "faint")
+    if isinstance(prediction.wire, WireTime):
+        for name, formula in prediction.wire.formulas.items():
+            start = f"{' ' * _INDENT}on the wire, {name} = "
+            yield from hanging([(start, "")], formula, width, indent=2 * _INDENT)
+        inputs = "; ".join(f"{name} {value}" for name, value in prediction.wire.inputs.items())
+        yield from hanging([(" " * 2 * _INDENT, "")], inputs, width, "faint")
 
 
 def _alike(estimates: list[Estimate]) -> dict[str, list[str]]:

@@ -17,7 +17,9 @@ from tui.console.batch_writer import BatchWriter, Item
 
 _CLOSING_S = 0.5
 _LAST_S = 0.8
-"""Seconds for the last writes at the end: racwire does not wait longer for a disk that hangs."""
+"""Seconds for the last writes after an interrupt: racwire does not wait longer for a disk that hangs."""
+_LAST_TRIES = 12
+"""Waits of `_LAST_S` for the last writes where nobody interrupts: a busy disk needs seconds."""
 
 
 class Samples(Protocol):
@@ -97,7 +99,10 @@ async def sample(
                 async with asyncio.timeout(_CLOSING_S):
                     await asyncio.gather(feed.close(), *work, return_exceptions=True)
         try:
-            ending.not_delivered = await delivery.end(_LAST_S)
+            for _ in range(_LAST_TRIES):
+                ending.not_delivered = await delivery.end(_LAST_S)
+                if ending.interrupted or not ending.not_delivered:
+                    break
         finally:
             delivery.close()
     return ending

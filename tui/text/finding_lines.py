@@ -74,7 +74,7 @@ def finding_lines(
     names = ", ".join(f"{other.check} ({other.code})" for other in likewise)
     yield from part_lines("Likewise", (f"unknown for {names}",) if names else (), width, layout)
     if finding.table:
-        yield from _table(finding.table, width, layout)
+        yield from value_table(finding.table, width, layout)
     causes = "; ".join(causes_of(finding, report.diagnosis))
     yield from part_lines("Cause", (causes,), width, layout)
     yield from part_lines("Expected", finding.expected, width, layout)
@@ -128,7 +128,7 @@ def remedy_lines(
                 yield from ([(" " * (indent + 2) + sanitize_lines(line), "command")] for line in command.split("\n"))
 
 
-def _table(table: Table, width: int, layout: FindingLayout) -> Iterator[Line]:
+def value_table(table: Table, width: int, layout: FindingLayout) -> Iterator[Line]:
     """Yield the table; in a pane split into blocks of columns that fit the width, each with the names of the rows."""
     grid = [[sanitize_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     columns = max(len(row) for row in grid)

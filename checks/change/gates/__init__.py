@@ -13,6 +13,7 @@ from checks.change.gates.boot_gates import kept_mtu, rebooted
 from checks.change.gates.built_in_checks import CHECKS, as_gate
 from checks.change.gates.configuration_gates import oifcfg_unchanged, switch_frames
 from checks.change.gates.gate import GateCheck, GateContext
+from checks.change.gates.load_database_gates import recovery_area, restore_point, restore_point_dropped, test_database
 from checks.change.gates.members_gate import members_unchanged
 from checks.change.gates.mtu_gates import mtu_untouched, running_mtu
 from checks.change.gates.network_gates import haip_planned, network_gone, network_in_place
@@ -21,6 +22,13 @@ from checks.change.gates.path_gates import one_byte_more, quiet_counters
 from checks.change.gates.reach_gates import only_journal, ssh_apart
 from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
 from checks.change.gates.registry_gates import asm_listeners, oifcfg_planned
+from checks.change.gates.run_gates import (
+    experiment_result,
+    mtu_changed,
+    run_a_recording,
+    run_again_recording,
+    run_b_recording,
+)
 from checks.change.gates.service_gates import pdbs_open, services_up
 from checks.change.gates.settings_gates import kept_settings, running_settings, settings_saved
 from checks.change.gates.socket_gate import socket_buffers
@@ -63,6 +71,15 @@ GATES: tuple[GateCheck, ...] = (
     running_settings,
     kept_settings,
     socket_buffers,
+    test_database,
+    recovery_area,
+    restore_point,
+    run_a_recording,
+    run_again_recording,
+    mtu_changed,
+    run_b_recording,
+    experiment_result,
+    restore_point_dropped,
 )
 """The gates that exist only for changes, in the order of the steps."""
 _UNTIL_STOPPED = "stack-down"

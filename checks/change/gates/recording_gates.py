@@ -12,7 +12,7 @@ from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
 from checks.change.steps.recording_commands import RECORD
 from checks.change.steps.recording_commands import compare as compare_line
 from checks.model.check import Kind
-from checks.model.facts import Cluster, NoRecording, SeenRecording, Unknown
+from checks.model.facts import Cluster, NoRecording, NotGathered, SeenRecording, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import lasting, listed
 
@@ -64,7 +64,7 @@ def baseline_recording(context: GateContext, cluster: Cluster) -> Iterator[Findi
     opened = context.change.opened
     # A change may fix nodes with different MTUs: any old MTU is accepted.
     mtus = {n.mtu_before for n in opened.networks} | {one.mtu_before for one in opened.layers if one.role == "port"}
-    yield from _judged(context, cluster.changing.before, since, mtus, "before")
+    yield from judged(context, cluster.changing.before, since, mtus, "the recording from before the change")
 
 
 @gate(
@@ -80,7 +80,8 @@ def after_recording(context: GateContext, cluster: Cluster) -> Iterator[Finding]
     if isinstance(cluster.changing, Unknown):
         return
     since = datetime.fromisoformat(_up_again_at(context))
-    yield from _judged(context, cluster.changing.after, since, {n.mtu_after for n in context.plan.networks}, "after")
+    mtus = {n.mtu_after for n in context.plan.networks}
+    yield from judged(context, cluster.changing.after, since, mtus, "the recording from after the change")
 
 
 def _up_again_at(context: GateContext) -> str:
@@ -93,9 +94,18 @@ def _up_again_at(context: GateContext) -> str:
     return context.plan.made_at
 
 
-def _judged(
-    context: GateContext, found: SeenRecording | NoRecording | Unknown, since: datetime, mtus: set[int], when: str
+def judged(
+    context: GateContext,
+    found: SeenRecording | NoRecording | Unknown | NotGathered,
+    since: datetime,
+    mtus: set[int],
+    which: str,
 ) -> Iterator[Finding]:
+    """Yield the findings of a recording that must have started after `since`, at one of these MTUs.
+
+    `which` is its name for a sentence: `the recording from before the change`.
+    """
+    which_upper = f"{which[:1].upper()}{which[1:]}"
     if isinstance(found, NoRecording):
         yield NOT_THERE.finding(
             Status.FAIL,
@@ -114,7 +124,7 @@ def _judged(
     if isinstance(found, Unknown):
         yield UNREADABLE.finding(
             Status.UNKNOWN,
-            f"The recording from {when} the change cannot be read: {whole(found.reason)}",
+            f"{which_upper} cannot be read: {whole(found.reason)}",
             subject="not readable",
             next=again,
         )
@@ -123,7 +133,7 @@ def _judged(
     if lacking:
         yield LACKING.finding(
             Status.FAIL,
-            f"The recording from {when} the change does not meet the plan: {listed(reason for _, reason in lacking)}.",
+            f"{which_upper} does not meet the plan: {listed(reason for _, reason in lacking)}.",
             subject=lacking[0][0],
             next=again,
         )
@@ -138,8 +148,7 @@ def _judged(
     if moved < _IDLE_BYTES_PER_S:
         yield IDLE.finding(
             Status.INFO,
-            f"The private networks were nearly idle during the recording from {when} the change: "
-            f"{moved / 1000:,.0f} KB/s on all nodes together.",
+            f"The private networks were nearly idle during {which}: {moved / 1000:,.0f} KB/s on all nodes together.",
             subject="idle",
             next=[Remedy("Record under load. Use the same load before and after the change.")],
         )
@@ -158,6 +167,8 @@ def _lacking(plan: Plan, found: SeenRecording, since: datetime, mtus: set[int]) 
             lasting(found.seconds),
             f"it holds {lasting(found.seconds)}, and the plan requires {lasting(plan.record_s)}",
         )
+    if found.cluster and found.cluster != plan.cluster:
+        yield "another cluster", f"it is of the cluster {found.cluster}, and the plan is of {plan.cluster}"
     for node in plan.nodes:
         share = found.sampled.get(node, 0.0)
         if share < _SAMPLED and (1 - share) * found.seconds > _STARTING_S:

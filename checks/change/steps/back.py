@@ -47,7 +47,7 @@ def stopped_only(draft: Draft) -> tuple[Step, ...]:
         expected=f"Every layer has MTU {draft.after}, as before, now and for the next boot.",
         gates=(Gate("running-mtu", until="end"), Gate("kept-mtu", until="end")),
     )
-    return (step, starting.all_nodes(draft), after.interconnect(draft), people.sign_off(draft))
+    return (step, *starting.all_nodes(draft), after.interconnect(draft), people.sign_off(draft))
 
 
 def changed(draft: Draft, *, persisted: bool) -> tuple[Step, ...]:

@@ -100,9 +100,10 @@ def _nothing_done(draft: Draft, change: NetworkChange) -> tuple[Step, ...]:
 
 def _only_stopped(draft: Draft, change: NetworkChange) -> tuple[Step, ...]:
     """Return the steps for a change that registered nothing, while a node was stopped all the same."""
-    step = starting.all_nodes(draft)
-    start = msgspec.structs.replace(step, gates=(*step.gates, *registry_gates(change.before)), registered=change.before)
-    return (start, network_steps.sign_off(draft, change.before))
+    start, *databases = starting.all_nodes(draft)
+    proofs = (*start.gates, *registry_gates(change.before))
+    start = msgspec.structs.replace(start, gates=proofs, registered=change.before)
+    return (start, *databases, network_steps.sign_off(draft, change.before))
 
 
 def _only_registered(draft: Draft, change: NetworkChange) -> tuple[Step, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from checks.change.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import stack_commands
 from checks.change.steps.draft import Draft, briefly
@@ -103,33 +105,29 @@ def _another_outage(draft: Draft) -> str:
     )
 
 
-def all_nodes(draft: Draft) -> Step:
-    """Return the step of a rollback without a changed MTU: start all stopped nodes, in any order."""
+def all_nodes(draft: Draft) -> tuple[Step, ...]:
+    """Return the steps of a rollback without a changed MTU: start all stopped nodes, in any order, then the databases.
+
+    The databases have a step of their own: the gate before it proves that srvctl can reach Clusterware.
+    """
     down = [node for node in draft.nodes if node in draft.down]
-    return Step(
+    start = Step(
         id="other-nodes",
         title="all nodes",
-        what=f"Start Clusterware on every node where it is down{_seen_down(down)}; then {_then(draft)}. The MTU was "
-        "not changed, so the order of the nodes does not matter.",
+        what=f"Start Clusterware on every node where it is down{_seen_down(down)}. The MTU was not changed, so the "
+        "order of the nodes does not matter.",
         why="Only Clusterware and the databases were stopped.",
-        commands=(
-            *(stack_commands.start(node, draft.home(node)) for node in down),
-            *_enable(draft),
-            *_start(draft),
-        ),
-        expected=f"Clusterware is up on every node, {_enabled(draft)}and every instance that ran before runs again. "
-        "If this is already the case, there is nothing to do.",
-        gates=_all_up(draft),
+        commands=tuple(stack_commands.start(node, draft.home(node)) for node in down),
+        expected="Clusterware is up on every node. If this is already the case, there is nothing to do.",
+        gates=(Gate("stack-up", until="end"),),
     )
+    why = "Clusterware is up on every node: srvctl and crsctl can reach it."
+    return (start, *(msgspec.structs.replace(step, why=why) for step in databases(draft)))
 
 
 def _seen_down(down: Sequence[str]) -> str:
     found = briefly(down) if down else "no node"
     return f" (the last verification found {found} down; if another was stopped since, the gate names the command)"
-
-
-def _all_up(draft: Draft) -> tuple[Gate, ...]:
-    return (Gate("stack-up", until="end"), *autostart_on(draft, until="end"), *_instances(draft))
 
 
 def _instances(draft: Draft) -> tuple[Gate, ...]:

@@ -24,6 +24,51 @@ class SeenRecording(Fact, frozen=True, kw_only=True):
     """The MTUs of each private interface during the recording, in order: by node, by interface."""
     private_bytes_per_s: dict[str, float] = msgspec.field(default_factory=dict)
     """The traffic of each node's private interfaces, both directions together."""
+    cluster: str = ""
+    """The name of the recorded cluster; empty where Clusterware did not report it."""
+
+
+class RestorePoint(Fact, frozen=True, kw_only=True):
+    """A restore point of the connected database (V$RESTORE_POINT)."""
+
+    name: str
+    is_guaranteed: bool
+    storage_bytes: int | None = None
+    """The size of its flashback logs; None where the database does not report it."""
+
+
+class RecoveryArea(Fact, frozen=True, kw_only=True):
+    """The recovery area of the connected database, and its modes (V$RECOVERY_FILE_DEST, V$DATABASE)."""
+
+    log_mode: str
+    """`ARCHIVELOG`, `NOARCHIVELOG`."""
+    location: str
+    """`+RECO`; empty where the database has no recovery area."""
+    limit_bytes: int
+    used_bytes: int
+    reclaimable_bytes: int
+    """The part of the used bytes that the database deletes when it needs the space."""
+
+    @property
+    def free_bytes(self) -> int:
+        """The bytes that are free, or that the database can free."""
+        return max(self.limit_bytes - self.used_bytes + self.reclaimable_bytes, 0)
+
+
+class JournalSeen(Fact, frozen=True, kw_only=True):
+    """The journal of a change of the MTU, in short."""
+
+    id: str
+    cluster: str
+    opened_at: str
+    """ISO 8601, with the zone of the node, as `closed_at`."""
+    closed_at: str
+    """Empty while the change is open."""
+    outcome: str
+    """`signed off`, `rolled back`, `abandoned`; empty while the change is open."""
+    headline: str
+    """`MTU 1500 → 9000`."""
+    mtu_after: int
 
 
 class NoRecording(Fact, frozen=True):
@@ -123,3 +168,11 @@ class Changing(Fact, frozen=True, kw_only=True):
     """What sets the kernel settings of each node at its next boot; empty for a change of other things."""
     udp_sockets: dict[str, tuple[UdpSocket, ...] | Unknown] = msgspec.field(default_factory=dict)
     """The UDP sockets of each node; empty for a change of other things than receive buffers."""
+    again: SeenRecording | NoRecording | Unknown | NotGathered = NotGathered()
+    """The second recording before the change, of an experiment."""
+    unlike: tuple[str, ...] | NoRecording | Unknown | NotGathered = NotGathered()
+    """What differs in the environments of the two recordings before the change: `rac1 kernel: 5.4 and 5.15`."""
+    restore_points: tuple[RestorePoint, ...] | Unknown | NotGathered = NotGathered()
+    recovery_area: RecoveryArea | Unknown | NotGathered = NotGathered()
+    changes: tuple[JournalSeen, ...] | Unknown | NotGathered = NotGathered()
+    """The changes whose journals are on this node, as an experiment needs them."""

@@ -215,6 +215,25 @@ class InstancePing(Fact, frozen=True):
         return self.time_8k_us / self.count_8k if self.count_8k > 0 else None
 
 
+class ServiceActivity(Fact, frozen=True):
+    """The work of one service on one instance between two samples, from GV$SERVICE_STATS."""
+
+    instance: int
+    service: str
+    db_time_us: int
+    cluster_us: int
+    """The waits for other instances."""
+
+
+class ClientTraffic(Fact, frozen=True):
+    """The traffic of an instance over the interconnect, by client: `cache`, `dlm`, `ipq` (parallel query)."""
+
+    instance: int
+    client: str
+    bytes_sent: int
+    bytes_received: int
+
+
 class UnreadView(Fact, frozen=True):
     """A view that could not be read in full, with the reason: a missing grant, counters that decreased."""
 
@@ -233,6 +252,9 @@ class Activity(Fact, frozen=True):
     instances: tuple[InstanceActivity | ActivityGap, ...]
     transfers: tuple[BlockTransfer, ...] | Unknown = Unknown("not read")
     pings: tuple[InstancePing, ...] | Unknown = Unknown("not read")
+    services: tuple[ServiceActivity, ...] | Unknown = Unknown("not read")
+    clients: tuple[ClientTraffic, ...] | Unknown = Unknown("not read")
+    """From a view that the DBA can create (`racwire grants --ic-clients`); of the connected instance alone."""
     unread: tuple[UnreadView, ...] = ()
     """The views behind missing values: an empty `messages` or `events`, or a missing pair, was not measured."""
 
@@ -339,15 +361,6 @@ class DeviceHistory(Fact, frozen=True):
     send_carrier_lost: int = 0
     packets_received: int = 0
     packets_sent: int = 0
-
-
-class ClientTraffic(Fact, frozen=True):
-    """The traffic of an instance over the interconnect, by client: `cache`, `dlm`, `ipq` (parallel query)."""
-
-    instance: int
-    client: str
-    bytes_sent: int
-    bytes_received: int
 
 
 class History(Fact, frozen=True):

@@ -24,11 +24,14 @@ class CounterGroup(Fact, frozen=True):
 class DriverCounters(CounterGroup, frozen=True):
     """The growth of what the driver of a NIC counted in addition to the kernel, by its own names (`ethtool -S`).
 
-    Counters that did not grow are absent.
+    Counters that did not grow are absent, except those of frames by size: a driver without them is no driver that
+    counted none.
     """
 
     driver: str = ""
     """`mlx5_core`, `ixgbe`; empty where the NIC has no device."""
+    sizes_fell: bool = False
+    """Whether a counter of frames by size fell, as when the driver was loaded again; then those are absent."""
 
 
 class SystemCounters(Fact, frozen=True):

@@ -28,6 +28,7 @@ from checks.report.html.problem_sections import (
     problem_sections,
 )
 from checks.report.html.traffic_section import traffic_section
+from checks.report.load_section import TITLE, load_section
 from checks.report.report_evidence import Evidence
 from checks.report.summary import cluster_name, counts, facts, first_steps, headline, place, sentences
 
@@ -57,6 +58,8 @@ def to_html(evidence: Evidence) -> bytes:
         matrices=matrix_section.matrices(report.cluster),
         reason_for_no_matrix=matrix_section.reason_for_no_matrix(report.cluster),
         traffic=traffic_section(evidence),
+        load_title=TITLE,
+        load=load_section(report.cluster),
         sheets=cluster_sheets(report.cluster),
         settings=settings_sheets(report),
         versions=versions_sheet(report),

@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from checks.model.facts import Activity, ActivityGap, BlockTransfer, Cluster, CounterChanges, Database, History, Unknown
 from checks.report.html.evidence_sheets import Sheet
 from checks.report.pictures import Figure
-from checks.report.pictures_facts import history_figure, instance_name, interval_figures
+from checks.report.pictures_facts import history_figure, instance_name, interval_figures, size_figures
 from checks.report.pictures_samples import sampled
 from checks.report.quantities import milliseconds, seconds, share, whole
 from checks.report.report_evidence import Evidence
@@ -59,7 +59,7 @@ def traffic_section(evidence: Evidence) -> TrafficSection:
     sentences = samples.sentences if samples else (not_sampled,)
     return TrafficSection(
         sentences=(*sentences, *_no_activity(cluster), *((history,) if isinstance(history, str) else ())),
-        figures=(*figures, *((history,) if isinstance(history, Figure) else ())),
+        figures=(*figures, *size_figures(cluster), *((history,) if isinstance(history, Figure) else ())),
         loss_matrices=_loss_matrices(cluster),
         sheets=tuple(sheet for sheet in (_blocks(cluster), _counters(cluster.counters)) if sheet),
     )

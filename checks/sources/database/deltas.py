@@ -16,9 +16,11 @@ from checks.model.facts import (
     Activity,
     ActivityGap,
     BlockTransfer,
+    ClientTraffic,
     Database,
     InstanceActivity,
     InstancePing,
+    ServiceActivity,
     Unknown,
     UnreadView,
     WaitBucket,
@@ -32,6 +34,8 @@ Pair = TypeVar("Pair", BlockTransfer, InstancePing)
 _CACHE_FUSION = "gc"
 """The prefix of the names of the Cache Fusion statistics."""
 
+_OF_ITS_OWN = ("sysstat", "cache_transfer", "instance_ping", "service_stats", "ic_clients")
+"""Statements whose failure has a place of its own in the facts."""
 _RECEIVED = ("gc cr blocks received", "gc current blocks received")
 
 Counters = Mapping[int, Mapping[Key, int]]
@@ -155,7 +159,7 @@ class _Interval:
 
     def activity(self) -> Activity:
         for name in self._after.readings:
-            if name not in ("sysstat", "cache_transfer", "instance_ping") and (why := self._why_unread(name)):
+            if name not in _OF_ITS_OWN and (why := self._why_unread(name)):
                 self._unread.append(UnreadView(self._view(name), why.reason, why.right))
         instances = tuple(self._gaps.get(n) or self._of_instance(n) for n in self._all_instances())
         return Activity(
@@ -165,6 +169,8 @@ class _Interval:
             instances=instances,
             transfers=self._pairs("cache_transfer", BlockTransfer),
             pings=self._pairs("instance_ping", InstancePing),
+            services=self._services(),
+            clients=self._clients(),
             unread=tuple(self._unread),
         )
 
@@ -245,6 +251,34 @@ class _Interval:
             if not self._interruption(number)
             for pair in pairs_of(kind, number, self._grown(name, number, absent_is_zero=True))
         )
+
+    def _services(self) -> tuple[ServiceActivity, ...] | Unknown:
+        """The work of each service on each instance that ran through the interval."""
+        if why := self._why_unread("service_stats"):
+            return why
+        return tuple(
+            ServiceActivity(number, service, counts["DB time"], counts["cluster wait time"])
+            for number, grown in self._growth("service_stats")
+            for (service,), counts in sorted(_rows(grown, ("DB time", "cluster wait time")).items())
+        )
+
+    def _clients(self) -> tuple[ClientTraffic, ...] | Unknown:
+        """The bytes of each user of the interconnect: of the connected instance."""
+        if why := self._why_unread("ic_clients"):
+            # The same error for a view that does not exist and for one without a grant.
+            return Unknown("The optional view SYS.RACWIRE_IC_CLIENTS is not there.", why.right) if why.right else why
+        return tuple(
+            ClientTraffic(number, client, counts["bytes_sent"], counts["bytes_received"])
+            for number, grown in self._growth("ic_clients")
+            for (client,), counts in sorted(_rows(grown, ("bytes_sent", "bytes_received")).items())
+        )
+
+    def _growth(self, name: str) -> Iterator[tuple[int, Mapping[Key, int]]]:
+        """The growth of an optional view's counters, of the instances that both samples have in one run."""
+        before, after = (s.readings[name].counters for s in (self._before, self._after))
+        for number in self._all_instances():
+            if not self._interruption(number) and before.get(number) and after.get(number):
+                yield number, difference(before[number], after[number], absent_is_zero=True).grown
 
     def _grown(self, name: str, number: int, *, absent_is_zero: bool = False) -> Mapping[Key, int]:
         """The growth of an instance's counters in one view. Fallen counters are left out and become an UnreadView."""

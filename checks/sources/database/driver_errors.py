@@ -95,7 +95,7 @@ def _missing(privilege: str, grants: tuple[str, ...], user: str, *, group: str =
     """The missing privilege; `group` is the group of objects in the script of `racwire grants`."""
     name = grantee(user)
     script = ["racwire grants", *([] if name == DEFAULT_USER else [f"--user {name}"])]
-    script += {"AWR": ["--awr"], "Statspack": ["--statspack"]}.get(group, [])
+    script += {"AWR": ["--awr"], "Statspack": ["--statspack"], "clients": ["--ic-clients"]}.get(group, [])
     return MissingRight(f"{privilege} for {name}", grants, "a DBA, AS SYSDBA", " ".join(script))
 
 

@@ -10,20 +10,35 @@ DEFAULT_USER = "RACWIRE"
 STATSPACK_OWNER = "PERFSTAT"
 
 
-def grants_script(user: str, *, awr: bool, statspack: bool, known: Iterable[Statement] | None = None) -> str:
-    """Return the script. `user` is an unquoted name in upper case; `awr` and `statspack` include their grants."""
+IC_CLIENTS_VIEW = "SYS.RACWIRE_IC_CLIENTS"
+_CREATE_IC_CLIENTS = (
+    f"CREATE VIEW {IC_CLIENTS_VIEW} AS",
+    "  SELECT inst_id, name, bytes_sent, bytes_rcv AS bytes_received FROM sys.x$ksxpclient;",
+)
+
+
+def grants_script(
+    user: str, *, awr: bool, statspack: bool, ic_clients: bool = False, known: Iterable[Statement] | None = None
+) -> str:
+    """Return the script. `user` is an unquoted name in upper case; `awr` and `statspack` include their grants.
+
+    `ic_clients` includes the view over X$KSXPCLIENT, the users of the interconnect: SYS alone can grant it.
+    """
     chosen = statements().values() if known is None else known
-    return "\n".join(_lines(user, tuple(chosen), awr=awr, statspack=statspack)) + "\n"
+    return "\n".join(_lines(user, tuple(chosen), awr=awr, statspack=statspack, ic_clients=ic_clients)) + "\n"
 
 
-def needed_grants(known: Iterable[Statement], *, awr: bool, statspack: bool) -> dict[str, list[str]]:
-    """The objects to grant by group (`live`, `AWR`, `Statspack`). Each object is in its first group only."""
-    found: dict[str, list[str]] = {"live": [], "AWR": [], "Statspack": []}
+def needed_grants(
+    known: Iterable[Statement], *, awr: bool, statspack: bool, ic_clients: bool = False
+) -> dict[str, list[str]]:
+    """The objects to grant by group (`live`, `clients`, `AWR`, `Statspack`). Each object is in its first group only."""
+    found: dict[str, list[str]] = {"live": [], "clients": [], "AWR": [], "Statspack": []}
+    wanted = {"live": True, "clients": ic_clients, "AWR": awr, "Statspack": statspack}
     named: set[str] = set()
     ordered = sorted(known, key=lambda statement: list(found).index(group_of(statement)))
     for statement in ordered:
         group = group_of(statement)
-        if (group == "AWR" and not awr) or (group == "Statspack" and not statspack):
+        if not wanted[group]:
             continue
         for name in sorted(set(statement.grants) - named):
             named.add(name)
@@ -41,13 +56,15 @@ def container_data(user: str) -> Iterator[str]:
 
 
 def group_of(statement: Statement) -> str:
-    """The group of objects that the grants of a statement belong to: `live`, `AWR`, `Statspack`."""
+    """The group of objects that the grants of a statement belong to: `live`, `clients`, `AWR`, `Statspack`."""
+    if IC_CLIENTS_VIEW in statement.grants:
+        return "clients"
     if any(name.startswith(f"{STATSPACK_OWNER}.") for name in statement.grants):
         return "Statspack"
     return "AWR" if statement.needs_licence or statement.name.startswith("awr_") else "live"
 
 
-def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: bool) -> Iterator[str]:
+def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: bool, ic_clients: bool) -> Iterator[str]:
     yield from (
         f"-- {user}: a user that can read the views that racwire queries, and nothing else.",
         "-- Run this file AS SYSDBA (sqlplus / as sysdba @FILE), not through a pipe: it prompts for a password.",
@@ -67,12 +84,17 @@ def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: boo
     )
     titles = {
         "live": "Current counters of the instances (no licence needed)",
+        "clients": "Users of the interconnect: a view, because SYS alone reads X$KSXPCLIENT",
         "AWR": "AWR (needs the Diagnostics Pack)",
         "Statspack": f"Statspack ({STATSPACK_OWNER} must be installed)",
     }
-    for group, names in needed_grants(known, awr=awr, statspack=statspack).items():
+    for group, names in needed_grants(known, awr=awr, statspack=statspack, ic_clients=ic_clients).items():
         yield from ("", f"-- {titles[group]}")
+        if group == "clients":
+            yield from _CREATE_IC_CLIENTS
         yield from (f"GRANT SELECT ON {name} TO {user};" for name in names)
         if group == "live" and user.startswith("C##"):
             yield from container_data(user)
     yield from ("", "-- To remove the user and its grants:", f"-- DROP USER {user};")
+    if ic_clients:
+        yield f"-- DROP VIEW {IC_CLIENTS_VIEW};"

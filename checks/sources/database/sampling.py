@@ -69,6 +69,15 @@ def _by_other(column: str) -> Callable[[Row], Iterator[tuple[Key, Any]]]:
     return counted
 
 
+def _of_service(row: Row) -> Iterator[tuple[Key, Any]]:
+    yield (row["service_name"], row["stat_name"]), row["value"]
+
+
+def _of_client(row: Row) -> Iterator[tuple[Key, Any]]:
+    yield (row["name"], "bytes_sent"), row["bytes_sent"]
+    yield (row["name"], "bytes_received"), row["bytes_received"]
+
+
 _SOURCES = {
     "sysstat": _Source(("sysstat",), _named),
     "system_event": _Source(("system_event",), _waits),
@@ -77,6 +86,8 @@ _SOURCES = {
     "cr_block_server": _Source(("cr_block_server",), _cr_flushes),
     "current_block_server": _Source(("current_block_server",), _current_flushes),
     "cache_transfer": _Source(("cache_transfer",), _by_other("sender")),
+    "service_stats": _Source(("service_stats",), _of_service),
+    "ic_clients": _Source(("ic_clients",), _of_client),
     "instance_ping": _Source(("instance_ping",), _by_other("target")),
 }
 """The statistics are first: the interval is measured from one answer with statistics to the next."""

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from checks.model.facts import DriverCounters, Unknown
 from checks.model.journal import Journal
-from checks.sources.nic_drivers import DRIVER_COUNTERS, DRIVER_MARK, LEAST_APART_S, NIC_MARK, NO_ETHTOOL, queried
+from checks.rules.size_classes import STANDARD, class_of
+from checks.sources.nic_drivers import (
+    DRIVER_COUNTERS,
+    DRIVER_MARK,
+    LEAST_APART_S,
+    NIC_MARK,
+    NO_ETHTOOL,
+    STANDARD_MARK,
+    queried,
+)
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.nodes.system_difference import grown_by
 
 _COUNTER = re.compile(r"\s*(.*\S)\s*:\s*([0-9]{1,20})\s*", re.ASCII)
+_STANDARD_TEXT = re.compile(rf"([rt]x{STANDARD}etherStatsPkts\w{{2,20}}?Octets):([0-9]{{1,20}})", re.ASCII)
+_STANDARD_JSON = re.compile(r'"([rt]x)-pktsNtoM":(\[[^\]]{0,4000}\])', re.ASCII)
+_BUCKET = re.compile(
+    r'\{(?=[^}]*"val":([0-9]{1,20}))(?:[^}]*"low":([0-9]{1,6}))?(?:[^}]*"high":([0-9]{1,6}))?', re.ASCII
+)
 
 DriverReading = Mapping[str, DriverCounters]
 """The totals of each NIC that has counters, by its name."""
@@ -69,10 +83,26 @@ def parse_driver_counters(text: str) -> DriverReading | Unknown:
             continue
         elif line.startswith(DRIVER_MARK):
             drivers[names[-1]] = line.removeprefix(DRIVER_MARK).strip()
+        elif line.startswith(STANDARD_MARK):
+            if groups := dict(_standard_groups(line)):
+                counts.setdefault(names[-1], {}).update(groups)
         elif counter := _COUNTER.fullmatch(line):
             own = counts.setdefault(names[-1], {})
             own[counter[1]] = own.get(counter[1], 0) + int(counter[2])
     return {nic: DriverCounters(nic, own, drivers.get(nic, "")) for nic, own in counts.items()}
+
+
+def _standard_groups(line: str) -> Iterator[tuple[str, int]]:
+    """The counters of frames by size in the answer of `ethtool --json -S NIC --groups rmon`, as JSON or as text.
+
+    Both have the names of the text; blanks and line ends are removed.
+    """
+    yield from ((name, int(count)) for name, count in _STANDARD_TEXT.findall(line))
+    for way, buckets in _STANDARD_JSON.findall(line):
+        for count, low, high in _BUCKET.findall(buckets):
+            # An upper end of 0 stands for none.
+            ends = f"{int(low or 0)}to{int(high)}" if high and int(high) else f"{int(low or 0)}toMax"
+            yield f"{way}{STANDARD}etherStatsPkts{ends}Octets", int(count)
 
 
 def driver_growth(
@@ -83,12 +113,16 @@ def driver_growth(
         return before
     if isinstance(after, Unknown):
         return after
-    grown = (
-        replace(old, counts=_grown(old.counts, now.counts)) for nic, now in after.items() if (old := before.get(nic))
-    )
-    return tuple(grown) or Unknown("The drivers of the private NICs report no counters of errors.")
+    grown = (_grown(old, now) for nic, now in after.items() if (old := before.get(nic)))
+    return tuple(grown) or Unknown("The drivers of the private NICs report no counters of errors or of frames by size.")
 
 
-def _grown(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    both = {name: grown_by(before[name], count) for name, count in after.items() if name in before}
-    return {name: grown for name, grown in both.items() if grown}
+def _grown(before: DriverCounters, after: DriverCounters) -> DriverCounters:
+    both = {name: grown_by(before.counts[name], n) for name, n in after.counts.items() if name in before.counts}
+    fell = any(grown is None and class_of(name) for name, grown in both.items())
+    counts = {
+        name: grown
+        for name, grown in both.items()
+        if grown is not None and (not fell if class_of(name) else bool(grown))
+    }
+    return replace(before, counts=counts, sizes_fell=fell)

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
+from checks.rules.cache_fusion import (
+    BLOCKS_LOST,
+    CLUSTER_WAIT,
+    CR_RECEIVED,
+    CR_SERVED,
+    CURRENT_RECEIVED,
+    CURRENT_SERVED,
+    DB_TIME,
+    PX_SENT,
+    USERS,
+    user_counter,
+)
 from checks.traffic.compare.readings import Rates
 from checks.traffic.compare.run import Better
 
@@ -72,6 +83,11 @@ def _per_mb(name: str) -> Callable[[Rates], float]:
     return formula
 
 
+def _of_user(user: str) -> Callable[[Rates], float]:
+    sent, received = (user_counter(user, column) for column in ("bytes_sent", "bytes_received"))
+    return lambda rates: 8e-6 * (rates[sent] + rates[received])
+
+
 def _received(rates: Rates) -> float:
     return rates[CR_RECEIVED] + rates[CURRENT_RECEIVED]
 
@@ -124,6 +140,20 @@ INSTANCE_METRICS = (
     Metric(
         "lost of 100,000 blocks", "", DATABASE,
         lambda rates: 1e5 * rates[BLOCKS_LOST] / (rates[BLOCKS_LOST] + _received(rates)), _LOWER,
+    ),
+    Metric("DB time per second", "s", DATABASE, _rate(DB_TIME, 0.01), note="Sessions in database calls on average."),
+    Metric(
+        "cluster waits of DB time", "%", DATABASE, _per(CLUSTER_WAIT, DB_TIME, 100), _LOWER,
+        note="The waits for other instances: what a network could save at most.",
+    ),
+    Metric("messages sent", "1/s", DATABASE, lambda rates: rates["gcs messages sent"] + rates["ges messages sent"]),
+    Metric("PX messages to other nodes", "1/s", DATABASE, _rate(PX_SENT)),
+    *(
+        Metric(
+            f"{user} on the interconnect", "Mb/s", DATABASE, _of_user(user),
+            note="Both directions of the connected instance, from the view SYS.RACWIRE_IC_CLIENTS.",
+        )
+        for user in USERS
     ),
 )  # fmt: skip
 

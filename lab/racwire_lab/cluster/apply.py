@@ -12,6 +12,7 @@ from racwire_lab.cluster import (
     counted_faults,
     databases,
     foreign_hosts,
+    frame_counters,
     holders,
     node_programs,
     ssh_logins,
@@ -80,6 +81,11 @@ def build(running: RunningCluster, target: Desired) -> None:
             ["link set lo up", *_new_nics(target, node)],
         )
         for node in running.nodes
+    )
+    run_all(
+        job
+        for node, holder in running.nodes.items()
+        for job in frame_counters.counting_job(node, holder, target.nics, rootless=running.rootless)
     )
     _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
     _write_states(running, target)
@@ -200,7 +206,8 @@ def _write_states(running: RunningCluster, target: Desired) -> None:
     stack.write_haips(running.directory, target)
     node_programs.write_neighbours(running.directory, target)
     alert_logs.follow(running.directory, target.past_lines)
-    write_rings(running.directory, target.hosts, Path("/usr/sbin").resolve())
+    write_rings(running.directory, target.hosts)
+    frame_counters.write_answers(running.directory, target.frame_names)
     databases.apply_state(running.directory, target)
     for node, login in target.logins.items():
         ssh_logins.set_login(running.directory, node, login)

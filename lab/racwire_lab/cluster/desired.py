@@ -15,6 +15,7 @@ from racwire_lab.cluster import layer2
 from racwire_lab.cluster.counted_faults import CountedFaults, damage_rules, grown_files, short_queues
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.foreign_hosts import ForeignHost, foreign_hosts
+from racwire_lab.cluster.frame_counters import frame_names
 from racwire_lab.cluster.host_faults import HostState, host_state
 from racwire_lab.cluster.instances import DesiredInstance, instances
 from racwire_lab.cluster.layer2 import Trunk
@@ -83,6 +84,8 @@ class Desired:
     reassembly_bytes: dict[str, int]
     """Memory of each node for the reassembly of fragments, in bytes: net.ipv4.ipfrag_high_thresh."""
     hosts: dict[str, HostState]
+    frame_names: dict[tuple[str, str], str]
+    """Which names the counters of frames by size have, by node and NIC."""
     logins: dict[str, SshLogin]
     tools_wait_s: dict[str, int]
     """Seconds that each tool of a node's Grid home waits before it answers."""
@@ -127,6 +130,7 @@ def desired(
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
         hosts={node: host_state(shape, node, nics, broken) for node in shape.nodes},
+        frame_names=frame_names(nics, broken),
         logins={node: login_of(node, broken) for node in shape.nodes},
         tools_wait_s={
             node: _SLOW_TOOLS_S if ActiveFault("slow-clusterware", node, None) in broken else 0 for node in shape.nodes

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.foreign_hosts import FOREIGN_FAULTS
+from racwire_lab.cluster.frame_counters import FRAME_FAULTS
 from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
@@ -92,6 +93,7 @@ _CATALOGUE = (
         "of the instance; the network is healthy now. `lab mend` removes the lines.",
     ),
     *HOST_FAULTS,
+    *FRAME_FAULTS,
     *LOGIN_FAULTS,
     *COUNTED_FAULTS,
     _node(

@@ -6,7 +6,6 @@ rings, the node's own files and its `ethtool` answer.
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
@@ -27,7 +26,6 @@ _USB_ADDRESS = "169.254.95.120/24"
 """The address of the USB interface of a management controller (MOS 1629814.1 shows 169.254.95.118 and 120)."""
 STORAGE_PORT = 2049
 _STRANGER = Path(__file__).parents[1] / "programs" / "stranger.py"
-_ADAPTOR = Path(__file__).parents[1] / "adaptors" / "ethtool"
 _MOUNTED = ("speed", "duplex")
 _HEALTHY_LINK = ("10000", "full")
 
@@ -292,19 +290,11 @@ class HostChange:
         return LabJob(argv, "", f"start a copy on {self.node}")
 
 
-def write_rings(directory: Path, hosts: Mapping[str, HostState], machine: Path) -> None:
-    """Write what `ethtool` of each node answers, and put it into the nodes' programs while a fault needs it."""
+def write_rings(directory: Path, hosts: Mapping[str, HostState]) -> None:
+    """Write the rings that `ethtool` of each node shows; without a fault that needs them, it shows none."""
     for node, host in hosts.items():
+        for old in node_home(directory, node).glob("*.ring"):
+            old.unlink()
         for name, entries in host.rings:
             text = f"{entries} {_RING_MOST}\n"
             (node_home(directory, node) / f"{name}.ring").write_text(text, encoding="ascii")
-    program = directory / "sbin" / "ethtool"
-    needed = any(host.rings for host in hosts.values())
-    if (needed and not program.is_file()) or (needed and program.is_symlink()):
-        program.unlink(missing_ok=True)
-        program.write_text(_ADAPTOR.read_text(encoding="ascii"), encoding="ascii")
-        program.chmod(0o755)
-    elif not needed and program.is_file() and not program.is_symlink():
-        program.unlink()
-        if (machine / "ethtool").exists():
-            os.symlink("/run/racwire/sbin/ethtool", program)

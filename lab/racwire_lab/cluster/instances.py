@@ -204,6 +204,7 @@ def _parameters(
         "db_file_multiblock_read_count": "6",
         "db_unique_name": shape.db_unique_name,
         "gcs_server_processes": "1",
+        "parallel_execution_message_size": "16384",
         "parallel_force_local": "FALSE",
         "parallel_max_servers": "0" if ActiveFault("no-parallel-servers", node, None) in broken else "8",
     }

@@ -30,6 +30,8 @@ SYSTEM = (
 """The names of the node's own program."""
 RACWIRE = "racwire"
 """The command as a change plan prints it (`racwire record …`), to be pasted into a node's shell."""
+SQLPLUS = "sqlplus"
+"""The practice cluster has a SQL*Plus of its own, which knows a few statements."""
 MACHINE = "/run/racwire"
 """The machine's own directories as a node sees them: `etc`, `sbin`, and a number for each other directory."""
 _LLDP_CLIENTS = ("lldpctl", "lldpcli")
@@ -48,6 +50,9 @@ def install(directory: Path, shape: Shape, starting: str) -> None:
     sbin = Path("/usr/sbin").resolve()
     _make_sbin(directory / "sbin", sbin, starting, system, hidden)
     _adapt(directory / "sbin", sbin, f"{MACHINE}/sbin", profile)
+    if "ethtool" not in hidden:
+        (directory / "sbin" / "ethtool").unlink(missing_ok=True)
+        _write_program(directory / "sbin" / "ethtool", (_ADAPTORS / "ethtool").read_text(encoding="ascii"))
     if shape.lldp != NO_LLDP:
         for name in _LLDP_CLIENTS:
             (directory / "sbin" / name).unlink(missing_ok=True)
@@ -112,10 +117,12 @@ def _own_python() -> frozenset[Path]:
 
 
 def _make_sbin(own: Path, machine: Path, starting: str, system: tuple[str, ...], hidden: Collection[str]) -> None:
-    """Fill the node's /usr/sbin: one program under several names, this racwire, and links to the machine's programs."""
+    """Fill the node's /usr/sbin: the lab's programs, this racwire, a SQL*Plus, and links to the machine's programs."""
     own.mkdir()
-    lay(links(machine, f"{MACHINE}/sbin", (*SYSTEM, *hidden, RACWIRE)), own, None)
+    lay(links(machine, f"{MACHINE}/sbin", (*SYSTEM, *hidden, RACWIRE, SQLPLUS)), own, None)
     _write_program(own / RACWIRE, f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-m", "tui"])} "$@"\n')
+    sqlplus = shlex.join([sys.executable, "-P", "-m", "racwire_lab.programs.sqlplus"])
+    _write_program(own / SQLPLUS, f'#!/bin/sh\nexec {sqlplus} "$@"\n')
     first = own / system[0]
     _write_program(first, f'#!/bin/sh\n{starting} "${{0##*/}}" "$@"\n')
     for name in system[1:]:

@@ -98,7 +98,8 @@ class InstanceServer:
         self._locks: dict[tuple[str, stack.Service], Lock] = {}
         self._daemons = Daemons(home, homes)
         self._started: float | None = None
-        self._engine = InstanceBackend(self._daemons, tuple(other.name for other in homes), history_ends)
+        area = self._directory / "database" / "recovery_area"
+        self._engine = InstanceBackend(self._daemons, tuple(other.name for other in homes), history_ends, area)
         self._server = OracleServer(
             self._engine,
             users=self._user,

@@ -117,6 +117,8 @@ class InstanceState(msgspec.Struct):
     devices: list[LiveDevice] = msgspec.field(default_factory=list)
     clients: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     """Bytes sent and received, by `cache`, `dlm`, `ipq`."""
+    services: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    """The values of V$SERVICE_STATS by service and name; times in microseconds."""
     px_statements: int = 0
     """The GV$ statements that this instance coordinated."""
     px_slaves: int = 0

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -19,6 +20,7 @@ from racwire_lab.cluster.topology import DATABASE, PLUGGABLE, SECOND_DATABASE, i
 from racwire_lab.database.backend import Backend, Caller, Cancellation, OracleError, Result
 from racwire_lab.database.live import Daemons, InstanceState, LiveSource
 from racwire_lab.oracle_sql.identity import DatabaseIdentity
+from racwire_lab.oracle_sql.restore_points import RestorePoints
 
 _DBID = 1973061500
 _SECOND_DBID = 1842270933
@@ -33,8 +35,8 @@ def served_by(service: str) -> Served:
     return "pluggable" if name == PLUGGABLE else "second" if name == SECOND_DATABASE else "whole"
 
 
-def identity_of(instance: DesiredInstance, served: Served) -> DatabaseIdentity:
-    """Return the names, the role and the container of a database."""
+def identity_of(instance: DesiredInstance, served: Served, recovery_area: Path) -> DatabaseIdentity:
+    """Return the names, the role and the container of a database. The second one has no recovery area."""
     domain = instance.parameters["db_domain"]
     if served == "second":
         return DatabaseIdentity(
@@ -43,10 +45,10 @@ def identity_of(instance: DesiredInstance, served: Served) -> DatabaseIdentity:
         )  # fmt: skip
     whole = DatabaseIdentity(
         DATABASE.upper(), instance.parameters["db_unique_name"], _DBID, instance.version, instance.role,
-        instance.open_mode, domain=domain,
+        instance.open_mode, domain=domain, restore_points=RestorePoints(recovery_area),
     )  # fmt: skip
     if served == "pluggable":
-        return replace(whole, container=PLUGGABLE.upper(), container_id=_PLUGGABLE_CONTAINER)
+        return replace(whole, container=PLUGGABLE.upper(), container_id=_PLUGGABLE_CONTAINER, restore_points=None)
     return whole
 
 
@@ -100,10 +102,11 @@ def _has_no_server(state: InstanceState) -> bool:
 class InstanceBackend:
     """A Backend that loads duckdb and sqlglot at the first statement, so that a cluster starts quickly."""
 
-    def __init__(self, source: Daemons, nodes: tuple[str, ...], history_ends: datetime) -> None:
+    def __init__(self, source: Daemons, nodes: tuple[str, ...], history_ends: datetime, recovery_area: Path) -> None:
         self._source = source
         self._nodes = nodes
         self._history_ends = history_ends
+        self._recovery_area = recovery_area
         self._lock = threading.Lock()
         self._instance: DesiredInstance | None = None
         self._backends: dict[Served, Backend] = {}
@@ -122,7 +125,9 @@ class InstanceBackend:
                 raise OracleError(1034, "ORACLE not available")
             served = served_by(caller.extra.get("service", ""))
             if served not in self._backends:
-                self._backends[served] = _engine(self._source, self._instance, served, self._nodes, self._history_ends)
+                self._backends[served] = _engine(
+                    self._source, self._instance, served, self._nodes, self._history_ends, self._recovery_area
+                )
             backend = self._backends[served]
         return backend.execute(caller, sql, binds, cancellation)
 
@@ -141,7 +146,12 @@ def granted_objects() -> frozenset[str]:
 
 
 def _engine(
-    source: Daemons, instance: DesiredInstance, served: Served, nodes: tuple[str, ...], history_ends: datetime
+    source: Daemons,
+    instance: DesiredInstance,
+    served: Served,
+    nodes: tuple[str, ...],
+    history_ends: datetime,
+    recovery_area: Path,
 ) -> Backend:
     # Import here and not above: these modules load duckdb and sqlglot.
     from racwire_lab.history.history_plan import HistoryDevice, healthy_week
@@ -149,7 +159,7 @@ def _engine(
     from racwire_lab.oracle_sql.engine import SqlEngine
     from racwire_lab.oracle_sql.identity import Access
 
-    identity = identity_of(instance, served)
+    identity = identity_of(instance, served, recovery_area)
     named = tuple((index_of(node), f"{DATABASE}{index_of(node)}", node) for node in nodes)
     networks = private_of(profile_named(instance.like).networks)
     plan = replace(

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from racwire_lab.oracle_sql.kinds import BYTES, DATE, INTERVAL, TIMESTAMP, TIMESTAMP_TZ, ColumnKind, number, text
+from racwire_lab.oracle_sql.restore_points import AREA_COLUMNS, POINT_COLUMNS
 
 Version = tuple[int, int]
 
@@ -88,7 +89,7 @@ class View:
     @property
     def is_live(self) -> bool:
         """Whether its rows come from the running instances."""
-        return self.name.startswith(("V$", "GV$"))
+        return self.name.startswith(("V$", "GV$")) or self.name == IC_CLIENTS
 
     @property
     def is_history(self) -> bool:
@@ -178,6 +179,8 @@ _ONE = (
         PLATFORM_NAME V101, CURRENT_SCN N, FLASHBACK_ON V18, DB_UNIQUE_NAME V30, CDB V3 12.1-, CON_ID N 12.1-,
         CON_DBID N 12.1-""",
     ),
+    _define("V$RESTORE_POINT", POINT_COLUMNS, con_id=True),
+    _define("V$RECOVERY_FILE_DEST", AREA_COLUMNS, con_id=True),
     _define("V$VERSION", "BANNER V80, BANNER_FULL V160 18-, BANNER_LEGACY V80 18-", is_public=True, con_id=True),
     _define("V$ACTIVE_INSTANCES", "INST_NUMBER N, INST_NAME V60", is_public=True, con_id=True),
     _define("V$SYSSTAT", "STATISTIC# N, NAME V64, CLASS N, VALUE N, STAT_ID N", con_id=True),
@@ -190,9 +193,7 @@ _ONE = (
         con_id=True,
     ),
     _define(
-        "V$EVENT_HISTOGRAM",
-        "EVENT# N, EVENT V64, WAIT_TIME_MILLI N, WAIT_COUNT N, LAST_UPDATE_TIME V64",
-        con_id=True,
+        "V$EVENT_HISTOGRAM", "EVENT# N, EVENT V64, WAIT_TIME_MILLI N, WAIT_COUNT N, LAST_UPDATE_TIME V64", con_id=True
     ),
     _define(
         "V$EVENT_HISTOGRAM_MICRO",
@@ -222,6 +223,7 @@ _ONE = (
     _define("V$CONFIGURED_INTERCONNECTS", "NAME V15, IP_ADDRESS V64, IS_PUBLIC V3, SOURCE V31", con_id=True),
     _define("V$PARAMETER", _PARAMETER, con_id=True),
     _define("V$SYSTEM_PARAMETER", _PARAMETER, con_id=True),
+    _define("V$SERVICE_STATS", "SERVICE_NAME_HASH N, SERVICE_NAME V64, STAT_ID N, STAT_NAME V64, VALUE N", con_id=True),
     _define("V$OSSTAT", "STAT_NAME V64, VALUE N, OSSTAT_ID N, COMMENTS V64, CUMULATIVE V3", con_id=True),
     _define(
         "V$CONTAINERS",
@@ -242,6 +244,10 @@ _ONE = (
 
 LIVE: tuple[View, ...] = tuple(_on_every_instance(_ONE))
 """V$ and GV$ views: the state of the instances, without a licence."""
+
+IC_CLIENTS = "RACWIRE_IC_CLIENTS"
+"""The view that a DBA of the practice database has created over X$KSXPCLIENT: the connected instance's state."""
+DBA_VIEWS = (_define(IC_CLIENTS, "INST_ID N, NAME V9, BYTES_SENT N, BYTES_RECEIVED N"),)
 
 _TABLE = "TABLE_NAME V128, TABLESPACE_NAME V30, STATUS V8"
 _VIEW = "VIEW_NAME V128, TEXT_LENGTH N"
@@ -324,10 +330,7 @@ AWR: tuple[View, ...] = (
         "CLUSTER_INTERCON",
         "NAME V256, PNAME V256 23.26-, TRANSPORT V256 23.26-, IP_ADDRESS V64, IS_PUBLIC V3, SOURCE V31",
     ),
-    _awr(
-        "PARAMETER",
-        "PARAMETER_HASH N, PARAMETER_NAME V64, VALUE V512, ISDEFAULT V9, ISMODIFIED V10",
-    ),
+    _awr("PARAMETER", "PARAMETER_HASH N, PARAMETER_NAME V64, VALUE V512, ISDEFAULT V9, ISMODIFIED V10"),
     _awr("CR_BLOCK_SERVER", _CR_BLOCK_SERVER.format("", "")),
     _awr(
         "CURRENT_BLOCK_SERVER",
@@ -382,7 +385,7 @@ STATSPACK: tuple[View, ...] = (
 )
 """STATS$ tables: Statspack, owned by PERFSTAT, from the install script spctab.sql."""
 
-_VIEWS = {view.name: view for view in (*LIVE, *CATALOG, *AWR, *STATSPACK)}
+_VIEWS = {view.name: view for view in (*LIVE, *DBA_VIEWS, *CATALOG, *AWR, *STATSPACK)}
 
 
 def views() -> dict[str, View]:

@@ -75,7 +75,9 @@ class SqlEngine:
     def execute(self, caller: Caller, sql: str, binds: Mapping[str, Any], cancellation: Cancellation) -> Result | None:
         """Run one statement: see `Backend`. Raises OracleError."""
         if not _is_query(sql):
-            _run_command(caller, sql)
+            points = self.identity.restore_points
+            if not (caller.is_sysdba and points and points.run(" ".join(_COMMENT.sub(" ", sql).rstrip("; ").split()))):
+                _run_command(caller, sql)
             return None
         bind_values = {name.upper(): value for name, value in binds.items()}
         translation = self._translate(caller, sql, bind_values)

@@ -37,6 +37,9 @@ _TEXTS = {
     4036: "PGA memory used by the instance exceeds PGA_AGGREGATE_LIMIT",
     30076: "invalid extract field for extract source",
     30483: "window functions are not allowed here",
+    38757: "Database must be mounted and not open to FLASHBACK.",
+    38778: "Restore point '{}' already exists.",
+    38780: "Restore point '{}' does not exist.",
     30484: "missing window specification for this function",
 }
 

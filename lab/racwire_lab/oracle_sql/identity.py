@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from racwire_lab.database.backend import Caller
 from racwire_lab.oracle_sql.dictionary import Version, View, parse_version
+from racwire_lab.oracle_sql.restore_points import RestorePoints
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class DatabaseIdentity:
     has_statspack: bool = False
     """Whether PERFSTAT and its tables exist."""
     domain: str = ""
+    restore_points: RestorePoints | None = None
+    """Its restore points; None for a database that has no recovery area."""
 
     @property
     def release(self) -> Version:

@@ -9,9 +9,10 @@ from typing import Any
 
 from racwire_lab.cluster.topology import PLUGGABLE
 from racwire_lab.database.live import KIND_OF_BLOCK, InstanceState, Transfer
-from racwire_lab.oracle_sql.dictionary import View, parse_version
+from racwire_lab.oracle_sql.dictionary import IC_CLIENTS, View, parse_version
 from racwire_lab.oracle_sql.identity import DatabaseIdentity
 from racwire_lab.oracle_sql.kinds import WHOLE
+from racwire_lab.oracle_sql.restore_points import LIMIT_BYTES
 
 Row = dict[str, Any]
 """The columns of a row by name; missing columns are NULL."""
@@ -103,10 +104,31 @@ def _database(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]
         "FORCE_LOGGING": "NO",
         "PLATFORM_ID": 13,
         "PLATFORM_NAME": "Linux x86 64-bit",
-        "FLASHBACK_ON": "NO",
+        "FLASHBACK_ON": "RESTORE POINT ONLY" if _has_guaranteed(database) else "NO",
         "DB_UNIQUE_NAME": database.unique_name,
         "CDB": "YES" if database.has_containers else "NO",
         "CON_DBID": database.dbid,
+    }
+
+
+def _has_guaranteed(database: DatabaseIdentity) -> bool:
+    points = database.restore_points
+    return points is not None and any(row["GUARANTEE_FLASHBACK_DATABASE"] == "YES" for row in points.rows())
+
+
+def _restore_points(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    if database.restore_points is not None:
+        yield from database.restore_points.rows()
+
+
+def _recovery_area(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    points = database.restore_points
+    yield {
+        "NAME": "+DATA" if points else "",
+        "SPACE_LIMIT": LIMIT_BYTES if points else 0,
+        "SPACE_USED": points.used_bytes() if points else 0,
+        "SPACE_RECLAIMABLE": 0,
+        "NUMBER_OF_FILES": 0,
     }
 
 
@@ -323,6 +345,23 @@ def _parameters(state: InstanceState, database: DatabaseIdentity) -> Iterator[Ro
         }
 
 
+def _services(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for service, times in state.services.items():
+        for name, value in times.items():
+            yield {
+                "SERVICE_NAME_HASH": identifier(service),
+                "SERVICE_NAME": service,
+                "STAT_ID": identifier(name),
+                "STAT_NAME": name,
+                "VALUE": value,
+            }
+
+
+def _clients(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for client, (sent, received) in state.clients.items():
+        yield {"NAME": client, "BYTES_SENT": sent, "BYTES_RECEIVED": received}
+
+
 def _load(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
     up = timedelta(seconds=state.taken_at - state.startup_time)
     yield {"STAT_NAME": "NUM_CPUS", "VALUE": 2, "OSSTAT_ID": 0, "CUMULATIVE": "NO"}
@@ -332,6 +371,8 @@ def _load(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
 _VIEWS: dict[str, Callable[[InstanceState, DatabaseIdentity], Iterable[Row]]] = {
     "V$INSTANCE": _instance,
     "V$DATABASE": _database,
+    "V$RESTORE_POINT": _restore_points,
+    "V$RECOVERY_FILE_DEST": _recovery_area,
     "V$VERSION": _version,
     "V$ACTIVE_INSTANCES": _active,
     "V$CONTAINERS": _containers,
@@ -351,5 +392,7 @@ _VIEWS: dict[str, Callable[[InstanceState, DatabaseIdentity], Iterable[Row]]] = 
     "V$CONFIGURED_INTERCONNECTS": _interconnects,
     "V$PARAMETER": _parameters,
     "V$SYSTEM_PARAMETER": _parameters,
+    "V$SERVICE_STATS": _services,
     "V$OSSTAT": _load,
+    IC_CLIENTS: _clients,
 }

@@ -54,6 +54,7 @@ ss [-<46Haelmnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD]
 tc -s qdisc show
 ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
 ethtool (-i|-g|-a|-S) VALUE
+ethtool --json -S VALUE --groups rmon
 ping -V
 
 nmcli {_NMCLI} (connection|con|c) [show [--active|WORD|(id|uuid|path) VALUE]]

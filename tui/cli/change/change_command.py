@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -77,37 +78,23 @@ def add_options(change: argparse.ArgumentParser) -> None:
     change.usage = "racwire change [COMMAND] [--lab] [--file JOURNAL | --directory DIR] ..."
     change.description = _ABOUT
     change.epilog = _WORKFLOW
-    change.add_argument("-h", "--help", action=_Help, nargs=0, help="show the steps of a change and their commands")
-    _add_journal_options(change)
+    change.add_argument(
+        "-h", "--help", action=WorkflowHelp, nargs=0, help="show the steps of a change and their commands"
+    )
+    add_journal_options(change)
     add_check_options(change)
     add_console_options(change)
-    own = change.add_subparsers(dest="change_command", metavar="COMMAND", prog="racwire change")
-    _Commands(own).add_all()
+    commands = JournalCommands(change, "change")
+    _add_new(commands)
+    commands.add_printing("kinds", "list the kinds of change that racwire plans", "racwire change kinds")
+    commands.add_all()
 
 
-class _Help(argparse.Action):
-    """Prints the workflow only: each command below `racwire change` lists its own options."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        formatter = argparse.RawDescriptionHelpFormatter(parser.prog)
-        formatter.add_text(parser.description)
-        formatter.add_text(parser.epilog)
-        sys.stdout.write(f"{parser.format_usage()}\n{formatter.format_help()}")
-        parser.exit()
-
-
-class _Commands:
-    """Adds the commands below `racwire change`."""
-
-    def __init__(self, commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-        self._commands = commands
-
-    def add_all(self) -> None:
-        """Add the commands in the order of their use."""
-        new = self._add(
-            "new",
-            "check the cluster and write the plan of a change",
-            """\
+def _add_new(commands: JournalCommands) -> None:
+    new = commands.add(
+        "new",
+        "check the cluster and write the plan of a change",
+        """\
 racwire change new --to 9000
 racwire change new --to 9000 --reason CHG42
 racwire change new --to 9000 --switch nexus-9000 --switch-pair no
@@ -118,14 +105,40 @@ racwire change new --connect rac-scan:1521/prod --user racwire
 racwire change new add-network --interface eth3
 racwire change new move-network --from eth1 --interface eth3
 racwire change kinds""",
-            "0 the plan is written; 2 an obstacle prevents the change; 3 could\nnot tell; 64 usage; 130 interrupted",
-        )
-        _add_next(add_plan_options(new), "the first step")
-        _add_check_options(new)
+        OPENING_CODES,
+    )
+    add_next(add_plan_options(new), "the first step")
+    add_quiet_and_checks(new)
 
-        self._add_printing("kinds", "list the kinds of change that racwire plans", "racwire change kinds")
-        self._add_printing("status", "show the steps of the change and the next action", "racwire change status")
-        following = self._add_printing(
+
+OPENING_CODES = "0 the plan is written; 2 an obstacle prevents it; 3 could\nnot tell; 64 usage; 130 interrupted"
+"""The exit codes of a command that opens a change or an experiment."""
+
+
+class WorkflowHelp(argparse.Action):
+    """Prints the workflow only: each command below `racwire change` lists its own options."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print the help, and end the command."""
+        formatter = argparse.RawDescriptionHelpFormatter(parser.prog)
+        formatter.add_text(parser.description)
+        formatter.add_text(parser.epilog)
+        sys.stdout.write(f"{parser.format_usage()}\n{formatter.format_help()}")
+        parser.exit()
+
+
+class JournalCommands:
+    """Adds the commands below `racwire change`, or below `racwire experiment`, whose journals are the same."""
+
+    def __init__(self, parser: argparse.ArgumentParser, program: str) -> None:
+        """`program` is `change` or `experiment`: the command, and the word for what is open."""
+        self._commands = parser.add_subparsers(dest="change_command", metavar="COMMAND", prog=f"racwire {program}")
+        self._program = program
+
+    def add_all(self) -> None:
+        """Add the commands that continue what is open, in the order of their use."""
+        self.add_printing("status", "show the steps of the change and the next action", "racwire change status")
+        following = self.add_printing(
             "next",
             "show the current step and its commands",
             """\
@@ -142,21 +155,21 @@ racwire change next --node rac2 --commands""",
             help="print only the commands for NODE's root shell: read them, then pipe them into it",
         )
 
-        verify = self._add_printing(
+        verify = self.add_printing(
             "verify",
             "check the gate of the current step on all nodes",
             "racwire change verify\nracwire change verify --next",
             "0 the gate passed; 2 the gate did not pass; 3 could not tell;\n64 usage; 130 interrupted, nothing written",
         )
-        _add_next(verify, "the next step, if the gate passed")
-        _add_check_options(verify)
+        add_next(verify, "the next step, if the gate passed")
+        add_quiet_and_checks(verify)
 
-        attest = self._add(
+        attest = self.add(
             "attest",
             "confirm what racwire cannot check; on the last step, sign off",
             """\
 racwire change attest --by 'Ann Lee'
-racwire change attest --by 'Ann Lee' --note 'both switches of the vPC, 02:10'
+racwire change attest --by 'Ann Lee' --note 'both switches, 02:10'
 racwire change attest --by 'Ann Lee' --host esx1 --host esx2""",
         )
         _add_by(attest)
@@ -168,17 +181,17 @@ racwire change attest --by 'Ann Lee' --host esx1 --host esx2""",
             help="the host of the statement, where a step is attested for each host (repeatable)",
         )
         attest.add_argument("--note", default="", metavar="TEXT", help="a note for the report")
-        _add_next(attest, "the next step")
-        override = self._add(
+        add_next(attest, "the next step")
+        override = self.add(
             "override",
             "continue although the gate of the current step did not pass",
             """\
-racwire change override --by 'Ann Lee' --reason 'the switch alarm is known'
+racwire change override --by 'Ann Lee' --reason 'the alarm is known'
 racwire change override --by 'Ann Lee' --reason 'SR 3-1234' --lab""",
         )
         _add_by(override)
         _add_reason(override)
-        note = self._add(
+        note = self.add(
             "note",
             "write a note into the journal and the report of the change",
             """\
@@ -187,7 +200,7 @@ racwire change note --file prod-2026-11-22-a.change 'backups are off'""",
         )
         note.add_argument("text", metavar="TEXT", help="the note")
 
-        rollback = self._add(
+        rollback = self.add(
             "rollback",
             "show the rollback from the current step; with --by and --reason, start it",
             """\
@@ -196,7 +209,7 @@ racwire change rollback --by 'Ann Lee' --reason 'the window is over'""",
         )
         rollback.add_argument("--by", default="", metavar="NAME", help="the person who decides to roll back")
         rollback.add_argument("--reason", default="", metavar="TEXT", help="why; printed in the report")
-        abandon = self._add(
+        abandon = self.add(
             "abandon",
             "end the change, before anything was stopped or changed",
             """\
@@ -206,7 +219,7 @@ racwire change abandon --by 'Ann Lee' --reason 'a rehearsal' --lab""",
         _add_by(abandon)
         _add_reason(abandon)
 
-        report = self._add(
+        report = self.add(
             "report",
             "write the report: result, outage, who did what, figures before and after",
             """\
@@ -217,7 +230,7 @@ racwire change report --format markdown""",
         )
         report.add_argument("--format", choices=OF_A_CHANGE, help="format (default: by the name of FILE, else text)")
         add_output_options(report)
-        self._add_printing(
+        self.add_printing(
             "list",
             "list all changes in the directory of the journals",
             """\
@@ -225,21 +238,23 @@ racwire change list
 racwire change list --directory /var/racwire/changes""",
         )
 
-    def _add_printing(
+    def add_printing(
         self, name: str, summary: str, examples: str, codes: str = "0 printed; 3 could not read or print; 64 usage"
     ) -> argparse.ArgumentParser:
-        """Add a command that prints text or JSON."""
-        parser = self._add(name, summary, f"{examples}\nracwire change {name} --format json", codes)
+        """Add a command that prints text or JSON. Return its parser."""
+        parser = self.add(name, summary, f"{examples}\nracwire change {name} --format json", codes)
         parser.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
         return parser
 
-    def _add(
+    def add(
         self,
         name: str,
         summary: str,
         examples: str,
         codes: str = "0 done; 3 the journal cannot be read or written; 64 usage, or not\npossible at this step",
     ) -> argparse.ArgumentParser:
+        """Add a command, with texts about changes. Return its parser."""
+        summary, examples = self._about(summary), self._about(examples)
         parser = self._commands.add_parser(
             name,
             help=summary,
@@ -247,22 +262,35 @@ racwire change list --directory /var/racwire/changes""",
             epilog=f"examples:\n{indent(examples, '  ')}\n\nexit codes: {codes}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_journal_options(parser)
+        add_journal_options(parser, self._program)
         if name not in _CHECKING:
             cluster = parser.add_argument_group("which cluster")
             add_lab_option(cluster)
             add_settings_option(cluster)
         return parser
 
+    def _about(self, text: str) -> str:
+        """The text about what this program opens; an example of `racwire change` names this program."""
+        if self._program == "change":
+            return text
+        return _NOUN.sub(lambda found: f"{found[1]}{self._program}", text.replace("all changes", "all experiments"))
 
-def _add_check_options(parser: argparse.ArgumentParser) -> None:
+
+_NOUN = re.compile(r"((?:racwire|the|-o) )change\b")
+
+
+def add_quiet_and_checks(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a command that runs checks."""
     add_quiet_option(parser)
     add_check_options(parser)
 
 
-def _add_journal_options(options: argparse.ArgumentParser) -> None:
-    group = options.add_argument_group("which change")
-    group.add_argument("--file", metavar="JOURNAL", default=UNSET, help="journal of the change (default: the open one)")
+def add_journal_options(options: argparse.ArgumentParser, noun: str = "change") -> None:
+    """Add the options that select the journal."""
+    group = options.add_argument_group(f"which {noun}")
+    group.add_argument(
+        "--file", metavar="JOURNAL", default=UNSET, help=f"journal of the {noun} (default: the open one)"
+    )
     declare(group, (DIRECTORY,))
 
 
@@ -270,8 +298,9 @@ def _add_by(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", required=True, metavar="NAME", help="your name, for the journal and the report")
 
 
-def _add_next(parser: argparse._ActionsContainer, what: str) -> None:
-    parser.add_argument("--next", action="store_true", help=f"then print {what}, as `racwire change next` does")
+def add_next(parser: argparse._ActionsContainer, what: str) -> None:
+    """Add the option that prints `what` afterwards."""
+    parser.add_argument("--next", action="store_true", help=f"then print {what}, as `next` does")
 
 
 def _add_reason(parser: argparse.ArgumentParser) -> None:
@@ -280,10 +309,22 @@ def _add_reason(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Run a command of `racwire change` and return its exit code. Raises UsageError where it is not possible."""
-    from msgspec.structs import replace
-
     from tui.cli.change.hints import Hints
     from tui.console.start import no_console, run_console
+
+    settings = selected(args, settings)
+    if args.change_command is None:
+        if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
+            return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))
+        args.change_command = "status"
+    from tui.cli.change import kinds, new
+
+    return run_command(args, settings, {"new": new.new, "kinds": kinds.print_kinds})
+
+
+def selected(args: argparse.Namespace, settings: Settings) -> Settings:
+    """Return the settings with the directory of the command line; its texts become Unicode. Raises UsageError."""
+    from msgspec.structs import replace
 
     directory = getattr(args, "directory", None)
     for option, value in (("file", "the journal of a change"), ("directory", "the directory of the journals")):
@@ -300,15 +341,11 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         args.host = [_as_unicode(host) for host in hosts]
     if getattr(args, "next", False) and getattr(args, "format", "text") != "text":
         raise UsageError("--next prints text; leave --format json out.")
-    if args.change_command is None:
-        if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
-            return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))
-        args.change_command = "status"
-    return _run_command(args, settings)
+    return settings
 
 
-def _run_command(args: argparse.Namespace, settings: Settings) -> int:
-    """Run a command below `racwire change` and return its exit code. Raises UsageError."""
+def run_command(args: argparse.Namespace, settings: Settings, own: Mapping[str, Callable[[ChangeContext], int]]) -> int:
+    """Run a command and return its exit code: one of `own`, or one that continues what is open. Raises UsageError."""
     from checks.change.change_journal import ChangeJournalError
     from checks.change.state import ChangeError
     from tui.cli.change.change_context import ChangeContext
@@ -316,7 +353,7 @@ def _run_command(args: argparse.Namespace, settings: Settings) -> int:
     from tui.cli.change.hints import Hints
 
     try:
-        return exit_past_hung_threads(_commands()[args.change_command](ChangeContext(args, settings)))
+        return exit_past_hung_threads({**own, **_commands()}[args.change_command](ChangeContext(args, settings)))
     except ChangeError as error:
         raise UsageError(Hints.of(args).in_text(str(error))) from None
     except ChangeJournalError as error:
@@ -328,11 +365,9 @@ def _run_command(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _commands() -> dict[str, Callable[[ChangeContext], int]]:
-    from tui.cli.change import decisions, kinds, new, show, verify
+    from tui.cli.change import decisions, show, verify
 
     return {
-        "new": new.new,
-        "kinds": kinds.print_kinds,
         "status": show.status,
         "next": show.next_,
         "verify": verify.verify,

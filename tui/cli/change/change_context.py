@@ -64,7 +64,7 @@ class ChangeContext:
             changes = [(each.change, each.path) for each in journals(self.settings) if each.change is not None]
             if not changes or any(change.is_open for change, _ in changes):
                 raise
-            print_message("no change is open; this is the latest one.")
+            print_message(f"no {self.hints.program} is open; this is the latest one.")
             return ChangeJournal.read(max(changes, key=lambda each: each[0].lines[-1].at)[1])
 
     @property

@@ -54,7 +54,7 @@ def _head_lines(change: Change, path: str) -> Iterator[Line]:
 def header(change: Change) -> str:
     """The heading: `Change 2026-11-20-a of prodrac  MTU 1500 → 9000  4 nodes  step 7 of 14`."""
     plan = change.opened
-    parts = [f"Change {plan.id} of {plan.cluster}", headline(plan), counted(len(plan.nodes), "node")]
+    parts = [f"{plan.noun.capitalize()} {plan.id} of {plan.cluster}", headline(plan), counted(len(plan.nodes), "node")]
     if change.is_way_back:
         parts.append("rollback")
     if (step := change.current) is not None and change.is_open:

@@ -31,7 +31,7 @@ def attest(context: ChangeContext) -> int:
         session.close(by)
     change = session.change
     if not change.is_open:
-        print_message(f"the change {change.opened.id} has ended: {change.outcome} by {by}.")
+        print_message(f"the {change.opened.noun} {change.opened.id} has ended: {change.outcome} by {by}.")
     elif step is not None:
         where = f" for {listed(hosts)}" if hosts else ""
         print_message(f"attested{where} by {by}: {step.attest}")
@@ -89,5 +89,7 @@ def abandon(context: ChangeContext) -> int:
     """
     session = context.session()
     session.abandon(context.args.by, context.args.reason)
-    print_message(f"the change {session.change.opened.id} has ended: abandoned by {context.args.by}.")
+    print_message(
+        f"the {session.change.opened.noun} {session.change.opened.id} has ended: abandoned by {context.args.by}."
+    )
     return ExitCode.PASS

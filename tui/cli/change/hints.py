@@ -13,7 +13,7 @@ import msgspec
 from checks.change.change_events import AnyEvent, JournalLine, Opened, RolledBack, Surprised, Verified
 from checks.change.change_plan import Commands, Step
 from checks.change.state import Change, fold
-from checks.change.written_steps import with_options
+from checks.change.written_steps import of_experiment, with_options
 from checks.model.wording import listed
 from tui.cli.change.change_text import waits_for
 from tui.cli.options import ENTERED
@@ -25,9 +25,13 @@ _AS_ROOT = "As root"
 
 @dataclass(frozen=True)
 class Hints:
-    """Suggested commands of `racwire change` for this change."""
+    """Suggested commands of `racwire change`, or of `racwire experiment`, for this change."""
 
     options: str = ""
+    program: str = "change"
+    """The command: `change` or `experiment`."""
+    entered: str = ""
+    """The options that enter the practice cluster, for commands of another program."""
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> Hints:
@@ -36,25 +40,32 @@ class Hints:
         for name in ("settings", "directory", "file"):
             if value := getattr(args, name, None):
                 options += [f"--{name}", shlex.quote(str(value))]
-        return cls("".join(f" {option}" for option in options))
+        program = "experiment" if getattr(args, "command", "") == "experiment" else "change"
+        return cls("".join(f" {option}" for option in options), program, f" {entered}" if entered else "")
 
     def command(self, arguments: str = "") -> str:
         """A command with these arguments, in backquotes."""
-        return f"`racwire change{f' {arguments}' if arguments else ''}{self.options}`"
+        return f"`racwire {self.program}{f' {arguments}' if arguments else ''}{self.options}`"
 
     def in_text(self, text: str) -> str:
-        """The text with these options in each command of `racwire change`."""
+        """The text with these options in each of its commands."""
+        if self.program == "experiment":
+            return with_options(of_experiment(text, self.options), self.entered)
         if not self.options or self.options in text:
             return text
         return with_options(text, self.options)
 
     def in_struct(self, struct: _Struct) -> _Struct:
         """The struct with these options in each of its texts."""
-        return msgspec.convert(self._in_all(msgspec.to_builtins(struct)), type(struct)) if self.options else struct
+        return msgspec.convert(self._in_all(msgspec.to_builtins(struct)), type(struct)) if self._differs else struct
+
+    @property
+    def _differs(self) -> bool:
+        return bool(self.options) or self.program != "change"
 
     def in_change(self, change: Change) -> Change:
         """The change with these options in the texts of racwire, but not in the texts of people."""
-        return fold(self._in_line(line) for line in change.lines) if self.options else change
+        return fold(self._in_line(line) for line in change.lines) if self._differs else change
 
     def _in_line(self, line: JournalLine) -> JournalLine:
         return msgspec.structs.replace(line, event=self._in_event(line.event))
@@ -105,9 +116,9 @@ class Hints:
         """The next action for the status of the change."""
         step = change.current
         if not change.is_open:
-            return f"next: {self.command('report -o change.html')} writes the report of the change."
+            return f"next: {self.command(f'report -o {self.program}.html')} writes the report of the {self.program}."
         if step is None:
-            return f"next: every step is done; {self.command('attest --by NAME')} signs the change off."
+            return f"next: every step is done; {self.command('attest --by NAME')} signs the {self.program} off."
         waits = waits_for(change, step)
         if change.mark(step).verified is not None and "its gate" not in waits:
             return f"next: {self.command(_attest(change, step))}: {step.to_attest}"

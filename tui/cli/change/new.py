@@ -45,8 +45,15 @@ def new(context: ChangeContext) -> int:
 
     Raises UsageError, ChangeError, ChangeJournalError, EndedEarlyError.
     """
+    return open_plan(context, _request(context.args, context.settings))
+
+
+def open_plan(context: ChangeContext, request: ChangeRequest) -> int:
+    """Check the cluster, then list the obstacles, or write the plan of the request. Return the exit code.
+
+    Raises UsageError, ChangeError, ChangeJournalError, EndedEarlyError.
+    """
     args, settings = context.args, context.settings
-    request = _request(args, settings)
     found = discover()
     opening = open_change(
         settings,
@@ -59,7 +66,7 @@ def new(context: ChangeContext) -> int:
     try:
         session = open_new_change(opening, quiet=args.quiet).session
     except PlanError as error:
-        return _report_obstacles(context, error.obstacles)
+        return report_obstacles(context, error.obstacles)
     plan = session.change.plan
     change = context.hints.in_change(session.change)
     code = context.print(lambda width: opened_lines(change, width, path=str(session.path)))
@@ -148,11 +155,12 @@ def accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:
     return tuple(Accepted(code.upper(), "", args.reason.strip()) for code in args.despite)
 
 
-def _report_obstacles(context: ChangeContext, obstacles: tuple[Obstacle, ...]) -> int:
+def report_obstacles(context: ChangeContext, obstacles: tuple[Obstacle, ...]) -> int:
+    """Print the obstacles, and how to accept them. Return the exit code."""
     lines = tuple(map(context.hints.in_struct, obstacles))
     context.print(lambda width: obstacle_lines(lines, width))
     verb = "prevents" if len(obstacles) == 1 else "prevent"
-    print_message(f"no change was opened: {counted(len(obstacles), 'obstacle')} {verb} it.")
+    print_message(f"no {context.hints.program} was opened: {counted(len(obstacles), 'obstacle')} {verb} it.")
     if all(obstacle.acceptable for obstacle in obstacles):
         codes = " ".join(dict.fromkeys(f"--despite {obstacle.code}" for obstacle in obstacles))
         print_message(f"to accept that: {context.hints.command(f'new {codes} --reason TEXT')}")

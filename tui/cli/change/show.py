@@ -163,5 +163,7 @@ def list_(context: ChangeContext) -> int:
     found = journals(context.settings)
     code = context.print(lambda width: list_lines(found, width), lambda: as_json(list_document(found)))
     if not found:
-        print_message(f"there is no change in this directory; {context.hints.command('new')} opens one.")
+        print_message(
+            f"there is no {context.hints.program} in this directory; {context.hints.command('new')} opens one."
+        )
     return code

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from checks.model.facts import Activity, Cluster, Database, Fact, History, NotAsked, NotGathered, Unknown
+from checks.report.load_section import TITLE, load_section
 from checks.rules.receive_time import receive_limits
 from tui.screens.database.history_lines import history_lines
 from tui.screens.database.instance_lines import figures_of, instances_lines, names_of, serving_lines, when
@@ -15,6 +16,7 @@ from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
 from tui.screens.database.statuses import RunStatuses
 from tui.text.line import Line, command_lines, hanging, sanitize_line, wrapped
+from tui.text.load_lines import load_lines
 from tui.widgets.graph import Style
 
 
@@ -74,6 +76,9 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     if isinstance(activity, Activity):
         serving = list(serving_lines(database, activity, width))
         sections.append(DatabaseSection("Caches and serving", serving, by_the_checks(activity)))
+        load = load_section(msgspec.structs.replace(known.cluster, database=database, activity=activity))
+        if load is not None:
+            sections.append(DatabaseSection(TITLE, list(load_lines(load, width, margin=1)), by_the_checks(activity)))
     history = known.history
     past_lines = (
         history_lines(history, database, receive_limits(known.cluster), width, known.style)

@@ -11,6 +11,7 @@ from tui.screens.traffic.metrics import RowMetric
 from tui.screens.traffic.node_lines import Block, KnownNodes, blocks_of
 from tui.screens.traffic.rate_history import RateWindow, node_series
 from tui.screens.traffic.rows import MARK, Columns, DrawingStyle, columns_for, heading_line, merged
+from tui.screens.traffic.size_lines import SizesBlock
 from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points, tall_graph
@@ -159,16 +160,18 @@ def page_of(
     height: int,
     trouble: str = "",
     waiting: str = "Waiting for the first samples.",
+    sizes: SizesBlock | None = None,
 ) -> TrafficPage:
     """Return the page for that width and height.
 
-    `trouble` says why no more samples come; `waiting` is the text where there are no samples and no trouble."""
+    `trouble` says why no more samples come; `waiting` is the text where there are no samples and no trouble. `sizes`
+    has the frames by size of the node of the view, which are no samples."""
     head: list[Line] = [[(part, "fail")] for part in wrapped(trouble, look.width)] if trouble else []
     if window is None or not view.node:
         return TrafficPage([*head, [(fitted(f" {'' if trouble else waiting}", look.width), "faint")]])
     if view.kind == "nodes":
         return _all_nodes(window, places, view, look, head)
-    blocks = blocks_of(window, view.node, places, others=view.others)
+    blocks = [*blocks_of(window, view.node, places, others=view.others), *((sizes,) if sizes else ())]
     if view.kind == "alone":
         return _alone(window, blocks, view, look, height, head)
     return _node(window, places, blocks, view, look, height, head)
@@ -192,18 +195,26 @@ def _all_nodes(
 
 
 def _alone(
-    window: RateWindow, blocks: Sequence[Block], view: TrafficView, look: DrawingStyle, height: int, head: list[Line]
+    window: RateWindow,
+    blocks: Sequence[Block | SizesBlock],
+    view: TrafficView,
+    look: DrawingStyle,
+    height: int,
+    head: list[Line],
 ) -> TrafficPage:
     keys = [block.title for block in blocks]
     block = blocks[keys.index(view.chosen) if view.chosen in keys else 0]
-    lines = [*head, *alone_lines(block, look, height - len(head), window.stretch.step_s)]
+    if isinstance(block, SizesBlock):
+        lines = [*head, *block.alone(look)]
+    else:
+        lines = [*head, *alone_lines(block, look, height - len(head), window.stretch.step_s)]
     return TrafficPage(lines, keys, [0] * len(keys), (0, 0), window.stretch.count)
 
 
 def _node(
     window: RateWindow,
     places: KnownNodes,
-    blocks: Sequence[Block],
+    blocks: Sequence[Block | SizesBlock],
     view: TrafficView,
     look: DrawingStyle,
     height: int,

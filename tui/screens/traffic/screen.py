@@ -23,6 +23,7 @@ from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rows import DrawingStyle
+from tui.screens.traffic.size_lines import KnownSizes
 from tui.screens.traffic.time_cursor import TimeCursor, TrackView
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
@@ -53,6 +54,7 @@ class TrafficScreen(ConsoleScreen):
             self.offer_only_replay()
         self._places = KnownNodes()
         self._view = TrafficView()
+        self._sizes = KnownSizes()
         self._peaks = Peaks()
         self._scales = Scales()
         self._page = TrafficPage()
@@ -133,7 +135,8 @@ class TrafficScreen(ConsoleScreen):
         look = DrawingStyle(width, self.state.graphs, self._scales, peaks)
         trouble = self._trouble or (self.state.feed.trouble if self._cursor.is_live else "")
         window, height, waiting = shown.window if shown else None, self._body.size.height, self._cursor.waiting
-        self._page = page_of(window, self._places, self._view, look, height, trouble, waiting)
+        sizes = self._sizes.block(self.state.cluster, self._view.node)
+        self._page = page_of(window, self._places, self._view, look, height, trouble, waiting, sizes)
         return self._page.lines
 
     def upper_rule(self, width: int) -> list[Line]:

@@ -13,5 +13,6 @@ SELECT p.inst_id,
                   'db_block_size',
                   'db_file_multiblock_read_count',
                   'gcs_server_processes',
+                  'parallel_execution_message_size',
                   'parallel_force_local',
                   'parallel_max_servers')

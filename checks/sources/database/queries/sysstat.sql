@@ -1,4 +1,5 @@
--- purpose: racwire reads the Cache Fusion statistics of each instance since its start.
+-- purpose: racwire reads the Cache Fusion statistics of each instance since its start, with its DB time and its waits
+--     for other instances.
 -- note: Times are in centiseconds.
 -- reads: GV$SYSSTAT
 -- grants: SYS.GV_$SYSSTAT, SYS.V_$SYSSTAT
@@ -30,4 +31,10 @@ SELECT s.inst_id,
                   'consistent gets from cache',
                   'db block gets from cache',
                   'physical reads cache',
-                  'DBWR fusion writes')
+                  'DBWR fusion writes',
+                  'DB time',
+                  'cluster wait time',
+                  'user I/O wait time',
+                  'table scan blocks gotten',
+                  'PX remote messages sent',
+                  'PX remote messages recv''d')

@@ -6,6 +6,7 @@ pings.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,7 +91,10 @@ class _Transfers:
 class Counters:
     """Counters of one instance; each start of the instance makes a new object."""
 
-    def __init__(self) -> None:
+    def __init__(self, service: str = "") -> None:
+        self._service = service
+        self._started_ns = time.process_time_ns()
+        self._scanned = 0
         self.events: dict[str, Wait] = {}
         self.transfers: dict[int, _Transfers] = {}
         self.pings: dict[int, dict[bool, _Pings]] = {}
@@ -113,6 +117,7 @@ class Counters:
 
     def waited(self, block: Block, blocks: int, hops: int, us: int) -> None:
         """Count a request whose blocks have all arrived, and the time since the request."""
+        self._scanned += blocks if blocks > 1 else 0
         event = "gc cr multi block request" if blocks > 1 else f"gc {_NAMES[block]} block {hops}-way"
         self.events.setdefault(event, Wait()).add(us)
 
@@ -133,6 +138,15 @@ class Counters:
         """Count a ping that was answered."""
         self.pings.setdefault(target, {False: _Pings(), True: _Pings()})[large].add(us)
 
+    def times_us(self) -> dict[str, int]:
+        """Return the times of the sessions in microseconds: they wait for blocks, use the CPU, and do nothing else.
+
+        The CPU time is that of the whole daemon: it has no background processes of its own.
+        """
+        cluster = sum(wait.time_us for wait in self.events.values())
+        cpu = (time.process_time_ns() - self._started_ns) // 1000
+        return {"DB time": cluster + cpu, "DB CPU": cpu, "cluster wait time": cluster, "user I/O wait time": 0}
+
     def statistics(self) -> dict[str, int]:
         """Return the values of V$SYSSTAT by name."""
         found = dict.fromkeys(_ALWAYS_ZERO, 0)
@@ -152,6 +166,10 @@ class Counters:
         found["ges messages sent"] = self.ges_sent
         found["PX remote messages sent"] = self.px_messages_sent
         found["PX remote messages recv'd"] = self.px_messages_received
+        found["table scan blocks gotten"] = self._scanned
+        times = self.times_us()
+        for name in ("DB time", "cluster wait time", "user I/O wait time"):
+            found[name] = times[name] // _CENTISECOND_US
         return found
 
     def messages(self) -> dict[str, int]:
@@ -198,6 +216,7 @@ class Counters:
                 for target, both in self.pings.items()
             },
             "clients": self.clients(),
+            "services": {self._service: self.times_us()} if self._service else {},
             "px_statements": self.px_statements,
             "px_slaves": self.px_slaves,
             "cr_flushes": 0,

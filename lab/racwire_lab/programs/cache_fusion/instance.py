@@ -50,7 +50,7 @@ class CacheFusionInstance:
 
     def __init__(self, settings: InstanceSettings) -> None:
         self.settings = settings
-        self.counters = Counters()
+        self.counters = Counters(settings.parameters.get("db_unique_name", ""))
         self.requests = Requests(self.counters, int.from_bytes(os.urandom(5), "big") << 20)
         self.queries = ParallelQueries(settings, self.counters, int.from_bytes(os.urandom(5), "big") << 20)
         self.startup_time = time.time()

@@ -1,0 +1,171 @@
+"""The section "What this load asks of the interconnect" as sentences and tables, for every format and the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from checks.model.facts import Cluster, History, Unknown
+from checks.model.finding import Table
+from checks.model.interconnect_load import ClientRates, ExchangeRates, InterconnectLoad, ServiceLoad, WireTime
+from checks.model.wording import continued, listed, moment
+from checks.report.quantities import rate, seconds
+from checks.rules.cache_fusion import per_second
+from checks.rules.load_class import WORTH_ONE_NODE_PERCENT, sends_parallel_query
+from checks.rules.load_of_run import interconnect_load
+from checks.rules.wire_time import no_network_text
+
+TITLE = "What this load asks of the interconnect"
+
+
+@dataclass(frozen=True)
+class LoadSection:
+    """The content of the section."""
+
+    headline: str
+    """What a network could at most bring, or why that is not known."""
+    kind: str
+    """The kind of the load with the reasons; empty where it is not known."""
+    notes: tuple[str, ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+    """Each with its title."""
+    how: tuple[str, ...] = ()
+    """The formulas, and the measured values in them."""
+    is_known: bool = True
+    """Whether the share of the wire is known."""
+
+
+def load_section(cluster: Cluster) -> LoadSection | None:
+    """Return the section; None where no activity was read: other parts of a report name the reason."""
+    load = interconnect_load(cluster)
+    if not isinstance(load, InterconnectLoad):
+        return None
+    wire = load.wire
+    if isinstance(wire, Unknown):
+        headline = f"Cannot tell what a network could bring: {continued(wire.reason)}"
+    else:
+        headline = no_network_text(wire)
+    return LoadSection(
+        headline,
+        _kind(load),
+        tuple(_notes(load)),
+        (*_tables(load), *_past_users(cluster)),
+        tuple(_how(wire)) if isinstance(wire, WireTime) else (),
+        isinstance(wire, WireTime),
+    )
+
+
+def _kind(load: InterconnectLoad) -> str:
+    if isinstance(load.load_class, Unknown):
+        return ""
+    kind = load.load_class.kind
+    return f"The load is {kind}. {' '.join(load.load_class.reasons)} {kind.meaning}"
+
+
+def _notes(load: InterconnectLoad) -> Iterator[str]:
+    if load.missing:
+        yield (
+            f"Without {listed(load.missing)}, whose counters are not known. "
+            "The time of the senders is then not subtracted."
+        )
+    if isinstance(load.services, Unknown):
+        yield f"The services are not known: {load.services.reason}"
+    elif gaining := [s for s in load.services if s.gains_on_one_node]:
+        for service in gaining:
+            yield (
+                f"Service {service.service} works on {listed(service.instances)} and waits "
+                f"{service.cluster_percent:.2g} % of its DB time for other instances: on one node it would save up to "
+                f"that (from {WORTH_ONE_NODE_PERCENT:g} % on it is worth a trial)."
+            )
+    elif load.services:
+        yield "No service would gain noticeably from running on one node."
+    if crossing := [x.instance for x in load.exchanges if sends_parallel_query(x.px_sent)]:
+        free = any(load.force_local.get(name) == "FALSE" for name in crossing)
+        why = ", as parallel_force_local is FALSE; TRUE would keep its processes on one node." if free else "."
+        yield f"Parallel query on {listed(crossing)} exchanges messages with other nodes{why}"
+    if isinstance(load.clients, Unknown):
+        script = load.clients.right.script if load.clients.right else ""
+        created = f" `{script}` prints the script that creates it." if script else ""
+        yield f"The users of the interconnect are not known: {continued(load.clients.reason)}{created}"
+
+
+def _tables(load: InterconnectLoad) -> Iterator[tuple[str, Table]]:
+    span = seconds(load.seconds)
+    if load.exchanges:
+        yield f"Blocks and messages in {span}, per second", _exchanges(load.exchanges)
+    if not isinstance(load.clients, Unknown) and load.clients:
+        yield f"Users of the interconnect in {span}", _clients(load.clients)
+    if not isinstance(load.services, Unknown) and load.services:
+        yield f"Services in {span}", _services(load.services)
+
+
+def _past_users(cluster: Cluster) -> Iterator[tuple[str, Table]]:
+    """Yield the users of the interconnect in AWR, where it was read."""
+    history = cluster.history
+    if not isinstance(history, History) or isinstance(history.clients, Unknown):
+        return
+    names = {own.instance: own.name for own in history.instances}
+    covered = {own.instance: own.seconds for own in history.instances}
+    rates = [
+        ClientRates(names.get(c.instance, f"instance {c.instance}"), c.client, sent, received)
+        for c in history.clients
+        if (sent := per_second(c.bytes_sent, covered.get(c.instance, 0.0))) is not None
+        and (received := per_second(c.bytes_received, covered.get(c.instance, 0.0))) is not None
+    ]
+    if rates:
+        ordered = sorted(rates, key=lambda c: (c.instance, -(c.sent + c.received), c.client))
+        title = f"Users of the interconnect, {history.source} from {moment(history.begin)} to {moment(history.end)}"
+        yield title, _clients(tuple(ordered))
+
+
+_COLUMNS = (
+    ("CR in", "cr_received"),
+    ("CR out", "cr_served"),
+    ("cur in", "current_received"),
+    ("cur out", "current_served"),
+    ("gcs in", "gcs_received"),
+    ("gcs out", "gcs_sent"),
+    ("ges in", "ges_received"),
+    ("ges out", "ges_sent"),
+    ("PX in", "px_received"),
+    ("PX out", "px_sent"),
+)
+
+
+def _exchanges(exchanges: tuple[ExchangeRates, ...]) -> Table:
+    rows = tuple((own.instance, *(_number(getattr(own, field)) for _, field in _COLUMNS)) for own in exchanges)
+    return Table(("Instance", *(title for title, _ in _COLUMNS)), rows)
+
+
+def _number(value: float | None) -> str:
+    return rate(value).removesuffix("/s").strip()
+
+
+def _clients(clients: tuple[ClientRates, ...]) -> Table:
+    totals: dict[str, float] = {}
+    for client in clients:
+        totals[client.instance] = totals.get(client.instance, 0.0) + client.sent + client.received
+    rows = []
+    for client in clients:
+        both, total = client.sent + client.received, totals[client.instance]
+        share = f"{100 * both / total:.3g} %" if total > 0 else "-"
+        rows.append((client.instance, client.client, _bytes(client.sent), _bytes(client.received), share))
+    return Table(("Instance", "User", "sent", "received", "share"), tuple(rows))
+
+
+def _bytes(value: float) -> str:
+    number = rate(value).removesuffix("/s")
+    return f"{number}B/s" if number[-1:].isalpha() else f"{number.strip()} B/s"
+
+
+def _services(services: tuple[ServiceLoad, ...]) -> Table:
+    rows = tuple(
+        (s.service, ", ".join(s.instances) or "-", f"{s.db_time_s:.3g} s", f"{s.cluster_percent:.2g} %")
+        for s in services
+    )
+    return Table(("Service", "works on", "DB time", "cluster waits"), rows)
+
+
+def _how(wire: WireTime) -> Iterator[str]:
+    yield from (f"{name} = {formula}" for name, formula in wire.formulas.items())
+    yield "; ".join(f"{name} {value}" for name, value in wire.inputs.items())
