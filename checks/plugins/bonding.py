@@ -62,6 +62,25 @@ UNWATCHED = Kind(
     (f"{_DRIVER}, miimon",),
 )
 NOT_KNOWN = Kind("IC-BOND-008", "The state of a bond is not known")
+DIFFERENT = Kind(
+    "IC-BOND-009",
+    "The nodes set up the bonds of one private network differently",
+    "Each node works with its own mode. Compare first where two nodes behave differently after the failure of a link.",
+    (_DRIVER,),
+)
+ACTIVE_DIFFERS = Kind(
+    "IC-BOND-010",
+    "The nodes use different members of the bonds of one private network",
+    "Where the members of each node lead to two switches, the packets between these nodes cross the link between the "
+    "switches.",
+    (_DRIVER,),
+)
+ONE_HASH = Kind(
+    "IC-BOND-011",
+    "A bond sends the packets for one node through one member",
+    "The hash policy layer2 uses the MAC addresses: two nodes have the speed of one member between each other.",
+    (f"{_DRIVER}, xmit_hash_policy",),
+)
 
 
 @dataclass(frozen=True)
@@ -85,14 +104,27 @@ class _Place:
     "bonding",
     question="Do the bonds of the private networks have all members, in one aggregation?",
     needs=("nodes", "networks", "setups"),
-    kinds=(SOUND, MEMBER_DOWN, AGGREGATORS, ROUND_ROBIN, SPEEDS, ALONE, UNWATCHED, NOT_KNOWN),
+    kinds=(
+        SOUND,
+        MEMBER_DOWN,
+        AGGREGATORS,
+        ROUND_ROBIN,
+        SPEEDS,
+        ALONE,
+        UNWATCHED,
+        NOT_KNOWN,
+        DIFFERENT,
+        ACTIVE_DIFFERS,
+        ONE_HASH,
+    ),
 )
 def bonding(cluster: Cluster) -> Iterator[Finding]:
     """Judges the bonds below the private networks as the bonding driver reports them in /proc/net/bonding.
 
     Members in different aggregations of 802.3ad are a failure. A member that is down, a single member, members of
     different speed, the mode balance-rr, and links that the driver does not watch are warnings. Failure counts are
-    since the bond was made and are shown, not judged.
+    since the bond was made and are shown, not judged: nic-counters judges links that change now. Modes, hash policies
+    and active members that differ between nodes are reported for information, and so is the hash policy layer2.
     """
     _, unknown = parts_of(cluster, lambda host: host.bonds)
     places, missing = _places(cluster)
@@ -101,6 +133,8 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
             yield _configured(kind, same)
     for place in places:
         yield from _judged(place)
+    for on_network in alike(places, lambda p: p.network):
+        yield from _compared(on_network)
     sound = [
         p for p in places if not any(_judged(p)) and not any(is_so(p.bond) for is_so in _BY_CONFIGURATION.values())
     ]
@@ -254,6 +288,51 @@ def _configured(kind: Kind, same: Sequence[_Place]) -> Finding:
         nodes=nodes,
         extent=(len(nodes), "bonds"),
     )
+
+
+def _compared(places: Sequence[_Place]) -> Iterator[Finding]:
+    """Yield what differs between the bonds of one network, and the hash policy that leaves one member for each peer."""
+    setups = alike(places, lambda p: (p.bond.mode, p.bond.hash_policy))
+    if len(setups) > 1:
+        words = "; ".join(f"{listed(_names(same))} {_setup(same[0].bond)}" for same in setups)
+        yield _information(DIFFERENT, places, f"The bonds of {places[0].network} are set up differently: {words}.")
+    active = alike(
+        [p for p in places if p.bond.has_one_active and p.bond.active_member], lambda p: p.bond.active_member
+    )
+    if len(active) > 1:
+        words = ", ".join(f"{same[0].bond.active_member} on {listed(p.node for p in same)}" for same in active)
+        yield _information(ACTIVE_DIFFERS, places, f"The active members on {places[0].network} differ: {words}.")
+    hashed = [p for p in places if p.bond.hash_policy == "layer2" and p.bond.spreads and len(p.bond.members) > 1]
+    if hashed:
+        verb = "sends" if len(hashed) == 1 else "send"
+        title = f"{listed(_names(hashed))} {verb} the packets for one peer through one member (layer2)."
+        yield _information(ONE_HASH, hashed, title)
+
+
+def _names(places: Sequence[_Place]) -> list[str]:
+    return [place.name for place in places]
+
+
+def _setup(bond: Bond) -> str:
+    return f"{bond.mode}{f', {bond.hash_policy}' if bond.hash_policy else ''}"
+
+
+def _information(kind: Kind, places: Sequence[_Place], title: str) -> Finding:
+    nodes = list(dict.fromkeys(place.node for place in places))
+    return kind.finding(
+        Status.INFO,
+        title,
+        subject=f"{briefly(nodes, 'node')} {places[0].bond.name}",
+        data={"bond": places[0].bond.name, "nodes": len(nodes)},
+        seen=some([f"{p.node}: {p.bond.name} {_setup(p.bond)}{_active(p.bond)}" for p in places]),
+        evidence=_evidence(places),
+        network=places[0].network,
+        nodes=nodes,
+    )
+
+
+def _active(bond: Bond) -> str:
+    return f", {bond.active_member} active" if bond.active_member else ""
 
 
 def _of(

@@ -12,6 +12,7 @@ from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.flow_verdicts import answered, judge_flow
 from checks.rules.node_counts import sysctl
+from checks.rules.table_routes import network_of, route_to
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
 _RANGE = ipaddress.IPv4Network("169.254.0.0/16")
@@ -182,7 +183,7 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
 
 
 def _is_of_haip(destination: str) -> bool:
-    network = _network_of(destination)
+    network = network_of(destination)
     return isinstance(network, ipaddress.IPv4Network) and network.overlaps(_RANGE) and network.prefixlen > 0
 
 
@@ -197,7 +198,7 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
         taken = [
             (port, route)
             for port in network.ports
-            if port.node != node.name and (route := _route_to(node, port.ip)) and route.interface != interface
+            if port.node != node.name and (route := route_to(node, port.ip)) and route.interface != interface
         ]
         if not taken:
             yield from _without_route(cluster, node, interface, network)
@@ -255,7 +256,7 @@ def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:
 
 def _without_route(cluster: Cluster, node: Node, interface: str, network: PrivateNetwork) -> Iterator[Finding]:
     peers = [port for port in network.ports if port.node != node.name]
-    if not peers or any(_route_to(node, port.ip) for port in peers) or _is_connected(node, interface, network):
+    if not peers or any(route_to(node, port.ip) for port in peers) or _is_connected(node, interface, network):
         return
     flows = cluster.flows if isinstance(cluster.flows, Flows) else Flows()
     here = [p for p in flows.probes if (p.from_node, p.network) == (node.name, network.name)]
@@ -287,29 +288,6 @@ def _without_route(cluster: Cluster, node: Node, interface: str, network: Privat
         nodes=[node.name],
         extent=(len(peers), "peers"),
     )
-
-
-def _route_to(node: Node, ip: str) -> Route | None:
-    """Return the route that the kernel uses, unless it is the default route.
-
-    That is the most specific one, then the one with the lowest metric, then the first one.
-    """
-    host = ipaddress.ip_address(ip)
-    found = [
-        (-network.prefixlen, route.metric, route)
-        for route in node.routes
-        if (network := _network_of(route.destination)) and node.interface(route.interface) and host in network
-        if network.prefixlen > 0
-    ]
-    return min(found, key=lambda one: one[:2])[2] if found else None
-
-
-def _network_of(destination: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    """Return the addresses of a destination; None for the default route and for what is no address."""
-    try:
-        return ipaddress.ip_network(destination, strict=False)
-    except ValueError:
-        return None
 
 
 def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:

@@ -35,6 +35,7 @@ from checks.sources.kernel_files import (
     COUNTERS_OF_THIS_NODE,
     INTERFACES_OF_THIS_NODE,
     PEER,
+    ROUTES_IN_USE,
     SAMPLE,
     SAMPLE_AND_LINKS,
     SAMPLE_OF_THIS_NODE,
@@ -87,6 +88,9 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         yield f"  {DRIVER_COUNTERS.where}, for {MOST_NICS} NICs at most{when}:"
         yield f"    {DRIVER_COUNTERS.action_on(*DRIVER_COUNTERS.example)}"
         yield from (f"  {STORAGE.where}:", *(f"    {read.how}" for read in STORAGE.reads))
+    if "effective_routes" in groups:
+        yield from ("", f"{ROUTES_IN_USE.where.capitalize()}, for each pair of private addresses, after the pings:")
+        yield f"  {ROUTES_IN_USE.reads[0].how}"
     if "paths" in groups:
         yield from plan_pings(settings)
     yield from plan_other_packets(settings, groups)

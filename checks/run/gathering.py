@@ -22,6 +22,7 @@ from checks.model.facts import (
     History,
     Managed,
     Node,
+    NodeRoutes,
     NodeSetup,
     NotAsked,
     NotGathered,
@@ -42,6 +43,7 @@ from checks.sources.node_setup import SETUP
 from checks.sources.nodes.counter_change import read_counter_changes
 from checks.sources.nodes.local import read_local_node
 from checks.sources.nodes.remote import read_peer
+from checks.sources.nodes.route_get import queries, read_routes_in_use
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.setup import read_setup
 from checks.sources.nodes.shell import ShellError
@@ -250,6 +252,15 @@ async def _haip_paths(session: Session, cluster: Cluster) -> HaipPaths:
     return await ping_haip(cluster, session)
 
 
+async def _effective_routes(session: Session, cluster: Cluster) -> tuple[NodeRoutes, ...]:
+    async def read(name: str) -> NodeRoutes:
+        asked = queries(cluster, name)
+        return await read_routes_in_use(await session.shell(name), session.journal, asked, name)
+
+    found = await _of_every_node(session, cluster, "effective_routes", "the routes in use of ", read)
+    return tuple(NodeRoutes(n.name, Unknown(n.reason, n.right)) if isinstance(n, UnreadNode) else n for n in found)
+
+
 async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
@@ -327,6 +338,8 @@ GATHERERS = (
     Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),
     Gatherer("database", (), _database, limit_s=300),
     Gatherer("haip_paths", ("nodes", "networks", "database"), _haip_paths, limit_s=60),
+    # After the pings, from which a kernel learns that a router on the path has a smaller MTU.
+    Gatherer("effective_routes", ("nodes", "networks"), _effective_routes, limit_s=60, after=("paths",)),
     Gatherer("activity", ("database",), _activity, limit_s=1200),
     Gatherer("history", ("database",), _history, limit_s=1200),
     # After the more urgent reads in the same shells; the shells are idle while the kernels count.

@@ -44,7 +44,7 @@ HOST_COMMANDS = {
     "bonds": f"cd /proc/net/bonding && grep -H -m {_MOST_BOND_LINES} . -- *",
     # Where the driver does not answer the first query, it would not answer the others.
     "drivers": (
-        "grep -H '^DRIVER=' /sys/class/net/*/device/uevent; if command -v ethtool; then "
+        "grep -H -E '^(DRIVER|PCI_SLOT_NAME)=' /sys/class/net/*/device/uevent; if command -v ethtool; then "
         f'for nic in "$@"; do if [ -e "/sys/class/net/$nic" ]; then printf \'{NIC_MARK}%s\\n\' "$nic"; '
         f'timeout {NIC_LIMIT_S} ethtool -i "$nic" || break; '
         f'timeout {NIC_LIMIT_S} ethtool -g "$nic"; timeout {NIC_LIMIT_S} ethtool -a "$nic"; fi; done; '

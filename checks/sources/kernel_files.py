@@ -258,6 +258,24 @@ ARRIVALS = Program(
     limit_s=5.0,
 )
 
+ROUTE_MARK, UNBOUND_MARK = "route to ", "without a source"
+_ROUTES_IN_USE = f"""\
+for peer in "$@"; do printf '{ROUTE_MARK}%s\\n' "$peer"; ip route get "$peer" from "$1" 2>&1; \
+printf '{UNBOUND_MARK}\\n'; ip route get "$peer" 2>&1; done
+true"""
+ROUTES_IN_USE = Program(
+    name="routes in use",
+    groups=("effective_routes", "paths"),
+    where=RunsOn.NODES,
+    purpose="the routes that the kernel chooses between the private addresses, with learned path MTUs",
+    text=_ROUTES_IN_USE,
+    reads=(Read("routes in use", "routes in use", "ip route get ADDRESS from SOURCE; ip route get ADDRESS"),),
+    arguments=(replace(ADDRESS, name="SOURCE"), replace(ADDRESS, is_many=True)),
+    example=("192.168.10.1", "192.168.10.2"),
+    limit_s=15.0,
+)
+"""The first argument is the source. `ip route get` sends nothing."""
+
 CLOSED_PORTS = (8737, 7697, 6947, 5869, 4793, 3967, 2857, 1951)
 """Candidates for the closed port of datagrams: below 9000, where ip_local_port_range starts on Oracle's nodes."""
 _UDP_ENDS = f"""\
@@ -296,5 +314,6 @@ KERNEL_SOURCES = (
     LINK,
     NEIGHBOUR,
     ARRIVALS,
+    ROUTES_IN_USE,
     UDP_ENDS,
 )

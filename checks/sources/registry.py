@@ -23,7 +23,7 @@ from checks.sources.storage_connections import STORAGE
 
 SSH = RegistryEntry(
     name="ssh",
-    groups=("nodes", "setups", "counters", "paths", "flows", "haip_paths", "changing", "samples"),
+    groups=("nodes", "setups", "counters", "paths", "flows", "haip_paths", "effective_routes", "changing", "samples"),
     where=RunsOn.PEERS,
     purpose="one connection for the whole run, through which all programs run",
     reads=(Read("ssh", "connection", "ssh NODE sh", "a login without a password (user equivalence) on each peer"),),

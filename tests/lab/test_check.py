@@ -26,11 +26,13 @@ NETWORK_2 = "192.168.11.0/24"
 NOT_WITHOUT_A_DATABASE = {
     *("gc-blocks-lost", "gc-receive-time", "interconnect-in-use", "instance-ping", "device-mtu", "haip-path"),
 }
-NOT_OF_THE_NODES = {"bonding", "oracle-processes", "packet-sizes", "virtualisation"}
+NOT_OF_THE_NODES = {"bonding", "bond-balance", "oracle-processes", "packet-sizes", "virtualisation"}
 """The nodes have no bonds, no processes with the names of LMS, and no hypervisor of their own; frames by size need an
 interval of 30 s."""
-NOT_JUDGED = {"IC-BOND-001", "IC-DRIVER-001", "IC-PROC-001", "IC-SIZE-006", "IC-VIRT-001"}
-"""Their codes, and the one for rings that ethtool does not show."""
+NOT_JUDGED = {
+    *("IC-BALANCE-001", "IC-BOND-001", "IC-DRIVER-001", "IC-PROC-001", "IC-SIZE-006", "IC-TOPO-010", "IC-VIRT-001")
+}
+"""Their codes, and those for rings that ethtool does not show and switches without lldpd."""
 
 
 @pytest.fixture(scope="module")

@@ -85,17 +85,46 @@ def test_a_large_mtu_of_lo_is_a_warning_only_with_a_small_reserve():
         ([member("p0"), member("p1", "down", None)], {}, [(Status.WARN, "IC-BOND-002")]),
         ([member("p0", "down", None), member("p1", "down", None)], {}, [(Status.FAIL, "IC-BOND-002")]),
         ([member("p0"), member("p1", aggregator=2)], {}, [(Status.FAIL, "IC-BOND-003")]),
-        ([member("p0"), member("p1", aggregator=2)], {"mode": BACKUP}, []),
+        ([member("p0"), member("p1", aggregator=2)], {"mode": BACKUP}, [(Status.INFO, "IC-BOND-009")]),
         ([member("p0"), member("p1", speed=10_000)], {}, [(Status.WARN, "IC-BOND-005")]),
         ([member("p0")], {}, [(Status.WARN, "IC-BOND-006")]),
         ([member("p0"), member("p1")], {"polling_ms": 0}, [(Status.WARN, "IC-BOND-007")]),
         ([member("p0"), member("p1")], {"polling_ms": 0, "arp_polling_ms": 200}, []),
-        ([member("p0"), member("p1")], {"mode": "load balancing (round-robin)"}, [(Status.WARN, "IC-BOND-004")]),
+        (
+            [member("p0"), member("p1")],
+            {"mode": "load balancing (round-robin)"},
+            [(Status.WARN, "IC-BOND-004"), (Status.INFO, "IC-BOND-009")],
+        ),
+        ([member("p0"), member("p1")], {"hash_policy": "layer3+4"}, [(Status.INFO, "IC-BOND-009")]),
+        (
+            [member("p0"), member("p1")],
+            {"hash_policy": "layer2"},
+            [(Status.INFO, "IC-BOND-009"), (Status.INFO, "IC-BOND-011")],
+        ),
         ([member("p0"), member("p1", "down", None, 2)], {}, [(Status.WARN, "IC-BOND-002")]),
     ],
 )
 def test_bonds(members, changes, expected):
     assert found(bonding, bonded(*members, **changes)) == expected
+
+
+def test_bonds_that_use_different_members_on_the_nodes_are_information():
+    built = bonded(member("p0"), member("p1"), mode=BACKUP, active_member="p1")
+    own = built.setups[0].host
+    for other, codes in (("p0", ["IC-BOND-010"]), ("p1", []), ("", [])):
+        bond = replaced(own.bonds[0], mode=BACKUP, active_member=other)
+        differ = with_hosts(built, replaced(own, bonds=(bond,)), built.setups[1].host)
+        assert [f.code for f in bonding.run(differ) if f.status is Status.INFO] == codes
+    assert "p0 on rac1, p1 on rac2" in " ".join(
+        f.title
+        for f in bonding.run(
+            with_hosts(
+                built,
+                replaced(own, bonds=(replaced(own.bonds[0], mode=BACKUP, active_member="p0"),)),
+                built.setups[1].host,
+            )
+        )
+    )
 
 
 def test_a_bond_that_the_driver_does_not_show_is_unknown():

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 ALL_CHECKS = (
     "address-owners",
+    "bond-balance",
     "bonding",
     "boot-mtu",
     "clusterware",
@@ -28,6 +29,7 @@ ALL_CHECKS = (
     "device-mtu",
     "df-ping",
     "driver-settings",
+    "effective-route",
     "fragments",
     "gc-blocks-lost",
     "gc-receive-time",
@@ -53,6 +55,7 @@ ALL_CHECKS = (
     "rp-filter",
     "shared-network",
     "storage-mtu",
+    "topology",
     "udp-path",
     "udp-receive-buffers",
     "virtualisation",

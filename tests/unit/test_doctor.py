@@ -177,7 +177,10 @@ def test_a_hardened_cluster_names_each_refused_source_and_the_right_that_is_miss
         database=replace(facts.database, interconnects=Unknown(refused, select)),
     )
     ready = diagnosed(facts)
-    assert (ready.unknown, ready.exit_code) == (("boot-mtu", "interconnect-in-use"), ExitCode.COULD_NOT_TELL)
+    assert (ready.unknown, ready.exit_code) == (
+        ("boot-mtu", "interconnect-in-use"),
+        ExitCode.COULD_NOT_TELL,
+    )
     files, view, *limits = item(ready, Topic.READABLE).refusals
     assert (files.source, files.nodes, files.checks) == ("boot configuration", ("rac1", "rac2"), ("boot-mtu",))
     assert (files.next[0].text, files.next[0].where) == ("Missing right: read the keyfiles.", "root")
@@ -206,7 +209,7 @@ def test_a_half_dead_cluster_has_the_reason_the_step_and_the_checks_of_each_faul
     assert item(ready, Topic.CLOCKS).fact == "Not known: rac2."
     assert not [i for i in ready.items if i.topic is Topic.OTHER]
     text = joined(page(ready, monkeypatch))
-    assert "Not ready: 24 of 35 checks will be UNKNOWN, in part or in full." in text
+    assert "Not ready: 24 of 38 checks will be UNKNOWN, in part or in full." in text
     assert text.count(NO_LISTENER) == 1
     assert "`ssh -v rac2 date`" in text
 
@@ -219,11 +222,13 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
     (home,) = item(ready, Topic.GRID_HOME).refusals
     assert set(home.checks) == {
         "address-owners",
+        "bond-balance",
         "bonding",
         "boot-mtu",
         "clusterware",
         "df-ping",
         "driver-settings",
+        "effective-route",
         "fragments",
         "haip-path",
         "interfaces",
@@ -235,6 +240,7 @@ def test_a_grid_home_that_this_user_may_not_read() -> None:
         "packet-sizes",
         "private-routes",
         "shared-network",
+        "topology",
         "udp-path",
         "virtualisation",
     }

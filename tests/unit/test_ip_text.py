@@ -91,6 +91,14 @@ def test_a_bond_knows_its_members_and_a_vlan_its_parent() -> None:
     assert [name for name, interface in INTERFACES.items() if interface.parent] == ["bond1.200"]
 
 
+def test_a_vlan_has_its_tag_in_the_words_of_every_release() -> None:
+    assert {name: i.vlan for name, i in INTERFACES.items() if i.vlan is not None} == {"bond1.200": 200}
+    old = (
+        "9: eth1.7@eth1: <UP> mtu 1500 qdisc noqueue state UP\n    link/ether 02:00:00:00:00:01 brd ff\n    vlan id {}"
+    )
+    assert [parse_interfaces(old.format(tag))[0].vlan for tag in ("7 <REORDER_HDR>", "x", "")] == [7, None, None]
+
+
 def test_states() -> None:
     eth2, eth0, off = INTERFACES["eth2"], INTERFACES["eth0"], INTERFACES["enccw0.0.f400"]
     assert (eth2.administratively_up, eth2.operational_state, eth2.is_up) == (True, "down", False)

@@ -11,7 +11,8 @@ def _link(index: int, name: str, **attributes: Any) -> dict[str, Any]:
     kind = attributes.pop("kind", None)
     attrs = [("IFLA_IFNAME", name), ("IFLA_MTU", 9000), ("IFLA_OPERSTATE", "UP"), *attributes.items()]
     if kind:
-        attrs.append(("IFLA_LINKINFO", {"attrs": [("IFLA_INFO_KIND", kind)]}))
+        data = {"attrs": [("IFLA_VLAN_ID", 200)]} if kind == "vlan" else {"attrs": []}
+        attrs.append(("IFLA_LINKINFO", {"attrs": [("IFLA_INFO_KIND", kind), ("IFLA_INFO_DATA", data)]}))
     return {"index": index, "ifi_type": 1, "flags": 0x1, "attrs": attrs}
 
 
@@ -56,6 +57,7 @@ def test_the_layers_above_and_below_an_interface_are_read() -> None:
     assert found["eth1"].master == "bond1"
     assert {name: i.parent for name, i in found.items() if i.parent} == {"bond1.200": "bond1"}
     assert (found["eth1"].kind, found["bond1"].kind) == ("ethernet", "bond")
+    assert {name: i.vlan for name, i in found.items() if i.vlan is not None} == {"bond1.200": 200}
 
 
 def test_limits_of_the_mtu() -> None:

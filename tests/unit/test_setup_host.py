@@ -9,7 +9,7 @@ from checks.rules.host_limits import counts_fragments_by_cpu, reserve_wanted_kb,
 from checks.sources.host_sections import HOST_COMMANDS
 from checks.sources.nic_drivers import NO_NIC, queried
 from checks.sources.nodes.sections import Section
-from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_drivers_in_use
+from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_drivers_in_use, parse_slots
 from checks.sources.nodes.setup_host import parse_host
 from checks.sources.nodes.setup_text import parse_setup
 
@@ -125,6 +125,7 @@ def test_a_bond_of_an_old_driver_has_its_aggregators():
     (bond,) = parse_bonds(prefixed("bond1", OLD_BOND))
     assert (bond.name, bond.is_lacp, bond.polling_ms) == ("bond1", True, 500)
     assert bond.partner_mac == "00:00:00:00:00:00"
+    assert (bond.hash_policy, bond.has_one_active) == ("layer2", False)
     assert [(m.name, m.mii_status, m.aggregator_id, m.speed_mbps) for m in bond.members] == [
         ("eth1", "up", 3, None),
         ("eth2", "up", 2, None),
@@ -135,6 +136,7 @@ def test_a_member_that_is_down_has_no_speed():
     bonds = parse_bonds("\n".join((prefixed("bond1", NEW_BOND), prefixed("bond0.100", OLD_BOND))))
     assert [bond.name for bond in bonds] == ["bond0.100", "bond1"]
     assert bonds[1].active_member == "ens1f0"
+    assert (bonds[1].hash_policy, bonds[1].has_one_active) == ("", True)
     assert [(m.mii_status, m.speed_mbps, m.duplex, m.link_failures) for m in bonds[1].members] == [
         ("up", 25_000, "full", 1),
         ("down", None, "", 2),
@@ -151,6 +153,10 @@ def test_the_answers_of_ethtool():
     assert parse_drivers("no ethtool") == Unknown("ethtool is not installed there")
     text = "/sys/class/net/eth1/device/uevent:DRIVER=vmxnet3\n/sys/class/net/p.1/device/uevent:DRIVER=hv_netvsc\n"
     assert parse_drivers_in_use(text) == {"eth1": "vmxnet3", "p.1": "hv_netvsc"}
+    slots = (
+        text + "/sys/class/net/eth1/device/uevent:PCI_SLOT_NAME=0000:0B:00.0\n/sys/class/net/eth2/device/uevent:PCI_"
+    )
+    assert (parse_slots(slots), parse_slots(text)) == ({"eth1": "0000:0b:00.0"}, {})
 
 
 def host(**texts: str):

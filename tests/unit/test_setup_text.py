@@ -146,11 +146,66 @@ lldp.bond1.200.chassis.name=other
 def test_the_switch_ports_of_the_neighbours_are_read():
     leaf, by_mac, other = parse_lldp(Section(LLDP))
     assert leaf == LldpNeighbour(
-        "enp7s0", "leaf-9-26", "Cisco Nexus Operating System (NX-OS) Software", "Ethernet1/5", 9216
+        "enp7s0",
+        "leaf-9-26",
+        "Cisco Nexus Operating System (NX-OS) Software",
+        "Ethernet1/5",
+        9216,
+        chassis="80:6a:00:73:41:54",
     )
     assert (by_mac.interface, by_mac.switch, by_mac.port) == ("bond1.200", "cc:d3:42:d3:fa:4a", "fe:54:00:08:ce:7f")
     assert isinstance(by_mac.max_frame_bytes, Unknown)
     assert (other.interface, other.switch) == ("bond1.200", "other")
+    assert by_mac.port_mac == "fe:54:00:08:ce:7f"
+
+
+@pytest.mark.parametrize(
+    ("line", "chassis"),
+    [
+        ("chassis.mac=00:1C:73:0A:0B:0C", "00:1c:73:0a:0b:0c"),
+        ("chassis.mac=001c.730a.0b0c", "00:1c:73:0a:0b:0c"),
+        ("chassis.local=rack 7 switch 2", "rack 7 switch 2"),
+        ("chassis.local=00-1c-73-0a-0b-0c", "00:1c:73:0a:0b:0c"),
+        ("chassis.ip=10.0.0.5", "10.0.0.5"),
+        ("chassis.name=sw", ""),
+    ],
+)
+def test_the_identifier_of_a_chassis_is_a_mac_address_in_one_spelling_or_a_text(line, chassis):
+    (found,) = parse_lldp(Section(f"lldp.eth1.via=LLDP\nlldp.eth1.{line}\n"))
+    assert found.chassis == chassis
+
+
+@pytest.mark.parametrize(
+    ("vlans", "untagged"),
+    [
+        ((("100", "yes"), ("200", "no")), 100),
+        ((("200", "no"), ("100", "yes")), 100),
+        ((("200", "no"),), None),
+        ((("0", "yes"),), None),
+        ((("x", "yes"),), None),
+        ((), None),
+    ],
+)
+def test_the_vlan_of_untagged_frames_is_the_one_with_pvid(vlans, untagged):
+    lines = [f"lldp.eth1.vlan.vlan-id={tag}\nlldp.eth1.vlan.pvid={pvid}\nlldp.eth1.vlan=x" for tag, pvid in vlans]
+    mgmt = ["lldp.eth1.chassis.mgmt-ip=10.0.0.5", "lldp.eth1.chassis.mgmt-ip=fe80::1"]
+    (found,) = parse_lldp(Section("\n".join(("lldp.eth1.via=LLDP", *mgmt, *lines))))
+    assert (found.untagged_vlan, found.management_ips) == (untagged, ("10.0.0.5", "fe80::1"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "lacks"),
+    [
+        (Section("sh: lldpctl: not found", 127), True),
+        (Section("sh: 1: timeout: not found", 127), False),
+        (Section("2026 [WARN/control] unable to connect to socket /run/lldpd.socket: Connection refused", 1), True),
+        (Section("unable to connect to socket /run/lldpd.socket: Permission denied", 1), False),
+        (Section("", 124), False),
+        (Section(""), False),
+    ],
+)
+def test_a_node_without_an_lldpd_differs_from_one_that_refuses(answer, lacks):
+    assert parse_setup("rac1", {"lldp": answer}).lacks_lldpd is lacks
 
 
 @pytest.mark.parametrize(

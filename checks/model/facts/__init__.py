@@ -107,6 +107,7 @@ from checks.model.facts.node import (
     UnreadNode,
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
 from checks.model.facts.storage_facts import StorageConnection, StorageMount, StorageUse
 from checks.model.facts.sysctl_facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket
 from checks.model.facts.system_counters import CounterGroup, DriverCounters, SystemCounters
@@ -184,6 +185,7 @@ __all__ = [
     "Node",
     "NodeLogs",
     "NodeMemory",
+    "NodeRoutes",
     "NodeSetup",
     "NotAsked",
     "NotGathered",
@@ -202,6 +204,7 @@ __all__ = [
     "RestorePoint",
     "RightsOfOradism",
     "Route",
+    "RouteInUse",
     "ScheduledProcess",
     "SeenRecording",
     "ServiceActivity",

@@ -11,6 +11,7 @@ from checks.model.facts.flow_probe import AddressProbes, Flows, HaipPaths
 from checks.model.facts.grid import Clusterware, Managed
 from checks.model.facts.node import CounterChanges, Interface, Node, NodeSetup, UnreadNode
 from checks.model.facts.path_probe import PathProbe, Port, PrivateNetwork
+from checks.model.facts.route_in_use import NodeRoutes
 from checks.model.facts.thresholds import Thresholds
 
 FACT_GROUPS = (
@@ -27,6 +28,7 @@ FACT_GROUPS = (
     "flows",
     "owners",
     "haip_paths",
+    "effective_routes",
 )
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
 _REASON_IN_0_1_0 = " ".join(("not", "asked", "for"))
@@ -56,6 +58,7 @@ class Cluster(Fact, frozen=True):
     flows: Flows | Unknown | NotGathered = _NOT_GATHERED
     owners: AddressProbes | Unknown | NotGathered = _NOT_GATHERED
     haip_paths: HaipPaths | Unknown | NotGathered | NotAsked = _NOT_GATHERED
+    effective_routes: tuple[NodeRoutes, ...] | Unknown | NotGathered = _NOT_GATHERED
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator specified; they need no Clusterware."""
     thresholds: Thresholds = Thresholds()

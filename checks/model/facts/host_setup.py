@@ -51,6 +51,8 @@ class Bond(Fact, frozen=True):
     """The interval of ARP monitoring, where it is in use."""
     partner_mac: str = ""
     """The MAC address of the switch's end of the aggregation; only with 802.3ad."""
+    hash_policy: str = ""
+    """The driver's term: `layer2`, `layer2+3`, `layer3+4`; empty in modes without one."""
     members: tuple[BondMember, ...] = ()
 
     @property
@@ -62,6 +64,16 @@ class Bond(Fact, frozen=True):
     def is_lacp(self) -> bool:
         """Whether the bond negotiates its aggregation with the switch."""
         return "802.3ad" in self.mode
+
+    @property
+    def has_one_active(self) -> bool:
+        """Whether the bond uses a single member at a time."""
+        return "active-backup" in self.mode
+
+    @property
+    def spreads(self) -> bool:
+        """Whether the bond chooses a member for each packet by its hash policy (802.3ad, balance-xor)."""
+        return self.is_lacp or "xor" in self.mode
 
     @property
     def is_round_robin(self) -> bool:
@@ -166,6 +178,8 @@ class HostSetup(Fact, frozen=True):
     """Those of the private NICs and the members of their bonds."""
     drivers_in_use: dict[str, str] = msgspec.field(default_factory=dict)
     """The driver of each NIC that has a device, from /sys, by interface: `vmxnet3`, `ixgbe`."""
+    slots: dict[str, str] = msgspec.field(default_factory=dict)
+    """The PCI address of each NIC that has one, from /sys, by interface: `0000:3b:00.1`."""
     processes: tuple[ScheduledProcess, ...] | Unknown = NOT_READ
     """LMS, LMD, LGWR and VKTM of all instances on the node; empty where none runs."""
     oradism: tuple[RightsOfOradism, ...] = ()

@@ -59,6 +59,8 @@ class Interface(Fact, frozen=True):
     """The limit of the driver; 0 from the kernel (no limit reported) is Unknown."""
     speed_mbps: int | Unknown = Unknown("not read")
     duplex: str | Unknown = Unknown("not read")
+    vlan: int | None = None
+    """The tag of a VLAN interface; None where the kernel shows none."""
 
     @property
     def is_up(self) -> bool:
@@ -117,6 +119,8 @@ class Node(Fact, frozen=True):
     """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
     unread: tuple[Unknown, ...] = ()
     """The parts of the node that could not be read."""
+    neighbours_unread: Unknown | None = None
+    """Why the neighbours could not be read; it is in `unread` too."""
 
     @property
     def all_unread(self) -> tuple[Unknown, ...]:
@@ -221,6 +225,13 @@ class LldpNeighbour(Fact, frozen=True):
     port: str = ""
     max_frame_bytes: int | Unknown = Unknown("the switch does not announce it")
     """IEEE 802.3 maximum frame size: MTU and 18 bytes, 22 with a VLAN tag."""
+    chassis: str = ""
+    """The identifier of the sender's chassis: a MAC address in lower case with colons, or another text."""
+    port_mac: str = ""
+    """The MAC address of the port, where the sender identifies its port by one; in lower case with colons."""
+    management_ips: tuple[str, ...] = ()
+    untagged_vlan: int | None = None
+    """The VLAN of untagged frames at the switch port (IEEE 802.1, port VLAN ID)."""
 
 
 class NodeSetup(Fact, frozen=True):
@@ -253,6 +264,8 @@ class NodeSetup(Fact, frozen=True):
     infiniband_modes: dict[str, str] = msgspec.field(default_factory=dict)
     """`datagram` or `connected`, for each IPoIB interface."""
     lldp: tuple[LldpNeighbour, ...] | Unknown = Unknown("not read")
+    lacks_lldpd: bool = False
+    """Whether the node has no lldpd that runs, so that there are no LLDP neighbours to read."""
     clients_by: tuple[str, ...] = ()
     """The local addresses of the present ssh logins, from their connections to port 22."""
     limits: tuple[str, ...] = ()

@@ -79,7 +79,8 @@ def _interface_lines(interface: Interface) -> Iterable[str]:
         for word, limit in (("minmtu", interface.min_mtu), ("maxmtu", interface.max_mtu))
         if not isinstance(limit, Unknown)
     ]
-    yield f"    {interface.kind} {interface.mac_address}{''.join(limits)}".rstrip()
+    vlan = "" if interface.vlan is None else f" id {interface.vlan}"
+    yield f"    {interface.kind}{vlan} {interface.mac_address}{''.join(limits)}".rstrip()
     if not isinstance(interface.speed_mbps, Unknown):
         duplex = "" if isinstance(interface.duplex, Unknown) else f" duplex {interface.duplex}"
         yield f"    speed {interface.speed_mbps} Mbit/s{duplex}"

@@ -84,6 +84,7 @@ def _interface(block: Sequence[str]) -> Interface | None:
         addresses=tuple(address for line in lines if (address := _address(line, name)) is not None),
         min_mtu=mtu_limit("least", name, number(_after("minmtu", hardware))),
         max_mtu=mtu_limit("largest", name, number(_after("maxmtu", hardware))),
+        vlan=next((number(_after("id", line)) for line in lines if line[0] == "vlan"), None),
     )
 
 

@@ -143,7 +143,8 @@ def _attributes(message: Mapping[str, Any]) -> dict[str, Any]:
 def _interface(message: Mapping[str, Any], names: Mapping[int, str], addresses: Iterable[Address]) -> Interface:
     attributes = _attributes(message)
     name = attributes["IFLA_IFNAME"]
-    own_kind = _attributes(attributes.get("IFLA_LINKINFO", {})).get("IFLA_INFO_KIND", "")
+    link_info = _attributes(attributes.get("IFLA_LINKINFO", {}))
+    own_kind = link_info.get("IFLA_INFO_KIND", "")
     hardware = _HARDWARE.get(message["ifi_type"], "")
     has_parent = own_kind not in PEERED_KINDS and "IFLA_LINK_NETNSID" not in attributes
     return Interface(
@@ -158,6 +159,7 @@ def _interface(message: Mapping[str, Any], names: Mapping[int, str], addresses: 
         addresses=tuple(addresses),
         min_mtu=mtu_limit("least", name, attributes.get("IFLA_MIN_MTU")),
         max_mtu=mtu_limit("largest", name, attributes.get("IFLA_MAX_MTU")),
+        vlan=_attributes(link_info.get("IFLA_INFO_DATA", {})).get("IFLA_VLAN_ID") if own_kind == "vlan" else None,
     )
 
 

@@ -53,6 +53,11 @@ def _node(name: str, parts: Mapping[str, Section]) -> Node:
     text = {section: parts.get(section, Section()).text for part in PEER.sections.values() for section in part}
     interfaces = with_speeds(parse_interfaces(text["interfaces"]), parse_values(text["speeds"]))
     values = parse_values(text["sysctls"])
+    unread = {
+        topic: Unknown(f"The {topic} of {name} could not be read: {_reason(parts.get(topic))}")
+        for topic in ("routes", "neighbours")
+        if parts.get(topic, Section(exit_status=1)).exit_status
+    }
     return Node(
         name=name,
         read_by="ssh",
@@ -62,11 +67,8 @@ def _node(name: str, parts: Mapping[str, Section]) -> Node:
         neighbours=parse_neighbours(text["neighbours"]),
         counters=parse_counters(text["counters"]),
         sysctls=sysctls((interface.name for interface in interfaces), values),
-        unread=tuple(
-            Unknown(f"The {topic} of {name} could not be read: {_reason(parts.get(topic))}")
-            for topic in ("routes", "neighbours")
-            if parts.get(topic, Section(exit_status=1)).exit_status
-        ),
+        unread=tuple(unread.values()),
+        neighbours_unread=unread.get("neighbours"),
     )
 
 

@@ -50,6 +50,7 @@ def _bond(name: str, pairs: list[tuple[str, str]]) -> Bond:
         polling_ms=_small(own.get("MII Polling Interval (ms)", "")),
         arp_polling_ms=_small(own.get("ARP Polling Interval (ms)", "")),
         partner_mac=own.get("Partner Mac Address", "").lower(),
+        hash_policy=own.get("Transmit Hash Policy", "").partition(" ")[0],
         members=tuple(_member(values) for values in members if values["name"]),
     )
 
@@ -75,12 +76,22 @@ def parse_drivers(text: str) -> tuple[NicDriver, ...] | Unknown:
     return tuple(_drivers(lines))
 
 
-_DEVICE = re.compile(r"/sys/class/net/([^/:\s]+)/device/uevent:DRIVER=(\S+)", re.ASCII)
+_DEVICE = re.compile(r"/sys/class/net/([^/:\s]+)/device/uevent:(DRIVER|PCI_SLOT_NAME)=(\S+)", re.ASCII)
 
 
 def parse_drivers_in_use(text: str) -> dict[str, str]:
     """The driver of each NIC with a device, by interface."""
-    return {found[1]: found[2] for line in text.split("\n") if (found := _DEVICE.fullmatch(line.strip()))}
+    return _devices(text, "DRIVER")
+
+
+def parse_slots(text: str) -> dict[str, str]:
+    """The PCI address of each NIC whose device is on the PCI bus itself, by interface."""
+    return {name: slot.lower() for name, slot in _devices(text, "PCI_SLOT_NAME").items()}
+
+
+def _devices(text: str, key: str) -> dict[str, str]:
+    matched = (found for line in text.split("\n") if (found := _DEVICE.fullmatch(line.strip())))
+    return {found[1]: found[3] for found in matched if found[2] == key}
 
 
 def _drivers(lines: list[str]) -> Iterator[NicDriver]:

@@ -24,7 +24,7 @@ from checks.sources.host_sections import ALL_UNITS, AVAHI, FILTER_UNITS, HOST_CO
 from checks.sources.node_setup import UNITS
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section
-from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_drivers_in_use
+from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_drivers_in_use, parse_slots
 
 _STATES = ("active", "inactive", "failed", "unknown", "activating", "deactivating", "reloading", "maintenance")
 _INCOMPLETE = Unknown("the answer is incomplete")
@@ -58,6 +58,7 @@ def parse_host(
         bonds=parse_bonds(text("bonds")),
         drivers=parse_drivers(text("drivers")),
         drivers_in_use=parse_drivers_in_use(text("drivers")),
+        slots=parse_slots(text("drivers")),
         processes=_processes(text("scheduling"), text("processes"), instances, contained),
         oradism=tuple(_oradism(text("oradism"))),
         filters=_filters(states, text("units")),

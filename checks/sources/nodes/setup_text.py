@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from checks.model.facts import LldpNeighbour, MissingRight, NetworkService, NodeSetup, Unknown
 from checks.rules.engineered import PLATFORM
@@ -30,6 +32,7 @@ from checks.sources.nodes.setup_host import parse_host
 # The interface's own name can hold dots (bond1.200), so it ends before a known word.
 _LINE = re.compile(r"lldp\.(.+?)\.((?:via|rid|age|chassis|port|vlan|ppvid|pi|lldp-med|unknown-tlvs)(?:\..+?)?)=(.*)")
 _SMALLEST_FRAME_BYTES = 64
+_MOST_VLANS = 4095
 _NOT_FOUND = 127
 _NO_TIMEOUT = "the program timeout, which racwire runs `{}` with, is not installed there"
 _TIMEOUT_MISSING = re.compile(r"\btimeout: (?:command )?not found")
@@ -70,13 +73,22 @@ def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
     return neighbours
 
 
+def _lacks_lldpd(section: Section) -> bool:
+    """Whether the node has no lldpd, or none that runs."""
+    if section.exit_status == _NOT_FOUND:
+        return not _lacks_timeout(section)
+    return bool(section.exit_status) and any(
+        _NO_DAEMON.search(_LOG_HEAD.sub("", line)) for line in printed_lines(section.text)
+    )
+
+
 def _lacks_timeout(section: Section) -> bool:
     return section.exit_status == _NOT_FOUND and _TIMEOUT_MISSING.search(section.text) is not None
 
 
 def _neighbours(text: str) -> Iterator[LldpNeighbour]:
     interface = ""
-    values: dict[str, str] = {}
+    values: dict[str, list[str]] = {}
     # Lines of another shape continue a description of several lines.
     matched = (found for line in text.split("\n") if (found := _LINE.fullmatch(line.strip())))
     for name, key, value in (found.groups() for found in matched):
@@ -84,25 +96,43 @@ def _neighbours(text: str) -> Iterator[LldpNeighbour]:
             yield _neighbour(interface, values)
             values = {}
         interface = name
-        values.setdefault(key, value.strip())
+        values.setdefault(key, []).append(value.strip())
     if interface:
         yield _neighbour(interface, values)
 
 
-def _neighbour(interface: str, values: dict[str, str]) -> LldpNeighbour:
+def _neighbour(interface: str, values: Mapping[str, Sequence[str]]) -> LldpNeighbour:
     def first(*keys: str) -> str:
-        return next((value for key in keys if (value := values.get(key, ""))), "")
+        return next((value for key in keys for value in values.get(key, ()) if value), "")
 
-    frame = number(values.get("port.mfs", ""))
+    frame = number(first("port.mfs"))
+    chassis = first("chassis.mac", "chassis.local", "chassis.ip", "chassis.ifname")
     neighbour = LldpNeighbour(
         interface,
         switch=first("chassis.name", "chassis.mac", "chassis.local", "chassis.ip"),
         description=first("chassis.descr"),
         port=first("port.ifname", "port.local", "port.descr", "port.mac"),
+        chassis=_mac(chassis) or chassis,
+        port_mac=_mac(first("port.mac")),
+        management_ips=tuple(dict.fromkeys(values.get("chassis.mgmt-ip", ()))),
+        untagged_vlan=_untagged(values),
     )
-    if frame is None or frame < _SMALLEST_FRAME_BYTES:
-        return neighbour
-    return LldpNeighbour(interface, neighbour.switch, neighbour.description, neighbour.port, frame)
+    return neighbour if frame is None or frame < _SMALLEST_FRAME_BYTES else replace(neighbour, max_frame_bytes=frame)
+
+
+_MAC = re.compile(r"(?:[0-9A-Fa-f]{2}[:.-]?){5}[0-9A-Fa-f]{2}", re.ASCII)
+
+
+def _mac(text: str) -> str:
+    """The MAC address in lower case with colons; empty where the text is none."""
+    return bytes.fromhex(re.sub("[:.-]", "", text)).hex(":") if _MAC.fullmatch(text) else ""
+
+
+def _untagged(values: Mapping[str, Sequence[str]]) -> int | None:
+    """The VLAN that lldpctl marks with `pvid=yes`. The switch announces 0 where the port has none."""
+    marked = zip(values.get("vlan.vlan-id", ()), values.get("vlan.pvid", ()), strict=False)
+    found = next((number(tag) for tag, pvid in marked if pvid == "yes"), None)
+    return found if found is not None and 0 < found < _MOST_VLANS else None
 
 
 _BIG_ENDIAN = ("s390x", "s390", "ppc64", "ppc")
@@ -196,6 +226,7 @@ def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -
         platform=_platform(text("platform")),
         infiniband_modes=_modes(text("devices"), devices),
         lldp=parse_lldp(parts.get("lldp", Section(exit_status=255))),
+        lacks_lldpd=_lacks_lldpd(parts.get("lldp", Section())),
         clients_by=parse_logins(text("logins"), boot.get("machine", "")),
         unread=unread,
         host=parse_host(

@@ -16,7 +16,8 @@ from dataclasses import replace
 
 from checks.model.facts import Node, PathProbe, PrivateNetwork, UnreadNode, Verdict
 from checks.sources.entries import Program
-from checks.sources.kernel_files import LINK, NEIGHBOUR
+from checks.sources.kernel_files import LINK, NEIGHBOUR, ROUTES_IN_USE
+from checks.sources.nodes.route_get import Query, parse_routes_in_use
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.probes.limits import BudgetSpentError, PathLimits
 from checks.sources.probes.lost_leg import find_legs
@@ -195,6 +196,8 @@ class PathRun:
 
     async def _probe(self) -> None:
         await self._each(self._to_measure, self._measure)
+        refused = [w for w in self._works if w.verdict is Verdict.TOO_BIG and w.full and w.full.refused_locally]
+        await self._each(refused, self._ask_route)
         quiet = [w for w in self._works if _is_silent(w) and self._links_are_up(w.path)]
         await self._each(quiet, lambda w: w.ask_again(self._known(w.path)))
         silent = [w for w in self._works if _is_silent(w)]
@@ -250,6 +253,14 @@ class PathRun:
         )
         ends = await read_ends(path, source, peer, time.monotonic() - self._started_s)
         work.conclude(replace(ends, reverse_passes=self._reverse_passes(path)))
+
+    async def _ask_route(self, work: PathWork) -> None:
+        """Ask the sender's kernel whether the MTU is that of a route in any table: a learned one expires."""
+        here, there = work.path.source, work.path.destination
+        text = await _read(await self._nodes.shell(here.node), ROUTES_IN_USE, here.ip, there.ip)
+        routes = parse_routes_in_use(text, Query(work.path.network.name, here.ip, ((there.node, there.ip),)))
+        if work.full and any(r.expires_s is None and r.mtu == work.full.local_mtu for r in routes):
+            work.conclude(replace(work.ends, route_mtu=work.full.local_mtu))
 
     async def _note_neighbour(self, work: PathWork) -> None:
         shell = await self._nodes.shell(work.path.source.node)

@@ -11,6 +11,7 @@ from racwire_lab.cluster import (
     clusterware,
     counted_faults,
     databases,
+    foreign_hosts,
     frame_counters,
     holders,
     node_programs,
@@ -113,6 +114,9 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     removed = [line for port in recabled for line in wiring.unwire(port, before.cables[port])]
     if before.trunks != after.trunks:
         removed += [*wiring.join(before.trunks), *wiring.split(after.trunks)]
+    strangers = tuple(host for host in after.foreign if host not in before.foreign)
+    removed += foreign_hosts.ended(running.directory, tuple(h for h in before.foreign if h not in after.foreign))
+    removed += foreign_hosts.made(strangers)
     if removed:
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
@@ -142,10 +146,11 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     run_all(
         ssh_logins.restarts(running.directory, running.nodes, before.logins, after.logins, rootless=running.rootless)
     )
-    if recabled or before.nics != after.nics:
+    if recabled or (before.nics, before.foreign) != (after.nics, after.foreign):
         jobs = [running.in_node(node, wiring.forget()) for node in running.nodes]
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
         run_all(jobs)
+    run_all(foreign_hosts.programs(running.directory, running.init, strangers, rootless=running.rootless))
     return routers
 
 

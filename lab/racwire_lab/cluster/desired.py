@@ -14,6 +14,7 @@ from types import MappingProxyType
 from racwire_lab.cluster import layer2
 from racwire_lab.cluster.counted_faults import CountedFaults, damage_rules, grown_files, short_queues
 from racwire_lab.cluster.fault_kind import ActiveFault
+from racwire_lab.cluster.foreign_hosts import ForeignHost, foreign_hosts
 from racwire_lab.cluster.frame_counters import frame_names
 from racwire_lab.cluster.host_faults import HostState, host_state
 from racwire_lab.cluster.instances import DesiredInstance, instances
@@ -78,6 +79,7 @@ class Desired:
     cables: dict[PortId, Cable]
     trunks: tuple[Trunk, ...]
     """The switches in two halves."""
+    foreign: tuple[ForeignHost, ...]
     switch_rules: tuple[str, ...]
     node_rules: dict[str, tuple[str, ...]]
     reassembly_bytes: dict[str, int]
@@ -126,6 +128,7 @@ def desired(
             for port in shape.ports
         },
         trunks=layer2.trunks(shape, broken),
+        foreign=foreign_hosts(shape, broken),
         switch_rules=tuple(_switch_rules(shape, broken)),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.foreign_hosts import FOREIGN_FAULTS
 from racwire_lab.cluster.frame_counters import FRAME_FAULTS
 from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
@@ -76,6 +77,7 @@ _CATALOGUE = (
         "The cable of one private NIC is pulled.",
         "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
     ),
+    *FOREIGN_FAULTS,
     *LAYER2_FAULTS,
     _node(
         "evicted-node",

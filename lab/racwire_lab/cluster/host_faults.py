@@ -20,6 +20,7 @@ from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import NFS_PORT, PortId, Shape, index_of
 
 HAIP_ROUTE_MTU = 1400
+_POLICY_MTU, _POLICY_TABLE = 1400, 70
 _RING, _RING_MOST = 256, 4096
 _USB_ADDRESS = "169.254.95.120/24"
 """The address of the USB interface of a management controller (MOS 1629814.1 shows 169.254.95.118 and 120)."""
@@ -77,6 +78,20 @@ HOST_FAULTS = (
         "The node's /sys shows 1000 Mbit/s for the NIC, where the others show 10000. The kernel's own links have no "
         "speed, so the traffic is not slower.",
     ),
+    Fault(
+        "slow-interconnect",
+        "The private NICs of the nodes are slower together than the public one.",
+        "The /sys of each node shows 1000 Mbit/s for its private NICs, and 10000 for eth0.",
+        "cluster",
+        default_node=None,
+        default_network=None,
+    ),
+    _nic(
+        "policy-mtu",
+        "A policy rule of one node leads to a route with MTU 1400 for one private network.",
+        "Adds a rule for packets from the NIC's address to the private subnet, and a table whose route there has MTU "
+        "1400. The main table does not show it.",
+    ),
     _nic(
         "duplex-half",
         "One private NIC negotiated half duplex.",
@@ -118,6 +133,8 @@ def host_state(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: froz
 
     own = [(network, nics[PortId(node, network.number)]) for network in shape.private_networks]
     routes = [_default(network, nic) for network, nic in own if has("route-over-private", network)]
+    routes += [step for network, nic in own if has("policy-mtu", network) for step in _policy(network, nic)]
+    is_slow = ActiveFault("slow-interconnect", None, None) in broken
     if ActiveFault("foreign-169-254", node, None) in broken:
         routes += _usb()
     has_rings = any(fault.fault == "small-rings" for fault in broken)
@@ -131,7 +148,7 @@ def host_state(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: froz
         links=tuple(
             (nic.name, *link)
             for network, nic in own
-            if (link := _link(has("speed-differs", network), has("duplex-half", network))) != _HEALTHY_LINK
+            if (link := _link(is_slow or has("speed-differs", network), has("duplex-half", network))) != _HEALTHY_LINK
         ),
         rings=tuple((nic.name, _RING if has("small-rings", network) else _RING_MOST) for network, nic in own)
         if has_rings
@@ -149,6 +166,19 @@ def _default(network: Network, nic: Nic) -> tuple[str, str]:
     gateway = f"{nic.address.rpartition('.')[0]}.254"
     route = f"default via {gateway} dev {nic.name} metric {100 + network.number}"
     return f"route replace {route}", f"route del {route}"
+
+
+def _policy(network: Network, nic: Nic) -> list[tuple[str, str]]:
+    """A table of its own, and a rule that leads there."""
+    source = nic.address.partition("/")[0]
+    table, rule = _POLICY_TABLE + network.number, f"from {source} to {network.cidr}"
+    return [
+        (
+            f"route add {network.cidr} dev {nic.name} src {source} mtu {_POLICY_MTU} table {table}",
+            f"route flush table {table}",
+        ),
+        (f"rule add {rule} table {table}", f"rule del {rule} table {table}"),
+    ]
 
 
 def _usb() -> list[tuple[str, str]]:

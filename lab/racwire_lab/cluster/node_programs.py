@@ -16,11 +16,11 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.desired import Cable, Desired
 from racwire_lab.cluster.files import write_lines
 from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.ssh_configuration import node_home
-from racwire_lab.cluster.topology import CLOSED_LLDP, NO_LLDP, SWITCH_MTU, Shape
+from racwire_lab.cluster.topology import CLOSED_LLDP, NO_LLDP, SWITCH_MTU, PortId, Shape
 
 _ADAPTORS = Path(__file__).parents[1] / "adaptors"
 SYSTEM = (
@@ -38,7 +38,6 @@ _LLDP_CLIENTS = ("lldpctl", "lldpcli")
 """The machine's own would query an lldpd of the machine."""
 _OF_STORAGE = ("grep",)
 """The programs of nodes that mount from the storage server: their kernel mounts nothing by NFS."""
-_SWITCH = "practice-sw1"
 _FRAME_BYTES = 18
 """The bytes of an Ethernet frame beyond its MTU."""
 _DIRECTORIES = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/local/sbin")
@@ -92,7 +91,8 @@ def write_neighbours(directory: Path, target: Desired) -> None:
             values = {
                 "via": "LLDP",
                 "rid": "1",
-                "chassis.name": _SWITCH,
+                "chassis.local": _switch_of(port, cable),
+                "chassis.name": f"practice-{_switch_of(port, cable)}",
                 "chassis.descr": "practice switch",
                 "port.ifname": port.name,
                 "port.mfs": f"{(cable.uplink_mtu or SWITCH_MTU) + _FRAME_BYTES}",
@@ -100,6 +100,11 @@ def write_neighbours(directory: Path, target: Desired) -> None:
             lines[port.node] += [f"lldp.{nic.name}.{key}={value}" for key, value in values.items()]
     for node, found in lines.items():
         write_lines(node_home(directory, node) / "lldp", found)
+
+
+def _switch_of(port: PortId, cable: Cable) -> str:
+    """The bridge that the port itself is a member of: a router or a small switch can be before the network's switch."""
+    return f"{port.name}-rt" if cable.router else f"{port.name}-sw" if cable.uplink_mtu else cable.bridge
 
 
 def _own_python() -> frozenset[Path]:

@@ -1,6 +1,7 @@
 """Copy data over a private network, as NFS or a backup does: `python stranger.py ROLE ADDRESS PORT FILE`.
 
-`serve` accepts connections and reads them; `send` connects and writes 3 MB/s. The program ends when FILE is removed.
+`serve` accepts connections and reads them; `send` connects and writes 3 MB/s; `greet` tries a connection each second.
+The program ends when FILE is removed.
 It needs only the standard library, and imports nothing of racwire.
 """
 
@@ -15,6 +16,7 @@ import time
 from collections.abc import Sequence
 
 _BYTES, _PAUSE_S = 65_536, 0.02
+_GREETING_S = 1.0
 
 
 def main(argv: Sequence[str]) -> int:
@@ -24,6 +26,9 @@ def main(argv: Sequence[str]) -> int:
         with contextlib.suppress(OSError):
             if role == "serve":
                 _serve((address, int(port)), file)
+            elif role == "greet":
+                _greet((address, int(port)))
+                time.sleep(_GREETING_S)
             else:
                 _send((address, int(port)), file)
         time.sleep(_PAUSE_S)
@@ -40,6 +45,12 @@ def _serve(place: tuple[str, int], file: str) -> None:
                 elif not ready.recv(_BYTES):
                     known.remove(ready)
                     ready.close()
+
+
+def _greet(place: tuple[str, int]) -> None:
+    """A refused connection is an answer too: the node has a neighbour entry in use."""
+    with contextlib.suppress(OSError):
+        socket.create_connection(place, timeout=1).close()
 
 
 def _send(place: tuple[str, int], file: str) -> None:
