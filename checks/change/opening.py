@@ -236,8 +236,9 @@ def _copies_gatherer(directory: Path, evidence: Collection[str] = (), *, has_poi
 
 def _evidence_gatherer(directory: Path, request: ChangeRequest) -> Gatherer:
     """Return the gatherer of journals on the peers; for a change of settings, also of what the plan needs."""
-    evidence = (KEPT, SOCKETS) if isinstance(request, SettingsRequest) else ()
-    return _copies_gatherer(directory, evidence, has_points=isinstance(request, NeedsTestDatabase))
+    if isinstance(request, NeedsTestDatabase):
+        return _copies_gatherer(directory, has_points=True)
+    return _copies_gatherer(directory, *([(KEPT, SOCKETS)] if isinstance(request, SettingsRequest) else []))
 
 
 def _look_for_copies() -> Check:

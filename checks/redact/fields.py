@@ -75,6 +75,8 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.PacketFilters: ("active", "default_zone"),
     facts.PrivateUse: ("service",),
     facts.RightsOfOradism: ("mode",),
+    facts.StorageConnection: ("service",),
+    facts.StorageMount: ("protocol", "version"),
     facts.ScheduledProcess: ("name",),
     facts.AlertLog: ("kind", "ipc"),
     facts.LogLine: ("at", "code"),

@@ -128,6 +128,10 @@ def _database(part: msgspec.Struct) -> Iterator[Named]:
         case facts.Instance() | facts.InstanceHistory():
             yield "instance", part.name
             yield from _host(part.host)
+        case facts.DnfsServer():
+            yield from _host(part.name)
+        case facts.StorageMount():
+            yield from _host(part.server)
         case facts.UnaskedInstance():
             yield "instance", part.name
         case facts.ServiceActivity() if not part.service.startswith("SYS$"):

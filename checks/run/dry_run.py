@@ -46,6 +46,7 @@ from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import ACCOUNT
 from checks.sources.nodes.ssh import ssh_command
 from checks.sources.registry import GLOBAL_AGAIN_S, SamplePace, SqlQuery, queries, sources
+from checks.sources.storage_connections import STORAGE
 
 _SMALL_MTU = 1500
 _BLOCK_PAYLOAD = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES
@@ -86,6 +87,7 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         when = "" if is_long else f", with an interval of {LEAST_APART_S} s or more, which is not set"
         yield f"  {DRIVER_COUNTERS.where}, for {MOST_NICS} NICs at most{when}:"
         yield f"    {DRIVER_COUNTERS.action_on(*DRIVER_COUNTERS.example)}"
+        yield from (f"  {STORAGE.where}:", *(f"    {read.how}" for read in STORAGE.reads))
     if "effective_routes" in groups:
         yield from ("", f"{ROUTES_IN_USE.where.capitalize()}, for each pair of private addresses, after the pings:")
         yield f"  {ROUTES_IN_USE.reads[0].how}"

@@ -19,6 +19,7 @@ from checks.sources.kernel_files import KERNEL_SOURCES
 from checks.sources.nic_drivers import DRIVER_COUNTERS
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import ACCOUNT
+from checks.sources.storage_connections import STORAGE
 
 SSH = RegistryEntry(
     name="ssh",
@@ -124,6 +125,7 @@ _IDENTITY = (
     "instances_before_18c",
     "interconnects",
     "parameters",
+    "dnfs_servers",
 )
 """The statements that identify the database. Statements that are neither these nor history are read twice."""
 _OF_A_CHANGE = ("pluggables", "recovery_area", "restore_points")
@@ -184,6 +186,7 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     SSH,
     *KERNEL_SOURCES,
     DRIVER_COUNTERS,
+    STORAGE,
     SETUP,
     *CHANGE_SOURCES,
     PATH_PINGS,

@@ -65,6 +65,11 @@ def add_up_options(up_: argparse.ArgumentParser) -> None:
         action="store_true",
         help="add a network on eth3 that Clusterware does not know: to rehearse racwire change new add-network",
     )
+    nodes.add_argument(
+        "--storage",
+        action="store_true",
+        help="add a storage server on eth3, from which the nodes mount: packets as with NFS over TCP",
+    )
     for option, name, seconds, effect in (
         ("--misscount", "misscount_s", MISSCOUNT_S, "without a network heartbeat after which CSS evicts a node"),
         ("--haip-after", "haip_after_s", HAIP_AFTER_S, "without a link after which a HAIP moves to another NIC"),
@@ -119,4 +124,5 @@ def up_as(args: argparse.Namespace, progress: Callable[[str], None]) -> Lab:
         haip_after_s=args.haip_after_s,
         ipc_timeout_s=args.ipc_timeout_s,
         has_spare=args.spare_network,
+        has_storage=args.storage,
     )

@@ -248,7 +248,9 @@ import racwire_lab as lab
 try:
     cluster = lab.up()
     for fault in lab.FAULTS.values():
-        if not (fault.needs_fragments or fault.needs_users) and (cluster.database or not fault.needs_database):
+        if fault.needs_fragments or fault.needs_users or fault.needs_storage:
+            continue
+        if cluster.database or not fault.needs_database:
             cluster.break_(fault.name)
     cluster.mend()
     cluster.reboot("rac2")

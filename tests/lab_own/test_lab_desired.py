@@ -16,17 +16,21 @@ from hypothesis import strategies as st
 from racwire_lab import FAULTS, LabError
 from racwire_lab.cluster.desired import desired
 from racwire_lab.cluster.directory import lab_directory
-from racwire_lab.cluster.fault_kind import ActiveFault
+from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.faults import place
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.state import State, boot_id, load, save
 from racwire_lab.cluster.topology import MAX_NODES, PortId, Shape, ports_named
 from racwire_lab.cluster.wiring import changed_nic, join, ruleset, split, unwire, wire
 
-SHAPE, CUT = Shape(3, 9000), Shape(3, 1500)
-ACTIVE = st.sampled_from(
-    [place(fault, CUT if fault.needs_fragments else SHAPE, None, None) for fault in FAULTS.values()]
-)
+SHAPE, CUT, STORING = Shape(3, 9000), Shape(3, 1500), Shape(3, 9000, has_storage=True)
+
+
+def shape_for(fault: Fault) -> Shape:
+    return CUT if fault.needs_fragments else STORING if fault.needs_storage else SHAPE
+
+
+ACTIVE = st.sampled_from([place(fault, shape_for(fault), None, None) for fault in FAULTS.values()])
 
 
 def test_no_two_nodes_share_an_address() -> None:
@@ -41,12 +45,12 @@ def test_interface_names_fit_the_kernel() -> None:
 
 @given(st.lists(ACTIVE, unique=True))
 def test_the_desired_state_does_not_depend_on_the_order_of_faults(faults: list[ActiveFault]) -> None:
-    assert desired(SHAPE, faults) == desired(SHAPE, list(reversed(faults)))
+    assert desired(STORING, faults) == desired(STORING, list(reversed(faults)))
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=lambda fault: fault.name)
 def test_each_fault_changes_something_and_not_the_public_addresses(fault) -> None:  # type: ignore[no-untyped-def]
-    shape = CUT if fault.needs_fragments else SHAPE
+    shape = shape_for(fault)
     healthy, broken = desired(shape, ()), desired(shape, [place(fault, shape, None, None)])
     assert healthy != broken
     for node in shape.nodes:

@@ -199,7 +199,7 @@ def test_one_fault_at_two_places(cluster: Lab) -> None:
 
 def test_all_at_once(cluster: Lab) -> None:
     for fault in FAULTS.values():
-        if not (fault.needs_fragments or fault.needs_database or fault.needs_users):
+        if not (fault.needs_fragments or fault.needs_database or fault.needs_users or fault.needs_storage):
             cluster.break_(fault.name)
     assert len(cluster.mend().faults) == 0
 

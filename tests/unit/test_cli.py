@@ -54,6 +54,7 @@ ALL_CHECKS = (
     "reassembly",
     "rp-filter",
     "shared-network",
+    "storage-mtu",
     "topology",
     "udp-path",
     "udp-receive-buffers",

@@ -221,7 +221,7 @@ async def test_a_short_interval_asks_no_driver(peer):
     assert not peer.exists()
     assert isinstance(change.machine.drivers, Unknown)
     assert f"under {LEAST_APART_S} s" in change.machine.drivers.reason
-    assert {entry.topic for entry in journal.entries} == {"ssh", "counters over time"}
+    assert {entry.topic for entry in journal.entries} == {"ssh", "counters over time", "storage connections"}
 
 
 async def test_a_long_interval_asks_each_driver_twice(peer, monkeypatch):

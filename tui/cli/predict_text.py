@@ -26,13 +26,13 @@ def prediction_lines(prediction: Prediction, width: int) -> Iterator[Line]:
         yield from hanging(
             [], "The block size is assumed to be 8 KB: no database was connected (--connect).", width, "faint"
         )
+    for remark in prediction.remarks:
+        yield from hanging([], remark, width)
     if isinstance(prediction.wire, Unknown):
         no_limit = f"Cannot tell what a network could bring: {continued(prediction.wire.reason)}"
         yield from hanging([], no_limit, width, "unknown")
     else:
         yield from hanging([], no_network_text(prediction.wire), width)
-    for remark in prediction.remarks:
-        yield from hanging([], remark, width)
     for subject in dict.fromkeys(one.subject for one in prediction.estimates):
         yield []
         yield from _table(subject, [one for one in prediction.estimates if one.subject == subject], width)

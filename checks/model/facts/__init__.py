@@ -28,6 +28,7 @@ from checks.model.facts.database_facts import (
     ClientTraffic,
     Database,
     DeviceHistory,
+    DnfsServer,
     History,
     HistoryPeriod,
     Instance,
@@ -107,6 +108,7 @@ from checks.model.facts.node import (
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
+from checks.model.facts.storage_facts import StorageConnection, StorageMount, StorageUse
 from checks.model.facts.sysctl_facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket
 from checks.model.facts.system_counters import CounterGroup, DriverCounters, SystemCounters
 from checks.model.facts.thresholds import Thresholds
@@ -137,6 +139,7 @@ __all__ = [
     "CounterGroup",
     "Database",
     "DeviceHistory",
+    "DnfsServer",
     "DriverCounters",
     "Fact",
     "FileSeen",
@@ -206,6 +209,9 @@ __all__ = [
     "SeenRecording",
     "ServiceActivity",
     "StaleHome",
+    "StorageConnection",
+    "StorageMount",
+    "StorageUse",
     "StoredHash",
     "SysctlFiles",
     "SysctlLine",

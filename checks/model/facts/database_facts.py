@@ -81,6 +81,15 @@ class OpenPluggable(Fact, frozen=True):
         return f"{self.open_mode}, restricted" if self.is_restricted else self.open_mode
 
 
+class DnfsServer(Fact, frozen=True):
+    """A storage server that an instance uses by Direct NFS, from GV$DNFS_SERVERS."""
+
+    instance: int
+    name: str
+    """The server's name or address, as in the instance's oranfstab or the mount."""
+    port: int | None = None
+
+
 class Database(Fact, frozen=True):
     """The connected database, and its instances."""
 
@@ -106,6 +115,8 @@ class Database(Fact, frozen=True):
     unasked: tuple[UnaskedInstance, ...] = ()
     interconnects: tuple[InterconnectInUse, ...] | Unknown = Unknown("not read")
     parameters: tuple[Parameter, ...] | Unknown = Unknown("not read")
+    dnfs: tuple[DnfsServer, ...] | Unknown | None = None
+    """None in files of versions that did not read it."""
     login_warning: str = ""
     """The database's warning at the login: `ORA-28002: the password will expire within 3 days.`; mostly empty."""
 

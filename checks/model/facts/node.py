@@ -10,6 +10,7 @@ import msgspec
 from checks.model.facts.base import Fact, MissingRight, Unknown
 from checks.model.facts.host_setup import NOT_READ, HostSetup
 from checks.model.facts.log_lines import NodeLogs
+from checks.model.facts.storage_facts import StorageUse
 from checks.model.facts.system_counters import SystemCounters
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -155,6 +156,8 @@ class CounterChange(Fact, frozen=True):
     """The larger of the amounts of memory that packets in reassembly used at the two readings; None where not known."""
     machine: SystemCounters = SystemCounters()
     """The counters of private NICs, CPUs and memory."""
+    storage: StorageUse | Unknown | None = None
+    """The storage over the network; None in files of versions that did not read it."""
 
 
 class CounterChanges(Fact, frozen=True):

@@ -235,3 +235,21 @@ class Thresholds(Fact, frozen=True, kw_only=True):
             "the finding is a warning. Ours.",
         ),
     ] = 10
+    storage_packet_warn_percent: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=100,
+            description="Largest packet of a connection to storage, in percent of the MTU of the interface that "
+            "carries it, below which the finding is a warning. TCP options and tunnels take a few percent. Ours.",
+        ),
+    ] = 75.0
+    storage_retransmit_warn_percent: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=100,
+            description="Segments that a node sent again to storage in the interval, in percent of those sent, above "
+            "which the finding is a warning; fewer than ten segments are no fault. Ours.",
+        ),
+    ] = 0.5

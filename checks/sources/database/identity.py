@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from checks.model.facts import (
     Database,
+    DnfsServer,
     Instance,
     InterconnectInUse,
     Parameter,
@@ -26,7 +27,7 @@ from checks.sources.progress import Progress
 OLDEST = "11.2"
 """The oldest supported release of Oracle."""
 
-_STEPS = 6
+_STEPS = 7
 
 _Part = TypeVar("_Part")
 
@@ -65,6 +66,7 @@ class _Identity:
         instances = await self._instances(version)
         interconnects = await self._part(statement("interconnects"), _interconnect)
         parameters = await self._part(statement("parameters"), _parameter)
+        dnfs = await self._part(statement("dnfs_servers"), _dnfs_server)
         if self._views.only_here and len(instances) > 1:
             # A GV$ view failed after GV$INSTANCE had answered: from then on only the connected instance counts.
             instances = await self._instances(version)
@@ -90,6 +92,7 @@ class _Identity:
             unasked=_unasked(active, instances, self._views.only_here or _own_limit(parameters, instance)),
             interconnects=interconnects,
             parameters=parameters,
+            dnfs=dnfs if isinstance(dnfs, Unknown) else tuple(dict.fromkeys(dnfs)),
         )
 
     async def _instances(self, version: str) -> tuple[Instance, ...]:
@@ -144,6 +147,11 @@ def _interconnect(row: dict[str, Any]) -> InterconnectInUse:
 
 def _parameter(row: dict[str, Any]) -> Parameter:
     return Parameter(int(row["inst_id"]), row["name"], row["value"] or "")
+
+
+def _dnfs_server(row: dict[str, Any]) -> DnfsServer:
+    port = row["nfsport"]
+    return DnfsServer(int(row["inst_id"]), row["svrname"] or "", None if port is None else int(port))
 
 
 def _block_size(parameters: tuple[Parameter, ...] | Unknown, instance: int) -> int | None:

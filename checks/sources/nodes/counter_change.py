@@ -29,6 +29,7 @@ from checks.sources.nodes.counter_difference import KernelReading, difference, d
 from checks.sources.nodes.driver_counters import ask_drivers, driver_growth
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
+from checks.sources.nodes.storage_reading import ask_storage, storage_use
 from checks.sources.sh_text import MARK
 
 LOOPBACK = "lo"
@@ -73,6 +74,7 @@ class _Taken:
 async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> CounterChange | Unknown:
     try:
         drivers = await ask_drivers(session, node, interval_s, nics)
+        storage = await ask_storage(session, node)
         before = await _read(session, node, nics)
         if isinstance(before, Unknown):
             return before
@@ -81,7 +83,8 @@ async def _change(session: Session, node: str, interval_s: float, nics: Sequence
         if isinstance(change, Unknown):
             return change
         again = drivers if isinstance(drivers, Unknown) else await ask_drivers(session, node, interval_s, nics)
-        return replace(change, machine=replace(change.machine, drivers=driver_growth(drivers, again)))
+        use = storage_use(storage, await ask_storage(session, node))
+        return replace(change, machine=replace(change.machine, drivers=driver_growth(drivers, again)), storage=use)
     except ShellError as error:
         return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others

@@ -17,6 +17,7 @@ from racwire_lab.cluster import (
     node_programs,
     ssh_logins,
     stack,
+    storage_server,
     wiring,
 )
 from racwire_lab.cluster.desired import Desired
@@ -88,6 +89,7 @@ def build(running: RunningCluster, target: Desired) -> None:
         for job in frame_counters.counting_job(node, holder, target.nics, rootless=running.rootless)
     )
     _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
+    _start_storage(running, target)
     _write_states(running, target)
 
 
@@ -135,6 +137,10 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         if before.reassembly_bytes[node] != size_bytes
     )
     _wire(running, after, recabled)
+    if before.storage and before.storage != after.storage:
+        storage_server.end(running.directory, before.storage)
+        run_all([running.in_switch(storage_server.unlink_lines())])
+        _start_storage(running, after)
     run_all(ssh_logins.missing_keys(running.directory, after.logins))
     _write_states(running, after)
     run_all(
@@ -146,6 +152,12 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         run_all(jobs)
     run_all(foreign_hosts.programs(running.directory, running.init, strangers, rootless=running.rootless))
     return routers
+
+
+def _start_storage(running: RunningCluster, target: Desired) -> None:
+    if server := target.storage:
+        run_all([running.in_switch(storage_server.link_lines(server))])
+        run_all(storage_server.start(running.directory, server, running.init, running.nodes, rootless=running.rootless))
 
 
 def _host_changes(running: RunningCluster, before: Desired, after: Desired) -> list[HostChange]:

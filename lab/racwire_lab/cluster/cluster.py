@@ -284,12 +284,12 @@ def up(
     haip_after_s: float = topology.HAIP_AFTER_S,
     ipc_timeout_s: float = topology.IPC_TIMEOUT_S,
     has_spare: bool = False,
+    has_storage: bool = False,
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
     None stands for the value of the profile. The cluster has a database unless `database` is False or a package is
-    missing; `progress` receives the reason.
-    `ping_every_s` is for tests that cannot wait for the instances' pings at the pace of real ones.
+    missing; `progress` receives the reason. `ping_every_s` is for tests that cannot wait for pings at a real pace.
     Raises LabUsageError when an argument is out of range, and LabError when the cluster cannot start or one of another
     shape runs.
     """
@@ -319,7 +319,7 @@ def up(
         raise LabUsageError(f"lldpd of the nodes is {', '.join(LLDP)}, not {lldp}: choose with --lldp.")
     topology.checked_mtu(switch_mtu)
     topology.checked_names(db_unique_name, db_domain)
-    topology.checked_spare(like, has_spare)
+    topology.checked_spare(like, has_spare, has_storage)
     kind_named(db_kind)
     _refuse_inside()
     progress = progress or (lambda _: None)
@@ -329,7 +329,7 @@ def up(
             raise LabUsageError(
                 f"--{option} is {topology.SHORTEST_S:g} to {topology.LONGEST_S:g} seconds, not {seconds:g}."
             )
-    rest = (lldp, db_kind, has_second, ping_every_s, misscount_s, haip_after_s, ipc_timeout_s, has_spare)
+    rest = (lldp, db_kind, has_second, ping_every_s, misscount_s, haip_after_s, ipc_timeout_s, has_spare, has_storage)
     shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like, *rest)
     path = directory.lab_directory()
     with directory.locked(path, create=True):

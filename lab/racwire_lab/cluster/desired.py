@@ -23,6 +23,7 @@ from racwire_lab.cluster.login_faults import SshLogin, login_of
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic, nic
 from racwire_lab.cluster.profiles import profile_named
+from racwire_lab.cluster.storage_server import StorageServer, storage_server
 from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, PortId, Shape, index_of
 
 _LOSS_PERCENT = 5
@@ -97,6 +98,8 @@ class Desired:
     """The nodes whose alert logs have lines of some hours ago, with the version of the database."""
     instances: dict[str, DesiredInstance]
     """The database instance of each node; empty when the cluster has no database."""
+    storage: StorageServer | None
+    """None in a cluster without storage."""
     counted: CountedFaults
     """The short queues, and the files of the nodes' kernels with grown counters."""
 
@@ -140,6 +143,7 @@ def desired(
         private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
         past_lines={node: shape.database for node in shape.nodes if ActiveFault("log-lines", node, None) in broken},
         instances=instances(shape, nics, broken),
+        storage=storage_server(shape, broken),
         counted=CountedFaults(short_queues(nics, broken), grown_files(nics, broken)),
     )
 

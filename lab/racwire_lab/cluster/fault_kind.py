@@ -24,6 +24,7 @@ class Fault:
     needs_database: bool = False
     needs_sshd: bool = False
     needs_users: bool = False
+    needs_storage: bool = False
 
     @property
     def default_place(self) -> str:
@@ -48,6 +49,8 @@ class Fault:
             needs.append("sshd")
         if self.needs_users:
             needs.append("a cluster with users (`racwire lab up --like hardened`)")
+        if self.needs_storage:
+            needs.append("a storage server (`racwire lab up --storage`)")
         return " and ".join(needs)
 
 

@@ -11,6 +11,7 @@ from racwire_lab.cluster.frame_counters import FRAME_FAULTS
 from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
+from racwire_lab.cluster.storage_server import STORAGE_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
 from racwire_lab.lab_errors import LabUsageError
 
@@ -94,6 +95,7 @@ _CATALOGUE = (
     ),
     *HOST_FAULTS,
     *FRAME_FAULTS,
+    *STORAGE_FAULTS,
     *LOGIN_FAULTS,
     *COUNTED_FAULTS,
     _node(
@@ -321,6 +323,11 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
         raise LabUsageError(
             f"The fault {fault.name} needs the practice database, but this cluster has no database: "
             "run `racwire lab down` and then `racwire lab up`."
+        )
+    if fault.needs_storage and not shape.has_storage:
+        raise LabUsageError(
+            f"The fault {fault.name} needs a storage server, but this cluster has none: "
+            "run `racwire lab down` and then `racwire lab up --storage`."
         )
     return ActiveFault(
         fault.name,

@@ -17,14 +17,13 @@ from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.processes import LabJob, Process, into
 from racwire_lab.cluster.ssh_configuration import node_home
-from racwire_lab.cluster.topology import PortId, Shape, index_of
+from racwire_lab.cluster.topology import NFS_PORT, PortId, Shape, index_of
 
 HAIP_ROUTE_MTU = 1400
 _POLICY_MTU, _POLICY_TABLE = 1400, 70
 _RING, _RING_MOST = 256, 4096
 _USB_ADDRESS = "169.254.95.120/24"
 """The address of the USB interface of a management controller (MOS 1629814.1 shows 169.254.95.118 and 120)."""
-STORAGE_PORT = 2049
 _STRANGER = Path(__file__).parents[1] / "programs" / "stranger.py"
 _MOUNTED = ("speed", "duplex")
 _HEALTHY_LINK = ("10000", "full")
@@ -70,7 +69,7 @@ HOST_FAULTS = (
     _nic(
         "stranger-traffic",
         "Another host copies files over a private network.",
-        f"A connection to port {STORAGE_PORT} (NFS) of the node carries 3 MB/s from the next node over the private "
+        f"A connection to port {NFS_PORT} (NFS) of the node carries 3 MB/s from the next node over the private "
         "network.",
     ),
     _nic(
@@ -284,7 +283,7 @@ class HostChange:
         file = self._copy_file(copy)
         file.touch()
         role, server = copy
-        words = [sys.executable, "-I", "-S", str(_STRANGER), role, server, str(STORAGE_PORT), str(file)]
+        words = [sys.executable, "-I", "-S", str(_STRANGER), role, server, str(NFS_PORT), str(file)]
         text = f"{shlex.join(words)} </dev/null >/dev/null 2>&1 &"
         argv = [*into(self.holder, "mount", "net", "pid", rootless=self.rootless), "sh", "-c", text]
         return LabJob(argv, "", f"start a copy on {self.node}")

@@ -13,6 +13,7 @@ from racwire_lab.cluster.database_kinds import SINGLE
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.nics import Nic, is_up
 from racwire_lab.cluster.profiles import profile_named
+from racwire_lab.cluster.storage_server import storage_server
 from racwire_lab.cluster.topology import DATABASE_VERSIONS, PortId, Shape, index_of
 
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
@@ -77,6 +78,8 @@ class DesiredInstance:
     """The services of each node with their instances; while the instance there is closed, those of others only."""
     others: tuple[str, ...]
     """The instances of other databases on this node."""
+    nfs_server: str
+    """The address of the storage server; empty without one."""
     role: str
     open_mode: str
     has_grants: bool
@@ -152,6 +155,7 @@ def _instance(
         scan_targets={other: shape.networks[0].address(index_of(other)) for other in ready},
         services={other: shape.default_services(other) for other in shape.nodes},
         others=shape.others_on(node),
+        nfs_server=storage.address if (storage := storage_server(shape, broken)) else "",
         role=shape.kind.role,
         open_mode=shape.kind.open_mode,
         has_grants=ActiveFault("no-grants", None, None) not in broken,

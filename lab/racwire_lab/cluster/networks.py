@@ -15,6 +15,8 @@ class Role(StrEnum):
     PRIVATE = "private"
     SPARE = "spare"
     """Cabled and configured like an interconnect, and not registered in Clusterware: for a change that adds it."""
+    STORAGE = "storage"
+    """The network of a storage server, with jumbo frames where the interconnects have them."""
     OTHER = "other"
     """A network that Clusterware does not know: management, or a controller inside the node."""
 
@@ -47,8 +49,8 @@ class Network:
 
     @property
     def is_fast(self) -> bool:
-        """Whether this network has the NICs and switch of an interconnect, registered or not."""
-        return self.role in (Role.PRIVATE, Role.SPARE)
+        """Whether this network has the NICs and switch of an interconnect, registered or not, or are like them."""
+        return self.role in (Role.PRIVATE, Role.SPARE, Role.STORAGE)
 
     @property
     def cidr(self) -> str:
@@ -83,6 +85,8 @@ PRIVATE = (
 )
 SPARE = Network(3, "eth3", "priv3", "192.168.12.0", role=Role.SPARE)
 """The network of `lab up --spare-network`."""
+STORAGE = Network(3, "eth3", "stor", "10.40.0.0", role=Role.STORAGE)
+"""The network of `lab up --storage`."""
 NETWORKS = (PUBLIC, *PRIVATE)
 """The networks of most clusters. The addresses on the public network are the same in every cluster."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from racwire_lab.cluster.desired import Cable, Desired
 from racwire_lab.cluster.files import write_lines
-from racwire_lab.cluster.profiles import ClusterProfile, profile_named
+from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import CLOSED_LLDP, NO_LLDP, SWITCH_MTU, PortId, Shape
 
@@ -36,6 +36,8 @@ MACHINE = "/run/racwire"
 """The machine's own directories as a node sees them: `etc`, `sbin`, and a number for each other directory."""
 _LLDP_CLIENTS = ("lldpctl", "lldpcli")
 """The machine's own would query an lldpd of the machine."""
+_OF_STORAGE = ("grep",)
+"""The programs of nodes that mount from the storage server: their kernel mounts nothing by NFS."""
 _FRAME_BYTES = 18
 """The bytes of an Ethernet frame beyond its MTU."""
 _DIRECTORIES = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/local/sbin")
@@ -46,10 +48,11 @@ def install(directory: Path, shape: Shape, starting: str) -> None:
     profile = profile_named(shape.like)
     hidden = frozenset((*profile.hidden_programs, *_LLDP_CLIENTS))
     kept = _own_python()
+    adapted = (*profile.adapted_programs, *(_OF_STORAGE if shape.has_storage else ()))
     system = tuple(name for name in SYSTEM if name not in hidden)
     sbin = Path("/usr/sbin").resolve()
     _make_sbin(directory / "sbin", sbin, starting, system, hidden)
-    _adapt(directory / "sbin", sbin, f"{MACHINE}/sbin", profile)
+    _adapt(directory / "sbin", sbin, f"{MACHINE}/sbin", adapted)
     if "ethtool" not in hidden:
         (directory / "sbin" / "ethtool").unlink(missing_ok=True)
         _write_program(directory / "sbin" / "ethtool", (_ADAPTORS / "ethtool").read_text(encoding="ascii"))
@@ -67,12 +70,12 @@ def install(directory: Path, shape: Shape, starting: str) -> None:
     changed: list[Path] = []
     for place in dict.fromkeys(Path(name).resolve() for name in _DIRECTORIES):
         without = {name for name in hidden if place / name not in kept}
-        if place == sbin or not any(os.path.lexists(place / name) for name in {*without, *profile.adapted_programs}):
+        if place == sbin or not any(os.path.lexists(place / name) for name in {*without, *adapted}):
             continue
         own = directory / "bins" / str(len(changed))
         own.mkdir(parents=True)
         lay(links(place, f"{MACHINE}/{own.name}", without), own, None)
-        _adapt(own, place, f"{MACHINE}/{own.name}", profile)
+        _adapt(own, place, f"{MACHINE}/{own.name}", adapted)
         changed.append(place)
     (directory / "program_directories").write_text(
         "".join(f"{number} {place}\n" for number, place in enumerate(changed)), encoding="utf-8"
@@ -129,9 +132,9 @@ def _make_sbin(own: Path, machine: Path, starting: str, system: tuple[str, ...],
         os.link(first, own / name)
 
 
-def _adapt(own: Path, machine: Path, seen_at: str, profile: ClusterProfile) -> None:
+def _adapt(own: Path, machine: Path, seen_at: str, adapted: Iterable[str]) -> None:
     """Put the adaptors before the programs of one directory that are no links to another one."""
-    for name in profile.adapted_programs:
+    for name in adapted:
         if os.path.lexists(machine / name) and not (machine / name).is_symlink():
             (own / name).unlink()
             text = (_ADAPTORS / name).read_text(encoding="ascii")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, DatabaseKind, kind_named
-from racwire_lab.cluster.networks import PUBLIC, SPARE, Network, private_of
+from racwire_lab.cluster.networks import PUBLIC, SPARE, STORAGE, Network, Role, private_of
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, profile_named
 from racwire_lab.lab_errors import LabUsageError
 
@@ -16,6 +16,7 @@ CLUSTER_NAME = "practice"
 MIN_NODES, MAX_NODES = 2, 16
 MIN_MTU, MAX_MTU = 1280, 9216
 STANDARD_MTU = 1500
+NFS_PORT = 2049
 DATABASE, SERVICE_PORT = "prac", 1521
 PLUGGABLE, SECOND_DATABASE = "pracpdb1", "crm"
 """The pluggable database of the practice database, and the second, single-instance database of `lab up`."""
@@ -92,6 +93,8 @@ class Shape:
     """Seconds without a message after which an instance reports an IPC send timeout."""
     has_spare: bool = False
     """Whether the nodes are also on the network SPARE."""
+    has_storage: bool = False
+    """Whether the nodes mount from a storage server on the network STORAGE."""
 
     @property
     def kind(self) -> DatabaseKind:
@@ -135,7 +138,12 @@ class Shape:
     def networks(self) -> tuple[Network, ...]:
         """The networks by their number."""
         networks = profile_named(self.like).networks
-        return (*networks, SPARE) if self.has_spare else networks
+        return (*networks, *((SPARE,) if self.has_spare else ()), *((STORAGE,) if self.has_storage else ()))
+
+    @property
+    def storage_network(self) -> Network | None:
+        """The network of the storage server; None in a cluster without one."""
+        return next((network for network in self.networks if network.role is Role.STORAGE), None)
 
     @property
     def private_networks(self) -> tuple[Network, ...]:
@@ -178,10 +186,13 @@ def checked_names(unique_name: str, domain: str) -> None:
         raise LabUsageError(f"A DB_DOMAIN is a name such as example.com, not {domain!r}: choose with --db-domain.")
 
 
-def checked_spare(like: str, has_spare: bool) -> None:
-    """Raise LabUsageError when a cluster of this profile cannot have the spare network."""
-    if has_spare and len(profile_named(like).networks) != SPARE.number:
-        raise LabUsageError(f"A cluster like {like} cannot have another network: leave out --spare-network.")
+def checked_spare(like: str, has_spare: bool, has_storage: bool) -> None:
+    """Raise LabUsageError when a cluster of this profile cannot have the network SPARE or STORAGE."""
+    option = "--spare-network" if has_spare else "--storage"
+    if (has_spare or has_storage) and len(profile_named(like).networks) != SPARE.number:
+        raise LabUsageError(f"A cluster like {like} cannot have another network: leave out {option}.")
+    if has_spare and has_storage:
+        raise LabUsageError("The nodes have one more NIC: leave out --spare-network or --storage.")
 
 
 def index_of(node: str) -> int:

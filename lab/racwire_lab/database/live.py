@@ -124,6 +124,8 @@ class InstanceState(msgspec.Struct):
     px_slaves: int = 0
     """The parallel query slaves that this instance ran for GV$ statements, its own ones included."""
     parameters: dict[str, str] = msgspec.field(default_factory=dict)
+    nfs_server: str = ""
+    """The address of the storage server; empty without one."""
     cr_flushes: int = 0
     current_flushes: int = 0
 

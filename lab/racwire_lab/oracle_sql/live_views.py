@@ -5,17 +5,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any
 
-from racwire_lab.cluster.topology import PLUGGABLE
-from racwire_lab.database.live import KIND_OF_BLOCK, InstanceState, Transfer
+from racwire_lab.cluster.topology import NFS_PORT, PLUGGABLE
+from racwire_lab.database.live import InstanceState
+from racwire_lab.oracle_sql import interconnect_views
 from racwire_lab.oracle_sql.dictionary import IC_CLIENTS, View, parse_version
 from racwire_lab.oracle_sql.identity import DatabaseIdentity
+from racwire_lab.oracle_sql.interconnect_views import Row
 from racwire_lab.oracle_sql.kinds import WHOLE
 from racwire_lab.oracle_sql.restore_points import LIMIT_BYTES
-
-Row = dict[str, Any]
-"""The columns of a row by name; missing columns are NULL."""
 
 
 def rows(view: View, states: Iterable[InstanceState], database: DatabaseIdentity) -> list[Row]:
@@ -260,80 +258,6 @@ def _messages(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]
         yield {"STATISTIC#": number, "NAME": name, "VALUE": value}
 
 
-def _transfers(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
-    for sender, transfer in state.transfers.items():
-        for kind in KIND_OF_BLOCK:
-            of_kind = transfer if kind == KIND_OF_BLOCK[0] else Transfer()
-            yield {
-                "INSTANCE": int(sender),
-                "CLASS": kind,
-                "LOST": of_kind.lost,
-                "LOST_TIME": of_kind.lost_time,
-                "CR_BLOCK": of_kind.cr_block,
-                "CR_BLOCK_TIME": of_kind.cr_block_time,
-                "CURRENT_BLOCK": of_kind.current_block,
-                "CURRENT_BLOCK_TIME": of_kind.current_block_time,
-                "CR_2HOP": of_kind.cr_block,
-                "CR_2HOP_TIME": of_kind.cr_block_time,
-                "CURRENT_2HOP": of_kind.current_block,
-                "CURRENT_2HOP_TIME": of_kind.current_block_time,
-            }
-
-
-def _pings(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
-    for target, ping in sorted(state.pings.items(), key=lambda item: int(item[0])):
-        yield {
-            "INSTANCE": int(target),
-            "CURRENT_500B": ping.current_500b,
-            "AVERAGE_500B": ping.wait_time_500b // ping.count_500b if ping.count_500b else 0,
-            "MAX_500B": ping.max_500b,
-            "COUNT_500B": ping.count_500b,
-            "WAIT_TIME_500B": ping.wait_time_500b,
-            "WAIT_TIME_SQUARED_500B": _squared(ping.wait_time_500b, ping.count_500b),
-            "CURRENT_8K": ping.current_8k,
-            "AVERAGE_8K": ping.wait_time_8k // ping.count_8k if ping.count_8k else 0,
-            "MAX_8K": ping.max_8k,
-            "COUNT_8K": ping.count_8k,
-            "WAIT_TIME_8K": ping.wait_time_8k,
-            "WAIT_TIME_SQUARED_8K": _squared(ping.wait_time_8k, ping.count_8k),
-        }
-    for number in (state.instance, *state.peers):  # the view lists all instances, also before their first ping
-        if str(number) not in state.pings:
-            yield {"INSTANCE": number}
-
-
-def _squared(total_us: int, count: int) -> int:
-    """The sum of squares, in µs²/1000, of waits that all had the average length."""
-    return total_us * total_us // count // 1000 if count else 0
-
-
-def _cr_server(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
-    served = state.statistics.get("gc cr blocks served", 0)
-    yield {
-        "CR_REQUESTS": served,
-        "DATA_REQUESTS": served,
-        "PRIVATE_RESULTS": served,
-        "FLUSHES": state.cr_flushes,
-    }
-
-
-def _current_server(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
-    served = state.statistics.get("gc current blocks served", 0)
-    yield {"PIN1": served, "FLUSH1": state.current_flushes}
-
-
-def _interconnects(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
-    for used in state.interconnects:
-        yield {
-            "NAME": used.name,
-            "IP_ADDRESS": used.ip_address,
-            "IS_PUBLIC": used.is_public,
-            "SOURCE": used.source,
-            "PNAME": used.name.partition(":")[0],
-            "TRANSPORT": "UDP",
-        }
-
-
 def _parameters(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
     for number, (name, value) in enumerate(sorted(state.parameters.items())):
         kind = 1 if value in ("TRUE", "FALSE") else 3 if value.isdigit() else 2
@@ -362,6 +286,20 @@ def _clients(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
         yield {"NAME": client, "BYTES_SENT": sent, "BYTES_RECEIVED": received}
 
 
+def _dnfs_servers(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    if state.nfs_server:
+        yield {
+            "ID": 1,
+            "SVRNAME": state.nfs_server,
+            "DIRNAME": "/vol/backup",
+            "MNTPORT": 0,
+            "NFSPORT": NFS_PORT,
+            "NFSVERSION": "NFSv3.0",
+            "WTMAX": 32768,
+            "RTMAX": 32768,
+        }
+
+
 def _load(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
     up = timedelta(seconds=state.taken_at - state.startup_time)
     yield {"STAT_NAME": "NUM_CPUS", "VALUE": 2, "OSSTAT_ID": 0, "CUMULATIVE": "NO"}
@@ -384,15 +322,16 @@ _VIEWS: dict[str, Callable[[InstanceState, DatabaseIdentity], Iterable[Row]]] = 
     "V$EVENT_HISTOGRAM": _histogram_milli,
     "V$EVENT_HISTOGRAM_MICRO": _histogram_micro,
     "V$DLM_MISC": _messages,
-    "V$INSTANCE_CACHE_TRANSFER": _transfers,
-    "V$INSTANCE_PING": _pings,
-    "V$CR_BLOCK_SERVER": _cr_server,
-    "V$CURRENT_BLOCK_SERVER": _current_server,
-    "V$CLUSTER_INTERCONNECTS": _interconnects,
-    "V$CONFIGURED_INTERCONNECTS": _interconnects,
+    "V$INSTANCE_CACHE_TRANSFER": interconnect_views.transfers,
+    "V$INSTANCE_PING": interconnect_views.pings,
+    "V$CR_BLOCK_SERVER": interconnect_views.cr_server,
+    "V$CURRENT_BLOCK_SERVER": interconnect_views.current_server,
+    "V$CLUSTER_INTERCONNECTS": interconnect_views.interconnects,
+    "V$CONFIGURED_INTERCONNECTS": interconnect_views.interconnects,
     "V$PARAMETER": _parameters,
     "V$SYSTEM_PARAMETER": _parameters,
     "V$SERVICE_STATS": _services,
+    "V$DNFS_SERVERS": _dnfs_servers,
     "V$OSSTAT": _load,
     IC_CLIENTS: _clients,
 }

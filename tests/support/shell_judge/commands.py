@@ -50,7 +50,7 @@ uname ANY
 
 ip [-<46dso>|-br]... (addr|address|link|route|neigh|neighbour|rule|maddr) [(show|list) ANY]
 ip [-<46dso>]... route get (WORD|VALUE) [(from|oif|iif) (WORD|VALUE)]...
-ss [-<46Haelmnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD]
+ss [-<46Haeilmnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD [or (sport|dport) = WORD]...]
 tc -s qdisc show
 ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
 ethtool (-i|-g|-a|-S) VALUE

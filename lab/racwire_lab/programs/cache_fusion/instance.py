@@ -141,6 +141,7 @@ class CacheFusionInstance:
             ],
             "devices": [found for _, address in used if (found := device(address, here))],
             "parameters": settings.parameters,
+            "nfs_server": settings.nfs_server,
             **self.counters.as_document(),
         }
 

@@ -58,6 +58,8 @@ class InstanceSettings:
     """The size of the receive buffer of the sockets that receive blocks; None for a sufficient default."""
     restart_every_s: float | None = None
     counts_false_losses: bool = False
+    nfs_server: str = ""
+    """The address of the storage server; empty without one."""
     others: tuple[str, ...] = ()
     """The instances of other databases on this node; they have a process and no Cache Fusion."""
     ping_every_s: float = 12.0

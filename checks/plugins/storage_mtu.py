@@ -1,0 +1,399 @@
+"""Are the packets of connections to storage as large as the interfaces permit?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.model.check import Kind, check
+from checks.model.facts import (
+    Cluster,
+    CounterChange,
+    Database,
+    DnfsServer,
+    StorageMount,
+    StorageUse,
+    Unknown,
+    Unread,
+)
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted
+from checks.plugins.shared.counter_text import share, unknown_nodes_finding
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.node_counts import without_counts
+from checks.rules.storage_packets import PacketLimit, StorageFlow, smaller_than_others, storage_flow
+
+_TOPIC, _NFS_PORT = "storage connections", 2049
+_LINUX = "Linux, man ss(8), tcp(7)"
+_SMALL = (
+    "Small packets cost the node, the switch and the storage server more work for the same data: at MTU 1500 some six "
+    "times as many packets as at 9000."
+)
+LARGE = Kind("IC-STORE-001", "The packets of connections to storage are as large as the interfaces permit")
+SERVER = Kind(
+    "IC-STORE-002",
+    "The storage server accepts smaller packets than the node's interface permits",
+    f"{_SMALL} Each end offers its largest segment when a connection is opened; the path MTU of the connection is not "
+    "lowered, so the limit is the server's offer. Its interface has a smaller MTU, or a firewall on the path rewrites "
+    "the offer. A switch with a smaller MTU does not show here: it drops large packets.",
+    (_LINUX, "RFC 9293, 3.7.1: maximum segment size"),
+)
+PATH = Kind(
+    "IC-STORE-003",
+    "The path to storage carries smaller packets than the node's interface permits",
+    f"{_SMALL} The kernel lowered the path MTU of the connection, which it does where a router on the path reports a "
+    "smaller one (ICMP).",
+    (_LINUX, "RFC 1191"),
+)
+OWN = Kind(
+    "IC-STORE-004",
+    "The node itself keeps its packets to storage smaller than its interface permits",
+    f"{_SMALL} A route of the node has a smaller MTU, or the connection was opened while the interface had a smaller "
+    "one: a connection keeps the offer with which it was opened.",
+    (_LINUX, "Linux, man ip-route(8): mtu, advmss"),
+)
+AGAIN = Kind(
+    "IC-STORE-005",
+    "Segments to storage are sent again",
+    "Packets to the storage server, or their acknowledgements, are lost. Where small packets arrive and large ones do "
+    "not, a switch port on the way has a smaller MTU than both ends: the connection opens, and hangs with the first "
+    "large write.",
+    (_LINUX, "RFC 2923: black holes"),
+)
+OTHERS = Kind("IC-STORE-006", "A node has a smaller MTU to a storage server than another node uses")
+OVER_UDP = Kind(
+    "IC-STORE-007",
+    "NFS runs over UDP",
+    "Each read or write of more than one packet arrives as fragments. They use the same reassembly memory of the node "
+    "as the blocks of the interconnect, whatever the network, and one lost fragment costs the whole read. Linux has "
+    "NFS over UDP switched off from 5.6 on.",
+    ("Linux, man nfs(5): using NFS over UDP on high-speed links", "MOS 563566.1, cause 3"),
+)
+NOT_KNOWN = Kind("IC-STORE-008", "The packet sizes of connections to storage are not known")
+
+_KINDS = {
+    PacketLimit.SERVER: SERVER, PacketLimit.NOT_KNOWN: SERVER, PacketLimit.PATH: PATH, PacketLimit.ROUTE: OWN,
+    PacketLimit.OFFER: OWN,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Mount:
+    node: str
+    mount: StorageMount
+
+    @property
+    def line(self) -> str:
+        of = self.mount
+        trips = f", {of.round_trip_ms:.3g} ms a round trip" if of.round_trip_ms is not None else ""
+        done = f", {of.operations:,} reads and writes in {of.seconds:.0f} s{trips}" if of.operations is not None else ""
+        again = f", {of.retransmits:,} sent again" if of.retransmits else ""
+        version = f" version {of.version}" if of.version else ""
+        return (
+            f"{self.node}: {of.mount} from {of.server_ip or 'a server'}, NFS{version} over {of.protocol}{done}{again}"
+        )
+
+
+@check(
+    "storage-mtu",
+    question="Are packets to storage as large as the interfaces permit?",
+    needs=("nodes", "counters"),
+    uses=("database",),
+    kinds=(LARGE, SERVER, PATH, OWN, AGAIN, OTHERS, OVER_UDP, NOT_KNOWN),
+)
+def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
+    """Compares the packet sizes of NFS, dNFS, iSCSI and NVMe connections with the MTU of the interface that has them.
+
+    A largest packet below storage_packet_warn_percent of that MTU is a warning, with the end that limits it: the
+    server's offer, the path, or the node. Segments sent again above storage_retransmit_warn_percent in the interval,
+    and connections that wait for an answer, are a warning, and so is NFS over UDP. The sizes are those that the kernel
+    uses; racwire sends no packet to storage. The check shared-network names storage on private networks.
+    """
+    if isinstance(cluster.counters, Unknown):
+        return
+    flows: list[StorageFlow] = []
+    mounts: list[_Mount] = []
+    unknown: dict[str, Unread] = dict(without_counts(cluster))
+    read: list[str] = []
+    for change in cluster.counters.nodes:
+        if isinstance(change.storage, Unknown):
+            unknown[change.node] = change.storage
+        elif change.storage is not None:
+            read.append(change.node)
+            mounts += [_Mount(change.node, m) for m in _known(change.storage.mounts, change, unknown)]
+            flows += _flows(cluster, change, change.storage, unknown)
+    yield from _findings(flows)
+    yield from _mounts_over_udp(mounts)
+    if fine := [flow for flow in flows if flow.limit is None and flow.retransmit_status is Status.PASS]:
+        yield _large(fine, mounts, _dnfs_lines(cluster))
+    yield from _dnfs_elsewhere(cluster)
+    if unknown:
+        yield unknown_nodes_finding(
+            cluster, NOT_KNOWN, "The packet size of connections to storage on {}", unknown, "storage-mtu"
+        )
+    elif not flows and not any(mount.mount.protocol == "udp" for mount in mounts):
+        yield _skipped(read)
+
+
+def _known(
+    mounts: tuple[StorageMount, ...] | Unknown, change: CounterChange, unknown: dict[str, Unread]
+) -> tuple[StorageMount, ...]:
+    if isinstance(mounts, Unknown):
+        unknown[change.node] = mounts
+        return ()
+    return mounts
+
+
+def _flows(
+    cluster: Cluster, change: CounterChange, use: StorageUse, unknown: dict[str, Unread]
+) -> Iterator[StorageFlow]:
+    node = cluster.node(change.node)
+    if isinstance(use.connections, Unknown):
+        unknown[change.node] = use.connections
+        return
+    for connection in use.connections if node else ():
+        flow = storage_flow(node, connection, cluster.thresholds) if node else None
+        if isinstance(flow, Unknown):
+            unknown[change.node] = flow
+        elif flow:
+            yield flow
+
+
+def _findings(flows: Sequence[StorageFlow]) -> Iterator[Finding]:
+    limited = [flow for flow in flows if flow.limit]
+    for same in alike(limited, lambda f: (f.limit, f.connection.service, f.connection.remote_ip)):
+        yield _limited(same)
+    again = [flow for flow in flows if flow.retransmit_status is not Status.PASS]
+    for same in alike(again, lambda f: (f.retransmit_status, f.connection.service, f.connection.remote_ip)):
+        yield _sent_again(same)
+    pairs = smaller_than_others(flows)
+    for together in alike(pairs, lambda pair: (pair[0].connection.service, pair[0].connection.remote_ip)):
+        yield _smaller(together)
+
+
+def _limited(same: Sequence[StorageFlow]) -> Finding:
+    first, nodes = same[0], list(dict.fromkeys(flow.node for flow in same))
+    smallest = min(flow.smaller_bytes for flow in same)
+    return _KINDS[first.limit or PacketLimit.SERVER].finding(
+        Status.WARN,
+        f"Packets {'from' if first.limit is PacketLimit.OFFER else 'to'} the storage server {_server(first)} have at "
+        f"most {smallest:,} bytes on {named(nodes, 'node')}, where the MTU of {_interfaces(same)} is {_mtus(same)}.",
+        subject=f"{first.connection.remote_ip} {briefly(nodes, 'node')}: {smallest:,} bytes",
+        data={
+            "bytes": smallest,
+            "mtu": max(flow.mtu for flow in same),
+            "limit": str((first.limit or PacketLimit.SERVER).value),
+        },
+        seen=some([_line(flow) for flow in same]),
+        expected=(f"Packets of about {_mtus(same)} bytes",),
+        next=_steps(first, nodes),
+        evidence=_evidence(nodes),
+        nodes=nodes,
+        extent=(len(nodes), "nodes"),
+    )
+
+
+def _steps(flow: StorageFlow, nodes: Sequence[str]) -> list[Remedy]:
+    server, where = flow.connection.remote_ip, f"any user on {named(nodes, 'node')}"
+    display = Remedy("Display the sizes of the connections.", (f"ss -tin dst {server}",), where)
+    again = "Then open the connections again (umount and mount, log out and in): open ones keep their sizes."
+    match flow.limit:
+        case PacketLimit.PATH:
+            route = f"ip route get {server}"
+            return [
+                Remedy(
+                    "Display the path MTU that the kernel keeps, and find the router.",
+                    (route, f"tracepath -n {server}"),
+                    where,
+                ),
+                Remedy("Ask the network team for the MTU of the links between the node and the storage server."),
+            ]
+        case PacketLimit.ROUTE:
+            return [
+                Remedy("Display the route with its MTU.", (f"ip route get {server}", "ip route show"), where),
+                Remedy(f"Ask who set the MTU of the route, and plan its removal from the file of the route. {again}"),
+            ]
+        case PacketLimit.OFFER:
+            return [display, Remedy(f"Compare the age of the connection with the last change of the MTU. {again}")]
+    unclear = " or for the MTU of the path" if flow.limit is PacketLimit.NOT_KNOWN else ""
+    ask = (
+        f"Ask the storage team for the MTU of the interface of {server}{unclear}, and the network team whether a "
+        f"firewall limits the segment size. {again}"
+    )
+    return [display, Remedy(ask)]
+
+
+def _sent_again(same: Sequence[StorageFlow]) -> Finding:
+    first, nodes = same[0], list(dict.fromkeys(flow.node for flow in same))
+    segments, stalled = sum(f.connection.retransmits or 0 for f in same), sum(f.connection.stalled for f in same)
+    shares = [flow.retransmit_percent for flow in same if flow.retransmit_percent is not None]
+    waits = (
+        f"{counted(stalled, 'connection')} to the storage server {_server(first)} {'waits' if stalled == 1 else 'wait'}"
+    )
+    title = f"{waits} for an answer to segments that {named(nodes, 'node')} sent several times."
+    if not stalled:
+        much = f", {share(max(shares))} of those sent" if shares else ", of a number that its ss does not show"
+        title = f"{named(nodes, 'node')} sent {segments:,} segments again to the storage server {_server(first)}{much}."
+    size = max(flow.mtu for flow in same) - (48 if ":" in first.connection.remote_ip else 28)
+    return AGAIN.finding(
+        first.retransmit_status,
+        title,
+        subject=f"{first.connection.remote_ip} {briefly(nodes, 'node')}: {'stalled' if stalled else 'sent again'}",
+        data={"retransmits": segments, "stalled": stalled},
+        seen=some([_line(flow) for flow in same]),
+        expected=("No segment sent again on a network of storage",),
+        next=[
+            Remedy(
+                "Send large and small packets that no router may fragment: where the small ones are answered and the "
+                "large ones are not, a port on the way has a smaller MTU.",
+                tuple(f"ping -c 3 -M do -s {s} {first.connection.remote_ip}" for s in (size, 56)),
+                f"any user on {named(nodes, 'node')}",
+            ),
+            Remedy(
+                "Ask the network team for errors, drops and the MTU of the switch ports of node and storage server."
+            ),
+        ],
+        evidence=_evidence(nodes),
+        nodes=nodes,
+        extent=(max(shares), "% of segments sent again") if shares else (stalled, "connections"),
+    )
+
+
+def _smaller(pairs: Sequence[tuple[StorageFlow, StorageFlow]]) -> Finding:
+    (first, other), nodes = pairs[0], list(dict.fromkeys(flow.node for flow, _ in pairs))
+    return OTHERS.finding(
+        Status.INFO,
+        f"The MTU of {_interfaces([flow for flow, _ in pairs])} of {named(nodes, 'node')} is {first.mtu:,}, and "
+        f"{other.node} exchanges packets of {other.smaller_bytes:,} bytes with the same storage server "
+        f"{_server(first)}.",
+        subject=f"{first.connection.remote_ip} {briefly(nodes, 'node')}: MTU {first.mtu:,}",
+        data={"mtu": first.mtu, "bytes": other.smaller_bytes},
+        seen=some([_line(flow) for flow in dict.fromkeys(flow for pair in pairs for flow in pair)]),
+        evidence=_evidence([*nodes, other.node]),
+        nodes=nodes,
+    )
+
+
+def _mounts_over_udp(mounts: Sequence[_Mount]) -> Iterator[Finding]:
+    for same in alike((m for m in mounts if m.mount.protocol == "udp"), lambda m: m.mount.server_ip):
+        nodes = list(dict.fromkeys(one.node for one in same))
+        yield OVER_UDP.finding(
+            Status.WARN,
+            f"{named(nodes, 'node')} {'uses' if len(nodes) == 1 else 'use'} NFS over UDP at "
+            f"{named((one.mount.mount for one in same), 'mount')}.",
+            subject=f"{briefly(nodes, 'node')}: NFS over UDP",
+            data={"mounts": len(same)},
+            seen=some([one.line for one in same]),
+            expected=("NFS over TCP",),
+            next=[
+                Remedy("Display the mounts.", ("nfsstat -m",), f"any user on {named(nodes, 'node')}"),
+                Remedy("Plan the mounts with proto=tcp, which the storage server must permit."),
+            ],
+            evidence=_evidence(nodes),
+            nodes=nodes,
+            extent=(len(same), "mounts"),
+        )
+
+
+def _dnfs(cluster: Cluster) -> list[tuple[str, DnfsServer]] | Unknown:
+    """The servers of Direct NFS, each with the name of the instance."""
+    database = cluster.database
+    found = (database.dnfs or ()) if isinstance(database, Database) else ()
+    if isinstance(found, Unknown) or not isinstance(database, Database):
+        return found if isinstance(found, Unknown) else []
+    return [(database.instance_name(one.instance), one) for one in found]
+
+
+def _dnfs_lines(cluster: Cluster) -> list[str]:
+    """The storage servers of Direct NFS, or why the database did not show them."""
+    found = _dnfs(cluster)
+    if isinstance(found, Unknown):
+        return [f"Direct NFS: not known. {found.reason}"]
+    return [f"{name}: Direct NFS to {one.name}, port {one.port or 'not shown'}" for name, one in found]
+
+
+def _dnfs_elsewhere(cluster: Cluster) -> Iterator[Finding]:
+    """Direct NFS at a port that is not among those whose connections were read."""
+    found = _dnfs(cluster)
+    servers = [] if isinstance(found, Unknown) else [pair for pair in found if pair[1].port not in (None, _NFS_PORT)]
+    for same in alike(servers, lambda pair: (pair[1].name, pair[1].port)):
+        instances, server = named((name for name, _ in same), "instance"), same[0][1]
+        display = (f"ss -tin dport = :{server.port}",)
+        yield NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            f"The packet sizes of Direct NFS from {instances} to {server.name} are not known: it uses port "
+            f"{server.port}, and racwire reads the connections to port {_NFS_PORT}.",
+            subject=f"{server.name}: port {server.port}",
+            next=[Remedy("Display the sizes of its connections.", display, f"any user on the nodes of {instances}")],
+            evidence=[(cluster.local_node, "sql dnfs_servers")],
+        )
+
+
+def _large(fine: Sequence[StorageFlow], mounts: Sequence[_Mount], dnfs: Sequence[str]) -> Finding:
+    nodes = list(dict.fromkeys(flow.node for flow in fine))
+    connections = sum(flow.connection.connections for flow in fine)
+    return LARGE.finding(
+        Status.PASS,
+        f"Packets to storage are as large as the MTU of the interface permits, on {counted(connections, 'connection')} "
+        f"of {named(nodes, 'node')}{_silence(fine)}.",
+        subject=f"{counted(connections, 'connection')} to storage",
+        data={"connections": connections},
+        seen=(*some([_line(flow) for flow in fine]), *some([mount.line for mount in mounts]), *some(dnfs)),
+        evidence=_evidence(nodes),
+    )
+
+
+def _silence(flows: Sequence[StorageFlow]) -> str:
+    """A connection that waits for large packets of the server looks like an idle one: the node has nothing to send."""
+    silent = [flow for flow in flows if flow.connection.silent]
+    count = sum(flow.connection.silent or 0 for flow in silent)
+    nodes = named((flow.node for flow in silent), "node")
+    return f"; {counted(count, 'connection')} of {nodes} received no data meanwhile" if count else ""
+
+
+def _skipped(read: Sequence[str]) -> Finding:
+    if not read:
+        return LARGE.finding(
+            Status.SKIPPED,
+            "These facts have no connections to storage: that version of racwire did not read them.",
+            subject="not in the file",
+        )
+    return LARGE.finding(
+        Status.SKIPPED,
+        f"{named(read, 'node')} {'has' if len(read) == 1 else 'have'} no open connection to storage at the ports of "
+        "NFS, iSCSI and NVMe over TCP.",
+        subject="no connections to storage",
+        evidence=_evidence(read),
+    )
+
+
+def _line(flow: StorageFlow) -> str:
+    of = flow.connection
+    sizes = f"mss {of.mss:,}" if of.mss else "mss not shown"
+    sizes += f", path MTU {of.path_mtu:,}" if of.path_mtu else ""
+    sizes += f", offered mss {of.advertised_mss:,}" if of.advertised_mss else ""
+    again = ""
+    if of.retransmits is not None:
+        sent = f" of {of.segments:,} segments" if of.segments is not None else " segments"
+        again = f"; {of.retransmits:,}{sent} sent again in {of.seconds:.0f} s"
+    stalled = f"; {of.stalled:,} wait for an answer" if of.stalled else ""
+    return (
+        f"{flow.node}: {counted(of.connections, 'connection')} of {of.service} to {of.remote_ip} over "
+        f"{flow.interface}, MTU {flow.mtu:,}, {sizes}{again}{stalled}"
+    )
+
+
+def _server(flow: StorageFlow) -> str:
+    return f"{flow.connection.remote_ip} ({flow.connection.service})"
+
+
+def _interfaces(flows: Sequence[StorageFlow]) -> str:
+    return named((flow.interface for flow in flows), "interface")
+
+
+def _mtus(flows: Sequence[StorageFlow]) -> str:
+    return named((f"{mtu:,}" for mtu in sorted({flow.mtu for flow in flows})), "size")
+
+
+def _evidence(nodes: Sequence[str]) -> list[tuple[str, str]]:
+    return [(node, _TOPIC) for node in dict.fromkeys(nodes)]
