@@ -209,7 +209,7 @@ def test_a_half_dead_cluster_has_the_reason_the_step_and_the_checks_of_each_faul
     assert item(ready, Topic.CLOCKS).fact == "Not known: rac2."
     assert not [i for i in ready.items if i.topic is Topic.OTHER]
     text = joined(page(ready, monkeypatch))
-    assert "Not ready: 24 of 38 checks will be UNKNOWN, in part or in full." in text
+    assert "Not ready: 25 of 39 checks will be UNKNOWN, in part or in full." in text
     assert text.count(NO_LISTENER) == 1
     assert "`ssh -v rac2 date`" in text
 
