@@ -26,11 +26,12 @@ NETWORK_2 = "192.168.11.0/24"
 NOT_WITHOUT_A_DATABASE = {
     *("gc-blocks-lost", "gc-receive-time", "interconnect-in-use", "instance-ping", "device-mtu", "haip-path"),
 }
-NOT_OF_THE_NODES = {"bonding", "bond-balance", "oracle-processes", "packet-sizes", "virtualisation"}
-"""The nodes have no bonds, no processes with the names of LMS, and no hypervisor of their own; frames by size need an
-interval of 30 s."""
+NOT_OF_THE_NODES = {"bonding", "bond-balance", "oracle-processes", "packet-sizes", "storage-mtu", "virtualisation"}
+"""The nodes have no bonds, no processes with the names of LMS, no hypervisor of their own and no storage server; frames
+by size need an interval of 30 s."""
 NOT_JUDGED = {
-    *("IC-BALANCE-001", "IC-BOND-001", "IC-DRIVER-001", "IC-PROC-001", "IC-SIZE-006", "IC-TOPO-010", "IC-VIRT-001")
+    *("IC-BALANCE-001", "IC-BOND-001", "IC-DRIVER-001", "IC-PROC-001", "IC-SIZE-006", "IC-STORE-001", "IC-TOPO-010"),
+    "IC-VIRT-001",
 }
 """Their codes, and those for rings that ethtool does not show and switches without lldpd."""
 
@@ -196,7 +197,7 @@ def test_findings_refer_to_existing_evidence(cluster):
     report = cluster.check()
     recorded = {(entry.node, entry.topic) for entry in report.journal}
     for finding in report.findings:
-        assert finding.evidence or finding.code in ("RW-ENGINE-005", "IC-HAIP-003"), finding.title
+        assert finding.evidence or finding.code in ("RW-ENGINE-005", "IC-HAIP-003", "IC-SIZE-006"), finding.title
         for reference in finding.evidence:
             assert (reference.node, reference.topic) in recorded, (finding.title, reference)
 

@@ -15,7 +15,7 @@ from tests.tui.conftest import NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, shown, until
 from tui.widgets.lines import Lines
 
-PING_CHECKS = ("df-ping", "fragments", "neighbours", "udp-path")
+PING_CHECKS = ("df-ping", "effective-route", "fragments", "neighbours", "udp-path")
 """The checks that wait for the pings."""
 
 
@@ -137,6 +137,7 @@ async def test_the_filter_narrows_with_each_letter_and_esc_clears_it(new_console
             "device-mtu",
             "mtu-consistency",
             "private-routes",
+            "storage-mtu",
         }
         await pilot.press("enter", "j")
         assert "/mtu" in shown(pilot, "counts")

@@ -212,7 +212,7 @@ def test_the_last_step_is_attested_once_its_gate_passed_or_was_overridden():
         (lambda: decisions.override(FAILED, "baseline", " ", "a good reason"), "name of the person who"),
         (lambda: decisions.note(change(), " "), "needs a text"),
         (lambda: decisions.close(change(), "A. Lee"), "Step 1, agree, is not done yet"),
-        (lambda: decisions.abandon(FAILED, "A. Lee", "no"), "needs a reason"),
+        (lambda: decisions.abandon(FAILED, "A. Lee", "no"), "type a reason of at least 10 characters"),
         (lambda: decisions.abandon(until("set-mtu"), "A. Lee", "a good reason"), "Roll back with"),
         (lambda: decisions.roll_back(FAILED, BACK, "A. Lee", "no"), "needs a reason"),
         (

@@ -210,7 +210,7 @@ def test_a_healthy_report_is_short_and_says_what_was_examined(monkeypatch):
     text = " ".join(" ".join(lines).split())
     assert len(lines) <= 20
     assert "No problem was found on the private interconnect of prodrac. racwire examined 2 nodes, 2 private" in text
-    assert "Passed 10 checks: " in text
+    assert "Passed 11 checks: " in text
     assert "Not examined" in text
     assert not [word for word in ("clean", "healthy", "Excluded", "possible") if word in text]
 

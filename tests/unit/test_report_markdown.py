@@ -118,7 +118,7 @@ def test_the_headline_comes_first_then_the_facts_then_the_problems():
     document = markdown(report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3))))
     assert document.startswith(
         "# Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways. At most 1500 bytes pass.\n\n"
-        "There is also 1 more failure. 12 checks were skipped: address-owners (no probes), bonding, "
+        "There is also 1 more failure. 15 checks were skipped: address-owners (no probes), bond-balance (no bond), "
     )
     order = [
         "- Cluster: prodrac\n- Nodes: rac1 (this one), rac2, rac3\n",

@@ -19,7 +19,7 @@ _CLOSING_S = 0.5
 _LAST_S = 0.8
 """Seconds for the last writes after an interrupt: racwire does not wait longer for a disk that hangs."""
 _LAST_TRIES = 12
-"""Waits of `_LAST_S` for the last writes where nobody interrupts: a busy disk needs seconds."""
+"""Waits of `_LAST_S` for the last writes without an interrupt: a busy disk needs seconds."""
 
 
 class Samples(Protocol):
