@@ -43,7 +43,7 @@ pytestmark = [
 ]
 
 DATABASE_CHECKS = {"gc-blocks-lost", "gc-receive-time", "interconnect-in-use", "instance-ping", "device-mtu"}
-NOT_OF_THE_NODES = {"bonding", "oracle-processes", "packet-sizes", "virtualisation"}
+NOT_OF_THE_NODES = {"bonding", "bond-balance", "oracle-processes", "packet-sizes", "storage-mtu", "virtualisation"}
 """The nodes have no bonds, no processes with the names of LMS, and no hypervisor of their own."""
 NETWORK_2 = "192.168.11.0/24"
 FAIL, WARN, UNKNOWN = Status.FAIL, Status.WARN, Status.UNKNOWN

@@ -36,10 +36,11 @@ def test_on_a_minimal_node_each_user_learns_what_could_not_be_read(start: Start)
     practice = start("minimal")
     grid = {finding.check: finding for finding in problems(report_as(practice, "grid"))}
     assert {check: finding.status for check, finding in grid.items()} == {
-        "boot-mtu": Status.UNKNOWN, "oracle-processes": Status.UNKNOWN,
+        "boot-mtu": Status.UNKNOWN, "oracle-processes": Status.UNKNOWN, "topology": Status.UNKNOWN,
     }  # fmt: skip
     assert "this user may not read /etc/sysconfig/network-scripts; root may" in grid["boot-mtu"].seen
     assert "hidepid" in " ".join(grid["oracle-processes"].seen)
+    assert "`lldpctl`" in " ".join(grid["topology"].seen)
     found = problems(report_as(practice, "dba1"))
     assert {finding.status for finding in found} == {Status.UNKNOWN}
     clusterware = next(first for first, _ in grouped_by_reason(found) if first.check == "clusterware")
