@@ -14,7 +14,7 @@ from checks.traffic.compare.statistics import mean
 from checks.traffic.samples import Link
 
 _STRETCHES = 24
-"""The stretches that a recording is divided into, where its samples are short enough."""
+"""About how many stretches a recording is divided into, where its samples are short enough."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ def load_of(recording: Recorded) -> MeasuredLoad:
     """Return the load of a recording. Raises RecordingError where its file is damaged."""
     _, seconds = time_of(recording)
     interval_s = recording.header.interval_s
-    piece_s = max(interval_s, seconds / _STRETCHES)
+    # A multiple of the interval: otherwise samples lie across the limits of the pieces, and many pieces have none.
+    piece_s = interval_s * max(1, round(seconds / _STRETCHES / interval_s))
     readings = read(recording, piece_s)
     each = max(1, round(readings.longest_s / piece_s))
     stretches = readings.stretches(each)
