@@ -25,6 +25,8 @@ IDLE_SESSIONS = 0.02
 _LEAST_TICKS = 20
 """The DB time in units of its counter, for each instance, below which the rounding is too large."""
 _LEAST_PERCENT = 0.01
+_HALF_PERCENT = 50
+"""The share of DB time on the wire without which a load is twice as fast: a limit of more says nothing. Ours."""
 _HAIR = 1e-9
 _TICK_S = 0.01
 _MOST = 10**15
@@ -77,10 +79,12 @@ def wire_time(
     everyone = list(instances.values())
     off_s = _TICK_S * len(everyone)
     db_time_s, cluster_s = (_seconds(everyone, name) for name in (DB_TIME, CLUSTER_WAIT))
-    if db_time_s < max(IDLE_SESSIONS * seconds, _LEAST_TICKS * off_s):
+    if db_time_s < IDLE_SESSIONS * seconds:
+        return Unknown(f"The instances were idle: {db_time_s:.3g} s of DB time in {seconds:.3g} s.")
+    if db_time_s < _LEAST_TICKS * off_s:
         return Unknown(
-            f"The instances were idle: {db_time_s:.3g} s of DB time in {seconds:.3g} s. What a network could bring is "
-            "not known without a load."
+            f"The DB time is too short for counters of 0.01 s: {db_time_s:.3g} s in {seconds:.3g} s, and at least "
+            f"{_LEAST_TICKS * off_s:.3g} s are needed. A longer measurement has more."
         )
     inputs = {
         "DB time": f"{db_time_s:.2f} s",
@@ -115,19 +119,28 @@ def wire_time(
 
 
 def no_network_text(wire: WireTime) -> str:
-    """Return what a network could at most bring, in one sentence. Limits are rounded away from the likely value."""
+    """Return what a network could at most bring, or that the limits are too far apart to tell, and what narrows them.
+
+    Limits are rounded away from the likely value.
+    """
     share = f"Cluster waits are {_rounded(wire.cluster_percent)} % of DB time"
     high = _rounded(wire.high_percent, math.ceil)
-    if wire.faster_percent is None:
-        return f"{share}: they set no limit to what a network could bring."
     low = _rounded(wire.low_percent, math.floor)
     pinged = "" if wire.likely_percent is None else f" (by the pings {_rounded(wire.likely_percent)} %)"
     between = f"at most {high} %" if wire.low_percent < _LEAST_PERCENT else f"between {low} and {high} %"
-    if wire.faster_percent < 100:
+    on_wire = f"{share}; {between} of DB time are on the wire{pinged}"
+    if wire.faster_percent is not None and wire.high_percent < _HALF_PERCENT:
         limit = f"{_rounded(wire.faster_percent, math.ceil)} % faster"
-    else:
-        limit = f"{_rounded(1 + wire.faster_percent / 100, math.ceil)} times as fast"
-    return f"{share}; {between} of DB time are on the wire{pinged}: no network makes this load more than {limit}."
+        return f"{on_wire}: no network makes this load more than {limit}."
+    if wire.low_percent >= _HALF_PERCENT:
+        return f"{on_wire}: the bits of the blocks take most of that time, so a link with more speed helps."
+    too_wide = f"{on_wire}. That is too wide to say what a faster network would bring. "
+    if wire.cluster_percent < _HALF_PERCENT:
+        return f"{too_wide}A longer measurement narrows it: the counters have ticks of 0.01 s."
+    return (
+        f"{too_wide}A longer measurement narrows it a little; the same load measured before and after a change shows "
+        "the rest, since these waits are also work in the other instances."
+    )
 
 
 def _rounded(value: float, towards: Callable[[float], int] = round) -> str:

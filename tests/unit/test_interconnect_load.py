@@ -68,6 +68,33 @@ def test_the_cluster_waits_are_the_limit_of_what_a_network_can_bring():
     )
 
 
+def test_limits_too_far_apart_say_so_and_what_narrows_them():
+    found = wire_time({"a": {"DB time": 10_000, "cluster wait time": 4_900}}, 60, PATH)
+    assert isinstance(found, WireTime)
+    assert no_network_text(found).endswith(": no network makes this load more than 97 % faster.")
+    # Each of the counters of 50 instances is off by up to 0.01 s: together 0.5 of 12.5 s.
+    rounded = wire_time({str(n): {"DB time": 25, "cluster wait time": 12} for n in range(50)}, 10, PATH)
+    assert isinstance(rounded, WireTime)
+    assert no_network_text(rounded) == (
+        "Cluster waits are 48 % of DB time; at most 55 % of DB time are on the wire (by the pings 0 %). That is too "
+        "wide to say what a faster network would bring. A longer measurement narrows it: the counters have ticks of "
+        "0.01 s."
+    )
+    for waits in (9_600, 10_400):
+        wide = wire_time({"a": {"DB time": 10_000, "cluster wait time": waits}}, 60, PATH)
+        assert isinstance(wide, WireTime)
+        assert "That is too wide to say what a faster network would bring." in no_network_text(wide)
+        assert "before and after a change" in no_network_text(wide)
+        assert "times as fast" not in no_network_text(wide)
+
+
+def test_a_link_that_needs_most_of_the_time_for_the_bits_is_named():
+    statistics = {"DB time": 10_000, "cluster wait time": 9_000, "gc cr blocks received": 100_000}
+    found = wire_time({"a": statistics}, 60, WirePath(8192, 9000, 100))
+    assert isinstance(found, WireTime)
+    assert no_network_text(found).endswith("so a link with more speed helps.")
+
+
 def test_what_passes_at_the_senders_is_no_time_on_the_wire():
     statistics = {
         "DB time": 100_000,
@@ -106,6 +133,11 @@ def test_the_bits_of_the_blocks_are_the_lower_limit_and_pings_show_the_likely_ti
     [
         ({}, 60, "no instance could be read"),
         ({"prod1": {"DB time": 5, "cluster wait time": 1}}, 60, "were idle: 0.05 s of DB time in 60 s"),
+        (
+            {"prod1": {"DB time": 20, "cluster wait time": 1}, "prod2": {"DB time": 18, "cluster wait time": 1}},
+            4,
+            "too short for counters of 0.01 s: 0.38 s in 4 s, and at least 0.4 s are needed. A longer measurement",
+        ),
         ({"prod1": {"cluster wait time": 1}}, 60, "'DB time' of prod1 was not read"),
         ({"prod1": {"DB time": 5000, "cluster wait time": 1}, "prod2": {"DB time": 1}}, 60, "time' of prod2 was not"),
         ({"prod1": {"DB time": 5000, "cluster wait time": 1}}, 0.0, "read twice"),
@@ -329,6 +361,8 @@ def test_idle_instances_are_named_as_the_reason():
     section = load_section(known(*(own_activity(n, idle) for n in (1, 2))))
     assert not section.is_known
     assert section.headline.startswith("Cannot tell what a network could bring: the instances were idle: 0.06 s of DB")
+    assert section.headline.endswith(" s.")
+    assert "not known" not in section.headline
 
 
 def test_a_comparison_has_the_share_of_the_waits_and_the_users_of_the_interconnect():
