@@ -256,7 +256,10 @@ def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:
 
 def _without_route(cluster: Cluster, node: Node, interface: str, network: PrivateNetwork) -> Iterator[Finding]:
     peers = [port for port in network.ports if port.node != node.name]
-    if not peers or any(route_to(node, port.ip) for port in peers) or _is_connected(node, interface, network):
+    own = network.port(node.name)
+    if not peers or own is None or _is_connected(node, interface, network):
+        return
+    if any(route_to(node, port.ip) for port in peers):
         return
     flows = cluster.flows if isinstance(cluster.flows, Flows) else Flows()
     here = [p for p in flows.probes if (p.from_node, p.network) == (node.name, network.name)]
@@ -276,7 +279,7 @@ def _without_route(cluster: Cluster, node: Node, interface: str, network: Privat
         next=[
             Remedy(
                 "Find out which program removed the route, and whether a rule points to another table.",
-                (f"ip route get {peers[0].ip}", "ip rule show", "ip route show table all"),
+                (f"ip route get {peers[0].ip} from {own.ip}", "ip rule show", "ip route show table all"),
                 f"any user on {node.name}",
             ),
             Remedy(

@@ -105,6 +105,7 @@ def test_a_router_that_refuses_is_reported_once():
         "rac1 -> rac2: small packets 20 of 20 answered; packets of 9000 bytes (ping -s 8972) 0 of 3 answered, "
         "192.168.11.254 reports MTU 1500",
     )
+    assert codes["IC-PATH-004"].next[0].commands == ("ip route get 192.168.11.2 from 192.168.11.1",)
 
 
 def test_a_layer_below_a_nic_is_checked_before_the_switch():
@@ -122,6 +123,8 @@ def test_a_route_with_an_mtu_is_blamed_and_not_the_interface():
     finding = broken(cluster(2), [("rac2", "rac1", Leg.UNKNOWN)], Verdict.LOCAL_MTU, series=series)["IC-PATH-002"]
     assert finding.title == "rac2 cannot send full-size packets on 192.168.11.0/24: a route of the node has MTU 1500."
     assert not any("ip link set" in command for remedy in finding.next for command in remedy.commands)
+    # Only with its source does the kernel apply rules by source: without it, the step displays another route.
+    assert finding.next[0].commands[1] == "ip route get 192.168.11.1 from 192.168.11.2"
 
 
 def test_the_node_without_any_ping_exchange_is_the_one_to_check_for_a_filter():

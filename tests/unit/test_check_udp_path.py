@@ -148,6 +148,7 @@ def test_routes_that_refuse_packets_are_no_filter(error):
     refused = FlowPort(0, 8972, sent=0, error=error)
     codes = found(flows(probe(*[refused] * 6)))
     assert (codes["IC-FLOW-014"].status, codes["IC-FLOW-014"].nodes) == (Status.FAIL, ("rac1",))
+    assert codes["IC-FLOW-014"].next[0].commands[0] == "ip route get 192.168.11.2 from 192.168.11.1"
     assert "IC-FLOW-009" not in codes
 
 

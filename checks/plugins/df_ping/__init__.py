@@ -302,7 +302,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         next=[
             Remedy(
                 "Display the route of the packets.",
-                (f"ip route get {paths[0].destination_ip}",),
+                (f"ip route get {paths[0].destination_ip} from {paths[0].source_ip}",),
                 f"any user on {paths[0].from_node}",
             ),
             Remedy("Ask the network team why there is a router between nodes of a private network."),
@@ -333,7 +333,10 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
             next=[
                 Remedy(
                     "Display the interface and the route.",
-                    (f"ip link show {interface}", f"ip route get {own[0].destination_ip}"),
+                    (
+                        f"ip link show {interface}",
+                        f"ip route get {own[0].destination_ip} from {own[0].source_ip}",
+                    ),
                     f"any user on {name}",
                 ),
                 Remedy(

@@ -212,7 +212,7 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
 
 def _no_route(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     nodes = sorted({j.probe.from_node for j in judged})
-    addresses = tuple(dict.fromkeys(j.probe.destination_ip for j in judged))
+    routes = dict.fromkeys(f"ip route get {j.probe.destination_ip} from {j.probe.source_ip}" for j in judged)
     finding = flow_finding(
         NO_ROUTE, Status.FAIL, (cluster, network, judged),
         f"The routes of {listed(nodes)} refuse packets for private addresses on {{}} {{}}.",
@@ -220,7 +220,7 @@ def _no_route(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Find
         next=(
             Remedy(
                 "Display the route in use, the rules, and the routes of each type and table.",
-                (*(f"ip route get {address}" for address in addresses), "ip rule show", "ip route show table all"),
+                (*routes, "ip rule show", "ip route show table all"),
                 f"any user on {listed(nodes)}",
             ),
             Remedy("Find out which service set the route or the rule, and remove it there and from the kernel."),
