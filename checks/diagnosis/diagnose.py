@@ -41,9 +41,9 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
     """Return the standing of every cause, the most certain first, and the effects that none of them explains.
 
     Among causes of one standing, the one that explains most lost blocks comes first, then the one that explains most
-    findings, then the one with the most exact place. A cause that another one leads to at the same place is no cause
-    by itself: it is possible, and an effect of the other. Waived findings count: a waiver accepts a finding and does
-    not make it untrue.
+    findings, then the one whose own findings are the worst, then the one with the most exact place. A cause that
+    another one leads to at the same place is no cause by itself: it is possible, and an effect of the other. Waived
+    findings count: a waiver accepts a finding and does not make it untrue.
     """
     known = sorted(findings, key=lambda f: (f.status.gravity, f.code, f.title))
     candidates = [found for cause in causes if (found := _found(cause, cluster, known))]
@@ -120,10 +120,11 @@ def _is_effect_of(one: _Found, other: _Found) -> bool:
 
 
 def _by_share(found: Iterable[_Found], accounts: Sequence[LossAccount]) -> list[_Found]:
-    def rank(one: _Found) -> tuple[int, bool, int, int, int, str]:
+    def rank(one: _Found) -> tuple[int, bool, int, int, int, int, str]:
         share = _lost_blocks(one.cause, accounts) or 0
         is_late = is_of_logs(one.shown)  # what was suffered never stands before what may have caused it
-        return _ORDER.index(one.standing), is_late, -share, -len(one.explained), one.exactness, one.cause.code
+        worst = min(finding.status.gravity for finding in one.shown)
+        return _ORDER.index(one.standing), is_late, -share, -len(one.explained), worst, one.exactness, one.cause.code
 
     return sorted(found, key=rank)
 

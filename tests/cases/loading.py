@@ -98,6 +98,8 @@ class Expect(Table, frozen=True, kw_only=True):
     """The causes with which the diagnosis begins, in this order."""
     excluded: tuple[str, ...] = ()
     """The codes of causes that must be excluded."""
+    possible: tuple[str, ...] = ()
+    """The codes of causes that a finding makes possible."""
     unexplained: int | None = None
     """The number of effects that none of these causes explains."""
     lost: tuple[tuple[str, str], ...] = ()
@@ -158,6 +160,8 @@ class Case(Table, frozen=True, kw_only=True):
         found = [h.cause for h in report.diagnosis.with_standing(Standing.PROVED, Standing.SUPPORTED)]
         if self.expect.causes is not None and found != list(self.expect.causes):
             yield f"causes {', '.join(found) or 'none'}"
+        possible = {h.cause for h in report.diagnosis.with_standing(Standing.POSSIBLE) if h.because}
+        yield from (f"not possible by a finding: {code}" for code in self.expect.possible if code not in possible)
         unexplained = report.diagnosis.unexplained
         if self.expect.unexplained is not None and len(unexplained) != self.expect.unexplained:
             yield f"unexplained: {'; '.join(unexplained) or 'nothing'}"

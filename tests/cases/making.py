@@ -39,6 +39,7 @@ from checks.model.facts import (
 from tests.cases import healthy_facts
 from tests.cases.host_parts import DriverOf, HostOf
 from tests.cases.log_case import LogLineOf, logs_of
+from tests.cases.network_parts import NeighbourOf, RouteInUseOf, RouteOf, routes_in_use, storage_of, with_lldp
 from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
 from tests.fixtures.databases import (
     activity,
@@ -121,28 +122,6 @@ def _address(text: str) -> Address:
     with_length, _, label = text.partition(" ")
     ip, _, length = with_length.partition("/")
     return Address(ip, int(length), label)
-
-
-class NeighbourOf(Table, frozen=True, kw_only=True):
-    """A neighbour entry of some nodes."""
-
-    node: str | tuple[str, ...]
-    ip: str
-    interface: str
-    mac: str
-    state: str = "reachable"
-
-
-class RouteOf(Table, frozen=True, kw_only=True):
-    """A route of a node, which replaces the one with the same destination and metric."""
-
-    node: str | tuple[str, ...]
-    to: str
-    interface: str
-    gateway: str = ""
-    mtu: int | None = None
-    mtu_locked: bool = False
-    metric: int = 0
 
 
 class PathOf(Table, frozen=True, kw_only=True):
@@ -238,6 +217,11 @@ class Make(Table, frozen=True, kw_only=True):
     interface: tuple[InterfaceOf, ...] = ()
     neighbour: tuple[NeighbourOf, ...] = ()
     route: tuple[RouteOf, ...] = ()
+    route_in_use: tuple[RouteInUseOf, ...] = ()
+    lldp: dict[str, str] = {}
+    """Outputs of `lldpctl -f keyvalue`, by node."""
+    mounts: dict[str, tuple[str, ...]] = {}
+    """NFS mounts, by node: `/backup udp 10.1.1.9`."""
     log: tuple[LogLineOf, ...] = ()
     """Lines of alert logs; where there is one, the logs of all nodes were read."""
     inactive: tuple[str, ...] = ()
@@ -275,6 +259,7 @@ class Make(Table, frozen=True, kw_only=True):
         built = with_paths(built, *(probe for declared in self.path for probe in declared.probes(built.networks)))
         built = msgspec.structs.replace(
             probed(built),
+            effective_routes=routes_in_use(built, self.route_in_use),
             setups=tuple(self._with_host(self._setup(setup), built) for setup in built.setups),
             thresholds=msgspec.structs.replace(built.thresholds, **self.thresholds),
         )
@@ -348,6 +333,8 @@ class Make(Table, frozen=True, kw_only=True):
         declared = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
         if self.log and isinstance(setup, NodeSetup):
             setup = msgspec.structs.replace(setup, logs=logs_of(setup.name, self.log))
+        if setup.name in self.lldp and isinstance(setup, NodeSetup):
+            setup = with_lldp(setup, self.lldp[setup.name])
         if isinstance(setup, UnreadNode) or not declared:
             return setup
         assert isinstance(setup.kept, tuple)
@@ -361,11 +348,13 @@ class Make(Table, frozen=True, kw_only=True):
         is_set = node.name in self.system
         machine = system(self.system[node.name], names) if is_set else healthy_facts.system(node)
         if drivers := self.driver.get(node.name):
-            counted = tuple(DriverCounters(nic, of.counts, of.driver) for nic, of in drivers.items())
-            machine = msgspec.structs.replace(machine, drivers=counted)
-        return msgspec.structs.replace(
+            of_drivers = tuple(DriverCounters(nic, of.counts, of.driver) for nic, of in drivers.items())
+            machine = msgspec.structs.replace(machine, drivers=of_drivers)
+        counted = msgspec.structs.replace(
             change(node.name, **flat), fragment_memory_bytes=self.fragment_memory.get(node.name), machine=machine
         )
+        mounts = self.mounts.get(node.name)
+        return msgspec.structs.replace(counted, storage=storage_of(mounts)) if mounts else counted
 
     def _activity(self) -> Activity:
         own: dict[int, dict[str, int]] = {}

@@ -19,8 +19,20 @@ MOST_USES = 4
 """The number of pairs in which one case may be."""
 
 _MIRROR = {"eth1": "eth2", "eth2": "eth1", "192.168.10.": "192.168.11.", "192.168.11.": "192.168.10."}
-_ADDED = ("interface", "neighbour", "route", "path", "boot", "lost", "ping", "past_loss", "log", "inactive")
-_KEYED = ("sysctl", "counted", "system", "statistics", "fragment_memory", "host")
+_ADDED = (
+    "interface",
+    "neighbour",
+    "route",
+    "route_in_use",
+    "path",
+    "boot",
+    "lost",
+    "ping",
+    "past_loss",
+    "log",
+    "inactive",
+)
+_KEYED = ("sysctl", "counted", "system", "statistics", "fragment_memory", "host", "driver", "lldp", "mounts")
 _EITHER = ("database", "oifcfg", "unread", "thresholds")
 
 
@@ -74,6 +86,7 @@ def _places(make: Make) -> set[tuple[str, str]]:
     """Return node and NIC of what the case changes; of a path, both ends."""
     found = {(node, i.name) for i in make.interface for node in _names(i.node)}
     found |= {(node, r.interface) for r in make.route for node in _names(r.node)}
+    found |= {(r.node, r.network) for r in make.route_in_use}
     found |= {(node, p.network) for p in make.path for node in (*_names(p.from_), *_names(p.to))}
     return found
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_FULL_SIZE
 from checks.diagnosis.cause import Cause, look, mos
 
-_MTU_PROVED = ("IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-010")
+_MTU_PROVED = (
+    "IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-010", "IC-EROUTE-004",
+)  # fmt: skip
 _FLOW = "for the flows of these pings; another member of a link aggregation can differ"
 
 BETWEEN_NODES = (
@@ -14,8 +16,18 @@ BETWEEN_NODES = (
         name="Mismatched MTU on the path",
         sources=(mos(5),),
         proved_by=_MTU_PROVED,
-        leads_to=(*LOSES_FULL_SIZE, "IC-PATH-002", "IC-PATH-004", "IC-PATH-010", "IC-NIC-004"),
-        hinted_by=("IC-PATH-004",),
+        supported_by=("IC-EROUTE-002",),
+        leads_to=(
+            *LOSES_FULL_SIZE,
+            "IC-PATH-002",
+            "IC-PATH-004",
+            "IC-PATH-010",
+            "IC-NIC-004",
+            "IC-EROUTE-002",
+            "IC-SIZE-002",
+        ),
+        # Frames of MTU 1500 can also be those of another program.
+        hinted_by=("IC-PATH-004", "IC-SIZE-002"),
         excluded_by=("IC-MTU-001", "IC-PATH-001"),
         covers=_FLOW,
         look=look("Test full-size packets between all nodes.", "racwire check mtu-consistency df-ping", where=""),
@@ -25,8 +37,8 @@ BETWEEN_NODES = (
         name="The interconnect shares its LAN with other traffic",
         sources=(mos(6),),
         proved_by=("IC-IFACE-007", "IC-SHARE-002"),
-        supported_by=("IC-USE-002",),
-        hinted_by=("IC-ROUTE-002", "IC-SHARE-003"),
+        supported_by=("IC-USE-002", "IC-TOPO-002"),
+        hinted_by=("IC-ROUTE-002", "IC-SHARE-003", "IC-SIZE-002"),
         look=look(
             "List other users of the private addresses: NFS, iSCSI, backup, monitoring.",
             "ss -tunap | grep PRIVATE_ADDRESS",
@@ -38,8 +50,16 @@ BETWEEN_NODES = (
         name="A router between the nodes: no adjacency on layer 2",
         sources=(mos(7),),
         proved_by=("IC-PATH-009", "IC-PATH-004"),
-        leads_to=("IC-PATH-003", "IC-PATH-004", "IC-PATH-005", "IC-HAIP-002", "IC-NEIGH-003"),
-        hinted_by=("IC-ROUTE-004",),
+        leads_to=(
+            "IC-PATH-003",
+            "IC-PATH-004",
+            "IC-PATH-005",
+            "IC-HAIP-002",
+            "IC-NEIGH-003",
+            "IC-EROUTE-002",
+            "IC-SIZE-002",
+        ),
+        hinted_by=("IC-ROUTE-004", "IC-EROUTE-002"),
         excluded_by=("IC-PATH-001",),
         covers="by the TTL of the answers",
         look=look(
@@ -68,7 +88,7 @@ BETWEEN_NODES = (
         name="The route for HAIP has a smaller MTU than its NIC",
         sources=("MOS 1210883.1", "ip-route(8), mtu"),
         proved_by=("IC-ROUTE-003",),
-        leads_to=("IC-HAIP-002", "IC-REASM-002"),
+        leads_to=("IC-HAIP-002", "IC-REASM-002", "IC-SIZE-002"),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",
         look=look("Display the routes in the range of HAIP.", "ip route show table all root 169.254.0.0/16"),
@@ -77,11 +97,13 @@ BETWEEN_NODES = (
         code="CAUSE-51",
         name="The route to a private network is missing, refuses packets, or leads elsewhere",
         sources=("MOS 1210883.1", "ip-route(8)"),
-        proved_by=("IC-ROUTE-005", "IC-ROUTE-006", "IC-FLOW-014"),
+        proved_by=("IC-ROUTE-005", "IC-ROUTE-006", "IC-FLOW-014", "IC-EROUTE-003", "IC-EROUTE-006"),
         leads_to=(*LOSES_ALL, "IC-PATH-003", "IC-RPF-002", "IC-NEIGH-002"),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",
-        look=look("Display the route in use for each private address of a peer.", "ip route get PRIVATE_ADDRESS"),
+        look=look(
+            "Display the route in use for each private address of a peer.", "ip route get PEER_ADDRESS from OWN_ADDRESS"
+        ),
     ),
     Cause(
         code="CAUSE-12",

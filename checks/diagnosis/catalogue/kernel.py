@@ -25,7 +25,7 @@ KERNEL = (
         proved_by=("IC-REASM-003", "IC-REASM-005"),
         # Fragments that never arrived were lost elsewhere: the place of that loss comes first.
         supported_by=("IC-REASM-002",),
-        hinted_by=("IC-KERNEL-003",),
+        hinted_by=("IC-KERNEL-003", "IC-STORE-007"),
         excluded_by=("IC-REASM-001",),
         covers=_INTERVAL,
         look=look("Watch whether reassembly failures grow.", "nstat -az IpReasmFails IpReasmTimeout"),
@@ -45,7 +45,7 @@ KERNEL = (
         sources=(mos(15),),
         proved_by=("IC-RPF-002", "IC-NIC-004"),
         leads_to=LOSES_ALL,
-        hinted_by=("IC-DEV-004", "IC-RPF-004"),
+        hinted_by=("IC-DEV-004", "IC-RPF-004", "IC-EROUTE-005"),
         look=look(
             "Watch the drops of each private NIC, and those of rp_filter.",
             "ip -s -s link show ETH",
