@@ -1,8 +1,9 @@
 """The check `interfaces`: the entries of oifcfg, compared with the interfaces of the nodes."""
 
 import msgspec
+import pytest
 
-from checks.model.facts import ConfiguredInterface, InterfaceConfiguration, ToolMessage
+from checks.model.facts import Address, ConfiguredInterface, InterfaceConfiguration, ToolMessage
 from checks.model.finding import Finding, Status
 from checks.plugins.interfaces import interfaces
 from tests.fixtures.clusters import cluster, clusterware, interface, node, with_interface
@@ -53,3 +54,58 @@ def test_a_line_that_is_stored_again_keeps_its_roles():
     right = codes["IC-IFACE-002"].next[-1]
     assert right.commands == ("oifcfg setif -global eth3/RIGHT_SUBNET:cluster_interconnect,asm",)
     assert "Delete the old line after that" in right.text
+
+
+def beside(name: str, *addresses: Address, **more: object):
+    """Two nodes, the first with another interface that has these addresses."""
+    first = node(1)
+    other = interface(name, "", addresses=addresses, **more)
+    return cluster([msgspec.structs.replace(first, interfaces=(*first.interfaces, other)), node(2)])
+
+
+def test_another_interface_in_a_private_subnet_is_a_warning():
+    addresses = (Address("192.168.10.77", 24), Address("192.168.10.78", 25))
+    finding = found(beside("m0", *addresses, kind="macvlan"))["IC-IFACE-032"]
+    assert (finding.status, finding.nodes, finding.network) == (Status.WARN, ("rac1",), "192.168.10.0/24")
+    assert finding.title == (
+        "m0 of rac1 has 192.168.10.77/24 and 192.168.10.78/25, in the subnet of eth1 on the private network "
+        "192.168.10.0/24."
+    )
+    assert finding.extent is not None
+    assert finding.extent.value == 2
+    assert [step.is_change for step in finding.next] == [False, True]
+
+
+def test_it_is_one_without_a_link_too_and_on_a_vlan_of_the_same_nic():
+    down = beside("eth3", Address("192.168.11.77", 24), operational_state="down")
+    assert found(down)["IC-IFACE-032"].subject == "rac1 eth3 next to eth2"
+    assert "IC-IFACE-032" in found(beside("eth2.7", Address("192.168.11.77", 24), kind="vlan", parent="eth2"))
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "more"),
+    [
+        ("eth3", Address("192.168.77.1", 24), {}),
+        ("eth3", Address("192.168.10.77", 32), {}),  # no route to the subnet
+        ("eth3", Address("169.254.9.77", 19), {}),
+        ("eth3", Address("192.168.10.2", 24), {}),  # neighbours has the address of another node
+        ("eth3", Address("192.168.10.77", 24), {"administratively_up": False}),
+        ("eth3", Address("192.168.10.77", 24), {"master": "bond1"}),
+        ("lo", Address("192.168.10.77", 24), {"kind": "loopback"}),
+        ("dummy0", Address("192.168.10.77", 24), {"kind": "dummy"}),
+        ("eth3", Address("fe80::1", 64), {}),
+    ],
+)
+def test_other_addresses_are_none(name, address, more):
+    assert "IC-IFACE-032" not in found(beside(name, address, **more))
+
+
+def test_further_addresses_of_the_private_interface_are_none():
+    own = (Address("192.168.10.1", 24), Address("192.168.10.201", 24, "eth1:vip"), Address("169.254.3.1", 18, "eth1:1"))
+    assert "IC-IFACE-032" not in found(cluster([with_interface(node(1), "eth1", addresses=own), node(2)]))
+
+
+def test_named_networks_that_contain_several_subnets_are_judged_by_the_subnet_of_the_interface():
+    built = cluster()
+    wide = tuple(msgspec.structs.replace(n, subnet="192.168.0.0/16", named_by="settings") for n in built.networks)
+    assert "IC-IFACE-032" not in found(msgspec.structs.replace(built, networks=wide))

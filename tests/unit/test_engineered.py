@@ -52,6 +52,13 @@ def test_a_plain_infiniband_card_is_engineered_next_to_an_interface_of_such_a_sy
     assert not is_engineered(exadata("eth0", ("ib0", "ib1")), "ib0")
 
 
+def test_a_second_interface_in_the_subnet_of_exadata_is_no_fault():
+    one_line = exadata(private=("re0", "re1"))
+    assert isinstance(one_line.networks, tuple)
+    built = msgspec.structs.replace(one_line, networks=one_line.networks[:1])
+    assert "IC-IFACE-032" not in {f.code for f in interfaces.run(built)}
+
+
 def test_the_shared_subnet_of_exadata_is_no_fault_and_has_no_step():
     found = {f.code: f for f in interfaces.run(exadata())}
     finding = found["IC-IFACE-006"]

@@ -90,6 +90,7 @@ ORACLE = (
         name="A private network is missing, down or wrong on a node",
         sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
+        supported_by=("IC-IFACE-032",),
         leads_to=(*LOSES_ALL, "IC-PATH-008", "IC-USE-", "IC-NEIGH-"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",

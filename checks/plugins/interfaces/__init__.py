@@ -23,7 +23,14 @@ from checks.plugins.interfaces.oifcfg_lines import (
     is_haip_unused,
     roles_of,
 )
-from checks.plugins.interfaces.port_addresses import NETMASK, SWAPPED, netmask_findings, swapped_findings
+from checks.plugins.interfaces.port_addresses import (
+    NETMASK,
+    SECOND_INTERFACE,
+    SWAPPED,
+    netmask_findings,
+    second_interface_findings,
+    swapped_findings,
+)
 from checks.rules.engineered import is_engineered
 from checks.rules.swapped_ports import swapped_ports
 
@@ -90,6 +97,7 @@ NODE_NOT_READ = Kind(
         NAMES_DIFFER,
         SWAPPED,
         SAME_SUBNET,
+        SECOND_INTERFACE,
         ALSO_PUBLIC,
         NODE_SPECIFIC,
         NONE_CONFIGURED,
@@ -107,11 +115,11 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     """Compares the networks of oifcfg with the interfaces of the nodes.
 
     For each private network, the check verifies that every node has an interface on it, that the interface is up with a
-    carrier, and that it has the same name and netmask on every node. No two private networks may share a subnet, except
-    on engineered systems; none may also be public, or be configured for some nodes only. racwire finds the interface by
-    its subnet, since stored names can be wildcards. HAIP must be online where its resource exists and has the target
-    ONLINE. No other interface may have an address in the range of HAIP, or take the packets for a HAIP address of
-    another node.
+    carrier, and that it has the same name and netmask on every node. No two private networks may share a subnet, and no
+    other interface of a node may have an address in one, except on engineered systems; none may also be public, or be
+    configured for some nodes only. racwire finds the interface by its subnet, since stored names can be wildcards. HAIP
+    must be online where its resource exists and has the target ONLINE. No other interface may have an address in the
+    range of HAIP, or take the packets for a HAIP address of another node.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -143,6 +151,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             yield _in_place(cluster, network)
     yield from swapped_findings(cluster)
     yield from _shared_subnets(cluster)
+    yield from second_interface_findings(cluster)
     yield from configuration_findings(cluster)
     yield from haip_findings(cluster)
     yield from link_local_findings(cluster)

@@ -1,13 +1,16 @@
-"""Findings about the addresses of single nodes: a netmask of its own, two interfaces with each other's address."""
+"""Findings about the addresses of single nodes: another netmask, exchanged addresses, two interfaces."""
 
 from __future__ import annotations
 
+import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, Interface, Node, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
+from checks.rules.engineered import is_engineered
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.swapped_ports import SwappedPorts, swapped_ports
 
@@ -26,6 +29,15 @@ SWAPPED = Kind(
     "oifcfg names one interface for each private network. On this node each of the two has the address of the other "
     "network: packets leave on the wrong one, and Clusterware does not find its networks after a restart.",
     ("Clusterware Administration Guide, private networks and network interfaces",),
+)
+SECOND_INTERFACE = Kind(
+    "IC-IFACE-032",
+    "Another interface of a node has an address in the subnet of a private network",
+    "The kernel sends the packets for the subnet out of one of the two interfaces, and answers ARP requests for the "
+    "addresses of both on both: peers learn the wrong MAC address, rp_filter can drop packets, and when the used "
+    "interface fails, the other one is not used. Oracle supports several private interfaces each in a subnet of its "
+    "own, or as members of one bond.",
+    (_RULES, "MOS 1481481.1", "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"),
 )
 
 
@@ -122,4 +134,79 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
         ],
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in one.ports)],
         nodes=[node],
+    )
+
+
+def second_interface_findings(cluster: Cluster) -> Iterator[Finding]:
+    """Yield a finding for each node with an interface in a private subnet that is not the one of that network.
+
+    Left out are further addresses of the same interface, such as HAIP, VIPs and aliases; HAIP on other interfaces;
+    members of a bond; loopback and dummy interfaces; host addresses, which make no route to the subnet; an address
+    that another node has too, which neighbours finds; and engineered systems, whose vendor uses two interfaces in one
+    subnet. Two networks of oifcfg in one subnet have a finding of their own.
+    """
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    known = {(port.node, port.interface) for network in networks for port in network.ports}
+    for network in networks:
+        for port in network.ports:
+            node, own = cluster.node(port.node), cluster.interface(port)
+            if node is None or own is None or is_engineered(cluster, own.name):
+                continue
+            found = [
+                (interface, text)
+                for interface in node.interfaces
+                if (node.name, interface.name) not in known and _can_answer(interface)
+                for text in _in_subnet_of(cluster, node, interface, own, port.ip)
+            ]
+            if found:
+                yield _second_interface(network, node, own, port.ip, found)
+
+
+def _can_answer(interface: Interface) -> bool:
+    """Return whether the kernel routes by the addresses of an interface, and answers ARP requests there."""
+    return interface.administratively_up and not interface.master and interface.kind not in ("loopback", "dummy")
+
+
+def _in_subnet_of(cluster: Cluster, node: Node, interface: Interface, own: Interface, ip: str) -> Iterator[str]:
+    """Yield the addresses of an interface in the subnet of another one, with their prefix lengths."""
+    subnet = next((a.network for a in own.addresses if a.ip == ip), None)
+    elsewhere = {
+        a.ip for other in cluster.read_nodes() if other.name != node.name for i in other.interfaces for a in i.addresses
+    }
+    for address in interface.addresses:
+        host = ipaddress.ip_address(address.ip)
+        is_host_route = address.prefix_length == host.max_prefixlen
+        if subnet and host in subnet and not (address.is_link_local or is_host_route or address.ip in elsewhere):
+            yield f"{address.ip}/{address.prefix_length}"
+
+
+def _second_interface(
+    network: PrivateNetwork, node: Node, own: Interface, ip: str, found: list[tuple[Interface, str]]
+) -> Finding:
+    names = list(dict.fromkeys(interface.name for interface, _ in found))
+    return SECOND_INTERFACE.finding(
+        Status.WARN,
+        f"{listed(names)} of {node.name} {'has' if len(names) == 1 else 'have'} {listed(text for _, text in found)}, "
+        f"in the subnet of {own.name} on the private network {network.name}.",
+        subject=f"{node.name} {listed(names)} next to {own.name}",
+        data={"interface": own.name, "others": ", ".join(names)},
+        seen=(f"{node.name}: {own.name} has {ip}", *(f"{node.name}: {i.name} has {text}" for i, text in found)),
+        expected=(f"One interface in {network.subnet} on each node",),
+        next=[
+            Remedy(
+                "Display the interfaces, and which one the kernel uses.",
+                (*(f"ip -details address show {name}" for name in names), f"ip route show {network.subnet}"),
+                f"any user on {node.name}",
+            ),
+            Remedy(
+                f"Find out which program or file set the address. Plan another subnet for {listed(names)}, or a bond "
+                "of both.",
+                is_change=True,
+                where=f"root on {node.name}",
+            ),
+        ],
+        evidence=[(node.name, "interfaces"), (node.name, "routes")],
+        network=network.name,
+        nodes=[node.name],
+        extent=(len(found), "addresses"),
     )
