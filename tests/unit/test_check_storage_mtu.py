@@ -8,7 +8,9 @@ from msgspec.structs import replace
 from checks.model.facts import (
     Address,
     Cluster,
+    ConfiguredInterface,
     DnfsServer,
+    InterfaceConfiguration,
     Node,
     Route,
     StorageConnection,
@@ -19,7 +21,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Finding, Status
 from checks.plugins.storage_mtu import storage_mtu
-from tests.fixtures.clusters import cluster, interface, node
+from tests.fixtures.clusters import cluster, clusterware, interface, node
 from tests.fixtures.databases import change, counters, database
 
 FILER = "10.40.0.200"
@@ -207,3 +209,46 @@ def test_an_address_of_another_family_has_larger_headers() -> None:
     six = replace(nfs(mss=8928), local_ip="fd00:40::1", remote_ip="fd00:40::c8")
     (finding,) = found(built(use(six), nodes=[replace(base, interfaces=(*base.interfaces[:-1], own))]))
     assert finding.status is Status.PASS
+
+
+def with_roles(*roles: tuple[str, str, str]) -> Cluster:
+    entries = tuple(ConfiguredInterface(n, net, "global", tuple(r.split(","))) for n, net, r in roles)
+    facts = replace(clusterware(), configuration=InterfaceConfiguration(entries))
+    return replace(built(use(nfs(1)), use(nfs(2))), clusterware=facts)
+
+
+def test_a_private_network_that_asm_uses_is_named_with_its_mtu() -> None:
+    facts = with_roles(
+        ("eth0", "10.20.0.0", "public"),
+        ("eth1", "192.168.10.0", "asm,cluster_interconnect"),
+        ("eth2", "192.168.11.0", "cluster_interconnect"),
+    )
+    (finding,) = [f for f in found(facts) if f.code == "IC-STORE-009"]
+    assert finding.status is Status.INFO
+    assert finding.title == "oifcfg names the private network 192.168.10.0 on eth1 for ASM too; its MTU is 9000."
+    assert finding.seen == (
+        "oifcfg getif: eth1  192.168.10.0  global  asm,cluster_interconnect",
+        "rac1: eth1 has MTU 9000",
+        "rac2: eth1 has MTU 9000",
+    )
+
+
+def test_a_network_of_asm_alone_is_named_and_no_private_one() -> None:
+    facts = with_roles(("eth1", "192.168.10.0", "cluster_interconnect"), ("eth3", "10.40.0.0", "asm"))
+    (finding,) = [f for f in found(facts) if f.code == "IC-STORE-009"]
+    assert finding.title == "oifcfg names 10.40.0.0 on eth3 for ASM; its MTU is 9000."
+    assert finding.data["is_private"] is False
+    uneven = replace(facts, nodes=(on_storage(1), on_storage(2, 1500)))
+    (finding,) = [f for f in found(uneven) if f.code == "IC-STORE-009"]
+    assert finding.title.endswith("on eth3 for ASM; its MTU is 1500 and 9000.")
+    assert "mtu" not in finding.data
+    absent = with_roles(("eth9", "10.99.0.0", "asm"))
+    (finding,) = [f for f in found(absent) if f.code == "IC-STORE-009"]
+    assert finding.title == "oifcfg names 10.99.0.0 on eth9 for ASM."
+
+
+def test_without_a_network_of_asm_or_without_oifcfg_nothing_is_said_of_asm() -> None:
+    plain = built(use(nfs(1)), use(nfs(2)))
+    assert "IC-STORE-009" not in [code for code, _ in brief(plain)]
+    for unknown in (Unknown("no Grid home"), replace(clusterware(), configuration=Unknown("oifcfg hangs"))):
+        assert "IC-STORE-009" not in [code for code, _ in brief(replace(plain, clusterware=unknown))]

@@ -9,8 +9,6 @@ from checks.model.check import Kind, check
 from checks.model.facts import (
     Cluster,
     CounterChange,
-    Database,
-    DnfsServer,
     StorageMount,
     StorageUse,
     Unknown,
@@ -20,10 +18,11 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted
 from checks.plugins.shared.counter_text import share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.storage_mtu.oracle_storage import ASM, NOT_KNOWN, asm_networks, dnfs_elsewhere, dnfs_lines
 from checks.rules.node_counts import without_counts
 from checks.rules.storage_packets import PacketLimit, StorageFlow, smaller_than_others, storage_flow
 
-_TOPIC, _NFS_PORT = "storage connections", 2049
+_TOPIC = "storage connections"
 _LINUX = "Linux, man ss(8), tcp(7)"
 _SMALL = (
     "Small packets cost the node, the switch and the storage server more work for the same data: at MTU 1500 some six "
@@ -69,7 +68,6 @@ OVER_UDP = Kind(
     "NFS over UDP switched off from 5.6 on.",
     ("Linux, man nfs(5): using NFS over UDP on high-speed links", "MOS 563566.1, cause 3"),
 )
-NOT_KNOWN = Kind("IC-STORE-008", "The packet sizes of connections to storage are not known")
 
 _KINDS = {
     PacketLimit.SERVER: SERVER, PacketLimit.NOT_KNOWN: SERVER, PacketLimit.PATH: PATH, PacketLimit.ROUTE: OWN,
@@ -98,8 +96,8 @@ class _Mount:
     "storage-mtu",
     question="Are packets to storage as large as the interfaces permit?",
     needs=("nodes", "counters"),
-    uses=("database",),
-    kinds=(LARGE, SERVER, PATH, OWN, AGAIN, OTHERS, OVER_UDP, NOT_KNOWN),
+    uses=("database", "clusterware"),
+    kinds=(LARGE, SERVER, PATH, OWN, AGAIN, OTHERS, OVER_UDP, NOT_KNOWN, ASM),
 )
 def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
     """Compares the packet sizes of NFS, dNFS, iSCSI and NVMe connections with the MTU of the interface that has them.
@@ -107,8 +105,10 @@ def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
     A largest packet below storage_packet_warn_percent of that MTU is a warning, with the end that limits it: the
     server's offer, the path, or the node. Segments sent again above storage_retransmit_warn_percent in the interval,
     and connections that wait for an answer, are a warning, and so is NFS over UDP. The sizes are those that the kernel
-    uses; racwire sends no packet to storage. The check shared-network names storage on private networks.
+    uses; racwire sends no packet to storage. The networks of ASM that oifcfg names are
+    reported for information; the check shared-network names other storage on private networks.
     """
+    yield from asm_networks(cluster)
     if isinstance(cluster.counters, Unknown):
         return
     flows: list[StorageFlow] = []
@@ -125,8 +125,8 @@ def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
     yield from _findings(flows)
     yield from _mounts_over_udp(mounts)
     if fine := [flow for flow in flows if flow.limit is None and flow.retransmit_status is Status.PASS]:
-        yield _large(fine, mounts, _dnfs_lines(cluster))
-    yield from _dnfs_elsewhere(cluster)
+        yield _large(fine, mounts, dnfs_lines(cluster))
+    yield from dnfs_elsewhere(cluster)
     if unknown:
         yield unknown_nodes_finding(
             cluster, NOT_KNOWN, "The packet size of connections to storage on {}", unknown, "storage-mtu"
@@ -292,40 +292,6 @@ def _mounts_over_udp(mounts: Sequence[_Mount]) -> Iterator[Finding]:
             evidence=_evidence(nodes),
             nodes=nodes,
             extent=(len(same), "mounts"),
-        )
-
-
-def _dnfs(cluster: Cluster) -> list[tuple[str, DnfsServer]] | Unknown:
-    """The servers of Direct NFS, each with the name of the instance."""
-    database = cluster.database
-    found = (database.dnfs or ()) if isinstance(database, Database) else ()
-    if isinstance(found, Unknown) or not isinstance(database, Database):
-        return found if isinstance(found, Unknown) else []
-    return [(database.instance_name(one.instance), one) for one in found]
-
-
-def _dnfs_lines(cluster: Cluster) -> list[str]:
-    """The storage servers of Direct NFS, or why the database did not show them."""
-    found = _dnfs(cluster)
-    if isinstance(found, Unknown):
-        return [f"Direct NFS: not known. {found.reason}"]
-    return [f"{name}: Direct NFS to {one.name}, port {one.port or 'not shown'}" for name, one in found]
-
-
-def _dnfs_elsewhere(cluster: Cluster) -> Iterator[Finding]:
-    """Direct NFS at a port that is not among those whose connections were read."""
-    found = _dnfs(cluster)
-    servers = [] if isinstance(found, Unknown) else [pair for pair in found if pair[1].port not in (None, _NFS_PORT)]
-    for same in alike(servers, lambda pair: (pair[1].name, pair[1].port)):
-        instances, server = named((name for name, _ in same), "instance"), same[0][1]
-        display = (f"ss -tin dport = :{server.port}",)
-        yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
-            f"The packet sizes of Direct NFS from {instances} to {server.name} are not known: it uses port "
-            f"{server.port}, and racwire reads the connections to port {_NFS_PORT}.",
-            subject=f"{server.name}: port {server.port}",
-            next=[Remedy("Display the sizes of its connections.", display, f"any user on the nodes of {instances}")],
-            evidence=[(cluster.local_node, "sql dnfs_servers")],
         )
 
 
