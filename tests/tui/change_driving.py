@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from checks.change.change_events import AnyEvent
+from checks.change.change_events import AnyEvent, Attested
 from checks.change.change_journal import ChangeJournal, FoundJournal, find
 from checks.change.change_plan import Accepted
 from checks.change.change_session import ChangeSession
@@ -20,14 +20,22 @@ from checks.change.obstacles import Obstacle, PlanError
 from checks.change.opening import OpeningResult
 from checks.change.state import Change
 from checks.change.verifying import Concluded
-from checks.model.finding import Finding
+from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.events import CheckConcluded, Event, GatherProgress, RunStarted
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
-from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown, until
+from tests.unit.change_journals import verification
 from tui.console.change_state import WantedPlan
+
+if TYPE_CHECKING:
+    # conftest has a fixture from here.
+    from tests.tui.conftest import NewConsole
+
+AGREED = Attested("agree", "Ann Lee", "CHG-4711")
+SWITCHED = Attested("switch", "Bob of the network team")
+FAILS, PASSES = verification(Status.PASS, Status.FAIL), verification(Status.PASS, Status.PASS)
 
 REPORT = Report(
     racwire_version="1", started_at="2026-11-20T18:10:00+01:00", duration_s=1, cluster=healthy(),

@@ -13,6 +13,8 @@ from checks.model.facts import Cluster
 from checks.run.engine import Engine
 from checks.traffic.feed import Feed
 from checks.traffic.samples import FeedEvent
+from tests.tui.change_driving import AGREED, SWITCHED, PaperChanges
+from tests.unit.change_journals import journal
 from tui.console.app import ConsoleApp
 
 NewConsole = Callable[..., ConsoleApp]
@@ -43,6 +45,13 @@ class FakeFeed(Feed):
 
     async def close(self) -> None:
         self.is_closed = True
+
+
+@pytest.fixture
+def changes(tmp_path: Path) -> PaperChanges:
+    """A change at its third step of four, `set MTU`, with a gate."""
+    journal(tmp_path / "changes", AGREED, SWITCHED)
+    return PaperChanges(tmp_path / "changes")
 
 
 @pytest.fixture

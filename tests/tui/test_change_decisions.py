@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-import pytest
 from textual.events import Key
 
 from checks.change.change_events import (
@@ -19,6 +18,9 @@ from checks.change.change_events import (
 from checks.change.change_plan import Gate
 from checks.model.finding import Status
 from tests.tui.change_driving import (
+    AGREED,
+    FAILS,
+    PASSES,
     PaperChanges,
     answer,
     console,
@@ -30,20 +32,9 @@ from tests.tui.change_driving import (
 )
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown
-from tests.unit.change_journals import STEPS, journal, plan, verification
+from tests.unit.change_journals import STEPS, journal, plan
 from tui.screens.change.ask import AskScreen
 from tui.screens.change.screen import ChangeScreen
-
-AGREED = Attested("agree", "Ann Lee", "CHG-4711")
-SWITCHED = Attested("switch", "Bob of the network team")
-FAILS, PASSES = verification(Status.PASS, Status.FAIL), verification(Status.PASS, Status.PASS)
-
-
-@pytest.fixture
-def changes(tmp_path: Path) -> PaperChanges:
-    """A change at its third step of four, `set MTU`, with a gate."""
-    journal(tmp_path / "changes", AGREED, SWITCHED)
-    return PaperChanges(tmp_path / "changes")
 
 
 async def test_attesting_shows_the_statement_and_asks_for_a_name(new_console: NewConsole, tmp_path: Path) -> None:

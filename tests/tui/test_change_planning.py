@@ -8,7 +8,6 @@ import pytest
 from textual.widgets import Input
 
 from checks.change.change_events import (
-    Attested,
     Closed,
 )
 from checks.change.change_journal import ChangeJournal, find
@@ -17,6 +16,7 @@ from checks.change.obstacles import Obstacle, PlanError
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.check_discovery import Checks
 from tests.tui.change_driving import (
+    AGREED,
     PaperChanges,
     answer,
     console,
@@ -35,18 +35,8 @@ from tui.console.journal_watcher import ClusterChanges
 from tui.console.live import Past
 from tui.screens.change.screen import ChangeScreen
 
-AGREED = Attested("agree", "Ann Lee", "CHG-4711")
-SWITCHED = Attested("switch", "Bob of the network team")
-
 SKIPPED = ("", "", "", "", "")
 """No answer in the five optional fields of the form."""
-
-
-@pytest.fixture
-def changes(tmp_path: Path) -> PaperChanges:
-    """A change at its third step of four, `set MTU`, with a gate."""
-    journal(tmp_path / "changes", AGREED, SWITCHED)
-    return PaperChanges(tmp_path / "changes")
 
 
 async def test_without_a_change_the_screen_explains_and_n_plans_one(new_console: NewConsole, tmp_path: Path) -> None:

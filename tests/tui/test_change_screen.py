@@ -11,7 +11,6 @@ import pytest
 from textual.pilot import Pilot
 
 from checks.change.change_events import (
-    Attested,
     Noted,
     Surprise,
     Surprised,
@@ -20,6 +19,8 @@ from checks.change.change_journal import ChangeJournal, find
 from checks.model.finding import Finding, Status
 from checks.run.events import Event
 from tests.tui.change_driving import (
+    FAILS,
+    PASSES,
     PaperChanges,
     PaperSession,
     answer,
@@ -32,25 +33,13 @@ from tests.tui.change_driving import (
 )
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import running, shown, until
-from tests.unit.change_journals import journal, verification
+from tests.unit.change_journals import verification
 from tui.console import app as app_module
 from tui.console import journal_watcher
 from tui.console.app import ConsoleApp
 from tui.console.journal_watcher import JournalWatcher
 from tui.screens.change.screen import ChangeScreen
 from tui.widgets.lines import Lines
-
-AGREED = Attested("agree", "Ann Lee", "CHG-4711")
-SWITCHED = Attested("switch", "Bob of the network team")
-FAILS, PASSES = verification(Status.PASS, Status.FAIL), verification(Status.PASS, Status.PASS)
-
-
-@pytest.fixture
-def changes(tmp_path: Path) -> PaperChanges:
-    """A change at its third step of four, `set MTU`, with a gate."""
-    journal(tmp_path / "changes", AGREED, SWITCHED)
-    return PaperChanges(tmp_path / "changes")
-
 
 # --- a step -----------------------------------------------------------------------------------------------------------
 
