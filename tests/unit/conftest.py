@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from tests.unit.recording_support import busy, recorded
 
 
 @pytest.fixture
@@ -17,3 +21,9 @@ def any_command(monkeypatch: pytest.MonkeyPatch) -> None:
         "checks.sources.clusterware.grid_tool_command.demand_read_only_command",
     ):
         monkeypatch.setattr(name, lambda *_: None)
+
+
+@pytest.fixture
+def busy_file(tmp_path: Path) -> Path:
+    """Return a recording of two minutes of a busy cluster."""
+    return recorded(tmp_path / "busy.rec", *busy(120))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import random
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from checks.model.facts import BlockTransfer, Cluster, InstancePing
-from checks.traffic.recording import Header
+from checks.traffic.recorder import Recorder
+from checks.traffic.recording import Header, Recording
 from checks.traffic.samples import (
     KERNEL_COUNTERS,
     CpuTime,
@@ -123,3 +125,21 @@ def names_another_journal(path: Path, other: Path) -> None:
     header = (magic + struct.pack(">IIIII", 0, 0, 9, 512, 8192)).ljust(512, b"\0")
     end = struct.pack(">I", 131073) + name + struct.pack(">II", len(name), sum(name)) + magic
     Path(f"{path}-journal").write_bytes(header + end)
+
+
+def recorded(path: Path, *writes: Iterable[Event], **keep: Any) -> Path:
+    """Write a recording, one write after the other, and return its path."""
+    recorder = Recorder.create(path, header(), **keep)
+    for events in writes:
+        recorder.write(list(events))
+    recorder.close()
+    return path
+
+
+def read_events(path: Path) -> list[Event]:
+    """Return the events of a recording."""
+    recording = Recording.open(path)
+    try:
+        return list(recording.events())
+    finally:
+        recording.close()

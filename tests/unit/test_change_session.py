@@ -20,21 +20,16 @@ from checks.change.journal_names import SUFFIX
 from checks.change.kinds.mtu import MtuRequest
 from checks.change.opening import open_change
 from checks.change.planning import look_of
-from checks.change.recording_evidence import compare_recordings, see_recording, summarised
 from checks.change.state import ChangeError
 from checks.change.verifying import Concluded
-from checks.model.facts import BeforeAfter, Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.model.facts import Cluster, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.check_discovery import Checks
 from checks.run.gathering import CHANGING, GATHERERS
 from checks.sources.change_files import CHANGE_ARCHIVE, CHANGE_BACKUPS, CHANGE_JOURNALS
 from checks.sources.nodes.shell import Shell
-from checks.traffic.compare.comparison_verdict import Runs, compare
-from checks.traffic.compare.recorded_run import runs_of
-from checks.traffic.recorder import Recorder
 from tests.unit.change_support import AGREED, cluster, down, passed, plan, until
-from tests.unit.compare_support import recording
 
 WHO = {"who": "oracle@rac1", "version": "1"}
 
@@ -344,58 +339,3 @@ def test_the_programs_that_search_for_copies_read_only_journals():
     assert f'"$1/$2"-*{SUFFIX};' in CHANGE_JOURNALS.text
     assert CHANGE_BACKUPS.example == backup_paths("ID")
     assert CHANGE_ARCHIVE.example == (archive_path("ID"),)
-
-
-# --- recordings -------------------------------------------------------------------------------------------------------
-
-
-def written(path: Path, seed: int, **more: object) -> Path:
-    fake = recording(seed, seconds=90, **more)  # type: ignore[arg-type]
-    recorder = Recorder.create(path, fake.header)
-    recorder.write(list(fake.events()))
-    recorder.close()
-    return path
-
-
-def test_the_contents_of_a_recording_are_read_from_its_samples(tmp_path):
-    seen = see_recording(written(tmp_path / "before.rec", 1, mtu=1500))
-    assert isinstance(seen, SeenRecording)
-    assert (seen.seconds, seen.sampled, seen.begun_at) == (90, {"rac1": 1, "rac2": 1}, "2026-11-21T14:00:00+01:00")
-    assert seen.mtus == {"rac1": {"eth1": (1500,)}, "rac2": {"eth1": (1500,)}}
-    assert seen.private_bytes_per_s["rac1"] > 1_000_000
-
-
-def test_a_file_that_is_not_a_recording_is_reported(tmp_path):
-    assert see_recording(tmp_path / "none") == NoRecording(str(tmp_path / "none"))
-    (tmp_path / "text").write_text("hello")
-    assert isinstance(see_recording(tmp_path / "text"), Unknown)
-    assert isinstance(compare_recordings(tmp_path / "text", tmp_path / "text"), Unknown)
-    assert compare_recordings(tmp_path / "none", tmp_path / "text") == NoRecording(str(tmp_path / "none"))
-
-
-def test_two_recordings_are_compared_as_racwire_compare_does(tmp_path):
-    before = written(tmp_path / "before.rec", 1, mtu=1500)
-    compared = compare_recordings(before, written(tmp_path / "after.rec", 2, mtu=9000))
-    assert isinstance(compared, RecordingsCompared)
-    assert compared.harm == ()
-    assert compared.open == ()
-    assert compared.figures["packets per block received"] == BeforeAfter(before="6.00", after="1.00")
-    assert any("At MTU 1500 a block took 6.0 packets, at 9000 1.0" in sentence for sentence in compared.summary)
-
-
-def comparison(**after: object) -> RecordingsCompared:
-    runs, stretch_s = runs_of([("before", recording(1, seconds=120)), ("after", recording(2, seconds=120, **after))])
-    return summarised(compare([Runs(runs[0], runs[1], None, stretch_s)]))
-
-
-def test_more_losses_and_longer_receive_times_are_worse_and_another_load_is_inconclusive():
-    assert any("blocks lost from 0" in text for text in comparison(mtu=9000, lost_per_s=0.9).harm)
-    assert any("receive time" in text for text in comparison(mtu=9000, receive_cs_per_block=0.15).harm)
-    shifted = comparison(mtu=9000, blocks=2000.0)
-    assert not shifted.harm
-    assert any("the load was not the same" in text for text in shifted.open)
-
-
-def test_too_few_samples_are_inconclusive():
-    runs, stretch_s = runs_of([("before", recording(1, seconds=8)), ("after", recording(2, seconds=8))])
-    assert summarised(compare([Runs(runs[0], runs[1], None, stretch_s)])).open

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import random
 import re
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -26,7 +24,8 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
 from tests.fixtures.clusters import cluster as two_nodes
-from tests.unit.recording_support import BEGIN, busy, header
+from tests.unit.record_command_support import ROOT, racwire
+from tests.unit.recording_support import BEGIN, busy
 from tui.cli import sampling
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
@@ -35,7 +34,6 @@ from tui.cli.sampling_status import SamplingStatus
 from tui.cli.tape import Tape
 from tui.console.batch_writer import BatchWriter
 
-ROOT = Path(__file__).parents[2]
 FOUND = Cluster(
     local_node="rac1", taken_at="now", nodes=(Node("rac1", "netlink"), Node("rac2", "ssh")),
     networks=(), database=NotAsked("No database connection is set."),
@@ -74,25 +72,6 @@ async def found():
 async def never():
     await asyncio.sleep(60)
     yield FOUND
-
-
-def racwire(*words, stdin=subprocess.DEVNULL, **more):
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "tui", *words],
-        capture_output=True, text=True, timeout=60, check=False, stdin=stdin,
-        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}, **more,
-    )  # fmt: skip
-
-
-@pytest.fixture
-def recording(tmp_path):
-    path = tmp_path / "a.rec"
-    recorder = Recorder.create(path, header("mtu1500"))
-    for events in busy(20):
-        recorder.write(events)
-    recorder.write([Gap("node rac2", BEGIN + 21, "rac2 did not answer\x1b[2J.")])
-    recorder.close()
-    return path
 
 
 def tape(path, *events, cluster=found, probe=False, **more):
@@ -397,66 +376,3 @@ def test_a_full_disk_is_reported_and_the_written_part_is_readable(tmp_path, caps
     )
     assert [event.at for event in Recording.open(tmp_path / "a.rec").events()] == [1.0]
     assert feed.is_closed.is_set()
-
-
-def test_a_recording_is_printed_as_json_lines(recording):
-    ran = racwire("watch", str(recording))
-    lines = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert lines[0] == {
-        "fact": "Header", "racwire_version": "0.1.0", "started_at": header().started_at, "interval_s": 1.0,
-        "label": "mtu1500",
-    }  # fmt: skip
-    assert [line["fact"] for line in lines[1:4]] == ["Cluster", "Links", "Links"]
-    assert [line["at"] for line in lines[2:]] == sorted(line["at"] for line in lines[2:])
-    assert lines[-1] == {
-        "fact": "Gap",
-        "source": "node rac2",
-        "at": BEGIN + 21,
-        "reason": "rac2 did not answer\x1b[2J.",
-    }
-    assert "\x1b" not in ran.stdout
-
-
-def test_a_reader_of_json_lines_that_stops_early_is_not_an_error(recording):
-    line = f"{sys.executable} -P -m tui watch {recording} | head -1; echo ${{PIPESTATUS[0]}}"
-    ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
-    assert (ran.stdout.splitlines()[-1], ran.stderr) == ("0", "")
-
-
-def test_options_of_live_samples_are_refused_for_a_recording(recording):
-    ran = racwire("watch", "--every", "5", str(recording))
-    assert ran.returncode == ExitCode.USAGE
-    assert "are for live samples: leave them out to print a recording." in ran.stderr
-
-
-def test_live_samples_are_printed_as_json_lines_at_once():
-    ran = racwire("watch", "--for", "3s")
-    lines = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert ran.returncode == ExitCode.PASS
-    assert lines[0]["fact"] == "Header"
-    assert {"NodeSample", "Cluster", "Links"} <= {line["fact"] for line in lines}
-    assert "racwire: " in ran.stderr
-
-
-def test_open_without_a_terminal_prints_the_contents(recording):
-    ran = racwire("open", str(recording))
-    assert (ran.returncode, ran.stderr) == (0, "")
-    output = " ".join(ran.stdout.split())
-    for words in (
-        "Label mtu1500", "20 s", "Interval 1 s", "From rac1", "node rac1 20 samples", "instance prod2 20 samples",
-        "node rac2 20 samples 1 gap; the last: rac2 did not answer\\x1b[2J.", "pairs 2 samples",
-    ):  # fmt: skip
-        assert words in output
-    assert all(len(line) <= 80 for line in ran.stdout.splitlines() if str(recording) not in line)
-
-
-@pytest.mark.parametrize(
-    ("command", "foreign"), [("open", "is not a file that racwire wrote"), ("watch", "is no recording of racwire")]
-)
-def test_a_file_that_is_not_a_recording_is_one_sentence(tmp_path, command, foreign):
-    (tmp_path / "letter").write_text("a letter")
-    for name, why in (("letter", foreign), ("none", "could not be read: No such file")):
-        ran = racwire(command, name, cwd=tmp_path)
-        assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (ExitCode.USAGE, "", 1)
-        assert f"racwire: {name} {why}" in ran.stderr

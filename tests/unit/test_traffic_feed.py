@@ -4,24 +4,18 @@ import asyncio
 import dataclasses
 import os
 import shlex
-from contextlib import aclosing
 
 import pytest
 
 from checks.model import networks
-from checks.model.facts import Cluster, NotAsked, NotGathered, Unknown, UnreadNode
+from checks.model.facts import Cluster, NotAsked, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
-from checks.run import gathering
 from checks.sources import registry
-from checks.sources.nodes.session import Session
-from checks.sources.nodes.shell import ShellError
-from checks.traffic import discovery, peer_stream, this_node
 from checks.traffic import feed as feed_module
-from checks.traffic.discovery import find_cluster, growing_cluster
+from checks.traffic import peer_stream, this_node
 from checks.traffic.feed import Feed
 from checks.traffic.links import LinkBook
-from checks.traffic.pace import Pace, happens_within
 from checks.traffic.samples import Gap, Links, NodeSample
 from tests.fixtures.clusters import cluster, clusterware, node
 from tests.support.programs import LOGGED_IN
@@ -118,69 +112,6 @@ async def test_samples_are_at_multiples_of_the_interval_on_a_monotonic_clock(sta
     assert all(sample.seconds > 0 for sample in samples)
     # Three intervals of 0.1 s, of which the first may have started late; a burst would take almost no time.
     assert sum(sample.seconds for sample in samples[1:]) > 0.2, "ticks were caught up in a burst"
-
-
-class Clock:
-    """A clock that advances only while a task waits: a wait of a minute lasts until its event."""
-
-    def __init__(self) -> None:
-        self.now_s = 1000.03
-
-    def __call__(self) -> float:
-        return self.now_s
-
-    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
-        if seconds > 10:
-            return await event.wait()
-        self.now_s += seconds
-        return False
-
-
-@pytest.mark.parametrize("is_first", [True, False])
-async def test_a_changed_interval_ends_the_wait_for_a_tick(is_first):
-    clock = Clock()
-    pace = Pace(0.01, clock=clock, wait=clock.wait)
-    ticks = pace.ticks()
-    if not is_first:
-        await anext(ticks)
-    pace.interval_s = 60.0
-    waiting = asyncio.create_task(anext(ticks))
-    await settled()
-    assert not waiting.done()
-    before_s = clock.now_s
-    pace.interval_s = 0.01
-    await waiting
-    # The first tick comes half an interval later than it could.
-    assert 0 < clock.now_s - before_s < 0.0151
-    await ticks.aclose()
-
-
-async def test_after_a_stall_the_missed_ticks_are_skipped():
-    clock = Clock()
-    ticks_s: list[float] = []
-    async for _ in Pace(0.05, clock=clock, wait=clock.wait).ticks():
-        ticks_s.append(clock.now_s)
-        if len(ticks_s) == 1:
-            clock.now_s += 0.42  # a stall of the whole process
-        if len(ticks_s) == 4:
-            break
-    assert ticks_s == pytest.approx([1000.1, 1000.55, 1000.6, 1000.65])
-
-
-async def settled():
-    """Everything that can go on without time passing has gone on."""
-    for _ in range(10):
-        await asyncio.sleep(0)
-
-
-@pytest.mark.parametrize("comes", [True, False])
-async def test_a_wait_ends_with_its_event_or_its_time(comes):
-    event = asyncio.Event()
-    waiting = asyncio.create_task(happens_within(event, 60 if comes else 0.001))
-    await settled()
-    if comes:
-        event.set()
-    assert await waiting is comes
 
 
 async def test_clusterware_may_know_this_node_by_another_name(start):
@@ -434,101 +365,3 @@ def test_a_long_journal_keeps_the_newest_entries():
         with journal.entry("rac1", "sql sysstat", f"SELECT {number}"):
             pass
     assert [entry.action for entry in journal.entries] == ["SELECT 7", "SELECT 8", "SELECT 9"]
-
-
-# --- the followed sources ---------------------------------------------------------------------------------------------
-
-
-async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(monkeypatch):
-    events = []
-
-    async def nodes(session, cluster):
-        assert cluster.clusterware == clusterware()
-        session.progress("nodes", "reading the nodes", 0, 1)
-        return (node(1),)
-
-    async def fails(session, cluster):
-        raise ShellError("it broke")
-
-    async def hangs(session, cluster):
-        await asyncio.sleep(60)
-
-    async def known(session, cluster):
-        session.local_node = "rac1"
-        return clusterware()
-
-    doings = {"clusterware": known, "nodes": nodes, "networks": fails, "database": hangs}
-    changed = [
-        dataclasses.replace(g, gather=doings[g.group], limit_s=0.1 if g.group == "database" else 5)
-        for g in discovery.GATHERERS
-        if g.group in doings
-    ]
-    monkeypatch.setattr(discovery, "GATHERERS", changed)
-    found = await find_cluster(Settings(), progress=events.append)
-    assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
-    assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")
-    assert found.database == Unknown("Gathering the database took over 0 s and was stopped.")
-    assert events == ["reading the nodes"]
-
-
-async def test_a_cluster_grows_with_each_answer_while_a_peer_and_the_database_hang(monkeypatch):
-    released, all_nodes_seen = asyncio.Event(), asyncio.Event()
-
-    async def known(session, cluster):
-        session.local_node = "rac1"
-        return clusterware(3)
-
-    async def read_here(name, journal):
-        return node(1)
-
-    async def read_there(name, *more):
-        return node(int(name.removeprefix("rac")))
-
-    async def shell(session, name):
-        if name == "rac3":
-            await released.wait()
-        return name
-
-    async def database(session, cluster):
-        await released.wait()
-        return NotAsked("none")
-
-    async def networks(session, cluster):
-        await all_nodes_seen.wait()
-        return await gathering._networks(session, cluster)
-
-    monkeypatch.setattr(gathering, "read_local_node", read_here)
-    monkeypatch.setattr(gathering, "read_peer", read_there)
-    monkeypatch.setattr(Session, "shell", shell)
-    doings = {"clusterware": known, "database": database, "networks": networks}
-    changed = [dataclasses.replace(g, gather=doings.get(g.group, g.gather)) for g in discovery.GATHERERS]
-    monkeypatch.setattr(discovery, "GATHERERS", changed)
-    async with asyncio.timeout(15), aclosing(growing_cluster(Settings())) as clusters:
-        async for found in clusters:
-            pending = {n.name for n in found.unread_nodes() if n.is_pending}
-            assert pending <= {"rac1", "rac2", "rac3"}
-            if found.is_gathered("nodes") and pending == {"rac3"}:
-                assert [n.name for n in found.read_nodes()] == ["rac1", "rac2"]
-                assert [p.node for p in found.networks[0].ports] == ["rac1", "rac2"]
-                assert isinstance(found.database, NotGathered)
-                released.set()
-            if found.is_gathered("nodes") and not pending:
-                all_nodes_seen.set()
-                assert [p.node for p in found.networks[0].ports] == ["rac1", "rac2", "rac3"]
-        assert [n.name for n in found.read_nodes()] == ["rac1", "rac2", "rac3"]
-        assert len(found.networks[0].ports) == 3
-        assert found.database == NotAsked("none")
-
-
-async def test_a_closed_discovery_leaves_no_task(monkeypatch):
-    async def hangs(session, cluster):
-        await asyncio.sleep(60)
-
-    monkeypatch.setattr(discovery, "GATHERERS", [dataclasses.replace(g, gather=hangs) for g in discovery.GATHERERS])
-    before = asyncio.all_tasks()
-    clusters = growing_cluster(Settings())
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.05):
-            await anext(clusters)
-    await clusters.aclose()
-    assert asyncio.all_tasks() == before
