@@ -225,7 +225,7 @@ def test_a_private_network_that_asm_uses_is_named_with_its_mtu() -> None:
     )
     (finding,) = [f for f in found(facts) if f.code == "IC-STORE-009"]
     assert finding.status is Status.INFO
-    assert finding.title == "oifcfg names the private network 192.168.10.0 on eth1 for ASM too; its MTU is 9000."
+    assert finding.title == "oifcfg names the private network 192.168.10.0 on eth1 for ASM too, with MTU 9000."
     assert finding.seen == (
         "oifcfg getif: eth1  192.168.10.0  global  asm,cluster_interconnect",
         "rac1: eth1 has MTU 9000",
@@ -233,18 +233,27 @@ def test_a_private_network_that_asm_uses_is_named_with_its_mtu() -> None:
     )
 
 
+def test_several_networks_of_asm_are_one_finding_and_the_private_ones_another() -> None:
+    both = "asm,cluster_interconnect"
+    facts = with_roles(("eth1", "192.168.10.0", both), ("eth2", "192.168.11.0", both), ("eth3", "10.40.0.0", "asm"))
+    assert [f.title for f in found(facts) if f.code == "IC-STORE-009"] == [
+        "oifcfg names the private networks 192.168.10.0 on eth1 and 192.168.11.0 on eth2 for ASM too, with MTU 9000.",
+        "oifcfg names the network 10.40.0.0 on eth3 for ASM, with MTU 9000.",
+    ]
+
+
 def test_a_network_of_asm_alone_is_named_and_no_private_one() -> None:
     facts = with_roles(("eth1", "192.168.10.0", "cluster_interconnect"), ("eth3", "10.40.0.0", "asm"))
     (finding,) = [f for f in found(facts) if f.code == "IC-STORE-009"]
-    assert finding.title == "oifcfg names 10.40.0.0 on eth3 for ASM; its MTU is 9000."
+    assert finding.title == "oifcfg names the network 10.40.0.0 on eth3 for ASM, with MTU 9000."
     assert finding.data["is_private"] is False
     uneven = replace(facts, nodes=(on_storage(1), on_storage(2, 1500)))
     (finding,) = [f for f in found(uneven) if f.code == "IC-STORE-009"]
-    assert finding.title.endswith("on eth3 for ASM; its MTU is 1500 and 9000.")
+    assert finding.title.endswith("on eth3 for ASM, with MTU 1500 and 9000.")
     assert "mtu" not in finding.data
     absent = with_roles(("eth9", "10.99.0.0", "asm"))
     (finding,) = [f for f in found(absent) if f.code == "IC-STORE-009"]
-    assert finding.title == "oifcfg names 10.99.0.0 on eth9 for ASM."
+    assert finding.title == "oifcfg names the network 10.99.0.0 on eth9 for ASM."
 
 
 def test_without_a_network_of_asm_or_without_oifcfg_nothing_is_said_of_asm() -> None:

@@ -8,8 +8,8 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, Database, DnfsServer, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import in_subnet
-from checks.model.wording import listed
-from checks.plugins.shared.grouping import alike, named, some
+from checks.model.wording import few, listed
+from checks.plugins.shared.grouping import alike, briefly, named, some
 
 NOT_KNOWN = Kind("IC-STORE-008", "The packet sizes of connections to storage are not known")
 ASM = Kind(
@@ -25,30 +25,28 @@ _ROLE = "asm"
 
 
 def asm_networks(cluster: Cluster) -> Iterator[Finding]:
-    """Yield a finding for each network with the role `asm` in `oifcfg getif`, with the MTU of its interfaces."""
+    """Yield a finding for the private networks with the role `asm` in `oifcfg getif`, and one for the other ones."""
     facts = cluster.clusterware
     if not isinstance(facts, Clusterware) or isinstance(facts.configuration, Unknown):
         return
     lines = [line for line in facts.configuration.interfaces if _ROLE in line.roles]
-    for same in alike(lines, lambda line: (line.name, line.subnet)):
-        line = same[0]
-        ports = _ports(cluster, line)
+    for same in alike(lines, lambda line: line.is_private):
+        ports = list(dict.fromkeys(port for line in same for port in _ports(cluster, line)))
         mtus = sorted({mtu for _, _, mtu in ports})
-        sizes = f"; its MTU is {listed(str(mtu) for mtu in mtus)}" if mtus else ""
-        place = f"{line.subnet} on {line.name}"
-        place = f"the private network {place} for ASM too" if line.is_private else f"{place} for ASM"
+        sizes = f", with MTU {listed(str(mtu) for mtu in mtus)}" if mtus else ""
+        places = [f"{line.subnet} on {line.name}" for line in same]
+        what, also = ("private network", " too") if same[0].is_private else ("network", "")
         yield ASM.finding(
             Status.INFO,
-            f"oifcfg names {place}{sizes}.",
-            subject=f"ASM on {line.name}",
+            f"oifcfg names the {what}{'' if len(same) == 1 else 's'} {few(places, 4)} for ASM{also}{sizes}.",
+            subject=f"ASM on {briefly((line.name for line in same), what)}",
             data={
-                "interface": line.name,
-                "subnet": line.subnet,
-                "is_private": line.is_private,
+                "interfaces": ", ".join(line.name for line in same),
+                "is_private": same[0].is_private,
                 "mtu": mtus[0] if len(mtus) == 1 else None,
             },
             seen=(
-                f"oifcfg getif: {line.name}  {line.subnet}  {line.scope}  {','.join(line.roles)}",
+                *(f"oifcfg getif: {line.name}  {line.subnet}  {line.scope}  {','.join(line.roles)}" for line in same),
                 *some([f"{node}: {interface} has MTU {mtu}" for node, interface, mtu in ports]),
             ),
             evidence=[(cluster.local_node, "oifcfg getif"), *((node, "interfaces") for node, _, _ in ports)],
