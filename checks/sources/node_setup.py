@@ -21,6 +21,7 @@ from checks.sources.sh_text import MARK, files_program, program
 AUTOSTART_ARGUMENTS = ("config", "crs")
 CHECK_ARGUMENTS = ("check", "crs")
 LLDP_ARGUMENTS = ("-f", "keyvalue")
+NETWORKD_LLDP = "networkctl --no-pager --full lldp"
 TOOL_LIMIT_S = 2
 """Seconds after which a tool of the node is ended; the tools answer in a tenth of a second."""
 CRSCTL_LIMIT_S = 5
@@ -218,6 +219,8 @@ _SETUP = {
     "scripts": files_program(SCRIPTS, MTU_LINES, executable=True),
     "rules": f"grep -H -E '{MTU_LINES}' {RULES}",
     **HOST_COMMANDS,
+    # The directory is that of systemd-networkd: without it, networkctl has no neighbours to display.
+    "networkd lldp": f"if [ -d /run/systemd/netif/links ]; then timeout {TOOL_LIMIT_S} {NETWORKD_LLDP}; fi",
     "lldp": _by_sudo(f"lldpctl {' '.join(LLDP_ARGUMENTS)}", TOOL_LIMIT_S),
     # The last: a file system that hangs delays no other section.
     "alert logs": LOGS_COMMAND,
@@ -234,7 +237,7 @@ _SETUP_SECTIONS = {
         "scripts", "rules",
     ),
     **HOST_SECTIONS,
-    "lldp": ("lldp",),
+    "lldp": ("networkd lldp", "lldp"),
     "alert logs": ("alert logs",),
 }  # fmt: skip
 """The sections by their topic in the journal."""
@@ -280,6 +283,7 @@ SETUP = Program(
         Read("boot files", "lines with mtu", f"{SCRIPTS} {RULES}"),
         *HOST_READS,
         Read("lldp", "switch ports", f"lldpctl {' '.join(LLDP_ARGUMENTS)}", "root or the group of lldpd's socket"),
+        Read("lldp", "", f"{NETWORKD_LLDP}, where systemd-networkd runs"),
         Read("alert logs", "alert logs", LOGS_HOW, LOGS_RIGHT),
         Read("alert logs", "", LOGS_MESSAGES),
         Read("alert logs", "", LOGS_BASES_HOW),

@@ -13,7 +13,7 @@ from checks.sources.nodes.driver_counters import parse_driver_counters
 from checks.sources.nodes.route_get import Query, parse_routes_in_use
 from checks.sources.nodes.sections import Section
 from checks.sources.nodes.setup_bonds import parse_bonds
-from checks.sources.nodes.setup_text import parse_lldp
+from checks.sources.nodes.setup_text import parse_lldp, parse_networkd_lldp, parse_setup
 from checks.sources.nodes.storage_text import parse_sockets
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -95,6 +95,63 @@ def test_a_virtual_bridge_and_two_switches_of_cisco() -> None:
     assert (second.interface, second.port, second.untagged_vlan, second.max_frame_bytes) == (
         "enp8s0", "Ethernet1/34", 1, 9216,
     )  # fmt: skip
+
+
+# --- networkctl lldp --------------------------------------------------------------------------------------------------
+
+OF_249 = """\
+LINK             CHASSIS ID        SYSTEM NAME      CAPS        PORT ID           PORT DESCRIPTION
+enp2s0f0         02:a6:f7:05:19:21 ds9              ..bwr...... 02:a6:f7:05:19:20 br-lan
+ve-test          25e82ecbdab14b64\u2026 a                .......a... host0             n/a
+
+Capability Flags:
+b - Bridge; w - WLAN Access Point; r - Router; a - Station
+
+2 neighbors listed.
+"""
+OF_253 = """\
+LINK CHASSIS-ID        SYSTEM-NAME                                       CAPS        PORT-ID PORT-DESCRIPTION
+eth0 02:dd:00:00:00:80 dus-04x-3n2x-rack-f1x-4-5x00a.example.net         ..b.r...... 516     xe-0/0/4
+
+Capability Flags:
+b - Bridge; r - Router
+"""
+OF_THE_MANUAL = """\
+LINK             CHASSIS ID        SYSTEM NAME      CAPS        PORT ID           PORT DESCRIPTION
+enp0s25          02:e0:4c:00:00:00 GS1900           ..b........ 2                 Port #2
+"""
+
+
+def test_neighbours_of_systemd_networkd() -> None:
+    # https://github.com/systemd/systemd/pull/20333
+    first, second = parse_networkd_lldp(OF_249)
+    assert first == LldpNeighbour(
+        "enp2s0f0", "ds9", port="br-lan", chassis="02:a6:f7:05:19:21", port_mac="02:a6:f7:05:19:20"
+    )
+    assert (second.interface, second.switch, second.chassis, second.port) == ("ve-test", "a", "", "host0")
+    # https://github.com/systemd/systemd/issues/28354
+    (third,) = parse_networkd_lldp(OF_253)
+    assert third == LldpNeighbour(
+        "eth0", "dus-04x-3n2x-rack-f1x-4-5x00a.example.net", port="516", chassis="02:dd:00:00:00:80"
+    )
+    # networkctl(1)
+    (fourth,) = parse_networkd_lldp(OF_THE_MANUAL)
+    assert (fourth.switch, fourth.port, fourth.chassis) == ("GS1900", "2", "02:e0:4c:00:00:00")
+
+
+def test_lldpd_comes_before_networkd_and_an_empty_table_changes_nothing() -> None:
+    networkd, none = Section(OF_253), Section("\n0 neighbors listed.\n")
+    lldpd, absent = Section(sample("lldp/nexus-and-linux-bridge")), Section("sh: lldpctl: not found", 127)
+
+    def neighbours(**parts: Section):
+        found = parse_setup("rac1", {name.replace("_", " "): section for name, section in parts.items()}).lldp
+        return found if isinstance(found, Unknown) else [n.interface for n in found]
+
+    assert neighbours(lldp=lldpd, networkd_lldp=networkd) == ["enp1s0", "enp7s0", "enp8s0"]
+    assert neighbours(lldp=absent, networkd_lldp=networkd) == ["eth0"]
+    assert neighbours(lldp=Section(""), networkd_lldp=networkd) == ["eth0"]
+    assert neighbours(lldp=absent, networkd_lldp=none) == parse_lldp(absent)
+    assert neighbours(lldp=absent) == parse_lldp(absent)
 
 
 # --- ethtool -S -------------------------------------------------------------------------------------------------------

@@ -40,10 +40,10 @@ def topology(cluster: Cluster) -> Iterator[Finding]:
     A host in the neighbour tables that is no node is a warning. Switches, virtual routers, storage of engineered
     systems and entries that are stale are reported for information. So are one NIC, one card or one switch for the
     whole interconnect. A direct cable, more than two switches between two nodes, different VLANs on the nodes, and
-    private networks that are slower than the public one are warnings. Switches and cables are known from LLDP only:
-    without an lldpd on the nodes racwire claims nothing about them. Whether each node is on each network is judged by
-    interfaces, routes and forwarding by private-routes, routers between the nodes by df-ping, equal speed and duplex
-    by link-speed.
+    private networks that are slower than the public one are warnings. Switches and cables are known from LLDP only,
+    by lldpd or systemd-networkd: without both on the nodes racwire claims nothing about them. Whether each node is
+    on each network is judged by interfaces, routes and forwarding by private-routes, routers between the nodes by
+    df-ping, equal speed and duplex by link-speed.
     """
     if isinstance(cluster.networks, Unknown):
         return

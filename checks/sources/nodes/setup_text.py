@@ -73,6 +73,51 @@ def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
     return neighbours
 
 
+def _neighbours_of(parts: Mapping[str, Section]) -> tuple[LldpNeighbour, ...] | Unknown:
+    """The neighbours that lldpd received, else those that systemd-networkd did; without both the reason of lldpd."""
+    found = parse_lldp(parts.get("lldp", Section(exit_status=255)))
+    if isinstance(found, Unknown) or not found:
+        return parse_networkd_lldp(parts.get("networkd lldp", Section()).text) or found
+    return found
+
+
+_TABLE = re.compile(r"LINK +CHASSIS[ -]ID +SYSTEM[ -]NAME +CAPS +PORT[ -]ID +PORT[ -]DESCRIPTION *")
+_COLUMN = re.compile(r"LINK +|CHASSIS[ -]ID +|SYSTEM[ -]NAME +|CAPS +|PORT[ -]ID +|PORT[ -]DESCRIPTION *")
+_EMPTY = ("n/a", "-")
+_CUT = "\u2026"
+"""networkctl prints it for the rest of a value that is longer than its column."""
+
+
+def parse_networkd_lldp(text: str) -> tuple[LldpNeighbour, ...]:
+    """The neighbours in the table of `networkctl lldp`, by its columns, since names can hold blanks; can be empty.
+
+    It has no VLAN, no largest frame and no management address. A value that networkctl cut short is left out: the
+    first letters of two switches can be the same.
+    """
+    columns: list[tuple[int, int]] = []
+    found: list[LldpNeighbour] = []
+    for line in text.split("\n"):
+        if _TABLE.fullmatch(line):
+            columns = [match.span() for match in _COLUMN.finditer(line)]
+        elif not line.strip():
+            columns = []  # a legend follows
+        elif columns:
+            cells = [line[begin : end if end < columns[-1][1] else None].strip() for begin, end in columns]
+            link, chassis, system, _, port, description = ("" if c in _EMPTY or _CUT in c else c for c in cells)
+            if link and (chassis or system):
+                mac = _mac(port)
+                found.append(
+                    LldpNeighbour(
+                        link,
+                        system or chassis,
+                        port=(description if mac else port) or port,
+                        chassis=_mac(chassis) or chassis,
+                        port_mac=mac,
+                    )
+                )
+    return tuple(found)
+
+
 def _lacks_lldpd(section: Section) -> bool:
     """Whether the node has no lldpd, or none that runs."""
     if section.exit_status == _NOT_FOUND:
@@ -225,7 +270,7 @@ def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -
         fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
         platform=_platform(text("platform")),
         infiniband_modes=_modes(text("devices"), devices),
-        lldp=parse_lldp(parts.get("lldp", Section(exit_status=255))),
+        lldp=_neighbours_of(parts),
         lacks_lldpd=_lacks_lldpd(parts.get("lldp", Section())),
         clients_by=parse_logins(text("logins"), boot.get("machine", "")),
         unread=unread,

@@ -61,6 +61,7 @@ nmcli {_NMCLI} (connection|con|c) [show [--active|WORD|(id|uuid|path) VALUE]]
 nmcli {_NMCLI} (device|dev|d) [status|show [WORD]]
 nmcli {_NMCLI} general [status]
 networkctl [--no-pager|--no-legend|--all]... (list|status) [WORD]...
+networkctl --no-pager --full lldp
 systemctl [--no-pager|--quiet|-q|--value|-p WORD]... (is-active|is-enabled|show) [--value|-p WORD|WORD]...
 wicked (show|ifstatus) WORD
 firewall-cmd --get-active-zones
