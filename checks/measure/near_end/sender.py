@@ -23,6 +23,7 @@ Order = dict[str, Any]
 def exchange(order: Order, budget: Budget) -> dict[str, Any]:
     """Exchange messages of one size with one far end, for one round. See `exchanges.Exchanged` for the result."""
     messages = _messages(order)
+    budget.bits_per_s = order["bits_per_s"]
     try:
         if rate := order["rate"]:
             found = exchanges.at_a_rate(
