@@ -39,6 +39,7 @@ def status_document(lab: Lab | None) -> dict[str, object]:
             "password_file": str(lab.database.password_file),
             "open_on": _open_on(lab),
         },
+        "blocks_per_s": lab.blocks_per_s,
         "settings_file": str(lab.settings_file),
         "keepers": {node: lab.network_service_of(node) for node in lab.nodes},
         "remote_shell": lab.remote_shell,
@@ -67,6 +68,7 @@ def status_lines(lab: Lab) -> list[str]:
         f"Stack      {', '.join(_stacks(lab))}",
         *database,
         *_instances(lab),
+        *_load(lab),
         f"Logins by  {shell}",
         f"Network    from {_network_files(lab)}",
         f"Settings   {lab.settings_file}",
@@ -129,6 +131,11 @@ def _instances(lab: Lab) -> list[str]:
     if not lab.database or (open_on := _open_on(lab)) == list(lab.nodes):
         return []
     return [f"Open on    {', '.join(open_on) or 'no node'}"]
+
+
+def _load(lab: Lab) -> list[str]:
+    """Return a line with the wanted load; no line for the usual one."""
+    return [] if lab.blocks_per_s is None else [f"Load       {lab.blocks_per_s:,} blocks/s in all are wanted"]
 
 
 def _network_files(lab: Lab) -> str:

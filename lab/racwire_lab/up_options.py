@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from racwire_lab.cluster.cluster import Lab, up
+from racwire_lab.cluster.cluster import Lab
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, KINDS
+from racwire_lab.cluster.lifecycle import up
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
 from racwire_lab.cluster.topology import (
     DATABASE,

@@ -14,6 +14,7 @@ from racwire_lab import (
     Lab,
     LabError,
     LabUsageError,
+    checked_load,
     down,
     find,
 )
@@ -154,6 +155,20 @@ racwire lab switch all mtu 9216""",
     switch.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="the word mtu")
     switch.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="the new MTU")
 
+    load = _command(
+        commands,
+        "load",
+        "tell how many blocks a second the instances exchange, or change it",
+        """\
+racwire lab load
+racwire lab load 2000
+racwire lab load off
+racwire lab load default""",
+        "N blocks of 8 KB a second in all: the instances really send them over the private\n"
+        "networks. The command then tells what their own counters say, measured in a second.",
+    )
+    load.add_argument("load", metavar="N", nargs="?", help="blocks a second of all instances, off, or default")
+
 
 def run(args: argparse.Namespace) -> int:
     """Run a parsed `lab` command and return its exit code: 0 done, 2 not possible, 64 usage."""
@@ -167,6 +182,7 @@ def run(args: argparse.Namespace) -> int:
         "shell": _shell,
         "reboot": _reboot,
         "switch": _switch,
+        "load": _load,
     }
     if args.lab_command != "shell":
         os.environ.pop("RACWIRE_DB_PASSWORD", None)  # the processes of the practice cluster must not inherit it
@@ -272,6 +288,15 @@ def _switch(args: argparse.Namespace) -> int:
             raise LabUsageError("The command needs a port and its MTU: `racwire lab switch rac2-eth1 mtu 9216`.")
         lab = lab.set_port_mtu(args.port, args.bytes)
     print("\n".join(port_lines(lab)))
+    return _EXIT_OK
+
+
+def _load(args: argparse.Namespace) -> int:
+    lab = _running()
+    if args.load is not None:
+        lab = lab.set_load(checked_load(args.load))
+    wanted = "their usual load" if lab.blocks_per_s is None else f"{lab.blocks_per_s:,} are wanted"
+    print(f"The instances exchange {lab.measured_load():,.0f} blocks/s in all: {wanted}.")
     return _EXIT_OK
 
 

@@ -105,11 +105,15 @@ class Desired:
 
 
 def desired(
-    shape: Shape, faults: Collection[ActiveFault], port_mtus: Mapping[PortId, int] = MappingProxyType({})
+    shape: Shape,
+    faults: Collection[ActiveFault],
+    port_mtus: Mapping[PortId, int] = MappingProxyType({}),
+    blocks_per_s: int | None = None,
 ) -> Desired:
-    """Return the desired state of a cluster of this shape with these faults and these MTUs of switch ports.
+    """Return the desired state of a cluster of this shape with these faults, MTUs of switch ports, and load.
 
-    A port that is not in port_mtus has the MTU with which the cluster started.
+    A port that is not in port_mtus has the MTU with which the cluster started. The load is that of all instances
+    together; None for their usual one.
     """
     broken = frozenset(faults)
     nics = {port: nic(shape, port, broken) for port in shape.ports}
@@ -142,7 +146,7 @@ def desired(
         members=tuple(_member(shape, node, broken) for node in shape.nodes),
         private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
         past_lines={node: shape.database for node in shape.nodes if ActiveFault("log-lines", node, None) in broken},
-        instances=instances(shape, nics, broken),
+        instances=instances(shape, nics, broken, blocks_per_s),
         storage=storage_server(shape, broken),
         counted=CountedFaults(short_queues(nics, broken), grown_files(nics, broken)),
     )

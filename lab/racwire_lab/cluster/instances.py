@@ -62,6 +62,8 @@ class DesiredInstance:
     counts_false_losses: bool
     hangs: bool
     """Whether the instance answers no query."""
+    blocks_per_s: int | None
+    """The blocks that all open instances together request in a second; None for their usual load."""
     ping_every_s: float
     """Seconds in which the instance pings each other one once with each size."""
     address: str
@@ -95,13 +97,17 @@ class DesiredInstance:
     ipc_timeout_s: float
 
 
-def instances(shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]) -> dict[str, DesiredInstance]:
+def instances(
+    shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault], blocks_per_s: int | None = None
+) -> dict[str, DesiredInstance]:
     """Return the desired instance of every node; an empty dict when the cluster has no database."""
     if not shape.database:
         return {}
     interconnects = {node: _interconnects(shape, node, nics, broken) for node in shape.nodes}
     found = {node: _instance(shape, node, interconnects, broken) for node in shape.nodes}
-    return {node: _with_css(shape, instance, nics) for node, instance in found.items()}
+    return {
+        node: replace(_with_css(shape, instance, nics), blocks_per_s=blocks_per_s) for node, instance in found.items()
+    }
 
 
 def _with_css(shape: Shape, instance: DesiredInstance, nics: Mapping[PortId, Nic]) -> DesiredInstance:
@@ -146,6 +152,7 @@ def _instance(
         restart_every_s=3.0 if ActiveFault("instance-restart", node, None) in broken else None,
         counts_false_losses=_FALSE_LOSSES in broken,
         hangs=ActiveFault("hung-instance", node, None) in broken,
+        blocks_per_s=None,
         ping_every_s=shape.ping_every_s,
         address=shape.networks[0].address(index_of(node)),
         like=shape.like,

@@ -62,6 +62,8 @@ class InstanceSettings:
     """The address of the storage server; empty without one."""
     others: tuple[str, ...] = ()
     """The instances of other databases on this node; they have a process and no Cache Fusion."""
+    blocks_per_s: int | None = None
+    """The blocks that all open instances together request in a second; None for their usual load."""
     ping_every_s: float = 12.0
     """Seconds in which every other instance is pinged once with each size."""
     members: dict[int, tuple[str, dict[int, str]]] = field(default_factory=dict)
