@@ -30,6 +30,8 @@ def status_document(lab: Lab | None) -> dict[str, object]:
         "switch": [
             {"port": port.name, "node": port.node, "interface": port.nic, "mtu": port.mtu} for port in lab.switch_ports
         ],
+        "rate": lab.rate,
+        "prioritised_packets": lab.prioritised_packets,
         "clusterware": {node: _clusterware(lab, node) for node in lab.nodes},
         "database": lab.database
         and {
@@ -65,6 +67,7 @@ def status_lines(lab: Lab) -> list[str]:
         *_profile(lab),
         f"MTU        {lab.mtu} bytes on the private networks of the healthy cluster",
         *_small_ports(lab),
+        *_rate(lab),
         f"Stack      {', '.join(_stacks(lab))}",
         *database,
         *_instances(lab),
@@ -80,7 +83,14 @@ def status_lines(lab: Lab) -> list[str]:
 def port_lines(lab: Lab) -> list[str]:
     """Return one line for each switch port on the private networks."""
     width = max(len(port.name) for port in lab.switch_ports)
-    return [f"{port.name:<{width}}  MTU {port.mtu:>4} bytes  to {port.nic} of {port.node}" for port in lab.switch_ports]
+    rate = f"  {lab.rate}" if lab.rate else ""
+    lines = [
+        f"{port.name:<{width}}  MTU {port.mtu:>4} bytes{rate}  to {port.nic} of {port.node}"
+        for port in lab.switch_ports
+    ]
+    if lab.prioritised_packets:
+        lines.append(f"The first {lab.prioritised_packets} packets of each flow leave first.")
+    return lines
 
 
 def _profile(lab: Lab) -> list[str]:
@@ -105,6 +115,14 @@ def _small_ports(lab: Lab) -> list[str]:
         for mtu, ports in small.items()
     ]
     return [f"Switch     MTU {'; '.join(mtus)}"]
+
+
+def _rate(lab: Lab) -> list[str]:
+    """Return a line with the rate of the ports; no line where they have none."""
+    if not lab.rate:
+        return []
+    first = f"; the first {lab.prioritised_packets} packets of each flow leave first" if lab.prioritised_packets else ""
+    return [f"Rate       {lab.rate} at every switch port{first}"]
 
 
 def _stacks(lab: Lab) -> list[str]:

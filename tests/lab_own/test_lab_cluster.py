@@ -246,7 +246,7 @@ def test_rootless(tmp_path_factory: pytest.TempPathFactory) -> None:
 import subprocess, sys
 import racwire_lab as lab
 try:
-    cluster = lab.up()
+    cluster = lab.up(rate="1g")
     for fault in lab.FAULTS.values():
         if fault.needs_fragments or fault.needs_users or fault.needs_storage:
             continue

@@ -15,13 +15,14 @@ from racwire_lab.cluster import (
     frame_counters,
     holders,
     node_programs,
+    port_queues,
     ssh_logins,
     stack,
     storage_server,
     wiring,
 )
 from racwire_lab.cluster.desired import Desired
-from racwire_lab.cluster.host_faults import HostChange, write_rings
+from racwire_lab.cluster.host_faults import HostChange, HostState, write_rings
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import PortId
 
@@ -88,6 +89,13 @@ def build(running: RunningCluster, target: Desired) -> None:
         for node, holder in running.nodes.items()
         for job in frame_counters.counting_job(node, holder, target.nics, rootless=running.rootless)
     )
+    queues = port_queues.QueueChange(running.init, running.nodes, frozenset(), target.queues, running.rootless)
+    run_all(queues.added())
+    hosts = [
+        HostChange(running.directory, node, running.nodes[node], running.rootless, HostState(), host)
+        for node, host in target.hosts.items()
+    ]
+    run_all(job for host in hosts for job in host.made(has_haip=False))
     _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
     _start_storage(running, target)
     _write_states(running, target)
@@ -124,12 +132,15 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     hosts = _host_changes(running, before, after)
     haips = {change.node: stack.is_running(running.directory, change.node, "cssd") for change in hosts}
     counted = counted_faults.CountedChange(
-        running.directory, running.init, running.nodes, before.counted, after.counted, running.rootless
+        running.directory, running.init, running.nodes, before.grown_files, after.grown_files, running.rootless
     )
+    queues = port_queues.QueueChange(running.init, running.nodes, before.queues, after.queues, running.rootless)
     counted.remove()
+    run_all(queues.removed())
     run_all(job for change in hosts for job in change.ended(has_haip=haips[change.node]))
     _change_nics(running, before, after)
     counted.add()
+    run_all(queues.added())
     run_all(job for change in hosts for job in change.made(has_haip=haips[change.node]))
     run_all(
         running.reassembly(node, size_bytes)
@@ -207,6 +218,10 @@ def _change_rules(running: RunningCluster, before: Desired, after: Desired) -> N
     jobs = []
     if before.switch_rules != after.switch_rules:
         jobs.append(running.rules(running.init, "bridge", after.switch_rules))
+    if before.prioritised_packets != after.prioritised_packets:
+        argv = [*into(running.init, "net", rootless=running.rootless), "nft", "--file", "-"]
+        priorities = port_queues.priority_ruleset(after.networks, tuple(after.nics), after.prioritised_packets)
+        jobs.append(LabJob(argv, priorities, "set the priorities of the switch"))
     for node, rules in after.node_rules.items():
         if before.node_rules[node] != rules:
             jobs.append(running.rules(running.nodes[node], "inet", rules))

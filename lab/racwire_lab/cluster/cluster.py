@@ -15,6 +15,7 @@ from racwire_lab.cluster import (
     databases,
     directory,
     node_boot,
+    port_queues,
     roles,
     stack,
     topology,
@@ -196,6 +197,27 @@ class Lab:
         )
 
     @property
+    def rate(self) -> str:
+        """The rate of the private switch ports, such as `1g`; empty for that of the kernel's links."""
+        return port_queues.rate_text(self.state.shape.rate_mbps) if self.state.shape.rate_mbps else ""
+
+    @property
+    def prioritised_packets(self) -> int:
+        """How many packets of each flow leave the private switch ports first."""
+        return self.state.prioritised_packets
+
+    def prioritise(self, packets: str) -> Lab:
+        """Let the first packets of each flow leave the private switch ports first: their number, or `off`.
+
+        Raises LabUsageError when the number is out of range or the ports have no rate, and LabError when the change
+        fails.
+        """
+        number = port_queues.checked_priority(packets, self.state.shape)
+        if number and shutil.which("nft") is None:
+            raise LabError(f"For --prioritise: {missing_tool('nft')}")
+        return self._change(lambda state: replace(state, prioritised_packets=number))
+
+    @property
     def blocks_per_s(self) -> int | None:
         """The wanted load of all instances together, in blocks a second; None for their usual load."""
         return self.state.blocks_per_s
@@ -260,7 +282,10 @@ class Lab:
                 return Lab(self.directory, state)
             running = apply.RunningCluster(self.directory, state.rootless, state.init, state.nodes, state.routers)
             healthy = desired(state.shape, (), wanted.port_mtus)
-            before, after = (desired(one.shape, one.faults, one.port_mtus, one.blocks_per_s) for one in (state, wanted))
+            before, after = (
+                desired(one.shape, one.faults, one.port_mtus, one.blocks_per_s, one.prioritised_packets)
+                for one in (state, wanted)
+            )
             # Save first: a fault that is not in the saved state could not be fixed.
             save(self.directory, wanted)
             try:

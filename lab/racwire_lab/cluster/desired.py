@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from racwire_lab.cluster import layer2
-from racwire_lab.cluster.counted_faults import CountedFaults, damage_rules, grown_files, short_queues
+from racwire_lab.cluster.counted_faults import GrownFile, damage_rules, grown_files
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.foreign_hosts import ForeignHost, foreign_hosts
 from racwire_lab.cluster.frame_counters import frame_names
@@ -22,6 +22,7 @@ from racwire_lab.cluster.layer2 import Trunk
 from racwire_lab.cluster.login_faults import SshLogin, login_of
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic, nic
+from racwire_lab.cluster.port_queues import PortQueue, port_queues
 from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.storage_server import StorageServer, storage_server
 from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, PortId, Shape, index_of
@@ -100,8 +101,12 @@ class Desired:
     """The database instance of each node; empty when the cluster has no database."""
     storage: StorageServer | None
     """None in a cluster without storage."""
-    counted: CountedFaults
-    """The short queues, and the files of the nodes' kernels with grown counters."""
+    queues: frozenset[PortQueue]
+    """The queues at the ends of cables; other ends have none."""
+    prioritised_packets: int
+    """How many packets of each flow leave the private switch ports first."""
+    grown_files: frozenset[GrownFile]
+    """The files of the nodes' kernels with grown counters."""
 
 
 def desired(
@@ -109,8 +114,9 @@ def desired(
     faults: Collection[ActiveFault],
     port_mtus: Mapping[PortId, int] = MappingProxyType({}),
     blocks_per_s: int | None = None,
+    prioritised_packets: int = 0,
 ) -> Desired:
-    """Return the desired state of a cluster of this shape with these faults, MTUs of switch ports, and load.
+    """Return the desired state of a cluster of this shape with these faults, MTUs of switch ports, load and priority.
 
     A port that is not in port_mtus has the MTU with which the cluster started. The load is that of all instances
     together; None for their usual one.
@@ -148,7 +154,9 @@ def desired(
         past_lines={node: shape.database for node in shape.nodes if ActiveFault("log-lines", node, None) in broken},
         instances=instances(shape, nics, broken, blocks_per_s),
         storage=storage_server(shape, broken),
-        counted=CountedFaults(short_queues(nics, broken), grown_files(nics, broken)),
+        queues=port_queues(shape, nics, broken),
+        prioritised_packets=prioritised_packets,
+        grown_files=grown_files(nics, broken),
     )
 
 

@@ -11,6 +11,7 @@ from racwire_lab.cluster.frame_counters import FRAME_FAULTS
 from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
+from racwire_lab.cluster.port_queues import QUEUE_FAULTS
 from racwire_lab.cluster.storage_server import STORAGE_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
 from racwire_lab.lab_errors import LabUsageError
@@ -97,6 +98,7 @@ _CATALOGUE = (
     *FRAME_FAULTS,
     *STORAGE_FAULTS,
     *LOGIN_FAULTS,
+    *QUEUE_FAULTS,
     *COUNTED_FAULTS,
     _node(
         "slow-clusterware",
@@ -328,6 +330,11 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
         raise LabUsageError(
             f"The fault {fault.name} needs a storage server, but this cluster has none: "
             "run `racwire lab down` and then `racwire lab up --storage`."
+        )
+    if fault.needs_rate and not shape.rate_mbps:
+        raise LabUsageError(
+            f"The fault {fault.name} needs switch ports with a rate, but those of this cluster have none: "
+            "run `racwire lab down` and then `racwire lab up --rate 1g`."
         )
     return ActiveFault(
         fault.name,

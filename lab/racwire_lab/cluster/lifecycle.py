@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 
 from racwire_lab.cluster import databases, directory, topology
 from racwire_lab.cluster.cluster import Lab, refuse_inside
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, kind_named
+from racwire_lab.cluster.port_queues import checked_rate
+from racwire_lab.cluster.processes import missing_tool
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, profile_named
 from racwire_lab.cluster.starting import bring_up
 from racwire_lab.cluster.state import load
@@ -47,6 +50,7 @@ def up(
     ipc_timeout_s: float = topology.IPC_TIMEOUT_S,
     has_spare: bool = False,
     has_storage: bool = False,
+    rate: str = "",
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
@@ -91,8 +95,11 @@ def up(
             raise LabUsageError(
                 f"--{option} is {topology.SHORTEST_S:g} to {topology.LONGEST_S:g} seconds, not {seconds:g}."
             )
+    rate_mbps = checked_rate(rate) if rate else 0
+    if rate and shutil.which("tc") is None:
+        raise LabError(f"For --rate: {missing_tool('tc')}")
     rest = (lldp, db_kind, has_second, ping_every_s, misscount_s, haip_after_s, ipc_timeout_s, has_spare, has_storage)
-    shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like, *rest)
+    shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like, *rest, rate_mbps)
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)
