@@ -15,6 +15,7 @@ from racwire_lab.cluster.port_queues import QUEUE_FAULTS
 from racwire_lab.cluster.storage_server import STORAGE_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
 from racwire_lab.lab_errors import LabUsageError
+from racwire_lab.programs.cache_fusion.haip import LINGERS_S
 
 
 def _nic(name: str, summary: str, effect: str, *, nft: bool = False, jumbo: bool = False) -> Fault:
@@ -93,6 +94,19 @@ _CATALOGUE = (
         "The alert logs of one node have lines about the interconnect from some hours ago.",
         "Adds missing heartbeats of 6 and 3 hours ago to the alert log of Clusterware, and an IPC send timeout to that "
         "of the instance; the network is healthy now. `lab mend` removes the lines.",
+    ),
+    _node(
+        "stale-arp-after-move",
+        "The other nodes keep the MAC address of a NIC that a HAIP of one node has left.",
+        "When a HAIP of the node moves to another NIC, the node announces nothing by ARP, and the others keep the old "
+        f"MAC address for {LINGERS_S:g} s: what they send to that HAIP reaches no node. To see it, break link-down "
+        "too, and wait for the delay of HAIP (`racwire lab up --haip-after`).",
+        database=True,
+    ),
+    _database(
+        "failover-slow",
+        "HAIPs leave a NIC without a link only after more than misscount.",
+        "Sets the delay of HAIP to 1.5 times misscount. To see it, break link-down too.",
     ),
     *HOST_FAULTS,
     *FRAME_FAULTS,

@@ -16,6 +16,8 @@ from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.storage_server import storage_server
 from racwire_lab.cluster.topology import DATABASE_VERSIONS, PortId, Shape, index_of
 
+_FAILOVER_SLOW, _SLOW_FAILOVER = ActiveFault("failover-slow", None, None), 1.5
+"""The fault, and the delay of HAIP with it as a multiple of misscount."""
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
 FULL_MESH_NODES = 8
 """With up to so many nodes, every pair of instances uses both networks. In larger clusters each pair uses one network:
@@ -94,6 +96,8 @@ class DesiredInstance:
     powered_off: tuple[str, ...]
     misscount_s: float
     haip_after_s: float
+    stale_arp_of: tuple[str, ...]
+    """The nodes whose HAIPs announce no move, and whose old MAC addresses the other nodes keep for some seconds."""
     ipc_timeout_s: float
 
 
@@ -171,7 +175,8 @@ def _instance(
         haips={},
         powered_off=tuple(other for other in shape.nodes if not is_up(other, broken)),
         misscount_s=min(shape.misscount_s, EVICTED_AFTER_S) if _evicts(broken) else shape.misscount_s,
-        haip_after_s=shape.haip_after_s,
+        haip_after_s=shape.misscount_s * _SLOW_FAILOVER if _FAILOVER_SLOW in broken else shape.haip_after_s,
+        stale_arp_of=tuple(other for other in shape.nodes if not broken.isdisjoint(_at(other, "stale-arp-after-move"))),
         ipc_timeout_s=shape.ipc_timeout_s,
     )
 

@@ -78,6 +78,8 @@ class InstanceSettings:
     """Seconds without a network heartbeat after which CSS evicts a node."""
     haip_after_s: float = 20.0
     """Seconds without a link after which a HAIP moves to another NIC."""
+    stale_arp_of: tuple[str, ...] = ()
+    """The nodes whose HAIPs announce no move, and whose old MAC addresses the other nodes keep for some seconds."""
     ipc_timeout_s: float = 60.0
     """Seconds without a message of an instance after which the others report an IPC send timeout."""
     hangs: bool = False
