@@ -11,6 +11,7 @@ from racwire_lab.cluster import (
     clusterware,
     counted_faults,
     databases,
+    far_end,
     foreign_hosts,
     frame_counters,
     holders,
@@ -133,6 +134,11 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     haips = {change.node: stack.is_running(running.directory, change.node, "cssd") for change in hosts}
     counted = counted_faults.CountedChange(
         running.directory, running.init, running.nodes, before.grown_files, after.grown_files, running.rootless
+    )
+    run_all(
+        far_end.changes(
+            running.directory, running.nodes, before.interpreters, after.interpreters, rootless=running.rootless
+        )
     )
     queues = port_queues.QueueChange(running.init, running.nodes, before.queues, after.queues, running.rootless)
     counted.remove()

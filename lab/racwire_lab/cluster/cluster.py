@@ -14,6 +14,7 @@ from racwire_lab.cluster import (
     clusterware,
     databases,
     directory,
+    far_end,
     node_boot,
     port_queues,
     roles,
@@ -165,6 +166,8 @@ class Lab:
             raise LabError(f"For the fault {known.name}: {missing_tool('nft')}")
         if known.needs_users and not self.state.profile.accounts:
             raise LabUsageError(f"The fault {known.name} needs {known.needs}.")
+        if reason := far_end.why_not(known.name):
+            raise LabError(f"The fault {known.name} is not possible on this machine: {reason}.")
         if known.needs_sshd and self.remote_shell != "ssh":
             raise LabError(f"The fault {known.name} needs sshd, but {self.remote_shell_reason}.")
         return self._change(

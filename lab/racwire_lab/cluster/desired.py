@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from racwire_lab.cluster import layer2
 from racwire_lab.cluster.counted_faults import GrownFile, damage_rules, grown_files
+from racwire_lab.cluster.far_end import Interpreters, interpreters
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.foreign_hosts import ForeignHost, foreign_hosts
 from racwire_lab.cluster.frame_counters import frame_names
@@ -86,6 +87,7 @@ class Desired:
     reassembly_bytes: dict[str, int]
     """Memory of each node for the reassembly of fragments, in bytes: net.ipv4.ipfrag_high_thresh."""
     hosts: dict[str, HostState]
+    interpreters: dict[str, Interpreters]
     frame_names: dict[tuple[str, str], str]
     """Which names the counters of frames by size have, by node and NIC."""
     logins: dict[str, SshLogin]
@@ -143,6 +145,7 @@ def desired(
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
         hosts={node: host_state(shape, node, nics, broken) for node in shape.nodes},
+        interpreters={node: interpreters(node, broken) for node in shape.nodes},
         frame_names=frame_names(nics, broken),
         logins={node: login_of(node, broken) for node in shape.nodes},
         tools_wait_s={

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
+from racwire_lab.cluster.far_end import FAR_END_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.foreign_hosts import FOREIGN_FAULTS
 from racwire_lab.cluster.frame_counters import FRAME_FAULTS
@@ -112,6 +113,7 @@ _CATALOGUE = (
     *FRAME_FAULTS,
     *STORAGE_FAULTS,
     *LOGIN_FAULTS,
+    *FAR_END_FAULTS,
     *QUEUE_FAULTS,
     *COUNTED_FAULTS,
     _node(
