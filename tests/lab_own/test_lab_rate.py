@@ -19,7 +19,7 @@ from racwire_lab.cluster.networks import PRIVATE, PUBLIC
 from racwire_lab.cluster.port_queues import checked_rate, rate_text
 from racwire_lab.cluster.processes import into
 from racwire_lab.cluster.topology import PortId, Shape
-from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, run, until
+from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, processes_of, run, until
 from tui.cli import lab
 
 SHAPE = Shape(2, 9000, rate_mbps=1000)
@@ -138,6 +138,29 @@ def test_slow_port_and_small_switch_buffer_are_in_the_kernel_until_they_are_fixe
     assert shown().count("limit 5p") == 2
     cluster.mend()
     assert shown() == healthy
+
+
+def queued(cluster: Lab) -> tuple[int, int, int]:
+    """How many bytes rac2's port on eth2 has sent, how many packets it has dropped, and how many wait there."""
+    shown = in_switch(cluster, "tc", "-s", "qdisc", "show", "dev", "rac2-eth2", "root")
+    found = re.search(r"Sent (\d+) bytes .*\(dropped (\d+),.*\n backlog \w+ (\d+)p", shown)
+    assert found
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+@needs_namespaces
+def test_a_noisy_neighbour_fills_the_port_of_one_node_until_it_is_fixed(cluster: Lab) -> None:
+    links = in_switch(cluster, "ip", "-br", "link")
+    cluster.break_("noisy-neighbour")
+    until(lambda: queued(cluster)[2] > 10, "no packets wait in the buffer of the port")
+    cluster.break_("small-switch-buffer")
+    until(lambda: queued(cluster)[1] > 0, "a small buffer never overflows")
+    cluster.reboot("rac2")
+    sent = queued(cluster)[0]
+    until(lambda: queued(cluster)[0] > sent + 10_000_000, "the flows end with a reboot of the node")
+    cluster.mend()
+    assert in_switch(cluster, "ip", "-br", "link") == links
+    until(lambda: processes_of(cluster.directory / "noisy2-eth2") == [], "its programs still run")
 
 
 @needs_namespaces

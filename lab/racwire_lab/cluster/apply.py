@@ -126,6 +126,10 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     strangers = tuple(host for host in after.foreign if host not in before.foreign)
     removed += foreign_hosts.ended(running.directory, tuple(h for h in before.foreign if h not in after.foreign))
     removed += foreign_hosts.made(strangers)
+    noise = foreign_hosts.NoiseChange(
+        running.directory, running.init, running.nodes, before.noisy, after.noisy, running.rootless
+    )
+    removed += [*noise.removed(), *noise.added()]
     if removed:
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
@@ -168,6 +172,7 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
         run_all(jobs)
     run_all(foreign_hosts.programs(running.directory, running.init, strangers, rootless=running.rootless))
+    run_all(noise.programs())
     return routers
 
 

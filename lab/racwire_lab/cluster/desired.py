@@ -15,7 +15,7 @@ from racwire_lab.cluster import layer2
 from racwire_lab.cluster.counted_faults import GrownFile, damage_rules, grown_files
 from racwire_lab.cluster.far_end import Interpreters, interpreters
 from racwire_lab.cluster.fault_kind import ActiveFault
-from racwire_lab.cluster.foreign_hosts import ForeignHost, foreign_hosts
+from racwire_lab.cluster.foreign_hosts import ForeignHost, NoisyHost, foreign_hosts, noisy_hosts
 from racwire_lab.cluster.frame_counters import frame_names
 from racwire_lab.cluster.host_faults import HostState, host_state
 from racwire_lab.cluster.instances import DesiredInstance, instances
@@ -82,6 +82,7 @@ class Desired:
     trunks: tuple[Trunk, ...]
     """The switches in two halves."""
     foreign: tuple[ForeignHost, ...]
+    noisy: frozenset[NoisyHost]
     switch_rules: tuple[str, ...]
     node_rules: dict[str, tuple[str, ...]]
     reassembly_bytes: dict[str, int]
@@ -141,6 +142,7 @@ def desired(
         },
         trunks=layer2.trunks(shape, broken),
         foreign=foreign_hosts(shape, broken),
+        noisy=noisy_hosts(shape, nics, broken),
         switch_rules=tuple(_switch_rules(shape, broken)),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
