@@ -306,6 +306,18 @@ class ThresholdSettings(
         return Thresholds(**msgspec.structs.asdict(self))
 
 
+class MeasureSettings(_Section, frozen=True):
+    """The measurements that send load (`racwire measure`, `racwire drill`)."""
+
+    loaded_cpu_percent: Annotated[
+        float,
+        Meta(gt=0, le=100, description="Use of a node's CPUs above which a cluster counts as loaded: nothing is sent."),
+    ] = 60.0
+    most_cpu_percent: Annotated[
+        float, Meta(gt=0, le=100, description="Use of a node's CPUs at which a measurement stops by itself.")
+    ] = 80.0
+
+
 class Settings(_Section, frozen=True):
     """All settings."""
 
@@ -317,5 +329,6 @@ class Settings(_Section, frozen=True):
     console: ConsoleSettings = ConsoleSettings()
     database: DatabaseSettings = DatabaseSettings()
     change: ChangeSettings = ChangeSettings()
+    measure: MeasureSettings = MeasureSettings()
     thresholds: ThresholdSettings = ThresholdSettings()
     waivers: Waivers = ()

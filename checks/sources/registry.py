@@ -13,7 +13,7 @@ from functools import cache
 
 from checks.sources.change_files import CHANGE_SOURCES
 from checks.sources.database.statements import Statement, statements
-from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
+from checks.sources.entries import FILES, Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES
 from checks.sources.nic_drivers import DRIVER_COUNTERS
@@ -141,6 +141,20 @@ _SAMPLED = {
     "instances_before_18c": SamplePace.INVENTORY,
 }
 
+FAR_ENDS = Program(
+    name="far ends",
+    groups=("measurement",),
+    where=RunsOn.PEERS,
+    purpose="whether Perl or Python could answer a measurement there, and whether one runs; starts neither",
+    text=(
+        'for racwire_path in "$@"; do if [ -x "$racwire_path" ]; then printf \'run %s\\n\' "$racwire_path"; fi; done; '
+        "if grep -q -F '@racwire-measure' /proc/net/unix; then printf 'measures\\n'; fi"
+    ),
+    arguments=(FILES,),
+    example=("/usr/bin/perl", "/usr/bin/python3"),
+    reads=(Read("", "interpreters", "test -x FILE...; grep @racwire-measure /proc/net/unix"),),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SqlQuery(RegistryEntry):
@@ -196,6 +210,7 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     LATENCY_PINGS,
     DATABASE_LOGIN,
     ACCOUNT,
+    FAR_ENDS,
 )
 
 PROGRAMS = {source.text: source for source in _WITHOUT_SQL if isinstance(source, Program)}

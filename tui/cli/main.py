@@ -69,6 +69,7 @@ COMMANDS = {
     "open": Command("open a saved file or a recording in the console", "tui.cli.open"),
     "compare": Command("compare recordings from before and after a change", "tui.cli.compare", False),
     "predict": Command("predict what another MTU would change here", "tui.cli.predict"),
+    "measure": Command("measure what the interconnect can carry; sends load", "tui.cli.measure.measure_command"),
     "watch": Command("print the traffic as JSON lines", "tui.cli.watch"),
     "change": Command(
         "change the MTU in verified steps, or roll it back",

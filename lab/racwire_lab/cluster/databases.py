@@ -46,6 +46,11 @@ directory = "{directory}/changes"
 switches = ["practice"]
 record_s = 15
 
+[measure]
+# The nodes share the CPUs of this machine with all else that runs on it.
+loaded_cpu_percent = 100
+most_cpu_percent = 100
+
 [thresholds]
 # The nodes share the CPUs of this machine, and its hypervisor's steal. Only the fault `steal` exceeds this.
 steal_warn_percent = 35

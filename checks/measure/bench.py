@@ -1,0 +1,98 @@
+"""The bench of a running experiment: paths, far ends, the sender, and what stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from checks.measure.far_end.far_process import FarCounts, FarEnd
+from checks.measure.load_limits import LoadLimits
+from checks.measure.measure_error import HaltedError
+from checks.measure.near_process import NearProcess, SenderError
+from checks.model.measurement import MeasuredPath
+
+Progress = Callable[[str, int, int], None]
+"""Receives what is being sent, and the steps that are done and their number."""
+_GRACE_S = 5.0
+
+
+class Bench:
+    """What an experiment uses. Every method raises HaltedError after a sign of harm, and after a stop."""
+
+    def __init__(
+        self,
+        paths: Sequence[MeasuredPath],
+        far_ends: Sequence[FarEnd | None],
+        sender: NearProcess,
+        limits: LoadLimits,
+        progress: Progress,
+    ) -> None:
+        self.paths = tuple(paths)
+        self.limits = limits
+        self.progress = progress
+        self.lateness_us: list[float] = []
+        """How late messages were sent, where they have a rate."""
+        self._far_ends = tuple(far_ends)
+        self._sender = sender
+        self._halted: HaltedError | None = None
+        self._began_s = time.monotonic()
+
+    def halt(self, sentence: str, *, is_harm: bool) -> None:
+        """Stop sending: the running order returns with what it has measured. Only the first call counts."""
+        if self._halted is None:
+            self._halted = HaltedError(sentence, is_harm=is_harm)
+            self._sender.stop()
+
+    def demand_running(self) -> None:
+        """Raise HaltedError where nothing more may be sent."""
+        if self._halted is None and time.monotonic() - self._began_s > self.limits.whole_s:
+            self._halted = HaltedError(
+                f"The time of the measurement, {self.limits.whole_s:.0f} s, was over.", is_harm=False
+            )
+        if self._halted is not None:
+            raise self._halted
+
+    def far_end(self, path: int) -> FarEnd | None:
+        """Return the far end of a path; None where its kernel answers."""
+        return self._far_ends[path]
+
+    async def far_counts(self, path: int) -> FarCounts | None:
+        """Return what the far end of a path counted so far; None where its kernel answers. Raises FarEndError."""
+        far = self._far_ends[path]
+        return None if far is None else await far.counts()
+
+    def address(self, path: int) -> dict[str, Any]:
+        """Return the fields of an order that name a path and its far end."""
+        one, far = self.paths[path], self._far_ends[path]
+        return {
+            "source": one.source,
+            "target": one.target,
+            "device": one.interface,
+            "port": None if far is None else far.udp_port,
+            "tcp_port": None if far is None else far.tcp_port,
+            "token": "" if far is None else far.token,
+        }
+
+    async def order(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Carry out an order of the sender that takes up to `seconds`, and return its result.
+
+        The result of an order that ended early is complete in itself, and the next call raises HaltedError. Raises
+        HaltedError also where the sender fails.
+        """
+        self.demand_running()
+        try:
+            result = await self._sender.order(order, seconds + _GRACE_S)
+        except SenderError as error:
+            self.halt(str(error), is_harm=False)
+            self.demand_running()
+            raise AssertionError from error
+        if result.get("stopped"):
+            self.halt(f"The sender stopped: {result['stopped']}.", is_harm="no answer" in result["stopped"])
+        return result
+
+    async def pause(self, seconds: float) -> None:
+        """Wait. Raises HaltedError where nothing more may be sent."""
+        await asyncio.sleep(seconds)
+        self.demand_running()

@@ -1,0 +1,179 @@
+"""Opens a far end on a peer through ssh, keeps it alive, and reads what it counted."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple, Self
+
+from checks.measure.far_end.programs import FarLimits, Interpreter, command_line, text_of
+from checks.measure.near_end.control import HEARTBEAT_S
+from checks.model.sanitize import sanitize
+from checks.model.settings import SshSettings
+from checks.model.wording import continued
+from checks.sources.nodes.shell import Shell
+
+_READY_S = 5.0
+"""Seconds from the program's text to its first line: a Perl from a cold network file system needs seconds."""
+_ANSWER_S = 2.0
+_MOST_NOISE = 65_536
+"""Bytes that a far end may print before its first line: banners of wrappers."""
+
+
+class FarEndError(Exception):
+    """A far end could not be opened, or has ended. The message is one sentence."""
+
+
+class FarCounts(NamedTuple):
+    """What a far end counted since it was opened."""
+
+    packets_in: int
+    """Datagrams with the token, and flows received whole."""
+    bytes_in: int
+    packets_out: int
+    bytes_out: int
+    refused: int
+    """Answers that its kernel did not take."""
+    foreign: int
+    """Datagrams and connections of others, or without the token."""
+    dropped: int
+    """Datagrams that its own full socket dropped: not the network's losses."""
+    cpu_ns: int
+
+
+class FarEnd:
+    """A running far end. Always `close` it: it is gone within a second in any case."""
+
+    def __init__(self, node: str, interpreter: Interpreter) -> None:
+        self.node = node
+        self.interpreter = interpreter
+        self.token = secrets.token_hex(16)
+        self.udp_port = self.tcp_port = 0
+        self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """Resolved with the reason, as a clause, when the far end has ended."""
+        self._shell: Shell | None = None
+        self._buffer = b""
+        self._lines: asyncio.Queue[list[str]] = asyncio.Queue()
+        self._heart: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        node: str,
+        settings: SshSettings,
+        candidates: Sequence[Interpreter],
+        own: str,
+        peer: str,
+        limits: FarLimits,
+    ) -> Self:
+        """Open a far end with the first interpreter that runs it, bound to the address `own`, for the address `peer`.
+
+        Raises FarEndError where none does, and ShellError where the node cannot be reached.
+        """
+        reasons = []
+        for interpreter in candidates:
+            far = cls(node, interpreter)
+            try:
+                await far._start(settings, own, peer, limits)
+                return far
+            except FarEndError as error:
+                reasons.append(f"{interpreter.path}: {error}")
+        raise FarEndError(
+            f"No far end runs on {node} ({'; '.join(reasons)})."
+            if reasons
+            else f"{node} has neither Perl nor Python where racwire looks for them, so no far end can run there."
+        )
+
+    async def _start(self, settings: SshSettings, own: str, peer: str, limits: FarLimits) -> None:
+        self._shell = await Shell.open_ssh(self.node, settings)
+        started = False
+        try:
+            line = command_line(self.interpreter, own, peer, self.token, limits)
+            self._write = self._shell.hand_over(line, self._receive)
+            try:
+                async with asyncio.timeout(_READY_S):
+                    await self._next("text")
+                    self._write(text_of(self.interpreter.language).encode())
+                    self._heart = asyncio.create_task(self._beat())
+                    words = await self._next("ready")
+            except TimeoutError:
+                raise FarEndError(f"it did not start within {_READY_S:.0f} s") from None
+            try:
+                self.udp_port, self.tcp_port = int(words[1]), int(words[2])
+            except (IndexError, ValueError):
+                raise FarEndError("its first line names no ports") from None
+            started = True
+        finally:
+            if not started:
+                await self.close()
+
+    async def counts(self) -> FarCounts:
+        """Return what the far end counted so far. Raises FarEndError where it does not answer."""
+        self._write(b"s")
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                words = await self._next("state")
+            return FarCounts(*map(int, words[1:9]))
+        except TimeoutError:
+            raise FarEndError(f"the far end on {self.node} did not answer for {_ANSWER_S:.0f} s") from None
+        except (TypeError, ValueError):
+            raise FarEndError(f"the far end on {self.node} printed counts that are no numbers") from None
+
+    async def close(self) -> None:
+        """End the far end and its connection, in under 0.5 s."""
+        if self._heart is not None:
+            self._heart.cancel()
+        if self._shell is not None:
+            if self._shell.ended is None:
+                with suppress(OSError):
+                    self._write(b"q")
+            await self._shell.close()
+        if not self.ended.done():
+            self.ended.set_result("racwire closed it")
+
+    async def _beat(self) -> None:
+        """Write a heartbeat every 250 ms, and notice the end of the connection."""
+        while self._shell is not None and (error := self._shell.ended) is None:
+            self._write(b".")
+            await asyncio.sleep(HEARTBEAT_S)
+        self._end(str(error).rstrip("."))
+
+    def _receive(self, data: bytes) -> None:
+        *lines, self._buffer = (self._buffer + data)[-_MOST_NOISE:].split(b"\n")
+        for line in lines:
+            words = line.decode("ascii", errors="replace").split()
+            if words[:1] != ["racwire"] or len(words) < 2:
+                continue  # a banner of a wrapper
+            if words[1].startswith("done-"):
+                self._end(_ENDS.get(words[1].removeprefix("done-"), sanitize(words[1])))
+            self._lines.put_nowait(words[1:])
+
+    def _end(self, reason: str) -> None:
+        if not self.ended.done():
+            self.ended.set_result(reason)
+
+    async def _next(self, kind: str) -> list[str]:
+        """Wait for the next line of a kind. Raises FarEndError where the far end ends before."""
+        while True:
+            waiting = asyncio.create_task(self._lines.get())
+            if self._shell is not None and (error := self._shell.ended) is not None:
+                self._end(continued(str(error)).rstrip("."))
+            await asyncio.wait((waiting, self.ended), return_when=asyncio.FIRST_COMPLETED)
+            if not waiting.done():
+                waiting.cancel()
+                raise FarEndError(self.ended.result())
+            words = waiting.result()
+            if words[0] == kind:
+                return words
+
+
+_ENDS = {
+    "eof": "its connection was closed",
+    "heartbeat": "no heartbeat of racwire arrived for 0.8 s",
+    "seconds": "its time was over",
+    "bytes": "its limit of bytes was reached",
+    "cpu": "its limit of CPU time was reached",
+    "quit": "racwire closed it",
+}

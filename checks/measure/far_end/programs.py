@@ -1,0 +1,96 @@
+"""The text of the far end, for Perl and for Python, and the interpreters that can run it on a node. No I/O but the
+package's own files."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+KERNEL = "kernel"
+"""No program: the far node's kernel answers pings."""
+PERL, PYTHON = "perl", "python"
+_FILES = {PERL: "reflector.pl", PYTHON: "reflector.py"}
+_SYSTEM = (
+    (PERL, "/usr/bin/perl"),
+    (PYTHON, "/usr/bin/python3"),
+    (PYTHON, "/usr/libexec/platform-python"),
+    (PYTHON, "/usr/bin/python2"),
+    (PYTHON, "/usr/bin/python"),
+)
+_LOADER = {
+    # Asks for the text, since some shells read ahead of the line that they run. Reads no byte more than the text: the
+    # heartbeats follow it.
+    PERL: (
+        '$|=1;print"racwire text\\n";$n=shift;$p="";'
+        'while(length($p)<$n){sysread(STDIN,$p,$n-length($p),length($p))or die "no text\\n"}'
+        "eval $p;die $@ if $@"
+    ),
+    PYTHON: (
+        'import os,sys;n=int(sys.argv.pop(1));b=b"";os.write(1,b"racwire text\\n")\n'
+        "while len(b)<n:\n"
+        " d=os.read(0,n-len(b));b+=d\n"
+        ' d or sys.exit("no text")\n'
+        'exec(compile(b.decode(),"racwire","exec"))'
+    ),
+}
+_OPTIONS = {PERL: ("-e",), PYTHON: ("-E", "-s", "-S", "-c")}
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A program of a node that can run the far end."""
+
+    language: str
+    """`PERL` or `PYTHON`."""
+    path: str
+
+
+def interpreters(grid_home: str) -> tuple[Interpreter, ...]:
+    """Return the interpreters to try, the best first: the Perl of the Grid home, then those of the system.
+
+    Every Grid home has a Perl of its own (rootcrs.pl runs with it), so it is there where the system has none.
+    """
+    own = [Interpreter(PERL, f"{grid_home.rstrip('/')}/perl/bin/perl")] if grid_home.startswith("/") else []
+    return (*own, *(Interpreter(language, path) for language, path in _SYSTEM))
+
+
+@cache
+def text_of(language: str) -> str:
+    """Return the program's text."""
+    return files(__package__).joinpath(_FILES[language]).read_text(encoding="ascii")
+
+
+def sha256_of(language: str) -> str:
+    """Return the SHA-256 of the program's text, in hex."""
+    return hashlib.sha256(text_of(language).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class FarLimits:
+    """What the far end enforces by itself."""
+
+    seconds: float
+    most_bytes: int
+    cpu_seconds: float
+
+
+def command_line(interpreter: Interpreter, own: str, peer: str, token: str, limits: FarLimits) -> str:
+    """Return the line of `sh` that replaces the shell by the far end. Every word is quoted."""
+    text = text_of(interpreter.language)
+    words = (
+        interpreter.path,
+        *_OPTIONS[interpreter.language],
+        _LOADER[interpreter.language],
+        str(len(text)),
+        own,
+        peer,
+        token,
+        f"{limits.seconds:.1f}",
+        str(limits.most_bytes),
+        f"{limits.cpu_seconds:.1f}",
+    )
+    # The kernel ends the program should its own limit of CPU time fail.
+    return f"ulimit -t {int(limits.cpu_seconds) + 2}; exec {shlex.join(words)}"

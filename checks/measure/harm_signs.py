@@ -1,0 +1,91 @@
+"""The signs at which a measurement stops: what the live samples of nodes and instances show.
+
+Counters that grew already before the measurement are no signs, unless they grow three times as fast: the plan then says
+so, and the operator sends although the cluster loses something (`--although-loaded`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+
+from checks.model.wording import counted
+from checks.rules.cache_fusion import BLOCKS_LOST
+from checks.traffic.samples import Gap, InstanceSample, NodeSample
+
+_COUNTERS = {
+    "Ip.ReasmFails": "failed reassembly",
+    "Udp.RcvbufErrors": "datagram without room in a receive buffer",
+    "Softnet.Dropped": "packet dropped before the network stack",
+}
+_INTERFACE = {"rx_errors": "receive error", "rx_dropped": "dropped packet", "tx_errors": "send error"}
+_PLURALS = {
+    "failed reassembly": "failed reassemblies",
+    "datagram without room in a receive buffer": "datagrams without room in a receive buffer",
+}
+_WORSE = 3.0
+"""How much faster than before a counter must grow to be a sign, where it grew before."""
+
+
+class HarmSigns:
+    """Watches samples. `baseline` samples come first; then `sign` has the first sign of harm."""
+
+    def __init__(self, interfaces: Collection[tuple[str, str]], most_cpu_percent: float) -> None:
+        """`interfaces`: node and name of each interface that carries the measurement."""
+        self._interfaces = set(interfaces)
+        self._most_cpu = most_cpu_percent / 100
+        self._before: dict[str, float] = defaultdict(float)
+        self._before_s: dict[str, float] = defaultdict(float)
+        self.sign = ""
+        """The first sign, as a sentence; empty so far."""
+        self.blocks_lost = 0
+        self.has_instances = False
+
+    def baseline(self, event: object) -> None:
+        """Add a sample from before the measurement."""
+        if isinstance(event, NodeSample | InstanceSample):
+            self._before_s[event.source] += event.seconds
+            for name, count, _ in self._counts(event):
+                self._before[name] += count
+
+    def see(self, event: object) -> str:
+        """Add a sample, and return the first sign of harm so far."""
+        if isinstance(event, InstanceSample):
+            self.has_instances = True
+            self.blocks_lost += event.statistics.get(BLOCKS_LOST, 0)
+        if isinstance(event, NodeSample | InstanceSample):
+            for name, count, text in self._counts(event):
+                usual = self._before[name] / max(self._before_s[event.source], 1e-9) if self._before[name] else 0.0
+                if count > usual * event.seconds * _WORSE and not self.sign:
+                    self.sign = f"{text} in {event.seconds:.1f} s."
+        if isinstance(event, NodeSample) and event.cpu is not None and event.cpu.total_s and not self.sign:
+            busy = 1 - event.cpu.idle_s / event.cpu.total_s
+            if busy > self._most_cpu:
+                self.sign = f"{event.node}: its CPUs were {busy:.0%} busy, over the limit of {self._most_cpu:.0%}."
+        if isinstance(event, Gap) and event.source.startswith("node ") and not self.sign:
+            self.sign = f"{event.source.removeprefix('node ')} can no longer be watched: {event.reason}"
+        return self.sign
+
+    def losses_before(self) -> list[str]:
+        """Return the counters that grew before the measurement, by name."""
+        return [name for name, count in self._before.items() if count]
+
+    def _counts(self, event: NodeSample | InstanceSample) -> Iterator[tuple[str, int, str]]:
+        """Yield key, count and text of each counter whose growth is a loss."""
+        if isinstance(event, InstanceSample):
+            if lost := event.statistics.get(BLOCKS_LOST, 0):
+                yield f"{event.instance} {BLOCKS_LOST}", lost, f"{event.instance} lost {counted(lost, 'block')}"
+            return
+        for counter, noun in _COUNTERS.items():
+            if count := event.counters.get(counter, 0):
+                yield f"{event.node} {counter}", count, f"{event.node}: {_counted(count, noun)}"
+        for name, counts in event.interfaces.items():
+            if (event.node, name) not in self._interfaces:
+                continue
+            for field, noun in _INTERFACE.items():
+                if count := getattr(counts, field):
+                    yield f"{event.node} {name} {field}", count, f"{event.node}: {_counted(count, noun)} of {name}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {_PLURALS[noun]}" if count != 1 and noun in _PLURALS else counted(count, noun)

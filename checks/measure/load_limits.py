@@ -1,0 +1,92 @@
+"""The limits of what a measurement may send: defaults, and the hard limits that no option exceeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from checks.measure.measure_error import MeasureError
+from checks.model.wording import lasting
+
+
+@dataclass(frozen=True, slots=True)
+class LoadLimits:
+    """The limits of one run."""
+
+    packets_per_s: float = 2_000
+    """IP packets a second that this node sends."""
+    link_share: float = 0.10
+    """The share of the slowest link of a path, 0 to 1."""
+    most_bps: float = 1e9
+    """Bits a second on a path, where the share of the link is more."""
+    in_flight: int = 1
+    """Unanswered messages on a path."""
+    step_s: float = 3
+    whole_s: float = 120
+    most_bytes: int = 2 << 30
+    cpu_share: float = 0.5
+    """CPU time of racwire's own processes on a node, as a share of one CPU."""
+
+    def bits_per_s(self, speed_mbps: int | None) -> float:
+        """Return the bits a second that may go on a path of this speed; 1 Gb/s where it is not known."""
+        return min(self.most_bps, (speed_mbps or 1000) * 1e6 * self.link_share)
+
+
+HARD = LoadLimits(
+    packets_per_s=20_000,
+    link_share=0.80,
+    most_bps=1e11,
+    in_flight=8,
+    step_s=30,
+    whole_s=900,
+    most_bytes=50 << 30,
+    cpu_share=1.0,
+)
+"""No option exceeds these. More than 10 % of a link needs the stack down on all nodes, or the practice cluster."""
+PUBLIC_BPS = 100e6
+"""The most that `measure rate --public` sends on a public network, in bits a second."""
+
+
+def limits_of(
+    *,
+    packets_per_s: float | None = None,
+    link_share: float | None = None,
+    in_flight: int | None = None,
+    whole_s: float | None = None,
+    most_bytes: int | None = None,
+) -> LoadLimits:
+    """Return the limits with these values in place of defaults. Raises MeasureError above a hard limit, or for 0."""
+    values = {
+        "packets_per_s": packets_per_s,
+        "link_share": link_share,
+        "in_flight": in_flight,
+        "whole_s": whole_s,
+        "most_bytes": most_bytes,
+    }
+    chosen: dict[str, float] = {}
+    for name, value in values.items():
+        if value is None:
+            continue
+        hard = getattr(HARD, name)
+        if not 0 < value <= hard:
+            raise MeasureError(f"{_NAMES[name]} must be more than 0 and at most {_text(name, hard)}.")
+        chosen[name] = value
+    limits = replace(LoadLimits(), **chosen)  # type: ignore[arg-type]
+    # A share that was typed replaces the usual limit of 1 Gb/s, which keeps a default of 10 % harmless on fast links.
+    return limits if link_share is None else replace(limits, most_bps=HARD.most_bps)
+
+
+_NAMES = {
+    "packets_per_s": "The packets a second",
+    "link_share": "The share of the link",
+    "in_flight": "The unanswered messages on a path",
+    "whole_s": "The length of the whole measurement",
+    "most_bytes": "The bytes of a measurement",
+}
+
+
+def _text(name: str, value: float) -> str:
+    if name == "link_share":
+        return f"{value:.0%}"
+    if name == "whole_s":
+        return lasting(value)
+    return f"{value / 1e9:.0f} GB" if name == "most_bytes" else f"{value:,.0f}"

@@ -1,0 +1,123 @@
+"""What a measurement will send, before it sends anything; and the consent to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from checks.measure.load_limits import LoadLimits
+from checks.measure.measure_error import MeasureError
+from checks.model.measurement import MeasuredPath
+from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, wire_bytes_of
+from checks.model.wording import counted, lasting, listed
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLoad:
+    """What an experiment sends on one path at most, both ways together."""
+
+    title: str
+    """What it does, as a clause: `11 sizes, 8 rounds of 1 s each, in random order`."""
+    seconds: float
+    """On all paths, one after the other."""
+    packets: int
+    """In all, both ways."""
+    wire_bytes: int
+    """In all, both ways, with all headers."""
+    peak_packets_per_s: float
+    """From this node."""
+    peak_bps: float
+    """On a path, one way."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """The plan of one run."""
+
+    cluster: str
+    kind: str
+    paths: tuple[MeasuredPath, ...]
+    load: PlannedLoad
+    limits: LoadLimits
+    blocks_per_s: float | None = None
+    """Blocks of 8 KB that the instances exchange now; None where no database was asked."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the sentences of the plan."""
+        load = self.load
+        yield f"{self.kind}: {load.title}."
+        for network in dict.fromkeys(path.network for path in self.paths):
+            peers = [path for path in self.paths if path.network == network]
+            each = listed(f"{path.target_node} ({path.target}, {_far_end(path)})" for path in peers)
+            yield f"On {network} from {peers[0].source_node} ({peers[0].source}, MTU {peers[0].mtu}) to {each}."
+        yield (
+            f"It takes up to {lasting(math.ceil(load.seconds))}, and sends up to {load.packets:,} packets and "
+            f"{_bytes(load.wire_bytes)} in all, answers included."
+        )
+        yield f"At most {load.peak_packets_per_s:,.0f} packets/s and {_rate(load.peak_bps)} on a path: {self._share()}."
+        mtu = min(path.mtu for path in self.paths)
+        blocks = min(
+            load.peak_bps / 8 / wire_bytes_of(USUAL_BLOCK_BYTES, mtu),
+            load.peak_packets_per_s / fragments_of(USUAL_BLOCK_BYTES, mtu),
+        )
+        now = (
+            "how many they exchange now is not known: no database is connected"
+            if self.blocks_per_s is None
+            else f"the instances now exchange {self.blocks_per_s:,.0f} blocks/s"
+        )
+        yield f"At its peak this is as much as {blocks:,.0f} blocks of 8 KB a second; {now}."
+        yield (
+            "It stops at the first lost block, failed reassembly, drop or error of a node, at three unanswered "
+            "messages in a row, where a CPU limit is reached, and at Ctrl-C. Nothing is installed, and no file is "
+            "written on a peer."
+        )
+
+    def _share(self) -> str:
+        shares = [self.load.peak_bps / (path.speed_mbps * 1e6) for path in self.paths if path.speed_mbps]
+        if not shares:
+            return "the speed of these links is not known"
+        share = max(shares)
+        return f"{share * 100:.1f} % of the slowest link" if share >= 0.001 else "less than 0.1 % of the slowest link"
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """The consent to a plan. Only `agree` makes one."""
+
+    plan: LoadPlan
+    typed: str
+
+
+def agree(plan: LoadPlan, typed: str) -> Consent:
+    """Return the consent to a plan. Raises MeasureError unless the name of the cluster was typed."""
+    if not plan.cluster:
+        raise MeasureError(
+            "The name of this cluster is not known, so it cannot be typed: name the Grid home with --grid-home."
+        )
+    if typed != plan.cluster:
+        raise MeasureError(f"This cluster is called {plan.cluster}, not {typed}: nothing was sent.")
+    return Consent(plan, typed)
+
+
+def _far_end(path: MeasuredPath) -> str:
+    return "answered by its kernel" if path.far_end == "kernel" else f"answered by {path.program}"
+
+
+def _bytes(number: int) -> str:
+    return (
+        f"{number / 1e9:,.1f} GB"
+        if number >= 1e9
+        else f"{number / 1e6:,.1f} MB"
+        if number >= 1e6
+        else f"{number / 1e3:,.0f} kB"
+    )
+
+
+def _rate(bps: float) -> str:
+    return f"{bps / 1e9:,.2f} Gb/s" if bps >= 1e9 else f"{bps / 1e6:,.1f} Mb/s"
+
+
+def packets_of(plan: LoadPlan) -> str:
+    """Return a short text of the plan's packets, for a status line."""
+    return counted(plan.load.packets, "packet")

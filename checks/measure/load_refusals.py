@@ -1,0 +1,83 @@
+"""Why nothing may be sent on this cluster now. Facts in, refusals out; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.model.facts import Cluster, Unknown
+from checks.model.finding import Finding, Status
+from checks.model.measurement import MeasuredPath
+from checks.model.wording import listed
+from checks.rules.engineered import PLATFORM, engineered_ports
+
+LOADED_LINK = 0.05
+"""The share of a link in use, above which a cluster counts as loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One reason not to send."""
+
+    code: str
+    sentence: str
+    is_load: bool = False
+    """Whether `--although-loaded REASON` overrides it."""
+
+
+def standing_refusals(cluster: Cluster, *, change: str = "", is_lab: bool, link_share: float) -> Iterator[Refusal]:
+    """Yield the refusals that need no sample. `change`: the name of an open change of this node."""
+    platforms = [setup.name for setup in cluster.read_setups() if setup.platform == PLATFORM]
+    if platforms or engineered_ports(cluster):
+        yield Refusal(
+            "ME-LOAD-001",
+            "This is an engineered system: its interconnect also carries RDS and the storage cells. racwire sends no "
+            "load there.",
+        )
+    clusterware = cluster.clusterware
+    if not isinstance(clusterware, Unknown):
+        state = Unknown("") if isinstance(clusterware.version, Unknown) else clusterware.version.upgrade_state
+        if isinstance(state, str) and state != "NORMAL":
+            yield Refusal("ME-LOAD-002", f"The cluster is in the state {state}: finish the patch or the upgrade first.")
+    if change:
+        yield Refusal("ME-LOAD-003", f"The change {change} is open on this node: finish it or roll it back first.")
+    if link_share > 0.10 and not is_lab:
+        yield Refusal(
+            "ME-LOAD-004",
+            "More than 10 % of a link may be sent only with the stack down on all nodes, which racwire does not check "
+            "here: choose 10 % or less.",
+        )
+
+
+def failing_paths(findings: Iterable[Finding], paths: Sequence[MeasuredPath]) -> Iterator[Refusal]:
+    """Yield a refusal for each finding that a path of the measurement fails."""
+    networks = {path.network for path in paths}
+    nodes = {path.source_node for path in paths} | {path.target_node for path in paths}
+    for finding in findings:
+        is_of_nodes = not finding.nodes or nodes & set(finding.nodes)
+        is_of_networks = not finding.network or finding.network in networks
+        if finding.status is Status.FAIL and is_of_nodes and is_of_networks:
+            yield Refusal(
+                "ME-LOAD-005", f"{finding.title.rstrip('.')} ({finding.code}): mend that first (`racwire check`)."
+            )
+
+
+def load_refusals(
+    link_use: dict[str, float], cpu: dict[str, float], losses: Sequence[str], most_cpu_percent: float
+) -> Iterator[Refusal]:
+    """Yield the refusals of a loaded cluster.
+
+    `link_use`: the share of each link in use, 0 to 1; `cpu`: that of each node's CPUs; `losses`: counters that grew.
+    """
+    full = [f"{name} ({use:.0%})" for name, use in link_use.items() if use > LOADED_LINK]
+    if full:
+        yield Refusal("ME-LOAD-006", f"The interconnect is loaded: {listed(full)} of the link in use, over 5 %.", True)
+    busy = [f"{node} ({use:.0%})" for node, use in cpu.items() if use * 100 > most_cpu_percent]
+    if busy:
+        yield Refusal(
+            "ME-LOAD-007", f"The CPUs are busy on {listed(busy)}, over the limit of {most_cpu_percent:.0f} %.", True
+        )
+    if losses:
+        yield Refusal(
+            "ME-LOAD-008", f"Something is being lost already: {listed(losses)} grew in the last seconds.", True
+        )

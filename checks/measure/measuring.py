@@ -1,0 +1,306 @@
+"""Carries out a measurement that was agreed to: refuses, opens the far ends, watches for harm, and stops by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from checks.measure.bench import Bench, Progress
+from checks.measure.far_end.far_process import FarEnd, FarEndError
+from checks.measure.far_end.programs import FarLimits, sha256_of
+from checks.measure.harm_signs import HarmSigns
+from checks.measure.load_plan import Consent
+from checks.measure.load_refusals import Refusal, failing_paths, load_refusals
+from checks.measure.measure_error import HaltedError, MeasureError
+from checks.measure.near_process import NearProcess, SenderError
+from checks.measure.preparing import LOCK, Experiment, Prepared
+from checks.measure.sizes import percentile
+from checks.model.facts import Unknown
+from checks.model.measurement import MeasuredPath, Measurement
+from checks.model.settings import Settings
+from checks.model.wording import continued
+from checks.run.check_discovery import discover
+from checks.run.engine import Engine
+from checks.run.events import RunFinished
+from checks.run.versions import versions
+from checks.sources.database.secret import Secret
+from checks.sources.nodes.shell import ShellError
+from checks.traffic.feed import Feed
+from checks.traffic.pace import Pace
+from checks.traffic.samples import FeedEvent, NodeSample
+from checks.traffic.this_node import sample_this_node
+
+BASELINE_S = 3.0
+"""Seconds of samples before anything is sent."""
+_HERE_S, _PEERS_S = 0.2, 1.0
+"""Seconds between two looks for signs of harm, on this node and on the others."""
+_DISTURBED_US = 1_000.0
+"""How late this node may send (p99) before its figures are its own scheduler's rather than the network's."""
+_CHECKS = ("df-ping", "interfaces", "mtu-consistency")
+_FAR_MARGIN_S = 10.0
+
+
+class RefusedError(MeasureError):
+    """Nothing was sent. The message has the refusals, a line each."""
+
+    def __init__(self, refusals: Sequence[Refusal]) -> None:
+        super().__init__("\n".join(f"{one.sentence} ({one.code})" for one in refusals))
+        self.refusals = tuple(refusals)
+
+
+async def measure(
+    consent: Consent,
+    prepared: Prepared,
+    experiment: Experiment,
+    settings: Settings,
+    *,
+    progress: Progress,
+    stop: asyncio.Event,
+    although_loaded: str = "",
+    password: Secret | None = None,
+) -> Measurement:
+    """Measure, and return what was measured, also where a sign of harm or the operator ended it early.
+
+    `stop` ends it; everything is closed within a second. Raises RefusedError and MeasureError, and has then sent no
+    load.
+    """
+    plan = consent.plan
+    started, started_s = datetime.now().astimezone(), time.monotonic()
+    if prepared.refusals:
+        raise RefusedError(prepared.refusals)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(_locked())
+        progress("looking at the paths", 0, 0)
+        if failing := await _failing(prepared, settings, stop):
+            raise RefusedError(failing)
+        signs = HarmSigns(_interfaces(plan.paths), settings.measure.most_cpu_percent)
+        watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
+        progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
+        loaded = await watch.baseline(signs, prepared, settings, stop)
+        if loaded and not although_loaded:
+            raise RefusedError(loaded)
+        far_ends = await _open_far_ends(prepared, consent, settings, stack)
+        sender = await _open_sender(consent, stack)
+        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress)
+        halted = await _run(experiment, bench, watch, signs, far_ends, stop)
+    late = percentile(bench.lateness_us, 0.99)
+    return Measurement(
+        cluster=plan.cluster,
+        node=prepared.cluster.local_node,
+        started_at=started.isoformat(timespec="seconds"),
+        seconds=time.monotonic() - started_s,
+        racwire_version=versions().get("racwire", ""),
+        paths=tuple(
+            path if far is None else replace(path, far_end=far.interpreter.language, program=far.interpreter.path)
+            for path, far in zip(plan.paths, far_ends, strict=True)
+        ),
+        result=experiment.result(),
+        plan=tuple(plan.lines()),
+        sha256={far.interpreter.language: sha256_of(far.interpreter.language) for far in far_ends if far is not None},
+        seed=experiment.seed,
+        although_loaded=although_loaded if loaded else "",
+        stopped=str(halted) if halted else "",
+        is_harm=bool(halted and halted.is_harm),
+        disturbed=f"This node itself sent up to {late / 1000:,.1f} ms late (p99): its figures are those of a busy node."
+        if late is not None and late > _DISTURBED_US
+        else "",
+        blocks_lost=signs.blocks_lost
+        if signs.has_instances
+        else Unknown("No database was connected, so lost blocks were not counted."),
+    )
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Hold the lock of this node. Raises MeasureError where another measurement has it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
+        try:
+            lock.bind(f"\0{LOCK}")
+        except OSError:
+            raise MeasureError("Another measurement runs on this node: wait for its end.") from None
+        yield
+
+
+async def _failing(prepared: Prepared, settings: Settings, stop: asyncio.Event) -> list[Refusal]:
+    """Run the checks of the paths, and return a refusal for each failure. Raises MeasureError where it was stopped."""
+    engine = Engine([check for check in discover().checks if check.id in _CHECKS], settings)
+    events = engine.events()
+    try:
+        async for event in events:
+            if stop.is_set():
+                raise MeasureError("Stopped before anything was sent.")
+            if isinstance(event, RunFinished):
+                return list(failing_paths(event.report.findings, prepared.paths))
+    finally:
+        await events.aclose()
+    return []
+
+
+def _interfaces(paths: Sequence[MeasuredPath]) -> set[tuple[str, str]]:
+    return {(path.source_node, path.interface) for path in paths}
+
+
+class _Watch:
+    """Samples of all nodes and instances: this node every 0.2 s, the others every second."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self.events: asyncio.Queue[FeedEvent] = asyncio.Queue()
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, prepared: Prepared, settings: Settings, password: Secret | None) -> AsyncIterator[_Watch]:
+        """Sample until the end of the `async with`."""
+        pace = replace(settings.traffic, interval_s=_PEERS_S)
+        local = prepared.cluster.local_node
+        async with Feed(replace(settings, traffic=pace), password=password) as feed:
+            watch = cls(feed)
+            feed.follow(prepared.cluster)
+
+            async def pump() -> None:
+                async for event in feed.events():
+                    if not (isinstance(event, NodeSample) and event.node == local):
+                        watch.events.put_nowait(event)
+
+            tasks = [
+                asyncio.create_task(pump()),
+                asyncio.create_task(sample_this_node(lambda: local, Pace(_HERE_S), watch.events.put_nowait)),
+            ]
+            try:
+                yield watch
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def baseline(
+        self, signs: HarmSigns, prepared: Prepared, settings: Settings, stop: asyncio.Event
+    ) -> list[Refusal]:
+        """Sample before anything is sent, and return the refusals of a loaded cluster. Raises MeasureError."""
+        nodes: dict[str, list[NodeSample]] = defaultdict(list)
+        until = asyncio.get_running_loop().time() + BASELINE_S
+        wanted = {node.name for node in prepared.cluster.read_nodes()}
+        while (left := until - asyncio.get_running_loop().time()) > 0 or not wanted <= nodes.keys():
+            if stop.is_set():
+                raise MeasureError("Stopped before anything was sent.")
+            if left < -10:
+                missing = sorted(wanted - nodes.keys())
+                raise MeasureError(
+                    f"{missing[0]} did not send its counters for {BASELINE_S + 10:.0f} s: nothing was sent."
+                )
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    event = await self.events.get()
+                    signs.baseline(event)
+                    if isinstance(event, NodeSample):
+                        nodes[event.node].append(event)
+        return list(
+            load_refusals(
+                _link_use(nodes, prepared.paths),
+                {node: _busy(samples) for node, samples in nodes.items()},
+                signs.losses_before(),
+                settings.measure.loaded_cpu_percent,
+            )
+        )
+
+
+def _link_use(nodes: dict[str, list[NodeSample]], paths: Sequence[MeasuredPath]) -> dict[str, float]:
+    """Return the share of each link in use, by a name such as `eth1 of rac1`."""
+    found = {}
+    for path in paths:
+        samples = [s for s in nodes.get(path.source_node, ()) if path.interface in s.interfaces]
+        seconds = sum(s.seconds for s in samples)
+        if seconds and path.speed_mbps:
+            counts = [s.interfaces[path.interface] for s in samples]
+            most = max(sum(c.rx_bytes for c in counts), sum(c.tx_bytes for c in counts))
+            found[f"{path.interface} of {path.source_node}"] = most * 8 / seconds / (path.speed_mbps * 1e6)
+    return found
+
+
+def _busy(samples: Sequence[NodeSample]) -> float:
+    cpus = [s.cpu for s in samples if s.cpu is not None]
+    total = sum(c.total_s for c in cpus)
+    return 1 - sum(c.idle_s for c in cpus) / total if total else 0.0
+
+
+async def _open_far_ends(
+    prepared: Prepared, consent: Consent, settings: Settings, stack: AsyncExitStack
+) -> list[FarEnd | None]:
+    """Open a far end for each path that has one; paths to the same address of a peer share none."""
+    limits = consent.plan.limits
+    far_limits = FarLimits(
+        limits.whole_s + _FAR_MARGIN_S, limits.most_bytes, limits.cpu_share * (limits.whole_s + _FAR_MARGIN_S)
+    )
+    found: list[FarEnd | None] = []
+    for path in prepared.paths:
+        if path.far_end == "kernel":
+            found.append(None)
+            continue
+        candidates = prepared.candidates[path.target_node]
+        try:
+            far = await FarEnd.open(path.target_node, settings.ssh, candidates, path.target, path.source, far_limits)
+        except (FarEndError, ShellError) as error:
+            raise MeasureError(str(error)) from None
+        stack.push_async_callback(far.close)
+        found.append(far)
+    return found
+
+
+async def _open_sender(consent: Consent, stack: AsyncExitStack) -> NearProcess:
+    limits = consent.plan.limits
+    slowest = min(limits.bits_per_s(path.speed_mbps) for path in consent.plan.paths)
+    try:
+        sender = await NearProcess.open(
+            packets_per_s=limits.packets_per_s,
+            bits_per_s=slowest,
+            most_bytes=limits.most_bytes,
+            cpu_share=limits.cpu_share,
+        )
+    except SenderError as error:
+        raise MeasureError(str(error)) from None
+    stack.push_async_callback(sender.close)
+    return sender
+
+
+async def _run(
+    experiment: Experiment,
+    bench: Bench,
+    watch: _Watch,
+    signs: HarmSigns,
+    far_ends: Sequence[FarEnd | None],
+    stop: asyncio.Event,
+) -> HaltedError | None:
+    """Run the experiment, and halt it at the first sign of harm, at `stop`, and at the end of a far end."""
+
+    async def look() -> None:
+        while True:
+            if sign := signs.see(await watch.events.get()):
+                bench.halt(sign, is_harm=True)
+
+    async def stopped() -> None:
+        await stop.wait()
+        bench.halt("The operator stopped it.", is_harm=False)
+
+    async def ended(far: FarEnd) -> None:
+        reason = await asyncio.shield(far.ended)
+        bench.halt(f"The far end on {far.node} ended: {continued(reason)}.", is_harm=False)
+
+    tasks = [asyncio.create_task(look()), asyncio.create_task(stopped())]
+    tasks += [asyncio.create_task(ended(far)) for far in far_ends if far is not None]
+    try:
+        await experiment.run(bench)
+        bench.demand_running()
+    except HaltedError as halted:
+        return halted
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return None

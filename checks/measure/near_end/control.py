@@ -1,0 +1,127 @@
+"""What stops the sender and what slows it down: its parent, and the limits of the run.
+
+The parent writes a line to stdin every 250 ms. The sender stops where the lines end, where the parent says so, and
+where a limit is reached; it keeps what it has measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from collections import deque
+from typing import Any
+
+HEARTBEAT_S = 0.25
+"""Seconds between two heartbeats of the parent."""
+SILENCE_S = 0.8
+"""Seconds without a heartbeat after which the sender stops. With 0.1 s until it looks, under 1 s."""
+_LOOK_S = 0.02
+_CHUNK = 65_536
+_STOP = b"stop"
+
+
+class StoppedError(Exception):
+    """The sender must stop now. The message is the reason, as a clause without capital."""
+
+
+class Orders:
+    """The lines from the parent: heartbeats (empty lines), `stop`, and orders (JSON objects)."""
+
+    def __init__(self, fd: int = 0) -> None:
+        self._fd = fd
+        self._rest = b""
+        self._orders: deque[dict[str, Any]] = deque()
+        self._heard_s = self._looked_s = time.monotonic()
+        self._stop = ""
+
+    def next(self) -> dict[str, Any] | None:
+        """Wait for the next order; None where the parent is gone. A `stop` before it is over with its order."""
+        self._stop = ""
+        while not self._orders:
+            try:
+                self._read(0.1)
+            except StoppedError:
+                return None
+            self._stop = ""
+        return self._orders.popleft()
+
+    def look(self) -> None:
+        """Raise StoppedError where the sender must stop. Looks at most every 20 ms, so it may be called each packet."""
+        now = time.monotonic()
+        if now - self._looked_s >= _LOOK_S:
+            self._read(0.0)
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, unless the sender must stop: raises StoppedError then, within 20 ms."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if left > 2 * _LOOK_S:
+                self._read(_LOOK_S)
+            else:
+                time.sleep(left)
+        self.look()
+
+    def _read(self, patience_s: float) -> None:
+        ready = select.select([self._fd], [], [], patience_s)[0]
+        now = self._looked_s = time.monotonic()
+        if ready:
+            data = os.read(self._fd, _CHUNK)
+            if not data:
+                raise StoppedError("racwire itself has ended")
+            self._heard_s = now
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            for line in lines:
+                if line == _STOP:
+                    self._stop = "racwire was stopped"
+                elif line:
+                    self._orders.append(json.loads(line))
+        if self._stop:
+            raise StoppedError(self._stop)
+        if now - self._heard_s > SILENCE_S:
+            raise StoppedError(f"racwire itself did not run for {now - self._heard_s:.1f} s")
+
+
+class Budget:
+    """The limits of a run: packets a second, bits a second, bytes in all, and the share of one CPU.
+
+    `take` is a leaky bucket that holds one message: in any second, no more than the limit plus one message goes.
+    """
+
+    def __init__(
+        self, orders: Orders, packets_per_s: float, bits_per_s: float, most_bytes: int, cpu_share: float
+    ) -> None:
+        self.orders = orders
+        self.packets_per_s = packets_per_s
+        self.bits_per_s = bits_per_s
+        self.bytes_left = most_bytes
+        self._cpu_share = cpu_share
+        self._free_s = time.monotonic()
+        self._started_s, self._cpu_s = self._free_s, time.process_time()
+
+    def gap_s(self, packets: int, wire_bytes: int) -> float:
+        """Return the seconds that a message of so many packets and bytes on the wire takes at the limits."""
+        return max(packets / self.packets_per_s, wire_bytes * 8 / self.bits_per_s)
+
+    def take(self, packets: int, wire_bytes: int) -> None:
+        """Wait until a message may go. Raises StoppedError where the bytes are used up, or the sender must stop."""
+        self.bytes_left -= wire_bytes
+        if self.bytes_left < 0:
+            raise StoppedError("the bytes of this run are used up")
+        self.orders.look()
+        now = time.monotonic()
+        if now < self._free_s:
+            self.orders.wait(self._free_s - now)
+        self._free_s = max(now, self._free_s) + self.gap_s(packets, wire_bytes)
+        self._rest_the_cpu(now)
+
+    def may_go_at(self) -> float:
+        """Return the moment (`time.monotonic`) from which the next message may go."""
+        return self._free_s
+
+    def _rest_the_cpu(self, now: float) -> None:
+        if now - self._started_s > 1.0:
+            used = time.process_time() - self._cpu_s
+            self.orders.wait(max(0.0, used / self._cpu_share - (now - self._started_s)))
+            self._started_s, self._cpu_s = time.monotonic(), time.process_time()

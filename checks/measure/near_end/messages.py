@@ -1,0 +1,170 @@
+"""Single messages to one far end, as datagrams or as pings, and their answers.
+
+A datagram starts with a header of 28 bytes: kind, count, sequence number, token, and the size of the answers for a
+request (`PULL`). `checks/measure/far_end/reflector.pl` has the other side.
+"""
+
+from __future__ import annotations
+
+import errno
+import select
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from typing import Protocol
+
+from checks.sources.probes.icmp_socket import EchoSocket
+
+HEADER = struct.Struct("!BxH4s16sI")
+ECHO, ACKNOWLEDGE, SWALLOW, PULL, PULLED = 0, 1, 2, 3, 4
+LEAST_BYTES = HEADER.size
+MOST_BYTES = 65_507
+"""The largest payload of a UDP datagram over IPv4, and of a ping."""
+_BUFFER = 4 << 20
+_PATIENCE = struct.pack("@ll", 0, 50_000)
+"""SO_RCVTIMEO: 50 ms, so that a stop is seen while no answer comes."""
+_SEQUENCES = 1 << 32
+
+
+class Messages(Protocol):
+    """Messages of one size to one far end."""
+
+    def send(self, sequence: int) -> int:
+        """Send a message, and return when, in ns (`time.monotonic_ns`). Raises OSError where the kernel refuses it."""
+
+    def answer(self) -> tuple[int, int] | None:
+        """Wait up to 50 ms for an answer, and return its sequence number and when it came, in ns; None without one."""
+
+    def waiting(self) -> Iterator[tuple[int, int]]:
+        """Yield the answers that are there, without waiting."""
+
+    def fileno(self) -> int:
+        """The file descriptor of the socket."""
+
+    def close(self) -> None:
+        """Close the socket."""
+
+
+def udp_socket(source: str, target: str, port: int) -> socket.socket:
+    """Return a socket from the source address to the far end. Raises OSError where the address is not on this node."""
+    one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _PATIENCE)
+        one.bind((source, 0))
+        one.connect((target, port))
+    except OSError:
+        one.close()
+        raise
+    return one
+
+
+class Datagrams:
+    """Datagrams that a far end returns: whole, or `train` datagrams for one request."""
+
+    def __init__(self, source: str, target: str, port: int, token: bytes, size: int, train: int = 1) -> None:
+        self._socket = udp_socket(source, target, port)
+        self._token, self._size, self._train = token, size, train
+        self._request = bytearray(size if train == 1 else LEAST_BYTES)
+        self._kind = ECHO if train == 1 else PULL
+        self._buffer = bytearray(70_000)
+        self._cars: dict[int, int] = {}
+        self.foreign = 0
+        """Datagrams that are not answers of this far end."""
+
+    def send(self, sequence: int) -> int:
+        """Send the message, and return when, in ns. Raises OSError."""
+        sequence_bytes = (sequence % _SEQUENCES).to_bytes(4, "big")
+        HEADER.pack_into(self._request, 0, self._kind, self._train, sequence_bytes, self._token, self._size)
+        sent_ns = time.monotonic_ns()
+        self._socket.send(self._request)
+        return sent_ns
+
+    def answer(self) -> tuple[int, int] | None:
+        """Wait up to 50 ms for a complete answer."""
+        return self._received(0)
+
+    def waiting(self) -> Iterator[tuple[int, int]]:
+        """Yield the complete answers that are there."""
+        while (one := self._received(socket.MSG_DONTWAIT)) is not None:
+            yield one
+
+    def _received(self, flags: int) -> tuple[int, int] | None:
+        """Return the next complete answer: the last car of a train. Raises OSError for an error of the path."""
+        while True:
+            try:
+                size = self._socket.recv_into(self._buffer, 0, flags)
+            except BlockingIOError:
+                return None
+            except OSError as error:
+                if error.errno == errno.EINTR:
+                    continue
+                raise
+            at_ns = time.monotonic_ns()
+            if size != self._size or self._buffer[8:24] != self._token:
+                self.foreign += 1
+                continue
+            sequence = int.from_bytes(self._buffer[4:8], "big")
+            if self._train == 1:
+                return sequence, at_ns
+            self._cars[sequence] = cars = self._cars.get(sequence, 0) + 1
+            if cars == self._train:
+                del self._cars[sequence]
+                return sequence, at_ns
+
+    def fileno(self) -> int:
+        """The file descriptor of the socket."""
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+
+class Pings:
+    """Pings of one size, which the kernel of the far node answers. `train` pings go at once."""
+
+    def __init__(self, source: str, target: str, device: str, size: int, train: int = 1) -> None:
+        """Raises CannotPingError and NoPrivilegeError as `EchoSocket` does."""
+        self._socket = EchoSocket(source, target, device, dont_fragment=False)
+        self._payload = b"\0" * size
+        self._train = train
+        self._cars: dict[int, int] = {}
+
+    def send(self, sequence: int) -> int:
+        """Send the message, and return when, in ns. Raises OSError."""
+        first = sequence * self._train
+        sent_ns = self._socket.send(first % 65_536, self._payload)
+        for car in range(1, self._train):
+            self._socket.send((first + car) % 65_536, self._payload)
+        return sent_ns
+
+    def answer(self) -> tuple[int, int] | None:
+        """Wait up to 50 ms for a complete answer."""
+        until = time.monotonic() + 0.05
+        while (left := until - time.monotonic()) > 0:
+            if select.select([self._socket], [], [], left)[0]:
+                for one in self.waiting():
+                    return one
+        return None
+
+    def waiting(self) -> Iterator[tuple[int, int]]:
+        """Yield the complete answers that are there."""
+        for echo in self._socket.answers():
+            if echo.identifier != self._socket.identifier or len(echo.payload) != len(self._payload):
+                continue
+            sequence = echo.sequence // self._train
+            self._cars[sequence] = cars = self._cars.get(sequence, 0) + 1
+            if cars == self._train:
+                del self._cars[sequence]
+                yield sequence, echo.arrived_ns
+
+    def fileno(self) -> int:
+        """The file descriptor of the socket."""
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()

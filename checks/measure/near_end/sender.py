@@ -1,0 +1,89 @@
+"""The sender's main loop: reads orders from its parent, runs one at a time, and prints each result as a line of JSON.
+
+Started as `python -m checks.measure.near_end.sender`. It ends with its stdin, or after 0.8 s without a heartbeat.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from checks.measure.near_end import exchanges
+from checks.measure.near_end.control import Budget, Orders, StoppedError
+from checks.measure.near_end.messages import Datagrams, Messages, Pings
+from checks.sources.probes.pinger import CannotPingError
+
+Order = dict[str, Any]
+
+
+def exchange(order: Order, budget: Budget) -> dict[str, Any]:
+    """Exchange messages of one size with one far end, for one round. See `exchanges.Exchanged` for the result."""
+    messages = _messages(order)
+    budget.bits_per_s = order["bits_per_s"]
+    try:
+        if rate := order["rate"]:
+            found = exchanges.at_a_rate(
+                messages, budget, order["packets"], order["wire_bytes"], rate, order["seconds"], order["in_flight"]
+            )
+        else:
+            found = exchanges.one_at_a_time(messages, budget, order["packets"], order["wire_bytes"], order["seconds"])
+    finally:
+        messages.close()
+    return asdict(found)
+
+
+def idle(order: Order, budget: Budget) -> dict[str, Any]:
+    """Measure how busy this node is while nothing is sent, for `seconds`."""
+    before, stopped = exchanges.busy_s(), ""
+    try:
+        budget.orders.wait(order["seconds"])
+    except StoppedError as error:
+        stopped = str(error)
+    return {"busy_s": exchanges.busy_s() - before, "stopped": stopped}
+
+
+ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {"exchange": exchange, "idle": idle}
+
+
+def _messages(order: Order) -> Messages:
+    if order["port"] is None:
+        return Pings(order["source"], order["target"], order["device"], order["size"], order["train"])
+    token = bytes.fromhex(order["token"])
+    return Datagrams(order["source"], order["target"], order["port"], token, order["size"], order["train"])
+
+
+def main() -> None:
+    """Run the orders of the parent until it ends."""
+    # Ctrl-C reaches the whole group of processes; the parent decides when to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    orders = Orders()
+    budget: Budget | None = None
+    _say({"ready": True})
+    while (order := orders.next()) is not None:
+        if order["order"] == "limits":
+            budget = Budget(
+                orders, order["packets_per_s"], order["bits_per_s"], order["most_bytes"], order["cpu_share"]
+            )
+            continue
+        assert budget is not None, "the limits come first"
+        try:
+            _say(ORDERS[order["order"]](order, budget))
+        except (OSError, CannotPingError) as error:
+            _say({"failed": getattr(error, "strerror", None) or str(error)})
+
+
+def _say(result: dict[str, Any]) -> None:
+    line = json.dumps(result).encode() + b"\n"
+    try:
+        while line:
+            line = line[os.write(1, line) :]
+    except BrokenPipeError:  # racwire has ended
+        raise SystemExit from None
+
+
+if __name__ == "__main__":
+    main()

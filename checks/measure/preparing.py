@@ -1,0 +1,176 @@
+"""Prepares a measurement: reads the cluster, chooses the paths and what answers on them, and plans. Sends nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from checks.change.change_journal import ChangeJournalError
+from checks.change.journal_files import directory_of
+from checks.change.open_here import open_here
+from checks.measure.bench import Bench
+from checks.measure.far_end.programs import KERNEL, Interpreter, interpreters
+from checks.measure.load_limits import LoadLimits
+from checks.measure.load_plan import LoadPlan, PlannedLoad
+from checks.measure.load_refusals import Refusal, standing_refusals
+from checks.measure.measure_error import MeasureError
+from checks.measure.paths_to_measure import paths_to_measure
+from checks.model.facts import Cluster, Unknown
+from checks.model.journal import Journal
+from checks.model.measurement import MeasuredPath, Result
+from checks.model.settings import Settings
+from checks.model.wording import lasting
+from checks.sources.database.secret import Secret
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import ShellError
+from checks.sources.registry import FAR_ENDS
+from checks.traffic.discovery import find_cluster
+
+LOCK = "racwire-measure"
+"""The name of the abstract socket that a measurement holds on each node: it cannot collide with a port of Oracle."""
+
+
+class Experiment(Protocol):
+    """One kind of measurement."""
+
+    kind: str
+    needs_program: bool
+    """Whether a program must answer: the kernel's answers to pings are not enough."""
+    seed: int
+
+    def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
+        """Return what will be sent at most. Raises MeasureError."""
+
+    async def run(self, bench: Bench) -> None:
+        """Measure. Raises HaltedError where it ended early."""
+
+    def result(self) -> Result:
+        """Return what was measured so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the operator chose."""
+
+    networks: Collection[str] = ()
+    peers: Collection[str] = ()
+    far_end: str = ""
+    """`kernel`, `perl` or `python`; empty for the experiment's own choice."""
+    is_one_path: bool = False
+    """Whether the first path is enough where no network or peer is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A measurement that is ready for consent."""
+
+    cluster: Cluster
+    plan: LoadPlan
+    candidates: dict[str, tuple[Interpreter, ...]]
+    """The interpreters of each peer that can run a far end, the best first."""
+    refusals: tuple[Refusal, ...]
+
+    @property
+    def paths(self) -> tuple[MeasuredPath, ...]:
+        """The paths of the plan."""
+        return self.plan.paths
+
+
+async def prepare(
+    experiment: Experiment, wanted: Wanted, limits: LoadLimits, settings: Settings, password: Secret | None = None
+) -> Prepared:
+    """Read the cluster and plan the experiment. Raises MeasureError where it is not possible."""
+    cluster = await find_cluster(settings, password=password)
+    paths = paths_to_measure(cluster, networks=wanted.networks, peers=wanted.peers)
+    if wanted.is_one_path and not (wanted.networks or wanted.peers):
+        paths = paths[:1]
+    found = await _far_ends(cluster, {path.target_node for path in paths}, settings)
+    candidates = {node: _chosen(one.candidates, wanted.far_end) for node, one in found.items()}
+    chosen = tuple(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths)
+    load = experiment.plan(chosen, limits)
+    if load.seconds > limits.whole_s:
+        raise MeasureError(
+            f"This takes up to {lasting(load.seconds)}, and may take {lasting(limits.whole_s)}: choose fewer sizes, "
+            "rounds or paths, or a longer time with --whole."
+        )
+    clusterware = cluster.clusterware
+    name = (
+        ""
+        if isinstance(clusterware, Unknown) or isinstance(clusterware.cluster_name, Unknown)
+        else clusterware.cluster_name
+    )
+    plan = LoadPlan(name, experiment.kind, chosen, load, limits)
+    refusals = [
+        *standing_refusals(
+            cluster, change=_open_change(settings), is_lab="RACWIRE_LAB" in os.environ, link_share=limits.link_share
+        ),
+        *(
+            Refusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
+            for node, one in found.items()
+            if one.is_measuring
+        ),
+    ]
+    return Prepared(cluster, plan, candidates, tuple(refusals))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    candidates: tuple[Interpreter, ...]
+    is_measuring: bool
+
+
+async def _far_ends(cluster: Cluster, nodes: Collection[str], settings: Settings) -> dict[str, _Found]:
+    """Return the interpreters of each node. Raises MeasureError where a node cannot be asked."""
+    clusterware = cluster.clusterware
+    possible = interpreters("" if isinstance(clusterware, Unknown) else clusterware.grid_home.path)
+    session = Session(settings, Journal())
+    session.local_node = cluster.local_node
+
+    async def one(node: str) -> _Found:
+        shell = await session.shell(node)
+        text = (await shell.run(FAR_ENDS, *(each.path for each in possible))).text
+        runs = set(re.findall(r"^run (/.*)$", text, re.MULTILINE))
+        return _Found(tuple(each for each in possible if each.path in runs), "measures" in text.splitlines())
+
+    try:
+        found = await asyncio.gather(*map(one, nodes))
+    except ShellError as error:
+        raise MeasureError(str(error)) from None
+    finally:
+        await session.close()
+    return dict(zip(nodes, found, strict=True))
+
+
+def _chosen(candidates: Sequence[Interpreter], language: str) -> tuple[Interpreter, ...]:
+    return tuple(one for one in candidates if language in ("", KERNEL, one.language))
+
+
+def _with_far_end(
+    path: MeasuredPath, candidates: Sequence[Interpreter], experiment: Experiment, wanted: str
+) -> MeasuredPath:
+    """Return the path with what will answer on it. Raises MeasureError where nothing can."""
+    if wanted == KERNEL and experiment.needs_program:
+        raise MeasureError(f"{experiment.kind} needs a program on the peer; the kernel answers pings only.")
+    if wanted == KERNEL or (not wanted and not experiment.needs_program):
+        return path
+    if not candidates:
+        raise MeasureError(
+            f"{path.target_node} has no {wanted or 'Perl or Python'} where racwire looks: the Grid home's perl/bin, "
+            "and /usr/bin. " + ("" if experiment.needs_program else "Leave out --far-end to let its kernel answer.")
+        )
+    return replace(path, far_end=candidates[0].language, program=candidates[0].path)
+
+
+def _open_change(settings: Settings) -> str:
+    """Return the name of an open change of this node; empty without one, or where its directory cannot be read."""
+    try:
+        found = open_here(directory_of(settings), os.uname().nodename)
+    except ChangeJournalError:
+        return ""
+    return found[0].id if found else ""

@@ -1,0 +1,311 @@
+"""The result of a measurement or a drill: what was sent, on which paths, and what was found. Data only.
+
+Rounds are samples: `compare` sets the rounds of two measurements against each other by a rank test.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from checks.model.facts import Fact, Unknown
+
+FORMAT = 1
+"""The version of the format of a result file."""
+CONTROL_BYTES = 64
+"""The message that fits any MTU: its times must not differ between two MTUs, or something else has changed."""
+
+
+class MeasuredPath(Fact, frozen=True):
+    """A path on which a measurement sent."""
+
+    network: str
+    """The subnet."""
+    source_node: str
+    source: str
+    """The address."""
+    target_node: str
+    target: str
+    interface: str
+    """The interface of the source."""
+    mtu: int
+    speed_mbps: int | None = None
+    """The speed of the slower end; None where a driver names none."""
+    far_end: str = "kernel"
+    """What answered: `kernel` (pings), `perl` or `python`."""
+    program: str = ""
+    """The interpreter that ran the far end, such as /u01/app/19c/grid/perl/bin/perl; empty for the kernel."""
+
+
+class SizeRound(Fact, frozen=True):
+    """Messages of one size on one path for one round. Times are round trips in microseconds."""
+
+    path: int
+    """The number of the path in `Measurement.paths`."""
+    size: int
+    """Payload of a message, in bytes; of a train, that of each datagram."""
+    train: int
+    """Datagrams of one message: 1, or the blocks of a multiblock read."""
+    rate: float
+    """Messages a second, sent whether or not answers came; 0 where each message waited for the answer before."""
+    round: int
+    at: float
+    """Seconds since 1970, at the start."""
+    seconds: float
+    sent: int
+    lost: int
+    refused: int
+    """Messages that this node's kernel did not take, which were not sent."""
+    withheld: int
+    """Messages that were due while as many as allowed were unanswered, which were not sent."""
+    p50_us: float | None
+    p99_us: float | None
+    mean_us: float | None
+    max_us: float | None
+    lateness_p99_us: float | None
+    """How late this node sent, where messages have a rate."""
+    cpu_here_us: float | None
+    """CPU time of the sender for each message."""
+    cpu_there_us: float | None
+    """CPU time of the far end for each message; None for the kernel."""
+    cpu_node_us: float | None
+    """CPU time of this whole node for each message, less that of an idle second before: kernel and sender."""
+
+
+class SizeSummary(Fact, frozen=True):
+    """All rounds of one size on one path together."""
+
+    path: int
+    size: int
+    train: int
+    rate: float
+    frames: int
+    """IP packets of one message at this path's MTU, one way; of a train, those of all its datagrams."""
+    answers: int
+    sent: int
+    lost: int
+    p50_us: float | None
+    p99_us: float | Unknown
+    """Unknown with fewer than 1,000 answers."""
+    p999_us: float | Unknown
+    """Unknown with fewer than 10,000 answers."""
+    messages_per_s: float | None
+    """Messages a second, one at a time; limited by the packets a second that the plan allows."""
+    megabytes_per_s: float | None
+    cpu_here_us: float | None
+    cpu_there_us: float | None
+    cpu_node_us: float | None
+
+
+class MeasuredSizes(Fact, frozen=True, tag="sizes"):
+    """`racwire measure sizes`."""
+
+    kind: ClassVar[str] = "sizes"
+    rounds: tuple[SizeRound, ...] = ()
+    summaries: tuple[SizeSummary, ...] = ()
+
+
+class RateStep(Fact, frozen=True):
+    """One step of a stream in one direction."""
+
+    paths: tuple[int, ...]
+    """One path, or those of N-1 nodes to one at the same time."""
+    protocol: str
+    """`tcp` or `udp` (datagrams of 8 KB)."""
+    is_towards_here: bool
+    """Whether the far ends sent, and this node received."""
+    cap_bps: float | None
+    """Bits a second of payload that the step was to send; None without a cap."""
+    round: int
+    at: float
+    seconds: float
+    sent_bytes: int
+    received_bytes: int
+    sent: int
+    """Datagrams that a kernel took; 0 for tcp."""
+    received: int
+    refused: int
+    """Datagrams that the sender's own queue did not take: not the network's losses."""
+    dropped: int
+    """Datagrams that the receiver's own full socket dropped: not the network's losses."""
+    lost: int
+    """Datagrams lost in between."""
+    lateness_p99_us: float | None = None
+    cpu_here_s: float | None = None
+    cpu_there_s: float | None = None
+
+
+class MeasuredRate(Fact, frozen=True, tag="rate"):
+    """`racwire measure rate`."""
+
+    kind: ClassVar[str] = "rate"
+    steps: tuple[RateStep, ...] = ()
+
+
+class FlowRound(Fact, frozen=True):
+    """The flows of one class in one round. Times are flow completion times in milliseconds."""
+
+    path: int
+    flow_class: str
+    """`message`, `block`, `small`, `medium` or `large`."""
+    size: int
+    """Bytes of a flow."""
+    company: str
+    """`alone`, `together` or `beside` (sent on a cluster in use)."""
+    concurrency: int
+    """Flows of all classes that were under way at the same time."""
+    round: int
+    at: float
+    seconds: float
+    completed: int
+    broken: int
+    """Flows that did not complete."""
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    times_ms: tuple[float, ...] = ()
+    link_share: float | None = None
+    """With `beside`: the share of the link that was in use, 0 to 1."""
+
+
+class MeasuredMix(Fact, frozen=True, tag="mix"):
+    """`racwire measure mix`."""
+
+    kind: ClassVar[str] = "mix"
+    rounds: tuple[FlowRound, ...] = ()
+
+
+class HashPort(Fact, frozen=True):
+    """One UDP source port of one path: the switch chooses a member of a LAG by it."""
+
+    path: int
+    source_port: int
+    sent: int
+    answered: int
+
+
+class MeasuredHashes(Fact, frozen=True, tag="hashes"):
+    """`racwire measure hashes`."""
+
+    kind: ClassVar[str] = "hashes"
+    size: int = 0
+    """Payload of the datagrams, which fill the MTU."""
+    ports: tuple[HashPort, ...] = ()
+
+
+class StorageRound(Fact, frozen=True):
+    """One pass over the file."""
+
+    round: int
+    is_write: bool
+    at: float
+    seconds: float
+    transferred: int
+    """Bytes."""
+    p50_us: float | None = None
+    p99_us: float | None = None
+    """Times of single requests."""
+
+
+class MeasuredStorage(Fact, frozen=True, tag="storage"):
+    """`racwire measure storage`."""
+
+    kind: ClassVar[str] = "storage"
+    directory: str = ""
+    file_system: str = ""
+    server: str = ""
+    """Where the file system comes from, as /proc/self/mountinfo names it."""
+    method: str = ""
+    """`O_DIRECT`, or `fsync` where the file system refuses O_DIRECT."""
+    request_bytes: int = 0
+    rounds: tuple[StorageRound, ...] = ()
+
+
+class PathSilence(Fact, frozen=True):
+    """The longest silence of one path during a drill."""
+
+    path: int
+    protocol: str
+    """`icmp` or `udp`."""
+    began_at: float | None
+    """Seconds since 1970 by this node's clock; None where every probe was answered."""
+    seconds: float
+    """The length of the silence."""
+    is_over: bool
+    """False where no answer had come by the end: the silence is at least this long."""
+    interval_s: float
+    """Seconds between two probes: the silence is exact to this."""
+    sent: int
+    answered: int
+    lateness_p99_us: float | None = None
+    lateness_max_us: float | None = None
+
+
+class DrillEvent(Fact, frozen=True):
+    """One event on the timeline of a drill, by this node's clock."""
+
+    at: float
+    node: str
+    what: str
+    """A clause: `eth2 lost its link`, `169.254.12.7 moved from eth2 to eth1`."""
+
+
+class DrillOf(Fact, frozen=True, tag="drill"):
+    """`racwire drill link` and `racwire drill node`."""
+
+    kind: ClassVar[str] = "drill"
+    subject: str = ""
+    """`link eth2 of rac2`, `node rac2`."""
+    transition: str = ""
+    """Of a node: `planned`, `reboot` or `halt`; empty for a link."""
+    misscount_s: float | Unknown = Unknown("crsctl did not name the misscount.")
+    silences: tuple[PathSilence, ...] = ()
+    events: tuple[DrillEvent, ...] = ()
+    cause: str = ""
+    """The timer that made the longest silence, as a sentence; empty where none was silent."""
+    css_noticed_s: float | None = None
+    """From the beginning of the silence until CSS noticed."""
+    reconfigured_s: float | None = None
+    first_block_s: float | None = None
+    """From the beginning of the silence until the instances exchanged blocks again."""
+
+
+Result = MeasuredSizes | MeasuredRate | MeasuredMix | MeasuredHashes | MeasuredStorage | DrillOf
+
+
+class Measurement(Fact, frozen=True):
+    """One run of `racwire measure` or `racwire drill`, with what it may be judged by."""
+
+    cluster: str
+    node: str
+    """The node that it was started on."""
+    started_at: str
+    """ISO 8601, with the zone of the node."""
+    seconds: float
+    racwire_version: str
+    paths: tuple[MeasuredPath, ...]
+    result: Result
+    plan: tuple[str, ...] = ()
+    """The lines of the plan that was agreed to."""
+    sha256: dict[str, str] = msgspec.field(default_factory=dict)
+    """The SHA-256 of the far end's text, by language."""
+    seed: int = 0
+    """The seed of the random order."""
+    although_loaded: str = ""
+    """The reason for sending on a loaded cluster."""
+    stopped: str = ""
+    """Why it ended early, as a sentence; empty where it ended as planned."""
+    is_harm: bool = False
+    """Whether a sign of harm ended it: exit code 2."""
+    disturbed: str = ""
+    """Why the figures are not to be trusted, as a sentence: this node itself was late. Empty where they are."""
+    blocks_lost: int | Unknown = Unknown("No database was connected, so lost blocks were not counted.")
+    """Blocks that the instances lost meanwhile."""
+    format: int = FORMAT
+
+    @property
+    def kind(self) -> str:
+        """`sizes`, `rate`, `mix`, `hashes`, `storage` or `drill`."""
+        return self.result.kind

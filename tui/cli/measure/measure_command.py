@@ -1,0 +1,223 @@
+"""`racwire measure KIND`: prints the plan; with `--go CLUSTER`, measures and prints the result."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from checks.model.exit_codes import ExitCode
+from tui.cli.document import Document, chosen_output
+from tui.cli.durations import seconds_of
+from tui.cli.errors import UsageError
+from tui.cli.measure.kinds import KINDS
+from tui.cli.options import add_check_options, add_output_options, add_quiet_option, refuse_check_options
+from tui.cli.streams import exit_past_hung_threads, print_message
+
+if TYPE_CHECKING:
+    from checks.measure.load_limits import LoadLimits
+    from checks.measure.preparing import Experiment, Prepared, Wanted
+    from checks.model.measurement import Measurement
+    from checks.model.settings import Settings
+    from tui.text.line import Line
+
+_ABOUT = """\
+Measure what the interconnect can carry, over the ssh that is already there.
+
+Without --go, racwire prints what it would send, and sends nothing. With
+--go CLUSTER, the name of this cluster, it measures within the limits of the
+plan, and stops by itself at the first sign of harm: a lost block, a failed
+reassembly, a drop, a busy CPU, or three messages in a row without an answer."""
+_EPILOG = """\
+exit codes: 0 measured, or the plan was printed; 2 stopped by a sign of harm;
+3 could not tell: disturbed, or stopped early; 64 usage, or refused;
+130 interrupted."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the kinds and their options."""
+    parser.description = _ABOUT
+    parser.epilog = _EPILOG
+    add_check_options(parser)
+    kinds = parser.add_subparsers(dest="measure_command", title="measurements", metavar="KIND")
+    for name, kind in KINDS.items():
+        one = kinds.add_parser(
+            name,
+            help=kind.help,
+            description=f"Measure {kind.help}.\n\n" + _ABOUT.partition("\n\n")[2],
+            epilog=f"examples:\n{kind.examples}\n\n{_EPILOG}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        add_load_options(one)
+        kind.add_options(one.add_argument_group("measurement"))
+        output = one.add_argument_group("output")
+        output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
+        add_output_options(output)
+        add_quiet_option(output)
+        add_check_options(one)
+
+
+def add_load_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the consent, the paths and the limits."""
+    consent = parser.add_argument_group("consent")
+    consent.add_argument("--go", metavar="CLUSTER", help="send: CLUSTER is the name of this cluster, typed by you")
+    consent.add_argument(
+        "--although-loaded",
+        default="",
+        metavar="REASON",
+        help="send although the cluster is loaded; kept in the result",
+    )
+    paths = parser.add_argument_group("paths")
+    paths.add_argument("--on", action="append", default=[], metavar="SUBNET", help="private network (repeatable)")
+    paths.add_argument("--to", action="append", default=[], metavar="NODE", help="peer (repeatable)")
+    paths.add_argument("--far-end", choices=("kernel", "perl", "python"), help="what answers there (default: the best)")
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--packets", type=float, metavar="N", help="packets/s of this node (default 2000, most 20000)")
+    limits.add_argument("--share", type=float, metavar="PERCENT", help="percent of the link (default 10)")
+    limits.add_argument("--in-flight", type=int, metavar="N", help="unanswered messages on a path (default 1, most 8)")
+    limits.add_argument("--whole", metavar="TIME", help="length of the whole measurement (default 120s, most 15m)")
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
+    from checks.measure.measure_error import MeasureError
+    from tui.cli.own_loop import run_in_own_loop
+
+    refuse_check_options(args)
+    if args.measure_command is None:
+        raise UsageError(f"name what to measure: {', '.join(KINDS)}; see `racwire measure --help`.")
+    kind = KINDS[args.measure_command]
+    output = chosen_output(args)
+    try:
+        experiment, limits = kind.experiment(args), limits_from(args)
+        work = _work(args, experiment, wanted_from(args, kind.is_one_path), limits, settings)
+        prepared, measurement = run_in_own_loop(work)
+    except MeasureError as error:
+        raise UsageError(str(error)) from None
+    if measurement is None:
+        return exit_past_hung_threads(_print_plan(prepared, args))
+    return exit_past_hung_threads(_deliver(measurement, args, output))
+
+
+async def _work(
+    args: argparse.Namespace,
+    experiment: Experiment,
+    wanted: Wanted,
+    limits: LoadLimits,
+    settings: Settings,
+) -> tuple[Prepared, Measurement | None]:
+    """Prepare, and measure where the name was typed. Raises MeasureError."""
+    from checks.measure.load_plan import agree
+    from checks.measure.measuring import measure
+    from checks.measure.preparing import prepare
+    from tui.cli.interrupts import graceful_loop_stop
+    from tui.cli.password import password_of
+    from tui.cli.status_line import StatusLine
+
+    line = StatusLine(quiet=args.quiet)
+    password = password_of(settings.database)
+    prepared = await prepare(experiment, wanted, limits, settings, password)
+    if args.go is None:
+        return prepared, None
+    consent = agree(prepared.plan, args.go)
+    stop = asyncio.Event()
+
+    def progress(text: str, done: int, total: int) -> None:
+        line.show(f"SENDING {text}   {done} of {total}   Ctrl-C stops" if total else text)
+
+    try:
+        with graceful_loop_stop(stop.set):
+            measurement = await measure(
+                consent,
+                prepared,
+                experiment,
+                settings,
+                progress=progress,
+                stop=stop,
+                although_loaded=args.although_loaded.strip(),
+                password=password,
+            )
+    finally:
+        line.clear()
+    return prepared, measurement
+
+
+def limits_from(args: argparse.Namespace) -> LoadLimits:
+    """Return the limits that the options choose. Raises MeasureError and UsageError."""
+    from checks.measure.load_limits import limits_of
+
+    return limits_of(
+        packets_per_s=args.packets,
+        link_share=None if args.share is None else args.share / 100,
+        in_flight=args.in_flight,
+        whole_s=None if args.whole is None else seconds_of(args.whole, "--whole"),
+    )
+
+
+def wanted_from(args: argparse.Namespace, is_one_path: bool) -> Wanted:
+    """Return the paths that the options choose."""
+    from checks.measure.preparing import Wanted
+
+    return Wanted(tuple(args.on), tuple(args.to), args.far_end or "", is_one_path)
+
+
+def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
+    from tui.text.line import hanging
+
+    plan = prepared.plan
+
+    def lines(width: int) -> Iterator[Line]:
+        for sentence in plan.lines():
+            yield from hanging([], sentence, width)
+        for refusal in prepared.refusals:
+            yield from hanging([], f"Refused now: {refusal.sentence} ({refusal.code})", width, "fail")
+        name = plan.cluster or "CLUSTER"
+        yield from hanging([], f"Nothing was sent. To send it: racwire measure {plan.kind} --go {name}", width)
+
+    def text(stream: TextIO) -> str:
+        from tui.cli.output import columns_of, render
+
+        return render(lines(columns_of(stream, narrowest=80, widest=100)), stream)
+
+    def json() -> bytes:
+        import msgspec
+
+        load = msgspec.to_builtins(plan.load)
+        body = {
+            "cluster": plan.cluster,
+            "kind": plan.kind,
+            "paths": msgspec.to_builtins(plan.paths),
+            "load": load,
+            "refusals": [{"code": one.code, "sentence": one.sentence} for one in prepared.refusals],
+        }
+        return msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n"
+
+    return Document("plan", args.format, json=json, text=text).deliver(chosen_output(args), ExitCode.PASS)
+
+
+def _deliver(measurement: Measurement, args: argparse.Namespace, output: object) -> int:
+    import msgspec
+
+    from checks.whole_files import OutputFile
+    from tui.cli.output import columns_of, render
+    from tui.text.measurement_lines import measurement_lines
+
+    def text(stream: TextIO) -> str:
+        return render(measurement_lines(measurement, columns_of(stream, narrowest=80, widest=120)), stream)
+
+    def json() -> bytes:
+        return msgspec.json.format(msgspec.json.encode(measurement), indent=2) + b"\n"
+
+    assert output is None or isinstance(output, OutputFile)
+    return Document("measurement", args.format, json=json, text=text).deliver(output, exit_code_of(measurement))
+
+
+def exit_code_of(measurement: Measurement) -> ExitCode:
+    """Return the exit code of a measurement."""
+    if measurement.is_harm:
+        return ExitCode.FAILURES
+    if measurement.stopped == "The operator stopped it.":
+        print_message("interrupted; the result has what was measured until then.")
+        return ExitCode.INTERRUPTED
+    return ExitCode.COULD_NOT_TELL if measurement.stopped or measurement.disturbed else ExitCode.PASS
