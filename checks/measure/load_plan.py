@@ -41,7 +41,7 @@ class LoadPlan:
     load: PlannedLoad
     limits: LoadLimits
     blocks_per_s: float | None = None
-    """Blocks of 8 KB that the instances exchange now; None where no database was asked."""
+    """Blocks of 8 KB that the instances exchange now; None without a database."""
 
     def lines(self) -> Iterator[str]:
         """Yield the sentences of the plan."""

@@ -16,7 +16,7 @@ LOADED_LINK = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class LoadRefusal:
     """One reason not to send."""
 
     code: str
@@ -25,11 +25,11 @@ class Refusal:
     """Whether `--although-loaded REASON` overrides it."""
 
 
-def standing_refusals(cluster: Cluster, *, change: str = "", is_lab: bool, link_share: float) -> Iterator[Refusal]:
+def standing_refusals(cluster: Cluster, *, change: str = "", is_lab: bool, link_share: float) -> Iterator[LoadRefusal]:
     """Yield the refusals that need no sample. `change`: the name of an open change of this node."""
     platforms = [setup.name for setup in cluster.read_setups() if setup.platform == PLATFORM]
     if platforms or engineered_ports(cluster):
-        yield Refusal(
+        yield LoadRefusal(
             "ME-LOAD-001",
             "This is an engineered system: its interconnect also carries RDS and the storage cells. racwire sends no "
             "load there.",
@@ -38,18 +38,20 @@ def standing_refusals(cluster: Cluster, *, change: str = "", is_lab: bool, link_
     if not isinstance(clusterware, Unknown):
         state = Unknown("") if isinstance(clusterware.version, Unknown) else clusterware.version.upgrade_state
         if isinstance(state, str) and state != "NORMAL":
-            yield Refusal("ME-LOAD-002", f"The cluster is in the state {state}: finish the patch or the upgrade first.")
+            yield LoadRefusal(
+                "ME-LOAD-002", f"The cluster is in the state {state}: finish the patch or the upgrade first."
+            )
     if change:
-        yield Refusal("ME-LOAD-003", f"The change {change} is open on this node: finish it or roll it back first.")
+        yield LoadRefusal("ME-LOAD-003", f"The change {change} is open on this node: finish it or roll it back first.")
     if link_share > 0.10 and not is_lab:
-        yield Refusal(
+        yield LoadRefusal(
             "ME-LOAD-004",
             "More than 10 % of a link may be sent only with the stack down on all nodes, which racwire does not check "
             "here: choose 10 % or less.",
         )
 
 
-def failing_paths(findings: Iterable[Finding], paths: Sequence[MeasuredPath]) -> Iterator[Refusal]:
+def failing_paths(findings: Iterable[Finding], paths: Sequence[MeasuredPath]) -> Iterator[LoadRefusal]:
     """Yield a refusal for each finding that a path of the measurement fails."""
     networks = {path.network for path in paths}
     nodes = {path.source_node for path in paths} | {path.target_node for path in paths}
@@ -57,27 +59,29 @@ def failing_paths(findings: Iterable[Finding], paths: Sequence[MeasuredPath]) ->
         is_of_nodes = not finding.nodes or nodes & set(finding.nodes)
         is_of_networks = not finding.network or finding.network in networks
         if finding.status is Status.FAIL and is_of_nodes and is_of_networks:
-            yield Refusal(
+            yield LoadRefusal(
                 "ME-LOAD-005", f"{finding.title.rstrip('.')} ({finding.code}): mend that first (`racwire check`)."
             )
 
 
 def load_refusals(
     link_use: dict[str, float], cpu: dict[str, float], losses: Sequence[str], most_cpu_percent: float
-) -> Iterator[Refusal]:
+) -> Iterator[LoadRefusal]:
     """Yield the refusals of a loaded cluster.
 
     `link_use`: the share of each link in use, 0 to 1; `cpu`: that of each node's CPUs; `losses`: counters that grew.
     """
     full = [f"{name} ({use:.0%})" for name, use in link_use.items() if use > LOADED_LINK]
     if full:
-        yield Refusal("ME-LOAD-006", f"The interconnect is loaded: {listed(full)} of the link in use, over 5 %.", True)
+        yield LoadRefusal(
+            "ME-LOAD-006", f"The interconnect is loaded: {listed(full)} of the link in use, over 5 %.", True
+        )
     busy = [f"{node} ({use:.0%})" for node, use in cpu.items() if use * 100 > most_cpu_percent]
     if busy:
-        yield Refusal(
+        yield LoadRefusal(
             "ME-LOAD-007", f"The CPUs are busy on {listed(busy)}, over the limit of {most_cpu_percent:.0f} %.", True
         )
     if losses:
-        yield Refusal(
+        yield LoadRefusal(
             "ME-LOAD-008", f"Something is being lost already: {listed(losses)} grew in the last seconds.", True
         )

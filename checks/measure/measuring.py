@@ -17,7 +17,7 @@ from checks.measure.far_end.far_process import FarEnd, FarEndError
 from checks.measure.far_end.programs import FarLimits, sha256_of
 from checks.measure.harm_signs import HarmSigns
 from checks.measure.load_plan import Consent
-from checks.measure.load_refusals import Refusal, failing_paths, load_refusals
+from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
 from checks.measure.measure_error import HaltedError, MeasureError
 from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import LOCK, Experiment, Prepared
@@ -50,7 +50,7 @@ _FAR_MARGIN_S = 10.0
 class RefusedError(MeasureError):
     """Nothing was sent. The message has the refusals, a line each."""
 
-    def __init__(self, refusals: Sequence[Refusal]) -> None:
+    def __init__(self, refusals: Sequence[LoadRefusal]) -> None:
         super().__init__("\n".join(f"{one.sentence} ({one.code})" for one in refusals))
         self.refusals = tuple(refusals)
 
@@ -128,7 +128,7 @@ def _locked() -> Iterator[None]:
         yield
 
 
-async def _failing(prepared: Prepared, settings: Settings, stop: asyncio.Event) -> list[Refusal]:
+async def _failing(prepared: Prepared, settings: Settings, stop: asyncio.Event) -> list[LoadRefusal]:
     """Run the checks of the paths, and return a refusal for each failure. Raises MeasureError where it was stopped."""
     engine = Engine([check for check in discover().checks if check.id in _CHECKS], settings)
     events = engine.events()
@@ -182,7 +182,7 @@ class _Watch:
 
     async def baseline(
         self, signs: HarmSigns, prepared: Prepared, settings: Settings, stop: asyncio.Event
-    ) -> list[Refusal]:
+    ) -> list[LoadRefusal]:
         """Sample before anything is sent, and return the refusals of a loaded cluster. Raises MeasureError."""
         nodes: dict[str, list[NodeSample]] = defaultdict(list)
         until = asyncio.get_running_loop().time() + BASELINE_S

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,10 +15,10 @@ from checks.change.change_journal import ChangeJournalError
 from checks.change.journal_files import directory_of
 from checks.change.open_here import open_here
 from checks.measure.bench import Bench
-from checks.measure.far_end.programs import KERNEL, Interpreter, interpreters
+from checks.measure.far_end.programs import KERNEL, PERL, PYTHON, Interpreter, interpreters, sha256_of, text_of
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import LoadPlan, PlannedLoad
-from checks.measure.load_refusals import Refusal, standing_refusals
+from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.paths_to_measure import paths_to_measure
 from checks.model.facts import Cluster, Unknown
@@ -55,7 +55,7 @@ class Experiment(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedPaths:
     """What the operator chose."""
 
     networks: Collection[str] = ()
@@ -74,7 +74,7 @@ class Prepared:
     plan: LoadPlan
     candidates: dict[str, tuple[Interpreter, ...]]
     """The interpreters of each peer that can run a far end, the best first."""
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[LoadRefusal, ...]
 
     @property
     def paths(self) -> tuple[MeasuredPath, ...]:
@@ -83,7 +83,7 @@ class Prepared:
 
 
 async def prepare(
-    experiment: Experiment, wanted: Wanted, limits: LoadLimits, settings: Settings, password: Secret | None = None
+    experiment: Experiment, wanted: WantedPaths, limits: LoadLimits, settings: Settings, password: Secret | None = None
 ) -> Prepared:
     """Read the cluster and plan the experiment. Raises MeasureError where it is not possible."""
     cluster = await find_cluster(settings, password=password)
@@ -111,12 +111,18 @@ async def prepare(
             cluster, change=_open_change(settings), is_lab="RACWIRE_LAB" in os.environ, link_share=limits.link_share
         ),
         *(
-            Refusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
+            LoadRefusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
             for node, one in found.items()
             if one.is_measuring
         ),
     ]
     return Prepared(cluster, plan, candidates, tuple(refusals))
+
+
+def far_end_texts() -> Iterator[tuple[str, str, str]]:
+    """Yield language, SHA-256 and text of each far end."""
+    for language in (PERL, PYTHON):
+        yield language, sha256_of(language), text_of(language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +132,7 @@ class _Found:
 
 
 async def _far_ends(cluster: Cluster, nodes: Collection[str], settings: Settings) -> dict[str, _Found]:
-    """Return the interpreters of each node. Raises MeasureError where a node cannot be asked."""
+    """Return the interpreters of each node. Raises MeasureError where a node does not answer."""
     clusterware = cluster.clusterware
     possible = interpreters("" if isinstance(clusterware, Unknown) else clusterware.grid_home.path)
     session = Session(settings, Journal())

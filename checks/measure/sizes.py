@@ -68,7 +68,7 @@ class Sizes:
         round_s: float = 1.0,
         seed: int = 0,
     ) -> None:
-        """`round_s`: seconds of one size in one round, half of it one at a time. Raises MeasureError."""
+        """`round_s`: seconds of one size in one round, one half one at a time, one at a rate. Raises MeasureError."""
         wrong = [size for size in sizes if not LEAST_BYTES <= size <= MOST_BYTES]
         if wrong or not sizes:
             raise MeasureError(f"A size is from {LEAST_BYTES} to {MOST_BYTES:,} bytes, not {wrong[0] if wrong else 0}.")

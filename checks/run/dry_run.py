@@ -45,7 +45,7 @@ from checks.sources.nic_drivers import DRIVER_COUNTERS, LEAST_APART_S, MOST_NICS
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import ACCOUNT
 from checks.sources.nodes.ssh import ssh_command
-from checks.sources.registry import GLOBAL_AGAIN_S, SamplePace, SqlQuery, queries, sources
+from checks.sources.registry import FAR_ENDS, GLOBAL_AGAIN_S, SamplePace, SqlQuery, queries, sources
 from checks.sources.storage_connections import STORAGE
 
 _SMALL_MTU = 1500
@@ -158,6 +158,16 @@ def plan_doctor() -> Iterator[str]:
         "racwire doctor: the reads listed above, without pings, without an interval between the two readings of",
         f"counters and of instances, and of the history only its range. In addition, {ACCOUNT.where}:",
         *_reads(ACCOUNT, 16),
+    )
+
+
+def plan_measurement() -> Iterator[str]:
+    """Yield what `racwire measure` and `racwire drill` read in addition to checks and samples, line by line."""
+    yield from (
+        "",
+        f"racwire measure, racwire drill: {FAR_ENDS.where}, before their plan:",
+        *(f"  {line}" for line in FAR_ENDS.action_on(*FAR_ENDS.example).splitlines()),
+        *_reads(FAR_ENDS, 20),
     )
 
 

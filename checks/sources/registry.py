@@ -147,12 +147,15 @@ FAR_ENDS = Program(
     where=RunsOn.PEERS,
     purpose="whether Perl or Python could answer a measurement there, and whether one runs; starts neither",
     text=(
-        'for racwire_path in "$@"; do if [ -x "$racwire_path" ]; then printf \'run %s\\n\' "$racwire_path"; fi; done; '
+        'for path in "$@"; do if [ -x "$path" ]; then printf \'run %s\\n\' "$path"; fi; done; '
         "if grep -q -F '@racwire-measure' /proc/net/unix; then printf 'measures\\n'; fi"
     ),
     arguments=(FILES,),
     example=("/usr/bin/perl", "/usr/bin/python3"),
-    reads=(Read("", "interpreters", "test -x FILE...; grep @racwire-measure /proc/net/unix"),),
+    reads=(
+        Read("", "interpreters", "test -x FILE"),
+        Read("", "other measurements", "grep -q -F '@racwire-measure' /proc/net/unix"),
+    ),
 )
 
 

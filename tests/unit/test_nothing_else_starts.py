@@ -80,7 +80,17 @@ def test_processes_are_started_only_where_the_guard_checks_them() -> None:
 
 def test_only_the_shell_module_uses_the_process_module() -> None:
     users = {name for name, tree in modules() if "checks.sources.nodes.process" in imports(tree)}
-    assert users == {"checks/sources/nodes/shell.py"}
+    assert users == {"checks/sources/nodes/shell.py", "checks/measure/near_process.py"}
+
+
+def test_only_the_far_end_of_a_measurement_replaces_a_shell() -> None:
+    users = {
+        file.relative_to(ROOT).as_posix()
+        for package in (checks, tui)
+        for file in Path(package.__file__ or "").parent.rglob("*.py")
+        if "hand_over" in file.read_text()
+    }
+    assert users == {"checks/sources/nodes/shell.py", "checks/measure/far_end/far_process.py"}
 
 
 def test_netlink_requests_only_read() -> None:

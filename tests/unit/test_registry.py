@@ -14,7 +14,7 @@ from checks.model.facts import Clusterware
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSettings, Settings
 from checks.run.check_discovery import discover
-from checks.run.dry_run import plan_checks, plan_doctor, plan_samples
+from checks.run.dry_run import plan_checks, plan_doctor, plan_measurement, plan_samples
 from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry
 from checks.sources.clusterware.managed import read_managed
@@ -82,6 +82,7 @@ def test_every_topic_has_its_users_its_source_and_its_purpose() -> None:
             "owners",
             "haip_paths",
             "effective_routes",
+            "measurement",
         ),
     }
     assert {group for source in sources() for group in source.groups} == groups
@@ -109,7 +110,8 @@ def test_the_dry_run_lists_every_topic() -> None:
     everything = (*discover().checks, *documented())
     without_database = plan_checks(everything, Settings(), {})
     with_database = plan_checks(everything, settings, {})
-    dry_run = "\n".join((*with_database, *plan_samples(settings, {}), *without_database, *plan_doctor()))
+    others = (*plan_samples(settings, {}), *plan_doctor(), *plan_measurement())
+    dry_run = "\n".join((*with_database, *without_database, *others))
     described_in_words = {"ssh", "path pings", "latency pings", "database login"}
     described_in_words |= {"udp datagrams", "haip pings", "arp probes"}
     for entry in sources():

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from checks.model.exit_codes import ExitCode
 from tui.cli.document import Document, chosen_output
-from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
-from tui.cli.measure.kinds import KINDS
+from tui.cli.measure.measure_options import KINDS, add_load_options, limits_from, wanted_from
 from tui.cli.options import add_check_options, add_output_options, add_quiet_option, refuse_check_options
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
     from checks.measure.load_limits import LoadLimits
-    from checks.measure.preparing import Experiment, Prepared, Wanted
+    from checks.measure.preparing import Experiment, Prepared, WantedPaths
     from checks.model.measurement import Measurement
     from checks.model.settings import Settings
     from tui.text.line import Line
@@ -29,7 +27,14 @@ Without --go, racwire prints what it would send, and sends nothing. With
 --go CLUSTER, the name of this cluster, it measures within the limits of the
 plan, and stops by itself at the first sign of harm: a lost block, a failed
 reassembly, a drop, a busy CPU, or three messages in a row without an answer."""
-_EPILOG = """\
+_EXAMPLES = """\
+examples:
+  racwire measure sizes                 print the plan; nothing is sent
+  racwire measure sizes --go practice   measure the cluster called practice
+  racwire plan measure                  the program that a peer would run
+
+"""
+_CODES = """\
 exit codes: 0 measured, or the plan was printed; 2 stopped by a sign of harm;
 3 could not tell: disturbed, or stopped early; 64 usage, or refused;
 130 interrupted."""
@@ -38,7 +43,7 @@ exit codes: 0 measured, or the plan was printed; 2 stopped by a sign of harm;
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the kinds and their options."""
     parser.description = _ABOUT
-    parser.epilog = _EPILOG
+    parser.epilog = _EXAMPLES + _CODES
     add_check_options(parser)
     kinds = parser.add_subparsers(dest="measure_command", title="measurements", metavar="KIND")
     for name, kind in KINDS.items():
@@ -46,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             name,
             help=kind.help,
             description=f"Measure {kind.help}.\n\n" + _ABOUT.partition("\n\n")[2],
-            epilog=f"examples:\n{kind.examples}\n\n{_EPILOG}",
+            epilog=f"examples:\n{kind.examples}\n\n{_CODES}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         add_load_options(one)
@@ -56,27 +61,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         add_output_options(output)
         add_quiet_option(output)
         add_check_options(one)
-
-
-def add_load_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the consent, the paths and the limits."""
-    consent = parser.add_argument_group("consent")
-    consent.add_argument("--go", metavar="CLUSTER", help="send: CLUSTER is the name of this cluster, typed by you")
-    consent.add_argument(
-        "--although-loaded",
-        default="",
-        metavar="REASON",
-        help="send although the cluster is loaded; kept in the result",
-    )
-    paths = parser.add_argument_group("paths")
-    paths.add_argument("--on", action="append", default=[], metavar="SUBNET", help="private network (repeatable)")
-    paths.add_argument("--to", action="append", default=[], metavar="NODE", help="peer (repeatable)")
-    paths.add_argument("--far-end", choices=("kernel", "perl", "python"), help="what answers there (default: the best)")
-    limits = parser.add_argument_group("limits")
-    limits.add_argument("--packets", type=float, metavar="N", help="packets/s of this node (default 2000, most 20000)")
-    limits.add_argument("--share", type=float, metavar="PERCENT", help="percent of the link (default 10)")
-    limits.add_argument("--in-flight", type=int, metavar="N", help="unanswered messages on a path (default 1, most 8)")
-    limits.add_argument("--whole", metavar="TIME", help="length of the whole measurement (default 120s, most 15m)")
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
@@ -103,11 +87,13 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 async def _work(
     args: argparse.Namespace,
     experiment: Experiment,
-    wanted: Wanted,
+    wanted: WantedPaths,
     limits: LoadLimits,
     settings: Settings,
 ) -> tuple[Prepared, Measurement | None]:
     """Prepare, and measure where the name was typed. Raises MeasureError."""
+    import asyncio
+
     from checks.measure.load_plan import agree
     from checks.measure.measuring import measure
     from checks.measure.preparing import prepare
@@ -141,25 +127,6 @@ async def _work(
     finally:
         line.clear()
     return prepared, measurement
-
-
-def limits_from(args: argparse.Namespace) -> LoadLimits:
-    """Return the limits that the options choose. Raises MeasureError and UsageError."""
-    from checks.measure.load_limits import limits_of
-
-    return limits_of(
-        packets_per_s=args.packets,
-        link_share=None if args.share is None else args.share / 100,
-        in_flight=args.in_flight,
-        whole_s=None if args.whole is None else seconds_of(args.whole, "--whole"),
-    )
-
-
-def wanted_from(args: argparse.Namespace, is_one_path: bool) -> Wanted:
-    """Return the paths that the options choose."""
-    from checks.measure.preparing import Wanted
-
-    return Wanted(tuple(args.on), tuple(args.to), args.far_end or "", is_one_path)
 
 
 def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The kinds of measurement: their options, and the experiment that these options describe."""
+"""The options of measurements: those of all kinds, and those of each kind with the experiment that they describe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from checks.measure.preparing import Experiment
+    from checks.measure.load_limits import LoadLimits
+    from checks.measure.preparing import Experiment, WantedPaths
 
 
 class MeasureKind(NamedTuple):
@@ -33,7 +34,7 @@ def _add_sizes(options: argparse._ActionsContainer) -> None:
     options.add_argument("--no-trains", action="store_true", help="leave out trains of 2, 8 and 16 blocks")
     options.add_argument("--rounds", type=int, default=8, metavar="N", help="rounds of each size (default 8)")
     options.add_argument(
-        "--round", default="1s", metavar="TIME", help="length of a round of one size (default 1s, half of it at a rate)"
+        "--round", default="1s", metavar="TIME", help="length of a round of one size (default 1s: half at a rate)"
     )
     add_seed(options)
 
@@ -76,3 +77,46 @@ def size_in_bytes(text: str) -> int:
     if not (number.isascii() and number.isdigit() and len(number) <= 9):
         raise UsageError(f"--sizes: {text!r} is no size; use bytes, such as 64, 8192 or 8k.")
     return int(number) * unit
+
+
+# --- all kinds --------------------------------------------------------------------------------------------------------
+
+
+def add_load_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the consent, the paths and the limits."""
+    consent = parser.add_argument_group("consent")
+    consent.add_argument("--go", metavar="CLUSTER", help="send: CLUSTER is the name of this cluster, typed by you")
+    consent.add_argument(
+        "--although-loaded",
+        default="",
+        metavar="REASON",
+        help="send although the cluster is loaded; kept in the result",
+    )
+    paths = parser.add_argument_group("paths")
+    paths.add_argument("--on", action="append", default=[], metavar="SUBNET", help="private network (repeatable)")
+    paths.add_argument("--to", action="append", default=[], metavar="NODE", help="peer (repeatable)")
+    paths.add_argument("--far-end", choices=("kernel", "perl", "python"), help="what answers there (default: the best)")
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--packets", type=float, metavar="N", help="packets/s of this node (default 2000, most 20000)")
+    limits.add_argument("--share", type=float, metavar="PERCENT", help="percent of the link (default 10)")
+    limits.add_argument("--in-flight", type=int, metavar="N", help="unanswered messages on a path (default 1, most 8)")
+    limits.add_argument("--whole", metavar="TIME", help="length of the whole measurement (default 120s, most 15m)")
+
+
+def limits_from(args: argparse.Namespace) -> LoadLimits:
+    """Return the limits that the options choose. Raises MeasureError and UsageError."""
+    from checks.measure.load_limits import limits_of
+
+    return limits_of(
+        packets_per_s=args.packets,
+        link_share=None if args.share is None else args.share / 100,
+        in_flight=args.in_flight,
+        whole_s=None if args.whole is None else seconds_of(args.whole, "--whole"),
+    )
+
+
+def wanted_from(args: argparse.Namespace, is_one_path: bool) -> WantedPaths:
+    """Return the paths that the options choose."""
+    from checks.measure.preparing import WantedPaths
+
+    return WantedPaths(tuple(args.on), tuple(args.to), args.far_end or "", is_one_path)
