@@ -54,8 +54,8 @@ def add_up_options(up_: argparse.ArgumentParser) -> None:
         "--rate",
         default="",
         metavar="RATE",
-        help="rate of the switch ports of the public and the private networks in both directions, such as 100m, 1g or "
-        "10g (default: as fast as this machine)",
+        help="rate of the switch ports in both directions, except on management networks: 100m, 1g, 10g ... "
+        "(default: as fast as this machine)",
     )
     nodes.add_argument(
         "--keeper",

@@ -61,6 +61,13 @@ def test_both_ends_of_each_link_have_the_rate() -> None:
     assert {link[1] for host in desired(SHAPE, ()).hosts.values() for link in host.links} == {"1000"}
 
 
+def test_networks_of_storage_have_the_rate_and_those_of_management_have_none() -> None:
+    storing = desired(Shape(2, 9000, has_storage=True, rate_mbps=1000), ()).queues
+    assert {queue.port.network for queue in storing} == {0, 1, 2, 3}
+    exadata = desired(Shape(2, 2300, like="exadata-like", rate_mbps=1000), ()).queues
+    assert {queue.port.network for queue in exadata} == {0, 1, 2}
+
+
 def test_faults_change_one_end_of_one_link() -> None:
     healthy = desired(SHAPE, ()).queues
     for fault, rate, packets in (("slow-port", 100, 200), ("small-switch-buffer", 1000, 5), ("sender-queue", 0, 0)):

@@ -1,6 +1,6 @@
 """The rates of the private switch ports, their buffers, and which packets leave first.
 
-With `lab up --rate` each switch port of the public and the private networks sends to its node at that rate, with a
+With `lab up --rate` each switch port, except those of management networks, sends to its node at that rate, with a
 buffer of some packets, and the node's NIC sends at that rate too. Without it the kernel's links are as fast as the
 machine.
 
@@ -102,7 +102,7 @@ def checked_priority(text: str, shape: Shape) -> int:
 
 def is_shaped(network: Network) -> bool:
     """Whether the ports of a network have a rate in a cluster with `--rate`."""
-    return network.role in (Role.PUBLIC, Role.PRIVATE, Role.SPARE)
+    return network.role is not Role.OTHER
 
 
 @dataclass(frozen=True, order=True)

@@ -96,7 +96,7 @@ class Shape:
     has_storage: bool = False
     """Whether the nodes mount from a storage server on the network STORAGE."""
     rate_mbps: int = 0
-    """The rate of the public and private switch ports and NICs in Mbit/s; 0 for that of the kernel's links."""
+    """The rate of switch ports and NICs in Mbit/s, except on management networks; 0 for that of the kernel's links."""
 
     @property
     def kind(self) -> DatabaseKind:
