@@ -11,10 +11,12 @@ The nodes and their networks need the standard library only. The database also n
 msgspec.
 """
 
-from racwire_lab.cluster.cluster import Lab, down, find, up
+from racwire_lab.cluster.cluster import Lab
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, KINDS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.faults import FAULTS
+from racwire_lab.cluster.lifecycle import down, find, up
+from racwire_lab.cluster.load import checked_load
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
 from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, LLDP, MIXED, NETWORK_SERVICES, SWITCH_MTU
 from racwire_lab.lab_errors import LabError, LabUsageError
@@ -36,6 +38,7 @@ __all__ = [
     "Lab",
     "LabError",
     "LabUsageError",
+    "checked_load",
     "down",
     "find",
     "up",

@@ -30,6 +30,8 @@ def status_document(lab: Lab | None) -> dict[str, object]:
         "switch": [
             {"port": port.name, "node": port.node, "interface": port.nic, "mtu": port.mtu} for port in lab.switch_ports
         ],
+        "rate": lab.rate,
+        "prioritised_packets": lab.prioritised_packets,
         "clusterware": {node: _clusterware(lab, node) for node in lab.nodes},
         "database": lab.database
         and {
@@ -39,6 +41,7 @@ def status_document(lab: Lab | None) -> dict[str, object]:
             "password_file": str(lab.database.password_file),
             "open_on": _open_on(lab),
         },
+        "blocks_per_s": lab.blocks_per_s,
         "settings_file": str(lab.settings_file),
         "keepers": {node: lab.network_service_of(node) for node in lab.nodes},
         "remote_shell": lab.remote_shell,
@@ -64,9 +67,11 @@ def status_lines(lab: Lab) -> list[str]:
         *_profile(lab),
         f"MTU        {lab.mtu} bytes on the private networks of the healthy cluster",
         *_small_ports(lab),
+        *_rate(lab),
         f"Stack      {', '.join(_stacks(lab))}",
         *database,
         *_instances(lab),
+        *_load(lab),
         f"Logins by  {shell}",
         f"Network    from {_network_files(lab)}",
         f"Settings   {lab.settings_file}",
@@ -78,7 +83,14 @@ def status_lines(lab: Lab) -> list[str]:
 def port_lines(lab: Lab) -> list[str]:
     """Return one line for each switch port on the private networks."""
     width = max(len(port.name) for port in lab.switch_ports)
-    return [f"{port.name:<{width}}  MTU {port.mtu:>4} bytes  to {port.nic} of {port.node}" for port in lab.switch_ports]
+    rate = f"  {lab.rate}" if lab.rate else ""
+    lines = [
+        f"{port.name:<{width}}  MTU {port.mtu:>4} bytes{rate}  to {port.nic} of {port.node}"
+        for port in lab.switch_ports
+    ]
+    if lab.prioritised_packets:
+        lines.append(f"The first {lab.prioritised_packets} packets of each flow leave first.")
+    return lines
 
 
 def _profile(lab: Lab) -> list[str]:
@@ -105,6 +117,14 @@ def _small_ports(lab: Lab) -> list[str]:
     return [f"Switch     MTU {'; '.join(mtus)}"]
 
 
+def _rate(lab: Lab) -> list[str]:
+    """Return a line with the rate of the ports; no line where they have none."""
+    if not lab.rate:
+        return []
+    first = f"; the first {lab.prioritised_packets} packets of each flow leave first" if lab.prioritised_packets else ""
+    return [f"Rate       {lab.rate} at every switch port{first}"]
+
+
 def _stacks(lab: Lab) -> list[str]:
     nodes: dict[str, list[str]] = {}
     for node in lab.nodes:
@@ -129,6 +149,11 @@ def _instances(lab: Lab) -> list[str]:
     if not lab.database or (open_on := _open_on(lab)) == list(lab.nodes):
         return []
     return [f"Open on    {', '.join(open_on) or 'no node'}"]
+
+
+def _load(lab: Lab) -> list[str]:
+    """Return a line with the wanted load; no line for the usual one."""
+    return [] if lab.blocks_per_s is None else [f"Load       {lab.blocks_per_s:,} blocks/s in all are wanted"]
 
 
 def _network_files(lab: Lab) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from racwire_lab.cluster.cluster import Lab, up
+from racwire_lab.cluster.cluster import Lab
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, KINDS
+from racwire_lab.cluster.lifecycle import up
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
 from racwire_lab.cluster.topology import (
     DATABASE,
@@ -23,6 +24,7 @@ from racwire_lab.cluster.topology import (
 UP_EXAMPLES = """\
 racwire lab up
 racwire lab up --nodes 4 --mtu 1500 --switch-mtu 1500
+racwire lab up --rate 1g
 racwire lab up --like hardened
 racwire lab up --database-kind standby
 racwire lab up --no-database"""
@@ -47,6 +49,13 @@ def add_up_options(up_: argparse.ArgumentParser) -> None:
         default=SWITCH_MTU,
         metavar="BYTES",
         help=f"MTU of the switch ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
+    )
+    nodes.add_argument(
+        "--rate",
+        default="",
+        metavar="RATE",
+        help="rate of the switch ports in both directions, except on management networks: 100m, 1g, 10g ... "
+        "(default: as fast as this machine)",
     )
     nodes.add_argument(
         "--keeper",
@@ -125,4 +134,5 @@ def up_as(args: argparse.Namespace, progress: Callable[[str], None]) -> Lab:
         ipc_timeout_s=args.ipc_timeout_s,
         has_spare=args.spare_network,
         has_storage=args.storage,
+        rate=args.rate,
     )

@@ -216,7 +216,10 @@ def test_the_views_are_made_from_the_counters() -> None:
 @pytest.mark.parametrize("fault", [None, *FAULTS.values()], ids=lambda fault: fault.name if fault else "healthy")
 def test_the_daemon_reads_the_file_of_the_cluster(fault, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     shape = Shape(
-        3, 1500 if fault is None or fault.needs_fragments else 9000, has_storage=bool(fault and fault.needs_storage)
+        3,
+        1500 if fault is None or fault.needs_fragments else 9000,
+        has_storage=bool(fault and fault.needs_storage),
+        rate_mbps=1000 if fault and fault.needs_rate else 0,
     )
     broken = [place(fault, shape, None, None)] if fault else []
     for instance in desired(shape, broken).instances.values():

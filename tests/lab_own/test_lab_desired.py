@@ -23,11 +23,11 @@ from racwire_lab.cluster.state import State, boot_id, load, save
 from racwire_lab.cluster.topology import MAX_NODES, PortId, Shape, ports_named
 from racwire_lab.cluster.wiring import changed_nic, join, ruleset, split, unwire, wire
 
-SHAPE, CUT, STORING = Shape(3, 9000), Shape(3, 1500), Shape(3, 9000, has_storage=True)
+SHAPE, CUT, STORING = Shape(3, 9000), Shape(3, 1500), Shape(3, 9000, has_storage=True, rate_mbps=1000)
 
 
 def shape_for(fault: Fault) -> Shape:
-    return CUT if fault.needs_fragments else STORING if fault.needs_storage else SHAPE
+    return CUT if fault.needs_fragments else STORING if fault.needs_storage or fault.needs_rate else SHAPE
 
 
 ACTIVE = st.sampled_from([place(fault, shape_for(fault), None, None) for fault in FAULTS.values()])

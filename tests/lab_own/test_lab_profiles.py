@@ -12,6 +12,7 @@ import pytest
 
 from racwire_lab import PROFILES, Lab, down, up
 from racwire_lab.cluster import node_programs
+from racwire_lab.cluster.processes import own_python
 from racwire_lab.cluster.topology import Shape
 from tests.lab.lab_support import lab_directory, needs_namespaces, run
 from tests.lab_own.test_lab_roles import needs_users
@@ -92,7 +93,7 @@ def test_the_nodes_keep_the_python_of_racwire_and_lack_hidden_programs(tmp_path:
         assert len(there) >= len(os.listdir(place)) - len(PROFILES["minimal"].hidden_programs)
     assert "nmcli" not in (tmp_path / "programs").read_text().split()
     assert not os.path.lexists(tmp_path / "sbin" / "nmcli")
-    assert node_programs._own_python()
+    assert own_python()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from racwire_lab import (
     Lab,
     LabError,
     LabUsageError,
+    checked_load,
     down,
     find,
 )
@@ -143,16 +144,38 @@ racwire lab shell rac2 reboot""",
     switch = _command(
         commands,
         "switch",
-        "list the switch ports on the private networks, or change their MTU",
+        "list the switch ports on the private networks, or change their MTU or priorities",
         """\
 racwire lab switch
 racwire lab switch rac2-eth1 mtu 1500
-racwire lab switch all mtu 9216""",
-        "A port silently drops frames larger than its MTU, in both directions, as a real\nswitch does.",
+racwire lab switch all mtu 9216
+racwire lab switch --prioritise 20
+racwire lab switch --prioritise off""",
+        "A port silently drops frames larger than its MTU, in both directions, as a real\nswitch does.\n\n"
+        "--prioritise N needs `racwire lab up --rate`: the first N packets of each TCP or UDP\n"
+        "flow leave a port before the others, and so do the first N after a pause of 8 ms.\n"
+        "Fragments have no ports; those of two addresses count as one flow.",
     )
     switch.add_argument("port", metavar="PORT", nargs="?", help="the port, such as rac2-eth1, or all")
     switch.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="the word mtu")
     switch.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="the new MTU")
+    switch.add_argument(
+        "--prioritise", metavar="N", help="let the first N packets of each flow leave first, or off: none"
+    )
+
+    load = _command(
+        commands,
+        "load",
+        "print how many blocks a second the instances exchange, or change it",
+        """\
+racwire lab load
+racwire lab load 2000
+racwire lab load off
+racwire lab load default""",
+        "N blocks of 8 KB a second in all: the instances really send them over the private\n"
+        "networks. The output has the rate that their own counters show, measured in a second.",
+    )
+    load.add_argument("load", metavar="N", nargs="?", help="blocks a second of all instances, off, or default")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -167,6 +190,7 @@ def run(args: argparse.Namespace) -> int:
         "shell": _shell,
         "reboot": _reboot,
         "switch": _switch,
+        "load": _load,
     }
     if args.lab_command != "shell":
         os.environ.pop("RACWIRE_DB_PASSWORD", None)  # the processes of the practice cluster must not inherit it
@@ -271,7 +295,18 @@ def _switch(args: argparse.Namespace) -> int:
         if args.setting != "mtu" or args.bytes is None:
             raise LabUsageError("The command needs a port and its MTU: `racwire lab switch rac2-eth1 mtu 9216`.")
         lab = lab.set_port_mtu(args.port, args.bytes)
+    if args.prioritise is not None:
+        lab = lab.prioritise(args.prioritise)
     print("\n".join(port_lines(lab)))
+    return _EXIT_OK
+
+
+def _load(args: argparse.Namespace) -> int:
+    lab = _running()
+    if args.load is not None:
+        lab = lab.set_load(checked_load(args.load))
+    wanted = "their usual load" if lab.blocks_per_s is None else f"{lab.blocks_per_s:,} are wanted"
+    print(f"The instances exchange {lab.measured_load():,.0f} blocks/s in all: {wanted}.")
     return _EXIT_OK
 
 

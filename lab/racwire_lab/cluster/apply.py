@@ -11,17 +11,19 @@ from racwire_lab.cluster import (
     clusterware,
     counted_faults,
     databases,
+    far_end,
     foreign_hosts,
     frame_counters,
     holders,
     node_programs,
+    port_queues,
     ssh_logins,
     stack,
     storage_server,
     wiring,
 )
 from racwire_lab.cluster.desired import Desired
-from racwire_lab.cluster.host_faults import HostChange, write_rings
+from racwire_lab.cluster.host_faults import HostChange, HostState, write_rings
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import PortId
 
@@ -88,6 +90,13 @@ def build(running: RunningCluster, target: Desired) -> None:
         for node, holder in running.nodes.items()
         for job in frame_counters.counting_job(node, holder, target.nics, rootless=running.rootless)
     )
+    queues = port_queues.QueueChange(running.init, running.nodes, frozenset(), target.queues, running.rootless)
+    run_all(queues.added())
+    hosts = [
+        HostChange(running.directory, node, running.nodes[node], running.rootless, HostState(), host)
+        for node, host in target.hosts.items()
+    ]
+    run_all(job for host in hosts for job in host.made(has_haip=False))
     _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
     _start_storage(running, target)
     _write_states(running, target)
@@ -117,6 +126,10 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     strangers = tuple(host for host in after.foreign if host not in before.foreign)
     removed += foreign_hosts.ended(running.directory, tuple(h for h in before.foreign if h not in after.foreign))
     removed += foreign_hosts.made(strangers)
+    noise = foreign_hosts.NoiseChange(
+        running.directory, running.init, running.nodes, before.noisy, after.noisy, running.rootless
+    )
+    removed += [*noise.removed(), *noise.added()]
     if removed:
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
@@ -124,12 +137,20 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     hosts = _host_changes(running, before, after)
     haips = {change.node: stack.is_running(running.directory, change.node, "cssd") for change in hosts}
     counted = counted_faults.CountedChange(
-        running.directory, running.init, running.nodes, before.counted, after.counted, running.rootless
+        running.directory, running.init, running.nodes, before.grown_files, after.grown_files, running.rootless
     )
+    run_all(
+        far_end.changes(
+            running.directory, running.nodes, before.interpreters, after.interpreters, rootless=running.rootless
+        )
+    )
+    queues = port_queues.QueueChange(running.init, running.nodes, before.queues, after.queues, running.rootless)
     counted.remove()
+    run_all(queues.removed())
     run_all(job for change in hosts for job in change.ended(has_haip=haips[change.node]))
     _change_nics(running, before, after)
     counted.add()
+    run_all(queues.added())
     run_all(job for change in hosts for job in change.made(has_haip=haips[change.node]))
     run_all(
         running.reassembly(node, size_bytes)
@@ -151,6 +172,7 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
         run_all(jobs)
     run_all(foreign_hosts.programs(running.directory, running.init, strangers, rootless=running.rootless))
+    run_all(noise.programs())
     return routers
 
 
@@ -207,6 +229,10 @@ def _change_rules(running: RunningCluster, before: Desired, after: Desired) -> N
     jobs = []
     if before.switch_rules != after.switch_rules:
         jobs.append(running.rules(running.init, "bridge", after.switch_rules))
+    if before.prioritised_packets != after.prioritised_packets:
+        argv = [*into(running.init, "net", rootless=running.rootless), "nft", "--file", "-"]
+        priorities = port_queues.priority_ruleset(after.networks, tuple(after.nics), after.prioritised_packets)
+        jobs.append(LabJob(argv, priorities, "set the priorities of the switch"))
     for node, rules in after.node_rules.items():
         if before.node_rules[node] != rules:
             jobs.append(running.rules(running.nodes[node], "inet", rules))

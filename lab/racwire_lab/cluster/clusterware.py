@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+from racwire_lab.cluster import far_end
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.files import write_lines
 from racwire_lab.cluster.processes import program, waiting_program
@@ -41,8 +42,10 @@ def install(directory: Path, shape: Shape) -> None:
     shell, waiting = program("sh"), waiting_program()
     for needed in ("flock", "setsid"):
         program(needed)
+    far_end.install(directory)
     for node in shape.nodes:
         home = grid_home(directory, node)
+        far_end.set_grid_perl(directory, home, far_end.GridPerl.REAL)
         shutil.copytree(_PROGRAMS, home / "bin", ignore=shutil.ignore_patterns("lib"))
         shutil.copytree(_PROGRAMS / "lib", home / "lib")
         for tool in (home / "bin").iterdir():

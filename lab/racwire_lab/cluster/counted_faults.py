@@ -1,4 +1,4 @@
-"""Faults that show in counters: short queues, and counters of the node's kernel that grow as on a sick machine.
+"""Faults that show in counters: those of a node's kernel that grow as on a sick machine.
 
 This kernel has no NIC that receives corrupt frames, no hypervisor that the lab could slow down, and no memory to waste.
 For these a program writes files with the kernel's own values, grown by the fault, and the node sees them instead of
@@ -21,20 +21,6 @@ from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import PortId
 
 COUNTED_FAULTS = (
-    Fault(
-        "sender-queue",
-        "One node limits the rate at which it sends on one private NIC, with a short queue.",
-        "Gives the NIC a queue discipline of 8 Mbit/s with room for three jumbo frames: the node drops what it cannot "
-        "send in time, before it reaches the network. Packets to the node arrive.",
-        "nic",
-    ),
-    Fault(
-        "slow-port",
-        "The switch port of one private NIC sends slowly, with a short queue.",
-        "Gives the switch's end of the link a queue discipline of 8 Mbit/s with room for three jumbo frames: the "
-        "switch drops packets to the node under load. Packets from the node arrive.",
-        "nic",
-    ),
     Fault(
         "nic-errors",
         "A bad cable damages frames to one private NIC.",
@@ -59,20 +45,10 @@ COUNTED_FAULTS = (
         default_network=None,
     ),
 )
-_QUEUE = ("tbf", "rate", "8mbit", "burst", "20kb", "limit", "30kb")
 _DAMAGED_PERCENT = 3
 _PROGRAM = Path(__file__).parents[1] / "programs" / "grown_counters.py"
 _FILES = {"steal": ("/proc/stat",), "swap-storm": ("/proc/vmstat",)}
 _NIC_FILES = ("rx_crc_errors", "rx_errors")
-
-
-@dataclass(frozen=True)
-class ShortQueue:
-    """A short queue at one end of the cable of a NIC."""
-
-    port: PortId
-    device: str
-    is_in_node: bool
 
 
 @dataclass(frozen=True, order=True)
@@ -83,12 +59,6 @@ class GrownFile:
     fault: str
     path: str
     nic: str = ""
-
-
-def short_queues(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) -> frozenset[ShortQueue]:
-    """Return the short queues with these faults."""
-    in_node = {ShortQueue(p, nic.name, True) for p, nic in nics.items() if ActiveFault("sender-queue", *p) in broken}
-    return frozenset(in_node | {ShortQueue(p, p.name, False) for p in nics if ActiveFault("slow-port", *p) in broken})
 
 
 def damage_rules(nics: Collection[PortId], broken: Collection[ActiveFault]) -> list[str]:
@@ -117,41 +87,29 @@ def _grown_files(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) ->
 
 
 @dataclass(frozen=True)
-class CountedFaults:
-    """What one desired state has of both."""
-
-    queues: frozenset[ShortQueue]
-    files: frozenset[GrownFile]
-
-
-@dataclass(frozen=True)
 class CountedChange:
-    """The change from one state of both to another, in two parts: a NIC may be renamed between them."""
+    """The change from one set of files to another, in two parts: a NIC may be renamed between them."""
 
     directory: Path
     init: Process
     nodes: Mapping[str, Process]
-    before: CountedFaults
-    after: CountedFaults
+    before: frozenset[GrownFile]
+    after: frozenset[GrownFile]
     rootless: bool
 
     def remove(self) -> None:
         """Remove what the new state does not have. Raises LabError when a command fails."""
-        run_all(self._tc(queue, "del") for queue in sorted(self.before.queues - self.after.queues, key=str))
-        if self.before.files != self.after.files:
+        if self.before != self.after:
             run_all(
                 self._in_node(file, "umount", "-n", file.path, purpose=f"restore {file.path}")
-                for file in sorted(self.before.files)
+                for file in sorted(self.before)
             )
 
     def add(self) -> None:
         """Add what the old state did not have. Raises LabError when a command fails."""
-        run_all(
-            self._tc(queue, "replace", *_QUEUE) for queue in sorted(self.after.queues - self.before.queues, key=str)
-        )
-        if self.before.files == self.after.files:
+        if self.before == self.after:
             return
-        written = [(file, _written(self.directory, file)) for file in sorted(self.after.files)]
+        written = [(file, _written(self.directory, file)) for file in sorted(self.after)]
         # The program of the state before reads the orders, too, and ends.
         orders, generation = self.directory / "grown.json", uuid.uuid4().hex
         orders.write_text(json.dumps({"generation": generation, "files": [self._order(*each) for each in written]}))
@@ -167,11 +125,6 @@ class CountedChange:
             self._in_node(file, "mount", "-n", "--bind", str(path), file.path, purpose=f"replace {file.path}")
             for file, path in written
         )
-
-    def _tc(self, queue: ShortQueue, verb: str, *discipline: str) -> LabJob:
-        holder = self.nodes[queue.port.node] if queue.is_in_node else self.init
-        command = ["tc", "qdisc", verb, "dev", queue.device, "root", *discipline]
-        return LabJob([*into(holder, "net", rootless=self.rootless), *command], "", f"set the queue of {queue.device}")
 
     def _in_node(self, file: GrownFile, *command: str, purpose: str) -> LabJob:
         argv = [*into(self.nodes[file.node], "mount", "pid", rootless=self.rootless), *command]

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from racwire_lab.cluster import layer2
-from racwire_lab.cluster.counted_faults import CountedFaults, damage_rules, grown_files, short_queues
+from racwire_lab.cluster.counted_faults import GrownFile, damage_rules, grown_files
+from racwire_lab.cluster.far_end import Interpreters, interpreters
 from racwire_lab.cluster.fault_kind import ActiveFault
-from racwire_lab.cluster.foreign_hosts import ForeignHost, foreign_hosts
+from racwire_lab.cluster.foreign_hosts import ForeignHost, NoisyHost, foreign_hosts, noisy_hosts
 from racwire_lab.cluster.frame_counters import frame_names
 from racwire_lab.cluster.host_faults import HostState, host_state
 from racwire_lab.cluster.instances import DesiredInstance, instances
@@ -22,6 +23,7 @@ from racwire_lab.cluster.layer2 import Trunk
 from racwire_lab.cluster.login_faults import SshLogin, login_of
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic, nic
+from racwire_lab.cluster.port_queues import PortQueue, port_queues
 from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.storage_server import StorageServer, storage_server
 from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, PortId, Shape, index_of
@@ -80,11 +82,13 @@ class Desired:
     trunks: tuple[Trunk, ...]
     """The switches in two halves."""
     foreign: tuple[ForeignHost, ...]
+    noisy: frozenset[NoisyHost]
     switch_rules: tuple[str, ...]
     node_rules: dict[str, tuple[str, ...]]
     reassembly_bytes: dict[str, int]
     """Memory of each node for the reassembly of fragments, in bytes: net.ipv4.ipfrag_high_thresh."""
     hosts: dict[str, HostState]
+    interpreters: dict[str, Interpreters]
     frame_names: dict[tuple[str, str], str]
     """Which names the counters of frames by size have, by node and NIC."""
     logins: dict[str, SshLogin]
@@ -100,16 +104,25 @@ class Desired:
     """The database instance of each node; empty when the cluster has no database."""
     storage: StorageServer | None
     """None in a cluster without storage."""
-    counted: CountedFaults
-    """The short queues, and the files of the nodes' kernels with grown counters."""
+    queues: frozenset[PortQueue]
+    """The queues at the ends of cables; other ends have none."""
+    prioritised_packets: int
+    """How many packets of each flow leave the private switch ports first."""
+    grown_files: frozenset[GrownFile]
+    """The files of the nodes' kernels with grown counters."""
 
 
 def desired(
-    shape: Shape, faults: Collection[ActiveFault], port_mtus: Mapping[PortId, int] = MappingProxyType({})
+    shape: Shape,
+    faults: Collection[ActiveFault],
+    port_mtus: Mapping[PortId, int] = MappingProxyType({}),
+    blocks_per_s: int | None = None,
+    prioritised_packets: int = 0,
 ) -> Desired:
-    """Return the desired state of a cluster of this shape with these faults and these MTUs of switch ports.
+    """Return the desired state of a cluster of this shape with these faults, MTUs of switch ports, load and priority.
 
-    A port that is not in port_mtus has the MTU with which the cluster started.
+    A port that is not in port_mtus has the MTU with which the cluster started. The load is that of all instances
+    together; None for their usual one.
     """
     broken = frozenset(faults)
     nics = {port: nic(shape, port, broken) for port in shape.ports}
@@ -129,10 +142,12 @@ def desired(
         },
         trunks=layer2.trunks(shape, broken),
         foreign=foreign_hosts(shape, broken),
+        noisy=noisy_hosts(shape, nics, broken),
         switch_rules=tuple(_switch_rules(shape, broken)),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
         hosts={node: host_state(shape, node, nics, broken) for node in shape.nodes},
+        interpreters={node: interpreters(node, broken) for node in shape.nodes},
         frame_names=frame_names(nics, broken),
         logins={node: login_of(node, broken) for node in shape.nodes},
         tools_wait_s={
@@ -142,9 +157,11 @@ def desired(
         members=tuple(_member(shape, node, broken) for node in shape.nodes),
         private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
         past_lines={node: shape.database for node in shape.nodes if ActiveFault("log-lines", node, None) in broken},
-        instances=instances(shape, nics, broken),
+        instances=instances(shape, nics, broken, blocks_per_s),
         storage=storage_server(shape, broken),
-        counted=CountedFaults(short_queues(nics, broken), grown_files(nics, broken)),
+        queues=port_queues(shape, nics, broken),
+        prioritised_packets=prioritised_packets,
+        grown_files=grown_files(nics, broken),
     )
 
 

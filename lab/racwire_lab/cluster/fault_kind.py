@@ -25,6 +25,7 @@ class Fault:
     needs_sshd: bool = False
     needs_users: bool = False
     needs_storage: bool = False
+    needs_rate: bool = False
 
     @property
     def default_place(self) -> str:
@@ -51,6 +52,8 @@ class Fault:
             needs.append("a cluster with users (`racwire lab up --like hardened`)")
         if self.needs_storage:
             needs.append("a storage server (`racwire lab up --storage`)")
+        if self.needs_rate:
+            needs.append("switch ports with a rate (`racwire lab up --rate 1g`)")
         return " and ".join(needs)
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
+from racwire_lab.cluster.far_end import FAR_END_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.foreign_hosts import FOREIGN_FAULTS
 from racwire_lab.cluster.frame_counters import FRAME_FAULTS
 from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
+from racwire_lab.cluster.port_queues import QUEUE_FAULTS
 from racwire_lab.cluster.storage_server import STORAGE_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, Shape
 from racwire_lab.lab_errors import LabUsageError
+from racwire_lab.programs.cache_fusion.haip import LINGERS_S
 
 
 def _nic(name: str, summary: str, effect: str, *, nft: bool = False, jumbo: bool = False) -> Fault:
@@ -93,10 +96,25 @@ _CATALOGUE = (
         "Adds missing heartbeats of 6 and 3 hours ago to the alert log of Clusterware, and an IPC send timeout to that "
         "of the instance; the network is healthy now. `lab mend` removes the lines.",
     ),
+    _node(
+        "stale-arp-after-move",
+        "The other nodes keep the MAC address of a NIC that a HAIP of one node has left.",
+        "When a HAIP of the node moves to another NIC, the node announces nothing by ARP, and the others keep the old "
+        f"MAC address for {LINGERS_S:g} s: what they send to that HAIP reaches no node. To see it, break link-down "
+        "too, and wait for the delay of HAIP (`racwire lab up --haip-after`).",
+        database=True,
+    ),
+    _database(
+        "failover-slow",
+        "HAIPs leave a NIC without a link only after more than misscount.",
+        "Sets the delay of HAIP to 1.5 times misscount. To see it, break link-down too.",
+    ),
     *HOST_FAULTS,
     *FRAME_FAULTS,
     *STORAGE_FAULTS,
     *LOGIN_FAULTS,
+    *FAR_END_FAULTS,
+    *QUEUE_FAULTS,
     *COUNTED_FAULTS,
     _node(
         "slow-clusterware",
@@ -328,6 +346,11 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
         raise LabUsageError(
             f"The fault {fault.name} needs a storage server, but this cluster has none: "
             "run `racwire lab down` and then `racwire lab up --storage`."
+        )
+    if fault.needs_rate and not shape.rate_mbps:
+        raise LabUsageError(
+            f"The fault {fault.name} needs switch ports with a rate, but those of this cluster have none: "
+            "run `racwire lab down` and then `racwire lab up --rate 1g`."
         )
     return ActiveFault(
         fault.name,

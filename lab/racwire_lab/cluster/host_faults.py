@@ -15,6 +15,7 @@ from pathlib import Path
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
+from racwire_lab.cluster.port_queues import is_shaped
 from racwire_lab.cluster.processes import LabJob, Process, into
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import NFS_PORT, PortId, Shape, index_of
@@ -26,7 +27,9 @@ _USB_ADDRESS = "169.254.95.120/24"
 """The address of the USB interface of a management controller (MOS 1629814.1 shows 169.254.95.118 and 120)."""
 _STRANGER = Path(__file__).parents[1] / "programs" / "stranger.py"
 _MOUNTED = ("speed", "duplex")
-_HEALTHY_LINK = ("10000", "full")
+_UNSHAPED_MBPS, _SLOW_MBPS = 10_000, 1000
+"""The speed that the kernel shows for its own links; and a lower one."""
+_UNSHAPED = (str(_UNSHAPED_MBPS), "full")
 
 
 def _nic(name: str, summary: str, effect: str) -> Fault:
@@ -75,13 +78,14 @@ HOST_FAULTS = (
     _nic(
         "speed-differs",
         "One private NIC negotiated a lower speed than its peers.",
-        "The node's /sys shows 1000 Mbit/s for the NIC, where the others show 10000. The kernel's own links have no "
-        "speed, so the traffic is not slower.",
+        "The node's /sys shows 1000 Mbit/s for the NIC, where the others show 10000; with --rate, a tenth of a lower "
+        "rate. The traffic is not slower.",
     ),
     Fault(
         "slow-interconnect",
         "The private NICs of the nodes are slower together than the public one.",
-        "The /sys of each node shows 1000 Mbit/s for its private NICs, and 10000 for eth0.",
+        "The /sys of each node shows 1000 Mbit/s for its private NICs, or with --rate a tenth of a lower rate, and "
+        "the usual speed for eth0.",
         "cluster",
         default_node=None,
         default_network=None,
@@ -146,9 +150,16 @@ def host_state(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: froz
             _haip_route(network, nic) for network, nic in own if nic.haip and has("haip-route-mtu", network)
         ),
         links=tuple(
-            (nic.name, *link)
-            for network, nic in own
-            if (link := _link(is_slow or has("speed-differs", network), has("duplex-half", network))) != _HEALTHY_LINK
+            (nics[PortId(node, network.number)].name, *link)
+            for network in shape.networks
+            if (
+                link := _link(
+                    shape.rate_mbps if is_shaped(network) else 0,
+                    (is_slow and network.private) or has("speed-differs", network),
+                    has("duplex-half", network),
+                )
+            )
+            != _UNSHAPED
         ),
         rings=tuple((nic.name, _RING if has("small-rings", network) else _RING_MOST) for network, nic in own)
         if has_rings
@@ -157,9 +168,10 @@ def host_state(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: froz
     )
 
 
-def _link(is_slow: bool, is_half: bool) -> tuple[str, str]:
-    speed, duplex = _HEALTHY_LINK
-    return "1000" if is_slow else speed, "half" if is_half else duplex
+def _link(rate_mbps: int, is_slow: bool, is_half: bool) -> tuple[str, str]:
+    mbps = rate_mbps or _UNSHAPED_MBPS
+    slow = _SLOW_MBPS if mbps > _SLOW_MBPS else mbps // 10
+    return str(slow if is_slow else mbps), "half" if is_half else "full"
 
 
 def _default(network: Network, nic: Nic) -> tuple[str, str]:
@@ -225,7 +237,7 @@ class HostChange:
         jobs = self._ip([off for _, off in ended if off])
         kept = {name for name, *_ in self.after.links}
         for name in (name for name, *_ in self.before.links if name not in kept):
-            self._write_link(name, *_HEALTHY_LINK)
+            self._write_link(name, *_UNSHAPED)
         for copy in set(self.before.copies) - set(self.after.copies):
             self._copy_file(copy).unlink(missing_ok=True)
         return jobs

@@ -16,6 +16,8 @@ from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.storage_server import storage_server
 from racwire_lab.cluster.topology import DATABASE_VERSIONS, PortId, Shape, index_of
 
+_FAILOVER_SLOW, _SLOW_FAILOVER = ActiveFault("failover-slow", None, None), 1.5
+"""The fault, and the delay of HAIP with it as a multiple of misscount."""
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
 FULL_MESH_NODES = 8
 """With up to so many nodes, every pair of instances uses both networks. In larger clusters each pair uses one network:
@@ -62,6 +64,8 @@ class DesiredInstance:
     counts_false_losses: bool
     hangs: bool
     """Whether the instance answers no query."""
+    blocks_per_s: int | None
+    """The blocks that all open instances together request in a second; None for their usual load."""
     ping_every_s: float
     """Seconds in which the instance pings each other one once with each size."""
     address: str
@@ -92,16 +96,22 @@ class DesiredInstance:
     powered_off: tuple[str, ...]
     misscount_s: float
     haip_after_s: float
+    stale_arp_of: tuple[str, ...]
+    """The nodes whose HAIPs announce no move, and whose old MAC addresses the other nodes keep for some seconds."""
     ipc_timeout_s: float
 
 
-def instances(shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]) -> dict[str, DesiredInstance]:
+def instances(
+    shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault], blocks_per_s: int | None = None
+) -> dict[str, DesiredInstance]:
     """Return the desired instance of every node; an empty dict when the cluster has no database."""
     if not shape.database:
         return {}
     interconnects = {node: _interconnects(shape, node, nics, broken) for node in shape.nodes}
     found = {node: _instance(shape, node, interconnects, broken) for node in shape.nodes}
-    return {node: _with_css(shape, instance, nics) for node, instance in found.items()}
+    return {
+        node: replace(_with_css(shape, instance, nics), blocks_per_s=blocks_per_s) for node, instance in found.items()
+    }
 
 
 def _with_css(shape: Shape, instance: DesiredInstance, nics: Mapping[PortId, Nic]) -> DesiredInstance:
@@ -146,6 +156,7 @@ def _instance(
         restart_every_s=3.0 if ActiveFault("instance-restart", node, None) in broken else None,
         counts_false_losses=_FALSE_LOSSES in broken,
         hangs=ActiveFault("hung-instance", node, None) in broken,
+        blocks_per_s=None,
         ping_every_s=shape.ping_every_s,
         address=shape.networks[0].address(index_of(node)),
         like=shape.like,
@@ -164,7 +175,8 @@ def _instance(
         haips={},
         powered_off=tuple(other for other in shape.nodes if not is_up(other, broken)),
         misscount_s=min(shape.misscount_s, EVICTED_AFTER_S) if _evicts(broken) else shape.misscount_s,
-        haip_after_s=shape.haip_after_s,
+        haip_after_s=shape.misscount_s * _SLOW_FAILOVER if _FAILOVER_SLOW in broken else shape.haip_after_s,
+        stale_arp_of=tuple(other for other in shape.nodes if not broken.isdisjoint(_at(other, "stale-arp-after-move"))),
         ipc_timeout_s=shape.ipc_timeout_s,
     )
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from racwire_lab.cluster.desired import Cable, Desired
 from racwire_lab.cluster.files import write_lines
+from racwire_lab.cluster.processes import own_python
 from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import CLOSED_LLDP, NO_LLDP, SWITCH_MTU, PortId, Shape
@@ -47,7 +48,7 @@ def install(directory: Path, shape: Shape, starting: str) -> None:
     """Write the directories of programs. `starting` is the shell command that starts the node's own program."""
     profile = profile_named(shape.like)
     hidden = frozenset((*profile.hidden_programs, *_LLDP_CLIENTS))
-    kept = _own_python()
+    kept = own_python()
     adapted = (*profile.adapted_programs, *(_OF_STORAGE if shape.has_storage else ()))
     system = tuple(name for name in SYSTEM if name not in hidden)
     sbin = Path("/usr/sbin").resolve()
@@ -105,18 +106,6 @@ def write_neighbours(directory: Path, target: Desired) -> None:
 def _switch_of(port: PortId, cable: Cable) -> str:
     """The bridge that the port itself is a member of: a router or a small switch can be before the network's switch."""
     return f"{port.name}-rt" if cable.router else f"{port.name}-sw" if cable.uplink_mtu else cable.bridge
-
-
-def _own_python() -> frozenset[Path]:
-    """The files from which this racwire starts its Python: the nodes need them."""
-    files, path = set(), Path(sys.executable)
-    for _ in range(10):
-        path = path.parent.resolve() / path.name
-        files.add(path)
-        if not path.is_symlink():
-            break
-        path = path.parent / os.readlink(path)
-    return frozenset(files)
 
 
 def _make_sbin(own: Path, machine: Path, starting: str, system: tuple[str, ...], hidden: Collection[str]) -> None:

@@ -8,6 +8,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,3 +151,15 @@ def waiting_program() -> str:
     with path.open("rb") as file:
         is_itself = path.name == "cat" and file.read(len(_ELF)) == _ELF
     return str(path) if is_itself else program("sh")
+
+
+def own_python() -> frozenset[Path]:
+    """Return the files from which this racwire starts its Python: the nodes need them."""
+    files, path = set(), Path(sys.executable)
+    for _ in range(10):
+        path = path.parent.resolve() / path.name
+        files.add(path)
+        if not path.is_symlink():
+            break
+        path = path.parent / os.readlink(path)
+    return frozenset(files)

@@ -108,7 +108,7 @@ def install(directory: Path, shape: Shape, profile: ClusterProfile) -> None:
     for node in shape.nodes:
         home = clusterware.grid_home(directory, node)
         # As after root.sh: the top directory belongs to root.
-        for part in ("bin", "cdata", "gpnp"):
+        for part in ("bin", "cdata", "gpnp", "perl"):
             for path in (home / part, *(home / part).rglob("*")):
                 os.chown(path, users[GRID_OWNER], group)
         wallet = home / "gpnp" / node / "wallets" / "peer"

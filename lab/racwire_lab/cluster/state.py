@@ -33,6 +33,10 @@ class State:
     faults: tuple[ActiveFault, ...]
     port_mtus: dict[PortId, int] = field(default_factory=dict)
     """The changed MTUs of switch ports, in bytes; the other ports have their initial MTU."""
+    blocks_per_s: int | None = None
+    """The wanted load of all instances together; None for their usual load."""
+    prioritised_packets: int = 0
+    """How many packets of each flow leave the private switch ports first."""
     no_users_reason: str = ""
     """Why the nodes lack the users of the profile; empty when they have them, or the profile has none."""
 
@@ -83,5 +87,7 @@ def _decode(document: dict[str, Any]) -> State:
         routers={PortId(*entry["port"]): Process(**entry["process"]) for entry in document["routers"]},
         faults=tuple(ActiveFault(**fault) for fault in document["faults"]),
         port_mtus={PortId(*entry["port"]): entry["mtu"] for entry in document["port_mtus"]},
+        blocks_per_s=document.get("blocks_per_s"),
+        prioritised_packets=document.get("prioritised_packets", 0),
         no_users_reason=document.get("no_users_reason", ""),
     )

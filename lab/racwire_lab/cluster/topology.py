@@ -95,6 +95,8 @@ class Shape:
     """Whether the nodes are also on the network SPARE."""
     has_storage: bool = False
     """Whether the nodes mount from a storage server on the network STORAGE."""
+    rate_mbps: int = 0
+    """The rate of switch ports and NICs in Mbit/s, except on management networks; 0 for that of the kernel's links."""
 
     @property
     def kind(self) -> DatabaseKind:

@@ -1,6 +1,7 @@
 """Copy data over a private network, as NFS or a backup does: `python stranger.py ROLE ADDRESS PORT FILE`.
 
-`serve` accepts connections and reads them; `send` connects and writes 3 MB/s; `greet` tries a connection each second.
+`serve` accepts connections and reads them; `send` connects and writes 3 MB/s, `flood` as much as the network takes;
+`greet` tries a connection each second.
 The program ends when FILE is removed.
 It needs only the standard library, and imports nothing of racwire.
 """
@@ -17,6 +18,8 @@ from collections.abc import Sequence
 
 _BYTES, _PAUSE_S = 65_536, 0.02
 _GREETING_S = 1.0
+FLOWS = 16
+"""The connections of `flood`."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -29,6 +32,8 @@ def main(argv: Sequence[str]) -> int:
             elif role == "greet":
                 _greet((address, int(port)))
                 time.sleep(_GREETING_S)
+            elif role == "flood":
+                _flood((address, int(port)), file)
             else:
                 _send((address, int(port)), file)
         time.sleep(_PAUSE_S)
@@ -58,6 +63,19 @@ def _send(place: tuple[str, int], file: str) -> None:
         while os.path.exists(file):
             connection.sendall(bytes(_BYTES))
             time.sleep(_PAUSE_S)
+
+
+def _flood(place: tuple[str, int], file: str) -> None:
+    """Open many: of each connection the kernel keeps only a few packets in the queues of its own machine."""
+    with contextlib.ExitStack() as stack:
+        flows = [stack.enter_context(socket.create_connection(place, timeout=1)) for _ in range(FLOWS)]
+        for flow in flows:
+            # Every kernel has this one. It fills the buffers on the way; others, such as BBR, leave them empty.
+            flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+            flow.setblocking(False)
+        while os.path.exists(file):
+            for ready in select.select([], flows, [], 0.2)[1]:
+                ready.send(bytes(_BYTES))
 
 
 if __name__ == "__main__":

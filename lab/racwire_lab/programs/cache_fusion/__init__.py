@@ -12,7 +12,8 @@ All its statistics come from those packets and from the node's own kernel.
     stack_locks  the state of the node's Clusterware and of the other instances, from locks
     sockets      the sockets on one network
     membership   which nodes remain in the cluster, from heartbeats: no I/O
-    css          heartbeats over the private networks, eviction, and HAIPs that leave a NIC without a link
+    css          heartbeats over the private networks, and eviction
+    haip         HAIPs that leave a NIC without a link
     alert_log    the alert logs of Clusterware and of the instance
     daemon       the loop that runs the instance and reports its state
 

@@ -1,4 +1,4 @@
-"""CSS and HAIP of a node: heartbeats over all private networks, eviction, and HAIPs that leave a NIC without a link."""
+"""CSS of a node: heartbeats over all private networks, and eviction."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from .addresses import NodeAddress, addresses
 from .alert_log import AlertLogs
+from .haip import Haips
 from .membership import Membership
 from .settings import InstanceSettings
 from .stack_locks import Lock
@@ -19,7 +20,6 @@ HEARTBEAT_PORT = 42426
 _TURN_S = 0.2
 _MOST_S = 1.0
 """Seconds between two heartbeats of the real CSS."""
-_FRESH_S = 3.0
 _HEARTBEAT = struct.Struct("!4sBB")
 _MARK = b"CSSH"
 _AT_ONCE = 64
@@ -60,8 +60,7 @@ class Css:
         self._members: Membership | None = None
         self._eviction: subprocess.Popen[bytes] | None = None
         self._next_turn = self._next_send = 0.0
-        self._dead_since: dict[int, float] = {}
-        self._dead_at_peers: dict[int, tuple[float, int]] = {}
+        self._haips = Haips()
 
     def act(self, settings: InstanceSettings, is_running: bool, now: float) -> None:
         """Send and read heartbeats, and act on those that are missing. `is_running`: whether the node's CSS runs."""
@@ -82,7 +81,7 @@ class Css:
         here = addresses()
         self._open(settings, here)
         self._read(now)
-        self._watch_links(settings, here, now)
+        self._haips.act(settings, here, now)
         if now >= self._next_send:
             self._next_send = now + min(_MOST_S, settings.misscount_s / 10)
             self._send(settings)
@@ -141,8 +140,7 @@ class Css:
             self._sockets.pop(network)[1].close()
 
     def _send(self, settings: InstanceSettings) -> None:
-        dead = sum(1 << network for network in self._own_dead(settings))
-        datagram = _HEARTBEAT.pack(_MARK, settings.number, dead).ljust(_BYTES, b"\0")
+        datagram = _HEARTBEAT.pack(_MARK, settings.number, self._haips.dead_bits(settings)).ljust(_BYTES, b"\0")
         for _, peer in settings.members.values():
             for network, ip in peer.items():
                 if network in self._sockets:
@@ -157,42 +155,4 @@ class Css:
                     if len(data) >= _HEARTBEAT.size and data.startswith(_MARK) and self._members is not None:
                         _, number, dead = _HEARTBEAT.unpack_from(data)
                         self._members.heard(number, now)
-                        self._dead_at_peers[number] = (now, dead)
-
-    # --- HAIP ---------------------------------------------------------------------------------------------------------
-
-    def _own_dead(self, settings: InstanceSettings) -> set[int]:
-        """The networks without a link on this node for longer than the delay of HAIP."""
-        return {n for n, since in self._dead_since.items() if self._next_turn - since >= settings.haip_after_s}
-
-    def _watch_links(self, settings: InstanceSettings, here: dict[str, NodeAddress], now: float) -> None:
-        """Move the HAIP of each network that is dead on any node, on all nodes: else the two ends could not meet."""
-        linked = {network: _has_link(nic) for network, (nic, _) in settings.private.items()}
-        for network, has_link in linked.items():
-            if has_link:
-                self._dead_since.pop(network, None)
-            else:
-                self._dead_since.setdefault(network, now)
-        dead = self._own_dead(settings)
-        for at, bits in self._dead_at_peers.values():
-            if now - at <= _FRESH_S:
-                dead |= {network for network in settings.private if bits >> network & 1}
-        alive = [network for network in sorted(settings.private) if network not in dead and linked[network]]
-        for network, address in settings.haips.items():
-            target = network if network not in dead or not alive else alive[0]
-            nic, (ip, _, length) = settings.private[target][0], address.partition("/")
-            if ip in here and here[ip].device != nic:
-                self._move(f"{ip}/{length}", here[ip].device, nic, f"{nic}:{1 if target == network else 2}")
-
-    def _move(self, address: str, device: str, nic: str, label: str) -> None:
-        lines = f"address delete {address} dev {device}\naddress add {address} brd + dev {nic} label {label}\n"
-        with contextlib.suppress(OSError):
-            subprocess.run(["ip", "-batch", "-"], input=lines.encode(), check=False, stderr=subprocess.DEVNULL)
-
-
-def _has_link(nic: str) -> bool:
-    try:
-        with open(f"/sys/class/net/{nic}/carrier", encoding="ascii") as file:
-            return file.read().strip() == "1"
-    except OSError:  # the NIC is down
-        return False
+                        self._haips.heard(number, dead, now)

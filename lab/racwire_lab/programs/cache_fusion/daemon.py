@@ -122,7 +122,8 @@ class Daemon:
     def run(self) -> None:
         """Run until the process ends."""
         while True:
-            self._poller.poll(max(0.0, self._next_turn - time.monotonic()) * 1000)
+            due = min(self._next_turn - time.monotonic(), self._instance.pause_s())
+            self._poller.poll(max(0.0, due) * 1000)
             self._read()
             now = time.monotonic()
             if now >= self._next_turn:

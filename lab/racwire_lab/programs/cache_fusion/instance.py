@@ -40,6 +40,11 @@ _PATTERN = (
 _THREE_WAY = 0.25
 """The share of single blocks that are requested through a third instance, where there is one."""
 _BLOCKS_PER_S, _BLOCKS_OF_ALL_PER_S = 200, 480
+_AT_ONCE = 10.0
+"""Blocks that are due at once at the usual load; at a higher one the requests come more often."""
+_LONGEST_PAUSE_S, _SHORTEST_PAUSE_S = 0.05, 0.001
+_SAVED_S, _SAVED = 0.05, 24.0
+"""The requests that are made up for later: those of so many seconds, or so many."""
 _PING_TIMEOUT_S = 2.0
 _REMEMBERED = 4096
 _FALSE_LOSSES_PER_S = 5
@@ -113,14 +118,24 @@ class CacheFusionInstance:
         for request in self.requests.queries(now, time.time_ns()):
             self._query_holder(networks, request)
         if self.settings.peers and networks:
-            size = len(self.settings.peers) + 1
-            rate = min(_BLOCKS_PER_S, _BLOCKS_OF_ALL_PER_S / size)
-            # Requests that were missed are not made up for later.
-            self._allowed = min(self._allowed + passed_s * rate, 24.0)
+            rate = self._blocks_per_s()
+            self._allowed = min(self._allowed + passed_s * rate, max(_SAVED, rate * _SAVED_S))
             while self._allowed >= 1 and self._send_request(networks):
                 pass
             if now >= self._next_ping:
                 self._ping(networks, now)
+
+    def pause_s(self) -> float:
+        """Return the seconds after which the next requests are due."""
+        rate = self._blocks_per_s()
+        return min(_LONGEST_PAUSE_S, max(_SHORTEST_PAUSE_S, _AT_ONCE / rate)) if rate else _LONGEST_PAUSE_S
+
+    def _blocks_per_s(self) -> float:
+        """The blocks that this instance requests in a second: its share of those of all instances."""
+        size = len(self.settings.peers) + 1
+        if self.settings.blocks_per_s is not None:
+            return self.settings.blocks_per_s / size
+        return min(_BLOCKS_PER_S, _BLOCKS_OF_ALL_PER_S / size)
 
     def state(self, networks: dict[int, FusionNetwork]) -> dict[str, Any]:
         """Return the state as `racwire_lab.database.live.InstanceState`."""

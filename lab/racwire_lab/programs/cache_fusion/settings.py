@@ -62,6 +62,8 @@ class InstanceSettings:
     """The address of the storage server; empty without one."""
     others: tuple[str, ...] = ()
     """The instances of other databases on this node; they have a process and no Cache Fusion."""
+    blocks_per_s: int | None = None
+    """The blocks that all open instances together request in a second; None for their usual load."""
     ping_every_s: float = 12.0
     """Seconds in which every other instance is pinged once with each size."""
     members: dict[int, tuple[str, dict[int, str]]] = field(default_factory=dict)
@@ -76,6 +78,8 @@ class InstanceSettings:
     """Seconds without a network heartbeat after which CSS evicts a node."""
     haip_after_s: float = 20.0
     """Seconds without a link after which a HAIP moves to another NIC."""
+    stale_arp_of: tuple[str, ...] = ()
+    """The nodes whose HAIPs announce no move, and whose old MAC addresses the other nodes keep for some seconds."""
     ipc_timeout_s: float = 60.0
     """Seconds without a message of an instance after which the others report an IPC send timeout."""
     hangs: bool = False
