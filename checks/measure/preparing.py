@@ -15,7 +15,16 @@ from checks.change.change_journal import ChangeJournalError
 from checks.change.journal_files import directory_of
 from checks.change.open_here import open_here
 from checks.measure.bench import Bench
-from checks.measure.far_end.programs import KERNEL, PERL, PYTHON, Interpreter, interpreters, sha256_of, text_of
+from checks.measure.far_end.programs import (
+    KERNEL,
+    PERL,
+    PYTHON,
+    SYSTEM,
+    Interpreter,
+    interpreter_at,
+    sha256_of,
+    text_of,
+)
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
@@ -32,6 +41,7 @@ from checks.sources.nodes.shell import ShellError
 from checks.sources.registry import FAR_ENDS
 from checks.traffic.discovery import find_cluster
 
+_RUNS = re.compile(r"^run (/.*)$", re.MULTILINE)
 LOCK = "racwire-measure"
 """The name of the abstract socket that a measurement holds on each node: it cannot collide with a port of Oracle."""
 
@@ -133,16 +143,13 @@ class _Found:
 
 async def _far_ends(cluster: Cluster, nodes: Collection[str], settings: Settings) -> dict[str, _Found]:
     """Return the interpreters of each node. Raises MeasureError where a node does not answer."""
-    clusterware = cluster.clusterware
-    possible = interpreters("" if isinstance(clusterware, Unknown) else clusterware.grid_home.path)
     session = Session(settings, Journal())
     session.local_node = cluster.local_node
 
     async def one(node: str) -> _Found:
         shell = await session.shell(node)
-        text = (await shell.run(FAR_ENDS, *(each.path for each in possible))).text
-        runs = set(re.findall(r"^run (/.*)$", text, re.MULTILINE))
-        return _Found(tuple(each for each in possible if each.path in runs), "measures" in text.splitlines())
+        text = (await shell.run(FAR_ENDS, *(each.path for each in SYSTEM))).text
+        return _Found(tuple(map(interpreter_at, _RUNS.findall(text))), "measures" in text.splitlines())
 
     try:
         found = await asyncio.gather(*map(one, nodes))

@@ -51,7 +51,7 @@ DAEMONS = (
 UNITS = ("NetworkManager", "network", "systemd-networkd", "wicked")
 """The services that bring interfaces up, in the order of the query to systemctl."""
 
-_OLR = " ".join(OLR_FILES)
+OLR_PATHS = " ".join(OLR_FILES)
 
 NO_HOME = f"{MARK}-no-home"
 """The line that shows that no olr.loc names a Grid home that this user can read."""
@@ -81,8 +81,8 @@ def home_tool(command: str, *, by_sudo: bool = False, limit_s: int = CRSCTL_LIMI
     line = f'"$home/bin/{tool}" {arguments}'
     bounded = _by_sudo(line, limit_s, _OWNER) if by_sudo else f"timeout {limit_s} {line}"
     return (
-        f"home=$(grep -h -s '^crs_home=' {_OLR} | head -n 1 | cut -d = -f 2-); "
-        f"if [ -z \"$home\" ]; then printf '{NO_HOME}\\n'; grep '^crs_home=' {_OLR}; "
+        f"home=$(grep -h -s '^crs_home=' {OLR_PATHS} | head -n 1 | cut -d = -f 2-); "
+        f"if [ -z \"$home\" ]; then printf '{NO_HOME}\\n'; grep '^crs_home=' {OLR_PATHS}; "
         f"else {bounded}; fi"
     )
 
@@ -169,7 +169,7 @@ _SETUP = {
         "[0-9]*/cmdline | tr '\\0' '\\n'; "
         "grep -H -E '^NSpid:[[:space:]]*[0-9]+[[:space:]]+[0-9]' [0-9]*/status"
     ),
-    "homes": f"grep -h -i '^[[:space:]]*crs_home' {_OLR}",
+    "homes": f"grep -h -i '^[[:space:]]*crs_home' {OLR_PATHS}",
     "autostart": home_tool(f"crsctl {' '.join(AUTOSTART_ARGUMENTS)}", by_sudo=True),
     "ohasdstr": "grep -H . /etc/oracle/scls_scr/*/root/ohasdstr /var/opt/oracle/scls_scr/*/root/ohasdstr",
     "services": home_tool(f"crsctl {' '.join(CHECK_ARGUMENTS)}", by_sudo=True, limit_s=STARTING_LIMIT_S),
@@ -258,7 +258,7 @@ SETUP = Program(
             "names of Clusterware's daemons and of PMON, in /proc/*/cmdline and /proc/*/status",
             "root or the group of hidepid, where /proc is mounted with hidepid",
         ),
-        Read("setup", "Clusterware", f"{_OLR} /etc/oracle/scls_scr/*/root/ohasdstr"),
+        Read("setup", "Clusterware", f"{OLR_PATHS} /etc/oracle/scls_scr/*/root/ohasdstr"),
         Read("setup", "", "crsctl config crs; crsctl check crs", GRID_RIGHT),
         Read(
             "setup",

@@ -17,7 +17,7 @@ from checks.sources.entries import FILES, Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES
 from checks.sources.nic_drivers import DRIVER_COUNTERS
-from checks.sources.node_setup import SETUP
+from checks.sources.node_setup import OLR_PATHS, SETUP
 from checks.sources.nodes.account import ACCOUNT
 from checks.sources.storage_connections import STORAGE
 
@@ -147,6 +147,8 @@ FAR_ENDS = Program(
     where=RunsOn.PEERS,
     purpose="whether Perl or Python could answer a measurement there, and whether one runs; starts neither",
     text=(
+        f"home=$(grep -h -s '^crs_home=' {OLR_PATHS} | head -n 1 | cut -d = -f 2-); "
+        'if [ -n "$home" ] && [ -x "$home/perl/bin/perl" ]; then printf \'run %s\\n\' "$home/perl/bin/perl"; fi; '
         'for path in "$@"; do if [ -x "$path" ]; then printf \'run %s\\n\' "$path"; fi; done; '
         "if grep -q -F '@racwire-measure' /proc/net/unix; then printf 'measures\\n'; fi"
     ),
@@ -154,6 +156,7 @@ FAR_ENDS = Program(
     example=("/usr/bin/perl", "/usr/bin/python3"),
     reads=(
         Read("", "interpreters", "test -x FILE"),
+        Read("", "the Grid home's Perl", f"grep -h '^crs_home=' {OLR_PATHS}; test -x $home/perl/bin/perl"),
         Read("", "other measurements", "grep -q -F '@racwire-measure' /proc/net/unix"),
     ),
 )

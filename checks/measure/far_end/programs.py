@@ -48,13 +48,16 @@ class Interpreter:
     path: str
 
 
-def interpreters(grid_home: str) -> tuple[Interpreter, ...]:
-    """Return the interpreters to try, the best first: the Perl of the Grid home, then those of the system.
+SYSTEM = tuple(Interpreter(language, path) for language, path in _SYSTEM)
+"""The interpreters of the system, in the order in which racwire tries them.
 
-    Every Grid home has a Perl of its own (rootcrs.pl runs with it), so it is there where the system has none.
-    """
-    own = [Interpreter(PERL, f"{grid_home.rstrip('/')}/perl/bin/perl")] if grid_home.startswith("/") else []
-    return (*own, *(Interpreter(language, path) for language, path in _SYSTEM))
+The Perl of the Grid home comes before: every Grid home has one (rootcrs.pl runs with it).
+"""
+
+
+def interpreter_at(path: str) -> Interpreter:
+    """Return the interpreter at a path."""
+    return Interpreter(PERL if path.endswith("/perl") else PYTHON, path)
 
 
 @cache
