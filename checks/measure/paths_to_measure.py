@@ -80,6 +80,7 @@ def _paths(cluster: Cluster, network: PrivateNetwork, peers: Collection[str]) ->
             interface=here.interface,
             mtu=min(mtu for mtu, _ in ends),
             speed_mbps=min(speeds, default=None),
+            target_interface=port.interface,
         )
 
 

@@ -74,6 +74,8 @@ class WantedPaths:
     """`kernel`, `perl` or `python`; empty for the experiment's own choice."""
     is_one_path: bool = False
     """Whether the first path is enough where no network or peer is named."""
+    is_one_network: bool = False
+    """Whether the first network is enough where none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +102,16 @@ async def prepare(
     paths = paths_to_measure(cluster, networks=wanted.networks, peers=wanted.peers)
     if wanted.is_one_path and not (wanted.networks or wanted.peers):
         paths = paths[:1]
+    if wanted.is_one_network and not wanted.networks:
+        paths = tuple(path for path in paths if path.network == paths[0].network)
     found = await _far_ends(cluster, {path.target_node for path in paths}, settings)
     candidates = {node: _chosen(one.candidates, wanted.far_end) for node, one in found.items()}
     chosen = tuple(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths)
     load = experiment.plan(chosen, limits)
     if load.seconds > limits.whole_s:
         raise MeasureError(
-            f"This takes up to {lasting(load.seconds)}, and may take {lasting(limits.whole_s)}: choose fewer sizes, "
-            "rounds or paths, or a longer time with --whole."
+            f"This takes up to {lasting(load.seconds)}, and may take {lasting(limits.whole_s)}: choose fewer "
+            "sizes, flows, rounds or paths, or a longer time with --whole."
         )
     clusterware = cluster.clusterware
     name = (

@@ -36,6 +36,8 @@ class MeasuredPath(Fact, frozen=True):
     """What answered: `kernel` (pings), `perl` or `python`."""
     program: str = ""
     """The interpreter that ran the far end, such as /u01/app/19c/grid/perl/bin/perl; empty for the kernel."""
+    target_interface: str = ""
+    """The interface of the target."""
 
 
 class SizeRound(Fact, frozen=True):
@@ -167,7 +169,38 @@ class FlowRound(Fact, frozen=True):
     p99_ms: float | None
     times_ms: tuple[float, ...] = ()
     link_share: float | None = None
-    """With `beside`: the share of the link that was in use, 0 to 1."""
+    """With `beside`: the share of the link that was in use, 0 to 1; None where it is not known."""
+    is_towards_here: bool = False
+    """Whether the flows came from the far end to this node."""
+
+
+class FlowSummary(Fact, frozen=True):
+    """All rounds of one class together, of one company and concurrency. Times are flow completion times in ms."""
+
+    path: int
+    flow_class: str
+    size: int
+    company: str
+    """As in `FlowRound`."""
+    concurrency: int
+    fullness: str
+    """With `beside`: `quiet`, `middle` or `busy`, the third of the seconds by the share of the link in use."""
+    link_share: float | None
+    """With `beside`: the mean share of the link in these seconds, 0 to 1."""
+    completed: int
+    broken: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | Unknown
+    """Unknown with fewer than 20 flows."""
+    p99_ms: float | Unknown
+    """Unknown with fewer than 100 flows."""
+    slowdown: float | None
+    """The mean, divided by that alone (with `beside`: by that of the quiet seconds); None alone."""
+    slowdown_p: float | None
+    """The p of the Mann-Whitney test between the means of the rounds, with those alone; None alone."""
+    delivered_bps: float | None
+    """Bits a second of completed flows, without headers."""
 
 
 class MeasuredMix(Fact, frozen=True, tag="mix"):
@@ -175,6 +208,7 @@ class MeasuredMix(Fact, frozen=True, tag="mix"):
 
     kind: ClassVar[str] = "mix"
     rounds: tuple[FlowRound, ...] = ()
+    summaries: tuple[FlowSummary, ...] = ()
 
 
 class HashPort(Fact, frozen=True):

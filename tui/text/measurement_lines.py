@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from checks.model.facts import Unknown
-from checks.model.measurement import MeasuredPath, MeasuredSizes, Measurement, SizeSummary
+from checks.model.measurement import MeasuredMix, MeasuredPath, MeasuredSizes, Measurement, SizeSummary
 from checks.model.wording import lasting
 from tui.text.line import Line, hanging
+from tui.text.mix_lines import mix_lines
 
 
 def measurement_lines(measurement: Measurement, width: int) -> Iterator[Line]:
@@ -84,5 +85,8 @@ def _figure(value: float | Unknown | None, places: int = 0) -> str:
     return "-" if value is None else f"{value:,.{places}f}"
 
 
-_RESULTS: dict[type, Callable[[Any, int, int], Iterator[Line]]] = {MeasuredSizes: _sizes}
+_RESULTS: dict[type, Callable[[Any, int, int], Iterator[Line]]] = {
+    MeasuredSizes: _sizes,
+    MeasuredMix: mix_lines,
+}
 """The lines of each kind of result, for one path."""

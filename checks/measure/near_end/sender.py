@@ -14,6 +14,7 @@ from typing import Any
 
 from checks.measure.near_end import exchanges
 from checks.measure.near_end.control import Budget, Orders, StoppedError
+from checks.measure.near_end.flows import flows
 from checks.measure.near_end.messages import Datagrams, Messages, Pings
 from checks.sources.probes.pinger import CannotPingError
 
@@ -46,7 +47,7 @@ def idle(order: Order, budget: Budget) -> dict[str, Any]:
     return {"busy_s": exchanges.busy_s() - before, "stopped": stopped}
 
 
-ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {"exchange": exchange, "idle": idle}
+ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {"exchange": exchange, "idle": idle, "flows": flows}
 
 
 def _messages(order: Order) -> Messages:
