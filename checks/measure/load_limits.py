@@ -76,7 +76,10 @@ def limits_of(
         chosen[name] = value
     limits = replace(LoadLimits(), **chosen)  # type: ignore[arg-type]
     # A share that was typed replaces the usual limit of 1 Gb/s, which keeps a default of 10 % harmless on fast links.
-    return limits if link_share is None else replace(limits, most_bps=HARD.most_bps)
+    if link_share is None:
+        return limits
+    cpu_share = HARD.cpu_share if link_share > LoadLimits().link_share else limits.cpu_share
+    return replace(limits, most_bps=HARD.most_bps, cpu_share=cpu_share)
 
 
 def beside(limits: LoadLimits) -> LoadLimits:

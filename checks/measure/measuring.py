@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace as replace_limits
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -230,13 +231,17 @@ async def _open_far_ends(
         limits.whole_s + _FAR_MARGIN_S, limits.most_bytes, limits.cpu_share * (limits.whole_s + _FAR_MARGIN_S)
     )
     found: list[FarEnd | None] = []
+    opened: Counter[str] = Counter()
     for path in prepared.paths:
         if path.far_end == "kernel":
             found.append(None)
             continue
         candidates = prepared.candidates[path.target_node]
+        number = opened[path.target_node]
+        opened[path.target_node] += 1
+        own = replace_limits(far_limits, lock=f"{LOCK}-{number}") if number else far_limits
         try:
-            far = await FarEnd.open(path.target_node, settings.ssh, candidates, path.target, path.source, far_limits)
+            far = await FarEnd.open(path.target_node, settings.ssh, candidates, path.target, path.source, own)
         except (FarEndError, ShellError) as error:
             raise MeasureError(str(error)) from None
         stack.push_async_callback(far.close)

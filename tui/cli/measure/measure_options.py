@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -93,6 +94,56 @@ def _mix(args: argparse.Namespace) -> Experiment:
     )
 
 
+def _add_rate(options: argparse._ActionsContainer) -> None:
+    options.add_argument(
+        "--steps", metavar="LIST", help="percent of the slowest link (default 1,2,5,10, and --share where it is more)"
+    )
+    options.add_argument("--step", default="1s", metavar="TIME", help="length of a step (default 1s, most 30s)")
+    options.add_argument("--rounds", type=int, default=1, metavar="N", help="rounds of all steps (default 1)")
+    options.add_argument(
+        "--public", action="store_true", help="one private path beside the public network, at most 100 Mbit/s on each"
+    )
+
+
+def _rate(args: argparse.Namespace) -> Experiment:
+    from checks.measure.rate import USUAL_STEPS, Rate
+
+    if args.packets is not None:
+        raise UsageError("--packets does not go with rate, which --share and --steps limit.")
+    share = 0.10 if args.share is None else args.share / 100
+    usual = tuple(step for step in USUAL_STEPS if step < share)
+    steps = (*usual, share) if args.steps is None else tuple(map(_percent, args.steps.split(",")))
+    return Rate(
+        steps,
+        step_s=seconds_of(args.step, "--step"),
+        rounds=args.rounds,
+        is_public=args.public,
+        are_paths_named=bool(args.on or args.to),
+    )
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= 100:
+        raise UsageError(f"--steps: {text!r} is no percentage of the link; use numbers such as 1,2,5,10.")
+    return value / 100
+
+
+def _add_hashes(options: argparse._ActionsContainer) -> None:
+    options.add_argument(
+        "--ports", type=int, default=64, metavar="N", help="source ports of a path, from 16 to 256 (default 64)"
+    )
+
+
+def _hashes(args: argparse.Namespace) -> Experiment:
+    from checks.measure.hashes import Hashes
+
+    return Hashes(args.ports)
+
+
 KINDS = {
     "sizes": MeasureKind(
         "latency, throughput and CPU time by message size",
@@ -114,6 +165,24 @@ KINDS = {
         _add_mix,
         _mix,
         is_one_path=True,
+    ),
+    "rate": MeasureKind(
+        "what a path carries at a stated rate: TCP, datagrams of 8 KB, all peers to one",
+        """\
+  racwire measure rate                       print the plan; nothing is sent
+  racwire measure rate --go practice         measure the first private network
+  racwire measure rate --public --go practice
+                                             private and public side by side""",
+        _add_rate,
+        _rate,
+    ),
+    "hashes": MeasureKind(
+        "each parallel link of a path, by datagrams from many source ports",
+        """\
+  racwire measure hashes                     print the plan; nothing is sent
+  racwire measure hashes --go practice       measure all paths from this node""",
+        _add_hashes,
+        _hashes,
     ),
 }
 
@@ -177,7 +246,13 @@ def wanted_from(args: argparse.Namespace, is_one_path: bool) -> WantedPaths:
     """Return the paths that the options choose."""
     from checks.measure.preparing import WantedPaths
 
-    from_all = getattr(args, "towards_here", False)
+    is_rate = args.measure_command == "rate"
+    from_all = getattr(args, "towards_here", False) or is_rate
     return WantedPaths(
-        tuple(args.on), tuple(args.to), args.far_end or "", is_one_path and not from_all, is_one_network=from_all
+        tuple(args.on),
+        tuple(args.to),
+        args.far_end or "",
+        is_one_path and not from_all,
+        is_one_network=from_all,
+        with_public=is_rate and args.public,
     )
