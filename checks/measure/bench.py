@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from checks.measure.far_end.far_process import FarCounts, FarEnd
+from checks.measure.link_use import LinkUse
 from checks.measure.load_limits import LoadLimits
 from checks.measure.measure_error import HaltedError
 from checks.measure.near_process import NearProcess, SenderError
@@ -34,6 +35,8 @@ class Bench:
         self.progress = progress
         self.lateness_us: list[float] = []
         """How late messages were sent, where they have a rate."""
+        self.link_use = LinkUse(paths)
+        """How full the links were while this ran."""
         self._far_ends = tuple(far_ends)
         self._sender = sender
         self._halted: HaltedError | None = None

@@ -25,6 +25,8 @@ class LoadLimits:
     most_bytes: int = 2 << 30
     cpu_share: float = 0.5
     """CPU time of racwire's own processes on a node, as a share of one CPU."""
+    flows_per_s: float | None = None
+    """Flows a second that are sent beside the load of a cluster in use; None where it must not be in use."""
 
     def bits_per_s(self, speed_mbps: int | None) -> float:
         """Return the bits a second that may go on a path of this speed; 1 Gb/s where it is not known."""
@@ -42,6 +44,8 @@ HARD = LoadLimits(
     cpu_share=1.0,
 )
 """No option exceeds these. More than 10 % of a link needs the stack down on all nodes, or the practice cluster."""
+BESIDE_FLOWS_PER_S = 50
+"""The most flows that `measure mix --beside` sends in a second."""
 PUBLIC_BPS = 100e6
 """The most that `measure rate --public` sends on a public network, in bits a second."""
 
@@ -72,7 +76,24 @@ def limits_of(
         chosen[name] = value
     limits = replace(LoadLimits(), **chosen)  # type: ignore[arg-type]
     # A share that was typed replaces the usual limit of 1 Gb/s, which keeps a default of 10 % harmless on fast links.
-    return limits if link_share is None else replace(limits, most_bps=HARD.most_bps)
+    if link_share is None:
+        return limits
+    cpu_share = HARD.cpu_share if link_share > LoadLimits().link_share else limits.cpu_share
+    return replace(limits, most_bps=HARD.most_bps, cpu_share=cpu_share)
+
+
+def beside(limits: LoadLimits) -> LoadLimits:
+    """Return the limits for flows beside the load of a cluster in use: at most 2 % of a link, and 100 Mb/s.
+
+    50 flows/s of up to 64 KB need less.
+    """
+    return replace(
+        limits,
+        flows_per_s=BESIDE_FLOWS_PER_S,
+        link_share=min(limits.link_share, 0.02),
+        most_bps=min(limits.most_bps, 1e8),
+        packets_per_s=min(limits.packets_per_s, LoadLimits().packets_per_s),
+    )
 
 
 _NAMES = {

@@ -29,6 +29,8 @@ class PlannedLoad:
     """From this node."""
     peak_bps: float
     """On a path, one way."""
+    notes: tuple[str, ...] = ()
+    """Sentences of the plan that only this kind of measurement has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,18 @@ class LoadPlan:
         """Yield the sentences of the plan."""
         load = self.load
         yield f"{self.kind}: {load.title}."
+        yield from load.notes
+        if self.paths:
+            yield from self._on_paths()
+        else:
+            yield f"It takes up to {lasting(math.ceil(load.seconds))}."
+            yield (
+                "It stops at the first lost block, failed reassembly, drop or error of a node, where a CPU limit is "
+                "reached, and at Ctrl-C."
+            )
+
+    def _on_paths(self) -> Iterator[str]:
+        load = self.load
         for network in dict.fromkeys(path.network for path in self.paths):
             peers = [path for path in self.paths if path.network == network]
             each = listed(f"{path.target_node} ({path.target}, {_far_end(path)})" for path in peers)

@@ -14,6 +14,9 @@ from checks.rules.engineered import PLATFORM, engineered_ports
 LOADED_LINK = 0.05
 """The share of a link in use, above which a cluster counts as loaded."""
 
+FULL_LINK = 0.8
+"""The share of a link in use, above which not even `mix --beside` sends."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadRefusal:
@@ -65,23 +68,40 @@ def failing_paths(findings: Iterable[Finding], paths: Sequence[MeasuredPath]) ->
 
 
 def load_refusals(
-    link_use: dict[str, float], cpu: dict[str, float], losses: Sequence[str], most_cpu_percent: float
+    link_use: dict[str, float],
+    cpu: dict[str, float],
+    losses: Sequence[str],
+    most_cpu_percent: float,
+    *,
+    is_beside: bool = False,
 ) -> Iterator[LoadRefusal]:
     """Yield the refusals of a loaded cluster.
 
     `link_use`: the share of each link in use, 0 to 1; `cpu`: that of each node's CPUs; `losses`: counters that grew.
+    `is_beside`: whether the load of the cluster is what the measurement looks at; then nothing overrides the refusals.
     """
-    full = [f"{name} ({use:.0%})" for name, use in link_use.items() if use > LOADED_LINK]
-    if full:
+    limit = FULL_LINK if is_beside else LOADED_LINK
+    full = [f"{name} ({use:.0%})" for name, use in link_use.items() if use > limit]
+    if full and is_beside:
+        yield LoadRefusal(
+            "ME-LOAD-010",
+            f"The interconnect is nearly full: {listed(full)} of the link in use, over {FULL_LINK:.0%}; not even small "
+            "flows are sent there.",
+        )
+    elif full:
         yield LoadRefusal(
             "ME-LOAD-006", f"The interconnect is loaded: {listed(full)} of the link in use, over 5 %.", True
         )
     busy = [f"{node} ({use:.0%})" for node, use in cpu.items() if use * 100 > most_cpu_percent]
     if busy:
         yield LoadRefusal(
-            "ME-LOAD-007", f"The CPUs are busy on {listed(busy)}, over the limit of {most_cpu_percent:.0f} %.", True
+            "ME-LOAD-007",
+            f"The CPUs are busy on {listed(busy)}, over the limit of {most_cpu_percent:.0f} %.",
+            not is_beside,
         )
     if losses:
         yield LoadRefusal(
-            "ME-LOAD-008", f"Something is being lost already: {listed(losses)} grew in the last seconds.", True
+            "ME-LOAD-008",
+            f"Something is being lost already: {listed(losses)} grew in the last seconds.",
+            not is_beside,
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace as replace_limits
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from checks.measure.bench import Bench, Progress
 from checks.measure.far_end.far_process import FarEnd, FarEndError
 from checks.measure.far_end.programs import FarLimits, sha256_of
 from checks.measure.harm_signs import HarmSigns
+from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
 from checks.measure.measure_error import HaltedError, MeasureError
@@ -84,7 +86,7 @@ async def measure(
         watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
         progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
         loaded = await watch.baseline(signs, prepared, settings, stop)
-        if loaded and not although_loaded:
+        if loaded and not (although_loaded and all(one.is_load for one in loaded)):
             raise RefusedError(loaded)
         far_ends = await _open_far_ends(prepared, consent, settings, stack)
         sender = await _open_sender(consent, stack)
@@ -185,6 +187,7 @@ class _Watch:
     ) -> list[LoadRefusal]:
         """Sample before anything is sent, and return the refusals of a loaded cluster. Raises MeasureError."""
         nodes: dict[str, list[NodeSample]] = defaultdict(list)
+        link_use = LinkUse(prepared.paths)
         until = asyncio.get_running_loop().time() + BASELINE_S
         wanted = {node.name for node in prepared.cluster.read_nodes()}
         while (left := until - asyncio.get_running_loop().time()) > 0 or not wanted <= nodes.keys():
@@ -199,29 +202,18 @@ class _Watch:
                 async with asyncio.timeout(0.2):
                     event = await self.events.get()
                     signs.baseline(event)
+                    link_use.see(event)
                     if isinstance(event, NodeSample):
                         nodes[event.node].append(event)
         return list(
             load_refusals(
-                _link_use(nodes, prepared.paths),
+                link_use.of_sources(),
                 {node: _busy(samples) for node, samples in nodes.items()},
                 signs.losses_before(),
                 settings.measure.loaded_cpu_percent,
+                is_beside=prepared.plan.limits.flows_per_s is not None,
             )
         )
-
-
-def _link_use(nodes: dict[str, list[NodeSample]], paths: Sequence[MeasuredPath]) -> dict[str, float]:
-    """Return the share of each link in use, by a name such as `eth1 of rac1`."""
-    found = {}
-    for path in paths:
-        samples = [s for s in nodes.get(path.source_node, ()) if path.interface in s.interfaces]
-        seconds = sum(s.seconds for s in samples)
-        if seconds and path.speed_mbps:
-            counts = [s.interfaces[path.interface] for s in samples]
-            most = max(sum(c.rx_bytes for c in counts), sum(c.tx_bytes for c in counts))
-            found[f"{path.interface} of {path.source_node}"] = most * 8 / seconds / (path.speed_mbps * 1e6)
-    return found
 
 
 def _busy(samples: Sequence[NodeSample]) -> float:
@@ -239,13 +231,17 @@ async def _open_far_ends(
         limits.whole_s + _FAR_MARGIN_S, limits.most_bytes, limits.cpu_share * (limits.whole_s + _FAR_MARGIN_S)
     )
     found: list[FarEnd | None] = []
+    opened: Counter[str] = Counter()
     for path in prepared.paths:
         if path.far_end == "kernel":
             found.append(None)
             continue
         candidates = prepared.candidates[path.target_node]
+        number = opened[path.target_node]
+        opened[path.target_node] += 1
+        own = replace_limits(far_limits, lock=f"{LOCK}-{number}") if number else far_limits
         try:
-            far = await FarEnd.open(path.target_node, settings.ssh, candidates, path.target, path.source, far_limits)
+            far = await FarEnd.open(path.target_node, settings.ssh, candidates, path.target, path.source, own)
         except (FarEndError, ShellError) as error:
             raise MeasureError(str(error)) from None
         stack.push_async_callback(far.close)
@@ -281,7 +277,9 @@ async def _run(
 
     async def look() -> None:
         while True:
-            if sign := signs.see(await watch.events.get()):
+            event = await watch.events.get()
+            bench.link_use.see(event)
+            if sign := signs.see(event):
                 bench.halt(sign, is_harm=True)
 
     async def stopped() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
 from checks.model.measurement import MeasuredPath
+from checks.model.networks import in_subnet
 from checks.model.wording import continued, listed
 from checks.sources.probes.path import Path
 from checks.sources.probes.safety import UnsafePathError, assert_private, public_overlap, public_subnets, two_owners
@@ -80,7 +81,48 @@ def _paths(cluster: Cluster, network: PrivateNetwork, peers: Collection[str]) ->
             interface=here.interface,
             mtu=min(mtu for mtu, _ in ends),
             speed_mbps=min(speeds, default=None),
+            target_interface=port.interface,
         )
+
+
+def public_paths(cluster: Cluster, private: Sequence[MeasuredPath]) -> tuple[MeasuredPath, ...]:
+    """Return a path on the first public network for the first of these private paths, for `measure rate --public`.
+
+    Raises MeasureError where a node has no address there.
+    """
+    first = private[0]
+    clusterware = cluster.clusterware
+    if isinstance(clusterware, Unknown) or isinstance(clusterware.configuration, Unknown):
+        raise MeasureError("The public network is not known: oifcfg could not be read.")
+    subnet = next((entry.subnet for entry in clusterware.configuration.interfaces if entry.is_public), None)
+    if subnet is None:
+        raise MeasureError("oifcfg names no public network.")
+    ends = [_public_address(cluster, node, subnet) for node in (first.source_node, first.target_node)]
+    (here, source), (there, target) = ends
+    found = [_end(cluster, node, name) for node, name in ((first.source_node, here), (first.target_node, there))]
+    return (
+        MeasuredPath(
+            network=subnet,
+            source_node=first.source_node,
+            source=source,
+            target_node=first.target_node,
+            target=target,
+            interface=here,
+            mtu=min(mtu for mtu, _ in found),
+            speed_mbps=min((speed for _, speed in found if speed is not None), default=None),
+            is_public=True,
+        ),
+    )
+
+
+def _public_address(cluster: Cluster, name: str, subnet: str) -> tuple[str, str]:
+    """Return the interface of a node on a public network, and its first address there: VIPs come after it."""
+    for node in cluster.read_nodes():
+        for interface in node.interfaces if node.name == name else ():
+            for address in interface.addresses:
+                if in_subnet(address, subnet) and ipaddress.ip_address(address.ip).version == 4:
+                    return interface.name, address.ip
+    raise MeasureError(f"{name} has no IPv4 address on the public network {subnet}.")
 
 
 def _end(cluster: Cluster, node: str, name: str) -> tuple[int, int | None]:

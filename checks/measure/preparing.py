@@ -29,7 +29,7 @@ from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
-from checks.measure.paths_to_measure import paths_to_measure
+from checks.measure.paths_to_measure import paths_to_measure, public_paths
 from checks.model.facts import Cluster, Unknown
 from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath, Result
@@ -74,6 +74,10 @@ class WantedPaths:
     """`kernel`, `perl` or `python`; empty for the experiment's own choice."""
     is_one_path: bool = False
     """Whether the first path is enough where no network or peer is named."""
+    is_one_network: bool = False
+    """Whether the first network is enough where none is named."""
+    with_public: bool = False
+    """Whether the public network is measured too: `measure rate --public`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +104,18 @@ async def prepare(
     paths = paths_to_measure(cluster, networks=wanted.networks, peers=wanted.peers)
     if wanted.is_one_path and not (wanted.networks or wanted.peers):
         paths = paths[:1]
+    if wanted.is_one_network and not wanted.networks:
+        paths = tuple(path for path in paths if path.network == paths[0].network)
+    if wanted.with_public:
+        paths = (paths[0], *public_paths(cluster, paths))
     found = await _far_ends(cluster, {path.target_node for path in paths}, settings)
     candidates = {node: _chosen(one.candidates, wanted.far_end) for node, one in found.items()}
     chosen = tuple(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths)
     load = experiment.plan(chosen, limits)
     if load.seconds > limits.whole_s:
         raise MeasureError(
-            f"This takes up to {lasting(load.seconds)}, and may take {lasting(limits.whole_s)}: choose fewer sizes, "
-            "rounds or paths, or a longer time with --whole."
+            f"This takes up to {lasting(load.seconds)}, and may take {lasting(limits.whole_s)}: choose fewer "
+            "sizes, flows, rounds or paths, or a longer time with --whole."
         )
     clusterware = cluster.clusterware
     name = (

@@ -36,6 +36,10 @@ class MeasuredPath(Fact, frozen=True):
     """What answered: `kernel` (pings), `perl` or `python`."""
     program: str = ""
     """The interpreter that ran the far end, such as /u01/app/19c/grid/perl/bin/perl; empty for the kernel."""
+    is_public: bool = False
+    """Whether it is on a public network: only `measure rate --public` sends there."""
+    target_interface: str = ""
+    """The interface of the target."""
 
 
 class SizeRound(Fact, frozen=True):
@@ -134,6 +138,15 @@ class RateStep(Fact, frozen=True):
     lateness_p99_us: float | None = None
     cpu_here_s: float | None = None
     cpu_there_s: float | None = None
+    share: float | None = None
+    """The share of the slowest link that the step was to fill, headers included, 0 to 1."""
+    buffer_bytes: int | None = None
+    """The socket buffer that this node's kernel granted."""
+
+    @property
+    def received_bps(self) -> float:
+        """Bits of payload a second that arrived."""
+        return self.received_bytes * 8 / self.seconds if self.seconds else 0.0
 
 
 class MeasuredRate(Fact, frozen=True, tag="rate"):
@@ -167,7 +180,38 @@ class FlowRound(Fact, frozen=True):
     p99_ms: float | None
     times_ms: tuple[float, ...] = ()
     link_share: float | None = None
-    """With `beside`: the share of the link that was in use, 0 to 1."""
+    """With `beside`: the share of the link that was in use, 0 to 1; None where it is not known."""
+    is_towards_here: bool = False
+    """Whether the flows came from the far end to this node."""
+
+
+class FlowSummary(Fact, frozen=True):
+    """All rounds of one class together, of one company and concurrency. Times are flow completion times in ms."""
+
+    path: int
+    flow_class: str
+    size: int
+    company: str
+    """As in `FlowRound`."""
+    concurrency: int
+    fullness: str
+    """With `beside`: `quiet`, `middle` or `busy`, the third of the seconds by the share of the link in use."""
+    link_share: float | None
+    """With `beside`: the mean share of the link in these seconds, 0 to 1."""
+    completed: int
+    broken: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | Unknown
+    """Unknown with fewer than 20 flows."""
+    p99_ms: float | Unknown
+    """Unknown with fewer than 100 flows."""
+    slowdown: float | None
+    """The mean, divided by that alone (with `beside`: by that of the quiet seconds); None alone."""
+    slowdown_p: float | None
+    """The p of the Mann-Whitney test between the means of the rounds, with those alone; None alone."""
+    delivered_bps: float | None
+    """Bits a second of completed flows, without headers."""
 
 
 class MeasuredMix(Fact, frozen=True, tag="mix"):
@@ -175,6 +219,7 @@ class MeasuredMix(Fact, frozen=True, tag="mix"):
 
     kind: ClassVar[str] = "mix"
     rounds: tuple[FlowRound, ...] = ()
+    summaries: tuple[FlowSummary, ...] = ()
 
 
 class HashPort(Fact, frozen=True):
@@ -182,8 +227,37 @@ class HashPort(Fact, frozen=True):
 
     path: int
     source_port: int
+    """The port of this node; a datagram towards this node has it as its destination."""
     sent: int
     answered: int
+    is_towards_here: bool = False
+    """Whether the full-size datagrams came from the peer."""
+    small_sent: int = 0
+    """Small datagrams both ways from a port whose full-size datagrams had no answer."""
+    small_answered: int = 0
+
+
+class HashDirection(Fact, frozen=True):
+    """What the source ports of one direction of a path show together."""
+
+    path: int
+    is_towards_here: bool
+    verdict: str
+    """As `checks.rules.flow_verdicts.FlowVerdict` has it."""
+    dead: int
+    """Ports that lost every full-size datagram."""
+    of: int
+    sent: int
+    """Datagrams that left, small ones included."""
+    counted: int
+    """Datagrams that arrived, small ones included."""
+    members: int | None = None
+    """The parallel links that the share of dead ports suggests, where one of them is dead; None without dead ports."""
+    least_members: int | None = None
+    most_members: int | None = None
+    """The numbers of links that agree with the share (95 %)."""
+    reason: str = ""
+    """Why the verdict is not decided."""
 
 
 class MeasuredHashes(Fact, frozen=True, tag="hashes"):
@@ -191,8 +265,9 @@ class MeasuredHashes(Fact, frozen=True, tag="hashes"):
 
     kind: ClassVar[str] = "hashes"
     size: int = 0
-    """Payload of the datagrams, which fill the MTU."""
+    """Payload of the datagrams, which fill the MTU; the smallest where the paths' MTUs differ."""
     ports: tuple[HashPort, ...] = ()
+    directions: tuple[HashDirection, ...] = ()
 
 
 class StorageRound(Fact, frozen=True):

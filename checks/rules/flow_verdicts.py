@@ -8,6 +8,7 @@ kernel did not count the large ones.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -287,6 +288,22 @@ def agrees_with_pings(judgement: FlowJudgement, pings: Mapping[Pair, PathProbe])
 def missed_member_percent(ports: int, members: int) -> float:
     """Return the probability in percent that no source port of so many takes one certain member of so many."""
     return float(100 * (1 - 1 / members) ** ports)
+
+
+def members_of(dead: int, of: int) -> tuple[int, int, int]:
+    """Return the number of parallel links that a share of dead ports suggests, and the least and most that agree.
+
+    One dead link of N takes 1/N of the ports. The interval is Wilson's for a binomial share, at 95 % (E. B. Wilson,
+    1927), and has at least 2. Raises ValueError unless some ports of all are dead.
+    """
+    if not 0 < dead <= of:
+        raise ValueError(f"{dead} of {of} ports")
+    z, share = 1.96, dead / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    low, high = max(middle - half, 1 / (2 * of)), min(middle + half, 1.0)
+    least, most = max(2, math.ceil(1 / high)), max(2, math.floor(1 / low))
+    return min(max(least, round(1 / share)), most), least, most
 
 
 def harm(cluster: Cluster) -> Status:

@@ -78,6 +78,8 @@ class FarLimits:
     seconds: float
     most_bytes: int
     cpu_seconds: float
+    lock: str = "racwire-measure"
+    """The abstract socket that it holds. A second far end of the same measurement on a node holds another one."""
 
 
 def command_line(interpreter: Interpreter, own: str, peer: str, token: str, limits: FarLimits) -> str:
@@ -94,6 +96,7 @@ def command_line(interpreter: Interpreter, own: str, peer: str, token: str, limi
         f"{limits.seconds:.1f}",
         str(limits.most_bytes),
         f"{limits.cpu_seconds:.1f}",
+        limits.lock,
     )
     # The kernel ends the program should its own limit of CPU time fail.
     return f"ulimit -t {int(limits.cpu_seconds) + 2}; exec {shlex.join(words)}"

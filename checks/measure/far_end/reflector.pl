@@ -1,7 +1,7 @@
 # Answers one peer's datagrams and flows; sends nothing of its own accord, writes no file, ends with its stdin.
 # Uses no module: the @INC of a Grid home is not to be trusted. Arguments: own address, peer, token in hex, most
-# seconds, most bytes, most CPU seconds.
-my ($own, $peer, $token, $seconds, $budget, $cpu) = @ARGV;
+# seconds, most bytes, most CPU seconds, name of its lock.
+my ($own, $peer, $token, $seconds, $budget, $cpu, $name) = @ARGV;
 $| = 1; $SIG{PIPE} = 'IGNORE';
 $token = pack 'H*', $token;
 my ($exe, $ts) = ('', "\0" x 16);
@@ -16,9 +16,10 @@ sub now {
 sub cpu { my @t = times; return $t[0] + $t[1] }
 sub cpu_ns { open my $s, '<', '/proc/self/schedstat' or return cpu() * 1e9; return (split ' ', scalar <$s>)[0] }
 sub address { return pack 'S n a4 x8', 2, $_[1], pack 'C4', split /\./, $_[0] }
-my $lock; socket($lock, 1, 2, 0) and bind($lock, pack 'S a*', 1, "\0racwire-measure") or die "another measure runs\n";
+my $lock; socket($lock, 1, 2, 0) and bind($lock, pack 'S a*', 1, "\0$name") or die "another measure runs\n";
 socket(my $s, 2, 2, 17) or die "socket: $!\n";
 setsockopt $s, 1, 8, pack 'i', 4 << 20; setsockopt $s, 1, 7, pack 'i', 4 << 20;
+setsockopt $s, 0, 11, pack 'i', 1;    # IP_RECVERR: a full queue of this node is an error of sending
 bind $s, address($own, 0) or die "bind $own: $!\n";
 socket(my $l, 2, 1, 6) or die "socket: $!\n";
 bind $l, address($own, 0) or die "bind $own: $!\n"; listen $l, 64;
@@ -36,9 +37,12 @@ sub state_line {
 }
 sub answer { if (defined send $s, $_[0], 0x40, $_[1]) { $out++; $bytes_out += length $_[0] } else { $refused++ } }
 sub datagrams {
-    for (1 .. 64) {
+    for my $turn (1 .. 64) {
         my $who = recv $s, my $d, 70000, 0x40;
-        return unless defined $who;
+        if (!defined $who) {
+            while ($turn == 1) { last unless defined recv $s, my $e, 1, 0x2040 }    # an ICMP error, which would wake this program for ever
+            return;
+        }
         if (substr($who, 4, 4) ne $from or length $d < 28 or substr($d, 8, 16) ne $token) { $foreign++; next }
         $in++; $bytes_in += length $d;
         my ($kind, $count) = unpack 'C x n', $d;

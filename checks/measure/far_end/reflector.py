@@ -1,5 +1,6 @@
 # Answers one peer's datagrams and flows; sends nothing of its own accord, writes no file, ends with its stdin.
-# Runs on Python 2.7 and 3. Arguments: own address, peer, token in hex, most seconds, most bytes, most CPU seconds.
+# Runs on Python 2.7 and 3. Arguments: own address, peer, token in hex, most seconds, most bytes, most CPU seconds,
+# name of its lock.
 # ruff: noqa
 # mypy: ignore-errors
 import binascii
@@ -11,7 +12,7 @@ import sys
 import time
 
 
-def main(own, peer, token, seconds, budget, cpu):
+def main(own, peer, token, seconds, budget, cpu, name):
     clock = getattr(time, "monotonic", time.time)
     token, dontwait = binascii.unhexlify(token), 0x40
 
@@ -27,12 +28,13 @@ def main(own, peer, token, seconds, budget, cpu):
 
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        lock.bind("\0racwire-measure")
+        lock.bind("\0" + name)
     except (OSError, socket.error):
         raise SystemExit("another measure runs")
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+    s.setsockopt(socket.IPPROTO_IP, 11, 1)  # IP_RECVERR: a full queue of this node is an error of sending
     s.bind((own, 0))
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind((own, 0))
@@ -61,10 +63,15 @@ def main(own, peer, token, seconds, budget, cpu):
             n[4] += 1
 
     def datagrams():
-        for _ in range(64):
+        for turn in range(64):
             try:
                 size, who = s.recvfrom_into(buf, 70000, dontwait)
             except (OSError, socket.error):
+                while not turn:
+                    try:
+                        s.recv(1, 0x2000 | dontwait)  # an ICMP error, which would wake this program for ever
+                    except (OSError, socket.error):
+                        break
                 return
             if who[0] != peer or size < 28 or bytes(buf[8:24]) != token:
                 n[5] += 1
@@ -164,4 +171,4 @@ def main(own, peer, token, seconds, budget, cpu):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6]), sys.argv[7])

@@ -20,6 +20,8 @@ SILENCE_S = 0.8
 _LOOK_S = 0.02
 _CHUNK = 65_536
 _STOP = b"stop"
+_SECOND_S = 1.1
+"""Seconds that count as one for bursts: a burst that waits in a queue of this node leaves up to 0.1 s later."""
 
 
 class StoppedError(Exception):
@@ -83,6 +85,30 @@ class Orders:
             raise StoppedError(f"racwire itself did not run for {now - self._heard_s:.1f} s")
 
 
+class SecondWindow:
+    """The bytes of the last second. It lives as long as the sender, so that the next order goes on with it."""
+
+    def __init__(self) -> None:
+        self._sent: deque[tuple[float, int]] = deque()
+        self._sum = 0
+
+    def free_at(self, wire_bytes: int, most: float, now: float) -> float:
+        """Return the moment from which the last second has room for so many bytes, with at most `most` in all."""
+        while self._sent and now - self._sent[0][0] >= 1.0:
+            self._sum -= self._sent.popleft()[1]
+        spare, moment = most - self._sum, now
+        for at, size in self._sent:
+            if spare >= wire_bytes:
+                break
+            spare, moment = spare + size, at + 1.0
+        return moment
+
+    def add(self, wire_bytes: int, now: float) -> None:
+        """Count bytes that go now."""
+        self._sent.append((now, wire_bytes))
+        self._sum += wire_bytes
+
+
 class Budget:
     """The limits of a run: packets a second, bits a second, bytes in all, and the share of one CPU.
 
@@ -97,8 +123,12 @@ class Budget:
         self.bits_per_s = bits_per_s
         self.bytes_left = most_bytes
         self._cpu_share = cpu_share
+        self.window = SecondWindow()
+        """The steady streams of the last second, of this order and of those before."""
         self._free_s = time.monotonic()
         self._started_s, self._cpu_s = self._free_s, time.process_time()
+        self._bursts: deque[tuple[float, int, int]] = deque()
+        """The moment, packets and bytes of each burst of the last second."""
 
     def gap_s(self, packets: int, wire_bytes: int) -> float:
         """Return the seconds that a message of so many packets and bytes on the wire takes at the limits."""
@@ -106,21 +136,59 @@ class Budget:
 
     def take(self, packets: int, wire_bytes: int) -> None:
         """Wait until a message may go. Raises StoppedError where the bytes are used up, or the sender must stop."""
-        self.bytes_left -= wire_bytes
-        if self.bytes_left < 0:
-            raise StoppedError("the bytes of this run are used up")
+        self.spend(wire_bytes)
         self.orders.look()
         now = time.monotonic()
         if now < self._free_s:
             self.orders.wait(self._free_s - now)
         self._free_s = max(now, self._free_s) + self.gap_s(packets, wire_bytes)
-        self._rest_the_cpu(now)
+        self.rest_the_cpu(now)
+
+    def spend(self, wire_bytes: int) -> None:
+        """Count bytes of the run. Raises StoppedError where they are used up."""
+        self.bytes_left -= wire_bytes
+        if self.bytes_left < 0:
+            raise StoppedError("the bytes of this run are used up")
 
     def may_go_at(self) -> float:
         """Return the moment (`time.monotonic`) from which the next message may go."""
         return self._free_s
 
-    def _rest_the_cpu(self, now: float) -> None:
+    def room_s(self, packets: int, wire_bytes: int) -> float:
+        """Return the seconds until a burst may go, 0 for now. No second then has more than the limits, bursts included.
+
+        Unlike `take`, this does not wait, so that several flows can be under way. Raises StoppedError for a burst that
+        is more than a second may have.
+        """
+        now = time.monotonic()
+        while self._bursts and now - self._bursts[0][0] >= _SECOND_S:
+            self._bursts.popleft()
+        spare_packets = self.packets_per_s - packets - sum(one[1] for one in self._bursts)
+        spare_bytes = self.bits_per_s / 8 - wire_bytes - sum(one[2] for one in self._bursts)
+        wait_s = 0.0
+        for at, sent, size in self._bursts:
+            if spare_packets >= 0 and spare_bytes >= 0:
+                break
+            spare_packets, spare_bytes, wait_s = spare_packets + sent, spare_bytes + size, at + _SECOND_S - now
+        if spare_packets < 0 or spare_bytes < 0:
+            raise StoppedError("a flow needs more than may be sent in a second")
+        used = time.process_time() - self._cpu_s
+        if now - self._started_s > 1.0:
+            rest_s = used / self._cpu_share - (now - self._started_s)
+            if rest_s > 0:
+                return max(wait_s, rest_s)
+            self._started_s, self._cpu_s = now, time.process_time()
+        return wait_s
+
+    def burst(self, packets: int, wire_bytes: int) -> None:
+        """Count a burst that goes now, after `room_s` returned 0. Raises StoppedError where the bytes are used up."""
+        self.bytes_left -= wire_bytes
+        if self.bytes_left < 0:
+            raise StoppedError("the bytes of this run are used up")
+        self._bursts.append((time.monotonic(), packets, wire_bytes))
+
+    def rest_the_cpu(self, now: float) -> None:
+        """Pause where this process used more than its share of a CPU. Raises StoppedError."""
         if now - self._started_s > 1.0:
             used = time.process_time() - self._cpu_s
             self.orders.wait(max(0.0, used / self._cpu_share - (now - self._started_s)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -47,6 +48,102 @@ def _sizes(args: argparse.Namespace) -> Experiment:
     return Sizes(sizes, trains, rounds=args.rounds, round_s=seconds_of(args.round, "--round"), seed=seed_of(args))
 
 
+def _add_mix(options: argparse._ActionsContainer) -> None:
+    options.add_argument(
+        "--classes", metavar="LIST", help="classes of flows (default message,block,small,medium,large)"
+    )
+    options.add_argument("--flows", metavar="LIST", help="flows of a class at the same time, such as 1,4 (default 1)")
+    options.add_argument("--rounds", type=int, metavar="N", help="rounds of each class (default 6)")
+    options.add_argument(
+        "--towards-here", action="store_true", help="flows from all peers to this node, which meet at its switch port"
+    )
+    options.add_argument(
+        "--beside", action="store_true", help="on a cluster in use: small flows only, at most 50 a second"
+    )
+    options.add_argument("--for", dest="for_time", metavar="TIME", help="length of --beside (default 60s)")
+    add_seed(options)
+
+
+def _mix(args: argparse.Namespace) -> Experiment:
+    from checks.measure.mix import FLOW_BYTES, Mix
+    from checks.measure.mix_beside import MixBeside
+
+    if args.beside:
+        for option, value in (
+            ("--classes", args.classes),
+            ("--flows", args.flows),
+            ("--rounds", args.rounds),
+            ("--towards-here", args.towards_here),
+        ):
+            if value:
+                raise UsageError(f"{option} does not go with --beside, which sends small flows one at a time.")
+        return MixBeside(
+            seconds=60.0 if args.for_time is None else seconds_of(args.for_time, "--for"), seed=seed_of(args)
+        )
+    if args.for_time is not None:
+        raise UsageError("--for needs --beside; without it, the flows and rounds say how long it takes.")
+    numbers = "1" if args.flows is None else args.flows
+    if not all(one.isascii() and one.isdigit() and len(one) <= 3 for one in numbers.split(",")):
+        raise UsageError(f"--flows: {numbers!r} is no list of numbers; use one such as 1,4.")
+    return Mix(
+        tuple(FLOW_BYTES) if args.classes is None else tuple(args.classes.split(",")),
+        tuple(map(int, numbers.split(","))),
+        rounds=6 if args.rounds is None else args.rounds,
+        is_towards_here=args.towards_here,
+        seed=seed_of(args),
+    )
+
+
+def _add_rate(options: argparse._ActionsContainer) -> None:
+    options.add_argument(
+        "--steps", metavar="LIST", help="percent of the slowest link (default 1,2,5,10, and --share where it is more)"
+    )
+    options.add_argument("--step", default="1s", metavar="TIME", help="length of a step (default 1s, most 30s)")
+    options.add_argument("--rounds", type=int, default=1, metavar="N", help="rounds of all steps (default 1)")
+    options.add_argument(
+        "--public", action="store_true", help="one private path beside the public network, at most 100 Mbit/s on each"
+    )
+
+
+def _rate(args: argparse.Namespace) -> Experiment:
+    from checks.measure.rate import USUAL_STEPS, Rate
+
+    if args.packets is not None:
+        raise UsageError("--packets does not go with rate, which --share and --steps limit.")
+    share = 0.10 if args.share is None else args.share / 100
+    usual = tuple(step for step in USUAL_STEPS if step < share)
+    steps = (*usual, share) if args.steps is None else tuple(map(_percent, args.steps.split(",")))
+    return Rate(
+        steps,
+        step_s=seconds_of(args.step, "--step"),
+        rounds=args.rounds,
+        is_public=args.public,
+        are_paths_named=bool(args.on or args.to),
+    )
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= 100:
+        raise UsageError(f"--steps: {text!r} is no percentage of the link; use numbers such as 1,2,5,10.")
+    return value / 100
+
+
+def _add_hashes(options: argparse._ActionsContainer) -> None:
+    options.add_argument(
+        "--ports", type=int, default=64, metavar="N", help="source ports of a path, from 16 to 256 (default 64)"
+    )
+
+
+def _hashes(args: argparse.Namespace) -> Experiment:
+    from checks.measure.hashes import Hashes
+
+    return Hashes(args.ports)
+
+
 KINDS = {
     "sizes": MeasureKind(
         "latency, throughput and CPU time by message size",
@@ -57,6 +154,35 @@ KINDS = {
         _add_sizes,
         _sizes,
         is_one_path=True,
+    ),
+    "mix": MeasureKind(
+        "completion times of small, medium and large flows, alone and together",
+        """\
+  racwire measure mix                        print the plan; nothing is sent
+  racwire measure mix --go practice          measure the first path
+  racwire measure mix --beside --for 5m --go practice
+                                             small flows on a cluster in use""",
+        _add_mix,
+        _mix,
+        is_one_path=True,
+    ),
+    "rate": MeasureKind(
+        "what a path carries at a stated rate: TCP, datagrams of 8 KB, all peers to one",
+        """\
+  racwire measure rate                       print the plan; nothing is sent
+  racwire measure rate --go practice         measure the first private network
+  racwire measure rate --public --go practice
+                                             private and public side by side""",
+        _add_rate,
+        _rate,
+    ),
+    "hashes": MeasureKind(
+        "each parallel link of a path, by datagrams from many source ports",
+        """\
+  racwire measure hashes                     print the plan; nothing is sent
+  racwire measure hashes --go practice       measure all paths from this node""",
+        _add_hashes,
+        _hashes,
     ),
 }
 
@@ -105,18 +231,28 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
 
 def limits_from(args: argparse.Namespace) -> LoadLimits:
     """Return the limits that the options choose. Raises MeasureError and UsageError."""
-    from checks.measure.load_limits import limits_of
+    from checks.measure.load_limits import beside, limits_of
 
-    return limits_of(
+    limits = limits_of(
         packets_per_s=args.packets,
         link_share=None if args.share is None else args.share / 100,
         in_flight=args.in_flight,
         whole_s=None if args.whole is None else seconds_of(args.whole, "--whole"),
     )
+    return beside(limits) if getattr(args, "beside", False) else limits
 
 
 def wanted_from(args: argparse.Namespace, is_one_path: bool) -> WantedPaths:
     """Return the paths that the options choose."""
     from checks.measure.preparing import WantedPaths
 
-    return WantedPaths(tuple(args.on), tuple(args.to), args.far_end or "", is_one_path)
+    is_rate = args.measure_command == "rate"
+    from_all = getattr(args, "towards_here", False) or is_rate
+    return WantedPaths(
+        tuple(args.on),
+        tuple(args.to),
+        args.far_end or "",
+        is_one_path and not from_all,
+        is_one_network=from_all,
+        with_public=is_rate and args.public,
+    )

@@ -1,0 +1,128 @@
+"""The figures of flows: of one round, and of all rounds of a class, with the slowdown by a rank test. No I/O."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from checks.measure.sizes import percentile
+from checks.model.facts import Unknown
+from checks.model.measurement import FlowRound, FlowSummary
+from checks.model.wording import counted
+from checks.traffic.compare.statistics import mann_whitney, mean
+
+ALONE, TOGETHER, BESIDE = "alone", "together", "beside"
+QUIET, MIDDLE, BUSY = "quiet", "middle", "busy"
+_FOR_P95, _FOR_P99 = 20, 100
+"""Flows below which a percentile would be that of a few."""
+
+
+def flow_round(
+    *,
+    path: int,
+    flow_class: str,
+    size: int,
+    company: str,
+    concurrency: int,
+    number: int,
+    at: float,
+    seconds: float,
+    times_ms: Sequence[float],
+    broken: int,
+    link_share: float | None = None,
+    is_towards_here: bool = False,
+) -> FlowRound:
+    """Return the round of one class with its figures."""
+    return FlowRound(
+        path=path,
+        flow_class=flow_class,
+        size=size,
+        company=company,
+        concurrency=concurrency,
+        round=number,
+        at=at,
+        seconds=seconds,
+        completed=len(times_ms),
+        broken=broken,
+        mean_ms=mean(times_ms) if times_ms else None,
+        p50_ms=percentile(times_ms, 0.5),
+        p95_ms=percentile(times_ms, 0.95),
+        p99_ms=percentile(times_ms, 0.99),
+        times_ms=tuple(round(one, 3) for one in times_ms),
+        link_share=link_share,
+        is_towards_here=is_towards_here,
+    )
+
+
+def summaries_of(rounds: Iterable[FlowRound]) -> Iterator[FlowSummary]:
+    """Yield the summary of each class, company and concurrency, in the order of the rounds."""
+    groups: dict[tuple[int, str, str, int], list[FlowRound]] = defaultdict(list)
+    for one in rounds:
+        groups[one.path, one.flow_class, one.company, one.concurrency].append(one)
+    numbers = _flows_of_a_class(groups)
+    for (path, flow_class, company, concurrency), own in groups.items():
+        alone = groups.get((path, flow_class, ALONE, numbers[company, concurrency]), []) if company == TOGETHER else []
+        if company != BESIDE:
+            yield _summary(own, alone)
+            continue
+        thirds = by_fullness(own)
+        for fullness, part in thirds.items():
+            yield _summary(part, thirds.get(QUIET, []) if fullness != QUIET else [], fullness)
+
+
+def _flows_of_a_class(groups: Iterable[tuple[int, str, str, int]]) -> dict[tuple[str, int], int]:
+    """Return the flows of one class at the same time, for each company and all its flows at the same time.
+
+    Classes have as many connections together as alone.
+    """
+    keys = list(groups)
+    classes = len({flow_class for _, flow_class, company, _ in keys if company == TOGETHER}) or 1
+    return {(company, number): number // classes for _, _, company, number in keys}
+
+
+def by_fullness(rounds: Sequence[FlowRound]) -> dict[str, list[FlowRound]]:
+    """Return the quiet, the middle and the busy third of the rounds, by the share of the link in use.
+
+    Rounds without a known share are in none. Fewer than three rounds are all in the quiet third.
+    """
+    known = sorted((one for one in rounds if one.link_share is not None), key=lambda one: one.link_share or 0.0)
+    if len(known) < 3:
+        return {QUIET: known} if known else {}
+    first, second = len(known) // 3, len(known) - len(known) // 3
+    return {QUIET: known[:first], MIDDLE: known[first:second], BUSY: known[second:]}
+
+
+def _summary(rounds: Sequence[FlowRound], alone: Sequence[FlowRound], fullness: str = "") -> FlowSummary:
+    one = rounds[0]
+    times = [time for each in rounds for time in each.times_ms]
+    seconds = sum(each.seconds for each in rounds)
+    means, before = _means(rounds), _means(alone)
+    base = [time for each in alone for time in each.times_ms]
+    shares = [each.link_share for each in rounds if each.link_share is not None]
+    return FlowSummary(
+        path=one.path,
+        flow_class=one.flow_class,
+        size=one.size,
+        company=one.company,
+        concurrency=one.concurrency,
+        fullness=fullness,
+        link_share=mean(shares) if shares else None,
+        completed=len(times),
+        broken=sum(each.broken for each in rounds),
+        mean_ms=mean(times) if times else None,
+        p50_ms=percentile(times, 0.5),
+        p95_ms=_enough(times, 0.95, _FOR_P95),
+        p99_ms=_enough(times, 0.99, _FOR_P99),
+        slowdown=mean(times) / mean(base) if times and base else None,
+        slowdown_p=mann_whitney(before, means) if means and before else None,
+        delivered_bps=len(times) * one.size * 8 / seconds if seconds else None,
+    )
+
+
+def _means(rounds: Sequence[FlowRound]) -> list[float]:
+    return [one.mean_ms for one in rounds if one.mean_ms is not None]
+
+
+def _enough(values: Sequence[float], share: float, least: int) -> float | Unknown:
+    found = percentile(values, share) if len(values) >= least else None
+    return Unknown(f"too few: {counted(len(values), 'flow')} of {least:,}") if found is None else found

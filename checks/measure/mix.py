@@ -1,0 +1,289 @@
+"""`measure mix`: completion times of small, medium and large flows, alone and together.
+
+The design follows Cisco's measurement of dynamic packet prioritisation. Each class has the same part of what the limits
+allow alone and together, so that a slowdown comes from the queues on the way, and not from the limits.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checks.measure.bench import Bench
+from checks.measure.flow_figures import ALONE, TOGETHER, flow_round, summaries_of
+from checks.measure.load_limits import LoadLimits
+from checks.measure.load_plan import PlannedLoad
+from checks.measure.measure_error import MeasureError
+from checks.measure.near_end.flows import completed, packets_of_flow, wire_bytes_of_flow
+from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
+from checks.model.wording import counted, lasting, listed
+
+FLOW_BYTES = {"message": 200, "block": 8_192, "small": 65_536, "medium": 131_072, "large": 32 << 20}
+"""The bytes of a flow by class: a message of Cache Fusion, a block, and Cisco's sizes."""
+LARGE = "large"
+MOST_CONCURRENT = 12
+"""Connections of each class: a far end takes 64 in all."""
+_LARGE_S = 2.0
+"""Seconds that a large flow may take at the limits."""
+_SMALL_S = 1.0
+"""Seconds of a class other than the large ones, alone in one round."""
+_PART, _LARGE_PART = 0.1, 0.5
+"""The parts of the limits for each class, and for the large flows. What is left is for what is sent again."""
+_LEAST_GAP_S = 0.010
+"""Between two flows of a connection: a switch that prioritises the first packets of flows takes the next flow for a new
+one after a pause of some milliseconds."""
+_BURST_BYTES, _BURST_S = 256 << 10, 0.05
+"""The most that all large flows together send at once, in bytes and in seconds of the limits."""
+_LEAST_LARGE = 256 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class FlowLane:
+    """The flows of one class on one path."""
+
+    flow_class: str
+    path: int
+    size: int
+    burst: int
+    gap_s: float
+    """From flow to flow of one connection; of a large flow, from burst to burst."""
+
+
+class Mix:
+    """The experiment. `result` has what was measured so far at any time."""
+
+    kind = "mix"
+    needs_program = True
+
+    def __init__(
+        self,
+        classes: Sequence[str] = tuple(FLOW_BYTES),
+        concurrencies: Sequence[int] = (1,),
+        *,
+        rounds: int = 6,
+        is_towards_here: bool = False,
+        seed: int = 0,
+    ) -> None:
+        """`concurrencies`: connections of each class, measured one after the other. Raises MeasureError."""
+        unknown = [name for name in classes if name not in FLOW_BYTES]
+        if unknown or not classes:
+            raise MeasureError(f"There is no class of flows {unknown[0] if unknown else ''!r}: {listed(FLOW_BYTES)}.")
+        if len(set(classes)) != len(classes):
+            raise MeasureError("A class of flows is named twice.")
+        if not concurrencies or not all(1 <= one <= MOST_CONCURRENT for one in concurrencies):
+            raise MeasureError(f"The flows at the same time of each class are from 1 to {MOST_CONCURRENT}.")
+        if len(set(concurrencies)) != len(concurrencies):
+            raise MeasureError("A number of flows at the same time is named twice.")
+        if not 1 <= rounds <= 100:
+            raise MeasureError("The rounds must be from 1 to 100.")
+        self._classes = [name for name in FLOW_BYTES if name in classes]
+        self._concurrencies, self._rounds, self._is_towards_here = tuple(concurrencies), rounds, is_towards_here
+        self.seed = seed
+        self._found: list[FlowRound] = []
+
+    def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
+        """Return what will be sent at most. Raises MeasureError where the limits are too small for these flows."""
+        steps = list(self._steps(paths, limits))
+        flows = bytes_sent = packets = 0.0
+        for step in steps:
+            for lane in step.lanes:
+                mtu = paths[lane.path].mtu
+                number = step.concurrency if lane.flow_class == LARGE else step.seconds * step.concurrency / lane.gap_s
+                number = (number + step.concurrency) * self._rounds
+                flows += number
+                bytes_sent += number * wire_bytes_of_flow(lane.size, mtu)
+                packets += number * packets_of_flow(lane.size, mtu)
+        large = next((lane.size for step in steps for lane in step.lanes if lane.flow_class == LARGE), None)
+        seconds = sum(step.seconds for step in steps) * self._rounds
+        if bytes_sent > limits.most_bytes:
+            raise MeasureError("These flows need more bytes than a measurement may send: choose fewer rounds.")
+        return PlannedLoad(
+            title=f"flows of {listed(map(_sized, self._classes))}, each alone"
+            + (" and together" if len(self._classes) > 1 else "")
+            + f", on {counted(len(paths), 'path')}, {counted(self._rounds, 'round')} in random order",
+            seconds=seconds * 1.2,
+            # The receiver acknowledges every second segment at most.
+            packets=round(packets * 1.5),
+            wire_bytes=round(bytes_sent + packets * 0.5 * 90),
+            peak_packets_per_s=limits.packets_per_s,
+            peak_bps=_bits_per_s(paths, limits),
+            notes=tuple(self._notes(paths, limits, large)),
+        )
+
+    def _notes(self, paths: Sequence[MeasuredPath], limits: LoadLimits, large: int | None) -> Iterator[str]:
+        if large is not None and large < FLOW_BYTES[LARGE]:
+            rate = _large_bytes_per_s(paths[0], paths, limits)
+            yield (
+                f"The large flows are {_bytes(large)}, not 32 MB: these limits leave {rate / 1e6:,.1f} MB/s for them, "
+                f"at which 32 MB take {lasting(FLOW_BYTES[LARGE] / rate)}."
+            )
+        if self._is_towards_here:
+            yield (
+                "The flows come from the peers to this node. With several peers the large flows come from the first, "
+                "and the others from the rest, so that they meet at the switch port of this node."
+            )
+
+    async def run(self, bench: Bench) -> None:
+        """Measure until done. Raises HaltedError; `result` then has the rounds so far."""
+        chance = random.Random(self.seed)  # noqa: S311 - an order, no secret
+        steps = list(self._steps(bench.paths, bench.limits))
+        done = 0
+        for number in range(self._rounds):
+            chance.shuffle(steps)
+            for step in steps:
+                what = listed(lane.flow_class for lane in step.lanes)
+                bench.progress(f"{what} flows, {step.concurrency} at a time", done, len(steps) * self._rounds)
+                await self._measure(bench, step, number, chance.randrange(1 << 30))
+                done += 1
+        bench.demand_running()
+
+    def result(self) -> MeasuredMix:
+        """Return the rounds so far, and their summaries."""
+        names = list(FLOW_BYTES)
+        rounds = sorted(
+            self._found, key=lambda r: (r.path, r.company, r.concurrency, names.index(r.flow_class), r.round)
+        )
+        return MeasuredMix(tuple(rounds), tuple(summaries_of(rounds)))
+
+    def _steps(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> Iterator[FlowStep]:
+        for group in self._groups(paths):
+            for concurrency in self._concurrencies:
+                lanes = [self._lane(name, group, paths, limits, concurrency) for name in self._classes]
+                for lane in lanes:
+                    yield FlowStep((lane,), ALONE, concurrency, self._step_s([lane], paths, limits, concurrency))
+                if len(lanes) > 1:
+                    seconds = self._step_s(lanes, paths, limits, concurrency)
+                    yield FlowStep(tuple(lanes), TOGETHER, concurrency, seconds)
+
+    def _groups(self, paths: Sequence[MeasuredPath]) -> list[list[int]]:
+        """Return the paths whose flows go together: each by itself, or those of a network from all its peers."""
+        if not self._is_towards_here:
+            return [[number] for number in range(len(paths))]
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, path in enumerate(paths):
+            found[path.network].append(number)
+        return list(found.values())
+
+    def _lane(
+        self, name: str, group: list[int], paths: Sequence[MeasuredPath], limits: LoadLimits, concurrency: int
+    ) -> FlowLane:
+        # The large flows come from the first peer; the others take turns.
+        place = (
+            group[0] if name == LARGE or len(group) == 1 else group[1 + self._classes.index(name) % (len(group) - 1)]
+        )
+        path, size = paths[place], FLOW_BYTES[name]
+        burst, part = size, _PART
+        if name == LARGE:
+            rate = _large_bytes_per_s(path, paths, limits)
+            room = rate * _LARGE_S / concurrency
+            size = min(size, 1 << (int(room).bit_length() - 1)) if room >= 1 else 0
+            if size < _LEAST_LARGE:
+                raise MeasureError(
+                    f"These limits leave {room / 1e3:,.0f} kB for a large flow, which is no large flow: choose more "
+                    "with --packets or --share, fewer flows at the same time, or --classes without large."
+                )
+            least_s = _needed_s(_BURST_BYTES, path, paths, limits)
+            burst = int(min(_BURST_BYTES * min(1.0, _BURST_S / least_s), size) / concurrency)
+            part = _LARGE_PART
+        needed_s = _needed_s(burst, path, paths, limits)
+        if needed_s > _PART:
+            raise MeasureError(
+                f"These limits are too small for {name} flows of {_bytes(burst)}: choose more with --packets or "
+                f"--share, or --classes without {name}."
+            )
+        gap_s = needed_s / part * concurrency
+        return FlowLane(name, place, size, burst, gap_s if name == LARGE else max(_LEAST_GAP_S, gap_s))
+
+    def _step_s(
+        self, lanes: Sequence[FlowLane], paths: Sequence[MeasuredPath], limits: LoadLimits, concurrency: int
+    ) -> float:
+        large = next((lane for lane in lanes if lane.flow_class == LARGE), None)
+        if large is None:
+            return _SMALL_S
+        return concurrency * large.size / _large_bytes_per_s(paths[large.path], paths, limits)
+
+    async def _measure(self, bench: Bench, step: FlowStep, number: int, seed: int) -> None:
+        lanes = [
+            {
+                **bench.address(lane.path),
+                "name": lane.flow_class,
+                "size": lane.size,
+                "burst": lane.burst,
+                "gap_s": lane.gap_s,
+                "flows": 1 if lane.flow_class == LARGE else -1,
+                "mtu": bench.paths[lane.path].mtu,
+                "is_from_far_end": self._is_towards_here,
+            }
+            for lane in step.lanes
+            for _ in range(step.concurrency)
+        ]
+        longest_s = step.seconds * 3 + 5
+        found = await bench.order(
+            {
+                "order": "flows",
+                "lanes": lanes,
+                "seconds": 0.0 if any(lane["flows"] > 0 for lane in lanes) else step.seconds,
+                "longest_s": longest_s,
+                "bits_per_s": _bits_per_s(bench.paths, bench.limits),
+                "seed": seed,
+            },
+            longest_s * 2,
+        )
+        bench.lateness_us += found["lateness_us"]
+        for lane in step.lanes:
+            self._found.append(self._round(lane, step, number, found))
+
+    def _round(self, lane: FlowLane, step: FlowStep, number: int, found: dict[str, Any]) -> FlowRound:
+        broken = sum(one["broken"] for one in found["lanes"] if one["name"] == lane.flow_class)
+        return flow_round(
+            path=lane.path,
+            flow_class=lane.flow_class,
+            size=lane.size,
+            company=step.company,
+            concurrency=step.concurrency * len(step.lanes),
+            number=number,
+            at=found["at"],
+            seconds=found["seconds"],
+            times_ms=[took for _, took in completed(found, lane.flow_class)],
+            broken=broken,
+            is_towards_here=self._is_towards_here,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStep:
+    """What is sent at the same time."""
+
+    lanes: tuple[FlowLane, ...]
+    company: str
+    concurrency: int
+    """Connections of each class."""
+    seconds: float
+
+
+def _bits_per_s(paths: Sequence[MeasuredPath], limits: LoadLimits) -> float:
+    """Return the bits a second that all flows together may have: those of the slowest path."""
+    return min(limits.bits_per_s(path.speed_mbps) for path in paths)
+
+
+def _needed_s(size: int, path: MeasuredPath, paths: Sequence[MeasuredPath], limits: LoadLimits) -> float:
+    """Return the seconds that a burst needs at the limits."""
+    return max(
+        wire_bytes_of_flow(size, path.mtu) * 8 / _bits_per_s(paths, limits),
+        packets_of_flow(size, path.mtu) / limits.packets_per_s,
+    )
+
+
+def _large_bytes_per_s(path: MeasuredPath, paths: Sequence[MeasuredPath], limits: LoadLimits) -> float:
+    return _LARGE_PART * _BURST_BYTES / _needed_s(_BURST_BYTES, path, paths, limits)
+
+
+def _sized(name: str) -> str:
+    return f"{_bytes(FLOW_BYTES[name])} ({name})"
+
+
+def _bytes(size: int) -> str:
+    return f"{size >> 20} MB" if size >= 1 << 20 else f"{size >> 10} KB" if size >= 1 << 10 else f"{size} B"
