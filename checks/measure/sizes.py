@@ -242,19 +242,6 @@ def percentile(values: Iterable[float], share: float) -> float | None:
     return ordered[max(0, -int(-share * len(ordered) // 1) - 1)] if ordered else None
 
 
-def winning_size(before: MeasuredSizes, after: MeasuredSizes) -> int | None:
-    """Return the smallest size from which on every size is faster after than before, one at a time; None for none."""
-    first = {s.size: s.p50_us for s in before.summaries if s.train == 1 and not s.rate and s.path == 0}
-    then = {s.size: s.p50_us for s in after.summaries if s.train == 1 and not s.rate and s.path == 0}
-    winner = None
-    for size in sorted(first.keys() & then.keys(), reverse=True):
-        was, now = first[size], then[size]
-        if was is None or now is None or now >= was:
-            break
-        winner = size
-    return winner
-
-
 def _enough(values: Sequence[float], share: float, least: int) -> float | Unknown:
     found = percentile(values, share) if len(values) >= least else None
     return Unknown(f"too few: {counted(len(values), 'answer')} of {least:,}") if found is None else found

@@ -350,8 +350,11 @@ class DrillOf(Fact, frozen=True, tag="drill"):
 Result = MeasuredSizes | MeasuredRate | MeasuredMix | MeasuredHashes | MeasuredStorage | DrillOf
 
 
-class Measurement(Fact, frozen=True):
-    """One run of `racwire measure` or `racwire drill`, with what it may be judged by."""
+class Measurement(Fact, frozen=True, omit_defaults=False):
+    """One run of `racwire measure` or `racwire drill`, with what it may be judged by.
+
+    A file has all fields of this struct, so that it names its format also where this is the newest one.
+    """
 
     cluster: str
     node: str

@@ -12,6 +12,7 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.finding import FAULTS, Finding, Status, worst_first
 from checks.model.hypothesis import Diagnosis
 from checks.model.journal import Entry, Journal
+from checks.model.measurement import Measurement
 
 SCHEMA = "racwire-report/1"
 _NO_DIAGNOSIS = Diagnosis()
@@ -67,6 +68,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The versions of packages and system: `racwire`, `python`, `oracledb`, `kernel`, ..."""
     waivers: tuple[WaiverStanding, ...] = ()
     """The standing of each waiver in the settings."""
+    measurements: tuple[Measurement, ...] = ()
+    """The newest kept result of each kind of `racwire measure` and `racwire drill` on this cluster, at the run."""
     saved_at: str = ""
     """The time when the saved file was written from which the report was opened; empty for a live report."""
     is_redacted: bool = False
@@ -137,6 +140,7 @@ def make_report(
     versions: dict[str, str] | None = None,
     waivers: Iterable[WaiverStanding] = (),
     diagnosis: Diagnosis = _NO_DIAGNOSIS,
+    measurements: Iterable[Measurement] = (),
 ) -> Report:
     """Return a report with the worst findings first."""
     return Report(
@@ -151,6 +155,7 @@ def make_report(
         versions=versions or {},
         waivers=tuple(waivers),
         diagnosis=diagnosis,
+        measurements=tuple(measurements),
     )
 
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from checks.model import facts, finding, hypothesis, journal, report
+from checks.model import facts, finding, hypothesis, journal, measurement, report
 from checks.traffic import recording, samples
 
 
@@ -32,6 +32,13 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     hypothesis.Hypothesis: ("cause", "name", "sources"),
     finding.Magnitude: ("unit",),
     journal.Entry: ("started_at",),
+    measurement.Measurement: ("started_at", "racwire_version", "sha256"),
+    measurement.MeasuredPath: ("far_end",),
+    measurement.RateStep: ("protocol",),
+    measurement.FlowRound: ("flow_class", "company"),
+    measurement.MeasuredStorage: ("file_system", "method"),
+    measurement.DrillOf: ("transition",),
+    measurement.PathSilence: ("protocol",),
     recording.Header: ("racwire_version", "started_at"),
     facts.Cluster: ("taken_at",),
     facts.GridHome: ("named_by",),
@@ -109,6 +116,7 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.FirewalldZone: ("interface",),
     facts.HostSetup: ("drivers_in_use",),
     facts.NodeSetup: ("infiniband_modes",),
+    measurement.MeasuredPath: ("interface",),
     samples.NodeSample: ("interfaces",),
     samples.Link: ("name", "master"),
 }
@@ -121,6 +129,9 @@ STRUCTS_WITHOUT_NAMES = (
     facts.InstancePing,
     facts.WaitBucket,
     facts.HistoryPeriod,
+    measurement.SizeRound,
+    measurement.HashPort,
+    measurement.StorageRound,
 )
 """Structs without names. They are not searched, because there are many of them."""
 FIXED_KEYS = {(finding.Finding, "data")}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from checks.model import facts, report
+from checks.model import facts, measurement, report
 from checks.model.facts import IPAddress, IPNetwork
 from checks.redact.connect_text import names_in_text
 from checks.redact.fields import Treatment
@@ -146,6 +146,10 @@ class LearnedNames:
                 self._learn_address(part.ip)
             case facts.Port():
                 self._learn_address(part.ip)
+            case measurement.MeasuredPath():
+                self._learn_subnet(part.network)
+                self._learn_address(part.source)
+                self._learn_address(part.target)
             case facts.Interface() | facts.Neighbour():
                 digits = re.sub(r"[:-]", "", part.mac_address).lower()
                 if re.fullmatch(r"[0-9a-f]{12}", digits):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from checks.model import facts, finding, journal, report
+from checks.model import facts, finding, journal, measurement, report
 from checks.redact.connect_text import names_in_command, names_in_connect_string
 from checks.redact.well_known import VOCABULARY, is_well_known_directory
 from checks.traffic import recording, samples
@@ -61,6 +61,7 @@ def names_in_facts(parts: Iterable[msgspec.Struct]) -> Iterator[Named]:
         yield from _database(part)
         yield from _nodes(part)
         yield from _report(part)
+        yield from _measured(part)
         yield from _samples(part)
 
 
@@ -173,6 +174,23 @@ def _nodes(part: msgspec.Struct) -> Iterator[Named]:
         case facts.CounterChanges():
             for node in part.unread:
                 yield from _host(node)
+
+
+def _measured(part: msgspec.Struct) -> Iterator[Named]:
+    match part:
+        case measurement.Measurement():
+            yield "cluster", part.cluster
+            yield from _host(part.node)
+        case measurement.MeasuredPath():
+            yield from _host(part.source_node)
+            yield from _host(part.target_node)
+            yield from _directories(part.program)
+        case measurement.MeasuredStorage():
+            yield from _directories(part.directory)
+            yield from _host(part.server.partition(":")[0])
+            yield from _directories(part.server.partition(":")[2])
+        case measurement.DrillEvent():
+            yield from _host(part.node)
 
 
 def _report(part: msgspec.Struct) -> Iterator[Named]:

@@ -5,6 +5,7 @@ Colour is never the only difference: the run before is hollow and dashed, the ru
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
@@ -20,6 +21,7 @@ _ROW, _LINE, _LETTERS = 46, 17, 130
 _MOST_ROWS = 40
 _MOST_CURVES = 8
 _CURVE_WIDTH, _CURVE_HEIGHT = 448, 120
+_SIZES_HEIGHT = 220
 _CLASSES = {
     ComparisonVerdict.WORSE: "worse",
     ComparisonVerdict.BETTER: "better",
@@ -88,6 +90,10 @@ def _pair(pair: Pair, y: float) -> tuple[list[svg.Markup], float]:
     if len(moving) > len(drawn):
         y += _LINE
         parts.append(svg.label(_NAMES, y, f"{counted(len(moving) - len(drawn), 'further metric')} not drawn", "faint"))
+    for curve in dict.fromkeys(m.curve for m in pair.metrics if m.curve):
+        y += 34
+        parts += _size_curve(curve, [m for m in pair.metrics if m.curve == curve], y)
+        y += _SIZES_HEIGHT + 44
     curves = _curves(moving)
     if curves:
         y += 34
@@ -136,6 +142,7 @@ def _curves(moving: Sequence[Compared]) -> list[Compared]:
         m
         for m in moving
         if min(len(m.before.values), len(m.after.values)) > 2
+        and not m.curve
         and not m.part_of
         and (m.group == LOAD or not m.is_control)
     ]
@@ -166,6 +173,53 @@ def _curve(metric: Compared, stretch_s: float | None, x: float, y: float) -> Ite
             yield from (svg.dot(*point, 2.2, name) for point in points)
     lasting = _time(longest * stretch_s) if stretch_s else counted(longest, "value")
     yield svg.label(x + _CURVE_WIDTH, y + _CURVE_HEIGHT + 16, lasting, "faint", anchor="end")
+
+
+def _size_curve(name: str, points: Sequence[Compared], top: float) -> Iterator[svg.Markup]:
+    """Yield the medians by message size, with their intervals. Both axes are logarithmic: from 64 B to 64 KB, the times
+    of a network lie between tens and thousands of microseconds."""
+    drawn = sorted((p for p in points if p.size > 0 and min(p.before.centre, p.after.centre) > 0), key=lambda p: p.size)
+    yield svg.label(_NAMES, top, f"{name} by message size, {points[0].unit}", "heading")
+    if not drawn:
+        yield svg.label(_NAMES, top + _LINE, "No size has a value in both runs.", "faint")
+        return
+    sides = [side for p in drawn for side in (p.before, p.after)]
+    values = [v for side in sides for v in (side.centre, side.low, side.high) if v is not None and v > 0]
+    left, right, bottom = _MARGIN + 60, _WIDTH - _MARGIN - 20, top + _SIZES_HEIGHT
+    across = _log_scale(drawn[0].size, drawn[-1].size, left, right)
+    up = _log_scale(min(values), max(values), bottom - 8, top + 24)
+    for value in (min(values), max(values)):
+        yield svg.line(left, up(value), right, up(value), "rule")
+        yield svg.label(left - 6, up(value) + 4, number(value), "faint", anchor="end")
+    free_from = 0.0
+    for point in drawn:
+        yield svg.line(across(point.size), bottom - 4, across(point.size), bottom + 2, "rule")
+        if across(point.size) >= free_from:  # sizes of one fragment more lie next to each other
+            yield svg.label(across(point.size), bottom + 16, f"{point.size:,}", "faint", anchor="middle")
+            free_from = across(point.size) + 48
+    yield svg.label(right, bottom + 32, "bytes of a message, logarithmic", "faint", anchor="end")
+    for class_, shift, of in (("before", -3, _side_before), ("after", 3, _side_after)):
+        yield svg.polyline([(across(p.size), up(of(p).centre)) for p in drawn], f"{class_}-line")
+        for point in drawn:
+            side, x = of(point), across(point.size)
+            if side.low is not None and side.high is not None and side.low > 0:
+                yield svg.line(
+                    x + shift, up(side.low), x + shift, min(up(side.high), up(side.low) - 1), f"{class_}-bar"
+                )
+            yield svg.dot(x, up(side.centre), 3, class_)
+
+
+def _side_before(metric: Compared) -> Side:
+    return metric.before
+
+
+def _side_after(metric: Compared) -> Side:
+    return metric.after
+
+
+def _log_scale(low: float, high: float, begin: float, end: float) -> Scale:
+    scale = _scale(math.log(low), math.log(high), begin, end)
+    return lambda value: scale(math.log(value))
 
 
 def _time(seconds: float) -> str:

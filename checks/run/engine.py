@@ -18,9 +18,10 @@ from checks.diagnosis.diagnose import diagnose
 from checks.diagnosis.udp_against_pings import outweigh
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check
-from checks.model.facts import Cluster, Node, NotAsked, Unknown, UnreadNode
+from checks.model.facts import Cluster, Clusterware, Node, NotAsked, Unknown, UnreadNode
 from checks.model.finding import Finding
 from checks.model.journal import Journal, now
+from checks.model.measurement import Measurement
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
 from checks.rules.waivers import apply, day_of
@@ -52,10 +53,16 @@ class Engine:
         password: Secret | None = None,
         udp_outweighs_pings: bool = True,
         advise: Callable[[tuple[Finding, ...]], tuple[Finding, ...]] | None = None,
+        measurements_of: Callable[[str], tuple[Measurement, ...]] | None = None,
     ) -> None:
-        """`advise` rewrites the next steps of findings for what is under way on this node; it may read files."""
+        """`advise` rewrites the next steps of findings for what is under way on this node; it may read files.
+
+        `measurements_of` returns the kept results of a cluster of this name, for the report; it may read files.
+        """
         self.checks = tuple(checks)
         self._advise = advise
+        self._measurements_of = measurements_of
+        self._measurements: tuple[Measurement, ...] = ()
         self._udp_outweighs_pings = udp_outweighs_pings
         self.journal = Journal()
         needed = needed_groups(self.checks, gatherers)
@@ -129,6 +136,7 @@ class Engine:
             versions=self._versions,
             waivers=standings,
             diagnosis=diagnose(self._cluster, marked),
+            measurements=self._measurements,
         )
 
     @property
@@ -158,6 +166,7 @@ class Engine:
                     judging.create_task(self._judge(check))
             for task in under_way:
                 task.cancel()  # no check waits for it any more
+        await self._find_measurements()
 
     async def _cluster_with(self, group: str) -> Cluster:
         await self._gathered[group].wait()
@@ -207,6 +216,15 @@ class Engine:
             async with asyncio.timeout(_ADVICE_LIMIT_S):
                 return await asyncio.to_thread(advise, findings)
         return findings
+
+    async def _find_measurements(self) -> None:
+        """Find the kept results of this cluster; none where its name or the file system does not answer."""
+        clusterware = self._cluster.clusterware
+        name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
+        if self._measurements_of is not None and isinstance(name, str) and name:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ADVICE_LIMIT_S):
+                    self._measurements = await asyncio.to_thread(self._measurements_of, name)
 
     def _missing_facts(self, check: Check) -> tuple[Finding, ...]:
         """Return the finding for a missing fact that the check needs; empty where all needed facts are known."""

@@ -42,4 +42,5 @@ def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Re
         waivers=standings,
         journal=(*entries, *part.journal),
         reruns=(*kept, again),
+        measurements=part.measurements or whole.measurements,
     )

@@ -36,6 +36,7 @@ _MOST = {
     "journal": 500_000,
     "reruns": 10_000,
     "waivers": 1_000,
+    "measurements": 100,
     "instances": 1_100,
     "transfers": _OF_PAIRS,
     "pings": _OF_PAIRS,
@@ -86,7 +87,7 @@ def _has_a_number_without_end(data: bytes) -> bool:
 def _lists_of(report: Report) -> Iterator[tuple[str, object]]:
     """The lists of a report that have a limit, by name; empty where a fact is not known."""
     cluster = report.cluster
-    yield from ((name, getattr(report, name)) for name in ("findings", "journal", "reruns", "waivers"))
+    yield from ((name, getattr(report, name)) for name in ("findings", "journal", "reruns", "waivers", "measurements"))
     yield from ((name, getattr(cluster, name)) for name in ("nodes", "setups", "networks", "paths"))
     for of_database in (cluster.database, cluster.activity, cluster.history):
         for name in ("instances", "transfers", "pings"):

@@ -12,7 +12,8 @@ from tui.cli.errors import UsageError
 from tui.cli.options import add_output_options
 
 _EPILOG = """\
-BEFORE and AFTER are two recordings, or two results of one other tool:
+BEFORE and AFTER are two recordings, two results of one kind of racwire
+measure as JSON, whose rounds are samples, or two results of one other tool:
 Swingbench (results.xml), HammerDB (its log), iperf3 (-J), sysstat (sadf -j).
 racwire divides each recording into stretches and compares their medians with
 the rank test of Mann and Whitney.
@@ -20,6 +21,7 @@ the rank test of Mann and Whitney.
 examples:
   racwire compare before.rec after.rec
   racwire compare before.rec after.rec --same again.rec
+  racwire compare sizes1500.json sizes9000.json --svg sizes.svg
   racwire compare before.rec after.rec --svg mtu.svg \\
       --also swingbench-before.xml swingbench-after.xml
 

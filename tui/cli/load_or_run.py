@@ -21,6 +21,7 @@ from checks.model.wording import listed
 from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
+from checks.run.kept_measurements import newest_measurements
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
 from tui.cli.adviser import adviser
@@ -103,7 +104,14 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
 
         return Feed(settings, password=password)
 
-    engine = Engine(chosen, settings, broken=broken, password=password, advise=adviser(settings))
+    engine = Engine(
+        chosen,
+        settings,
+        broken=broken,
+        password=password,
+        advise=adviser(settings),
+        measurements_of=newest_measurements,
+    )
     with tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory:
         recording = ShortRecording(Path(directory), settings, new_feed, record_s) if record_s else None
         with progress_line(sys.stderr.isatty() and not args.quiet) as progress:

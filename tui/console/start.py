@@ -149,13 +149,21 @@ def _run_full_screen(
 
     def new_engine(check: str) -> Engine:
         from checks.run.engine import Engine
+        from checks.run.kept_measurements import newest_measurements
 
         found = _found()
         checks = [c for c in found.checks if check in ("", c.id)]
         broken = [b for b in found.broken if check in ("", b.name)]
         if judge is not None:
             return judge(checks, broken)
-        return Engine(checks, settings, broken=broken, password=password, advise=adviser(settings))
+        return Engine(
+            checks,
+            settings,
+            broken=broken,
+            password=password,
+            advise=adviser(settings),
+            measurements_of=newest_measurements,
+        )
 
     def new_feed() -> Feed:
         from checks.traffic.feed import Feed

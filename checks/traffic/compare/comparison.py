@@ -54,6 +54,10 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     note: str
     part_of: str
     """The name of the whole that this metric is a part of: `private in` for `rac1 private in`."""
+    curve: str = ""
+    """The curve over message sizes that this metric is a point of; empty for none."""
+    size: int = 0
+    """The message size in bytes, for a point of a curve."""
     before: Side
     after: Side
     same: Side | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.wording import counted, listed
 from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, EnvironmentDifference, Side
@@ -78,14 +78,50 @@ def summary_of(comparison: Comparison) -> Iterator[str]:
             yield f"Nothing {'else ' if rarely[verdict] else ''}got {word.lower()} by more than noise."
     if found := comparison.having(ComparisonVerdict.DIFFERS):
         yield f"Neither better nor worse, but an effect of the change: {_named(found)}."
+    for pair in comparison.pairs:
+        yield from _winners(pair.metrics)
     yield from _noise(comparison)
+
+
+def winning_point(points: Iterable[Compared]) -> Compared | None:
+    """Return the point of a curve from which on every larger message is faster after the change: better by its verdict,
+    and the 95 % interval of the shift below 0. None where there is no such point. Controls are left out."""
+    winner = None
+    for point in sorted((p for p in points if not p.is_control), key=lambda p: p.size, reverse=True):
+        is_faster = (
+            point.verdict is ComparisonVerdict.BETTER and point.change_high is not None and point.change_high < 0
+        )
+        if not is_faster:
+            break
+        winner = point
+    return winner
+
+
+def _winners(metrics: Sequence[Compared]) -> Iterator[str]:
+    """Yield the message size from which on the run after is faster, for each curve."""
+    for curve in dict.fromkeys(m.curve for m in metrics if m.curve):
+        points = [m for m in metrics if m.curve == curve]
+        winner = winning_point(points)
+        if winner is None:
+            yield f"{curve}: there is no message size from which on all larger ones are faster after the change."
+            continue
+        below = max((p.size for p in points if p.size < winner.size), default=None)
+        faster = (
+            f"{number(-(winner.change_high or 0.0))} to {number(-(winner.change_low or 0.0))} {winner.unit}, with 95 % "
+            "confidence"
+        )
+        yield (
+            f"{curve}: messages of {winner.size:,} B and more are faster after the change, those of {winner.size:,} B "
+            f"by {faster}" + ("." if below is None else f"; of {below:,} B and less this is not proven.")
+        )
 
 
 def _change(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence if the MTU did not change, if the change is unknown, or if the interfaces have other names after
     it. Changes of the MTU of one interface are listed above the tables."""
     for pair in comparison.pairs:
-        if pair.before.kind != "recording" or any(difference.is_change for difference in pair.differences):
+        has_mtus = pair.before.kind == "recording" or pair.before.kind.startswith("measure ")
+        if not has_mtus or any(difference.is_change for difference in pair.differences):
             continue
         before, after = (_mtus_by_name(run.environment) for run in (pair.before, pair.after))
         values = [listed(sorted({*mtus.values()}, key=_as_number)) for mtus in (before, after)]

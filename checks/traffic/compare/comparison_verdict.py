@@ -38,7 +38,6 @@ from checks.traffic.compare.comparison_text import control_moved, fact_moved, su
 from checks.traffic.compare.differences import environment_differences, noise_warnings, pair_warnings
 from checks.traffic.compare.environment import FEWEST, thinned
 from checks.traffic.compare.metrics import LOAD
-from checks.traffic.compare.recorded_run import KIND
 from checks.traffic.compare.run import Better, ComparedRun, Measured
 from checks.traffic.compare.statistics import (
     adjusted,
@@ -91,7 +90,7 @@ def _drafts(runs: Runs) -> list[Compared]:
     alike = runs.same is not None and not environment_differences(runs.before, runs.same)
     same = {metric.name: metric for metric in runs.same.measured} if runs.same and alike else {}
     return [
-        _draft(metric, after[metric.name], same.get(metric.name), runs.before.kind == KIND)
+        _draft(metric, after[metric.name], same.get(metric.name), runs.before.are_values_independent)
         for metric in runs.before.measured
         if metric.name in after
     ]
@@ -118,6 +117,8 @@ def _draft(before: Measured, after: Measured, same: Measured | None, independent
         is_control=before.is_control or after.is_control,
         note=before.note,
         part_of=before.part_of,
+        curve=before.curve,
+        size=before.size,
         before=sides[0],
         after=sides[1],
         same=noise,

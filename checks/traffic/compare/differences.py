@@ -12,6 +12,8 @@ from checks.traffic.compare.environment import FEWEST, MTU
 from checks.traffic.compare.recorded_run import KIND
 from checks.traffic.compare.run import ComparedRun
 
+SIZES = "measure sizes"
+"""The kind of run that has curves over message sizes."""
 _ASKS_FOR_LOAD = re.compile(r"\b(users|think time|streams|target rate|block size|protocol|direction)\b")
 """Facts of load generators that set the load."""
 _UNEQUAL = 1.5
@@ -59,6 +61,8 @@ def pair_warnings(before: ComparedRun, after: ComparedRun, same: ComparedRun | N
             yield f"Known only {where} the change, so perhaps different: {', '.join(unknown[:_NAMED])}{more}."
     if before.kind == KIND and not any(m.is_control for m in (*before.measured, *after.measured)):
         yield "These recordings contain no control: whether the environment shifted is not known."
+    if before.kind == SIZES and not any(m.is_control for m in (*before.measured, *after.measured)):
+        yield "Messages of 64 B, the control, were not measured: whether the environment shifted is not known."
     if same:
         if unlike := [difference.name for difference in environment_differences(before, same)]:
             yield (

@@ -64,6 +64,7 @@ def runs_of(
             measured=tuple(found),
             environment=environment_of(recording.header, readings),
             warnings=tuple(_warnings(readings, found, seconds, skip_first_s)),
+            are_values_independent=True,
         )
         for (name, recording), readings, found, seconds in zip(recordings, all_readings, measured, lasting, strict=True)
     ]

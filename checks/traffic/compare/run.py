@@ -33,6 +33,10 @@ class Measured:
     """One sentence that explains the metric."""
     part_of: str = ""
     """The name of the whole that this metric is a part of: `private in` for `rac1 private in`."""
+    curve: str = ""
+    """The curve over message sizes that this metric is a point of: `round trip`; empty for none."""
+    size: int = 0
+    """The message size in bytes, for a point of a curve."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class ComparedRun:
     """One run."""
 
     kind: str
-    """`recording`, `Swingbench`, `HammerDB`, `iperf3`, `sadf`."""
+    """`recording`, `measure sizes` and its like, `drill`, `Swingbench`, `HammerDB`, `iperf3`, `sadf`."""
     name: str
     """The file, or the label of the recording."""
     begun_at: str = ""
@@ -51,6 +55,8 @@ class ComparedRun:
     """The facts that should be equal in two compared runs, by name: `rac1 kernel`, `users`, `think time`."""
     warnings: tuple[str, ...] = ()
     """Reasons not to trust the run: gaps, failed transactions, a ramp-up."""
+    are_values_independent: bool = False
+    """Whether each value is a sample for itself: a round in random order, or a stretch that was chosen for that."""
 
 
 class ImportProblem(Exception):  # noqa: N818 - what is wrong is with the file

@@ -1,4 +1,7 @@
-"""Reads a result file of another tool, up to a size limit. The contents say which tool wrote the file, not its name."""
+"""Reads a result file of `racwire measure` or of another tool, up to a size limit.
+
+The contents say which tool wrote the file, not its name.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from pathlib import Path
 from checks.traffic.compare.run import ComparedRun, ImportProblem
 from checks.traffic.imports.hammerdb import looks_like_hammerdb, parse_hammerdb
 from checks.traffic.imports.iperf3 import looks_like_iperf3, parse_iperf3
+from checks.traffic.imports.measurement_result import looks_like_measurement, parse_measurement
 from checks.traffic.imports.result_text import decoded
 from checks.traffic.imports.sadf import looks_like_sadf, parse_sadf
 from checks.traffic.imports.swingbench import looks_like_swingbench, parse_swingbench
@@ -17,7 +21,8 @@ from checks.traffic.imports.swingbench import looks_like_swingbench, parse_swing
 MOST_BYTES = 50_000_000
 """Most bytes of a file. A day of sadf at one second with 32 interfaces is larger; at ten minutes it is under 1/50."""
 UNDERSTOOD = (
-    "racwire's own recordings, Swingbench's results.xml, logs of HammerDB, iperf3's JSON (-J or --json-stream) and "
+    "racwire's own recordings, results of racwire measure as JSON, Swingbench's results.xml, logs of HammerDB, "
+    "iperf3's JSON (-J or --json-stream) and "
     "`sadf -j` are understood"
 )
 _IPERF3_TEXT = re.compile(r"^(?:Connecting to host |Server listening on |\[ ID\] Interval )", re.MULTILINE)
@@ -39,6 +44,8 @@ def parse_result(text: str, name: str) -> ComparedRun:
     if looks_like_hammerdb(text):
         return parse_hammerdb(text, name)
     if text.lstrip().startswith("{"):
+        if looks_like_measurement(text):
+            return parse_measurement(text, name)
         if looks_like_iperf3(text):
             return parse_iperf3(text, name)
         if looks_like_sadf(text):

@@ -1,0 +1,223 @@
+"""The results of `racwire measure` and `racwire drill` as files: those that each run keeps, and any other by its path.
+
+A kept result is `measurements/CLUSTER/KIND-TIME.json` in the state directory, whole or not there at all. The file of
+another person or of another version is not trusted: it is a result that this racwire can read, or one sentence why not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from checks.model.measurement import FORMAT, Measurement
+from checks.model.sanitize import sanitize
+from checks.run.directories import state_directory
+from checks.whole_files import OutputError, OutputFile, write_whole
+
+KINDS = ("sizes", "rate", "mix", "hashes", "storage", "drill")
+MOST_BYTES = 50_000_000
+"""Most bytes of a file. A measurement of 15 minutes with 32 paths is below a tenth of it."""
+_ENDING = ".json"
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_NUMBER_WITHOUT_END = re.compile(rb"[:,\[]\s*-?[0-9]{21}")
+"""A number with more digits than 64 bits have: arithmetic with it has no limit."""
+_MOST_ALIKE = 100
+"""Results of one kind that started in the same second."""
+
+
+class MeasurementFileError(Exception):
+    """A result could not be read or listed. The message is one sentence with the file and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMeasurement:
+    """A file of the directory of results."""
+
+    path: Path
+    measurement: Measurement | None
+    """None where it could not be read."""
+    problem: str = ""
+    """Why it could not be read, as a sentence."""
+
+    def age_s(self, now: datetime) -> float | None:
+        """Return the seconds from its start until `now`, a time with a zone; None where they are not known."""
+        return None if self.measurement is None else age_of(self.measurement, now)
+
+
+class _Outline(msgspec.Struct, frozen=True):
+    fact: str = ""
+    format: int | None = None
+    result: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Kind(msgspec.Struct, frozen=True):
+    fact: str = ""
+
+
+def to_json(measurement: Measurement) -> bytes:
+    """Return a result as indented JSON in UTF-8, with a final newline."""
+    return msgspec.json.format(msgspec.json.encode(measurement), indent=2) + b"\n"
+
+
+def measurement_in(data: bytes, name: object) -> Measurement:
+    """Return the result in the bytes of the file `name`. Raises MeasurementFileError."""
+    not_one = MeasurementFileError(f"{name} is no result of `racwire measure` or `racwire drill`.")
+    try:
+        outline = msgspec.json.decode(data, type=_Outline)
+        if outline.fact != Measurement.__name__:
+            raise not_one
+        if outline.format is None or outline.format > FORMAT:
+            raise MeasurementFileError(
+                f"{name} has the format {_shown(outline.format)} of a result, and this racwire reads {FORMAT}: use the "
+                "racwire that wrote it."
+            )
+        kind = msgspec.json.decode(outline.result, type=_Kind).fact
+        if kind not in KINDS:
+            raise MeasurementFileError(
+                f"{name} is the result of a measurement of the kind {sanitize(kind)[:40]!r}, which this racwire does "
+                "not know."
+            )
+        if _NUMBER_WITHOUT_END.search(data):
+            raise MeasurementFileError(f"{name} could not be read: a number in it is larger than anything measured.")
+        found = msgspec.json.decode(data, type=Measurement)
+    except msgspec.ValidationError as error:
+        raise MeasurementFileError(
+            f"{name} is no result that this racwire can read: {sanitize(str(error))[:200].rstrip('.')}."
+        ) from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise MeasurementFileError(f"{name} is damaged: its JSON is not whole.") from None
+    except RecursionError:
+        raise MeasurementFileError(f"{name} is nested too deeply to be a result.") from None
+    if not all(0 <= number < len(found.paths) for number in _path_numbers(found)):
+        raise MeasurementFileError(f"{name} is no whole result: it has figures of a path that it does not name.")
+    return found
+
+
+def read_measurement(path: Path) -> Measurement:
+    """Read a result. Blocking. Raises MeasurementFileError."""
+    try:
+        if not path.is_file():
+            raise MeasurementFileError(
+                f"{path} is no file: name a result of `racwire measure`."
+                if path.exists()
+                else f"{path} does not exist; `racwire measure list` names the results that are kept."
+            )
+        if path.stat().st_size > MOST_BYTES:
+            raise MeasurementFileError(f"{path} has more than the {MOST_BYTES / 1e6:.0f} MB that a result can have.")
+        data = path.read_bytes()
+    except OSError as error:
+        raise MeasurementFileError(f"{path} could not be read: {error.strerror}.") from None
+    return measurement_in(data, path)
+
+
+def keep(measurement: Measurement) -> Path:
+    """Write a result to the state directory, and return its path. Raises OutputError, and has then left no file."""
+    directory = _directory(measurement.cluster)
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{directory} could not be made: {error.strerror}.") from None
+    stem = f"{measurement.kind}-{_moment(measurement):%Y%m%d-%H%M%S}"
+    names = (stem, *(f"{stem}-{number}" for number in range(2, _MOST_ALIKE)))
+    path = next((one for name in names if not (one := directory / f"{name}{_ENDING}").exists()), None)
+    if path is None:
+        raise OutputError(f"{directory} has {_MOST_ALIKE} results of this kind and second: the result was not kept.")
+    write_whole(OutputFile(path), to_json(measurement))
+    return path
+
+
+def kept_measurements(cluster: str | None = None) -> tuple[KeptMeasurement, ...]:
+    """Return the kept results of a cluster, or of all, the newest first, with the files that cannot be read.
+
+    Blocking. Raises MeasurementFileError where the directory cannot be read.
+    """
+    found = [_read(path) for path in _files(cluster)]
+    return tuple(sorted(found, key=_started, reverse=True))
+
+
+def newest_measurements(cluster: str) -> tuple[Measurement, ...]:
+    """Return the newest kept result of each kind that can be read, in the order of `KINDS`. Blocking.
+
+    A directory that cannot be read has none.
+    """
+    try:
+        paths = _files(cluster)
+    except MeasurementFileError:
+        return ()
+    found = []
+    for kind in KINDS:
+        # A name has its time, so only the newest file of a kind is read, and an older one where that is damaged.
+        for path in sorted((p for p in paths if p.name.startswith(f"{kind}-")), key=_by_name, reverse=True):
+            if (one := _read(path).measurement) is not None and one.cluster == cluster and one.kind == kind:
+                found.append(one)
+                break
+    return tuple(found)
+
+
+def age_of(measurement: Measurement, now: datetime) -> float | None:
+    """Return the seconds from the start of a measurement until `now`, a time with a zone; None where not known."""
+    try:
+        return (now - datetime.fromisoformat(measurement.started_at).astimezone(UTC)).total_seconds()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _directory(cluster: str) -> Path:
+    return state_directory() / "measurements" / (_UNSAFE.sub("_", cluster) or "_")
+
+
+def _files(cluster: str | None) -> list[Path]:
+    """Raises MeasurementFileError where the directory cannot be read."""
+    above = state_directory() / "measurements"
+    try:
+        directories = [_directory(cluster)] if cluster is not None else sorted(above.iterdir())
+        return [path for one in directories if one.is_dir() for path in sorted(one.iterdir()) if path.suffix == _ENDING]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise MeasurementFileError(f"{error.filename} could not be read: {error.strerror}.") from None
+
+
+def _read(path: Path) -> KeptMeasurement:
+    try:
+        return KeptMeasurement(path, read_measurement(path))
+    except MeasurementFileError as error:
+        return KeptMeasurement(path, None, str(error))
+
+
+def _by_name(path: Path) -> tuple[str, int]:
+    """Return the key that sorts results of one kind by time: `sizes-20261124-050311-2` follows the one without a 2."""
+    parts = path.stem.split("-")
+    again = parts[3] if len(parts) > 3 else ""
+    return "-".join(parts[:3]), int(again) if again.isascii() and again.isdigit() and len(again) < 9 else 0
+
+
+def _started(one: KeptMeasurement) -> tuple[float, str]:
+    return (0.0 if one.measurement is None else _moment(one.measurement).timestamp(), one.path.name)
+
+
+def _moment(measurement: Measurement) -> datetime:
+    """Return the start in UTC; 1970 for a text that is no time."""
+    try:
+        return datetime.fromisoformat(measurement.started_at).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _path_numbers(measurement: Measurement) -> Iterator[int]:
+    """Yield the number of each path that the figures are of."""
+    for name in measurement.result.__struct_fields__:
+        several = getattr(measurement.result, name)
+        for one in several if isinstance(several, tuple) else ():
+            if isinstance(number := getattr(one, "path", None), int):
+                yield number
+            yield from getattr(one, "paths", ())
+
+
+def _shown(number: int | None) -> str:
+    return "of no number" if number is None else str(number)[:20]
