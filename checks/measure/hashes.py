@@ -25,7 +25,7 @@ _ROUNDS = LEAST_LARGE
 """Datagrams of a port: the rule for a dead port needs as many."""
 _SMALL_ROUNDS = 2
 _ROUND_S = 0.6
-"""Seconds of a round besides its sending: an answer has 0.5 s."""
+"""Seconds of a round after its sending: an answer has 0.5 s."""
 
 
 class Hashes:
@@ -115,7 +115,7 @@ class Hashes:
 def judge_ports(path: MeasuredPath, ports: Sequence[HashPort], before: FarCounts, after: FarCounts) -> HashDirection:
     """Return what the ports of one direction show, by the rule of the check udp-flows. `ports`: one or more.
 
-    The far end counts what arrived and what it sent, which tells a lost datagram from a lost answer.
+    The far end counts what arrived and what it sent, which separates lost datagrams from lost answers.
     """
     back = ports[0].is_towards_here
     answered = sum(one.answered + one.small_answered for one in ports)

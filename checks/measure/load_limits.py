@@ -26,7 +26,7 @@ class LoadLimits:
     cpu_share: float = 0.5
     """CPU time of racwire's own processes on a node, as a share of one CPU."""
     flows_per_s: float | None = None
-    """Flows a second that are sent beside the load of a cluster in use; None where it must not be in use."""
+    """Flows a second that are sent next to the load of a cluster in use; None where it must not be in use."""
 
     def bits_per_s(self, speed_mbps: int | None) -> float:
         """Return the bits a second that may go on a path of this speed; 1 Gb/s where it is not known."""
@@ -83,7 +83,7 @@ def limits_of(
 
 
 def beside(limits: LoadLimits) -> LoadLimits:
-    """Return the limits for flows beside the load of a cluster in use: at most 2 % of a link, and 100 Mb/s.
+    """Return the limits for flows next to the load of a cluster in use: at most 2 % of a link, and 100 Mb/s.
 
     50 flows/s of up to 64 KB need less.
     """

@@ -17,7 +17,7 @@ from checks.measure.flow_figures import ALONE, TOGETHER, flow_round, summaries_o
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.near_end.flows import completed, packets_of_flow, wire_bytes_of_flow
+from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted, lasting, listed
 

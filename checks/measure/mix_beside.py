@@ -15,7 +15,7 @@ from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.mix import FLOW_BYTES
-from checks.measure.near_end.flows import completed, packets_of_flow, wire_bytes_of_flow
+from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted
 
@@ -37,7 +37,7 @@ class MixBeside:
     def __init__(self, *, seconds: float = 60.0, seed: int = 0) -> None:
         """Raises MeasureError."""
         if not 10 <= seconds <= 900:
-            raise MeasureError("Flows beside the load are sent for 10 s to 15 minutes.")
+            raise MeasureError("Flows next to the load are sent for 10 s to 15 minutes.")
         self._seconds = seconds
         self.seed = seed
         self._found: list[FlowRound] = []
@@ -49,7 +49,7 @@ class MixBeside:
         packets = sum(number * packets_of_flow(FLOW_BYTES[name], path.mtu) for (name, path), number in flows.items())
         sent = sum(number * wire_bytes_of_flow(FLOW_BYTES[name], path.mtu) for (name, path), number in flows.items())
         return PlannedLoad(
-            title="small flows of 200 B, 8 KB and 64 KB beside the load of the cluster, on "
+            title="small flows of 200 B, 8 KB and 64 KB next to the load of the cluster, on "
             f"{counted(len(paths), 'path')}, at most {limits.flows_per_s or 0:.0f} flows/s",
             seconds=self._seconds * len(paths) + 1,
             packets=round(packets * 1.5),

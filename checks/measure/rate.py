@@ -1,6 +1,6 @@
 """`measure rate`: what a path carries at a stated rate: one TCP stream, datagrams of 8 KB, and N-1 nodes to this one.
 
-Losses of the two ends are told apart from those of the network: what a sender's queue refused, what a receiver's own
+Losses of the two ends are separated from those of the network: what a sender's queue refused, what a receiver's own
 socket dropped, and what was lost in between.
 """
 
@@ -25,7 +25,7 @@ USUAL_STEPS = (0.01, 0.02, 0.05, 0.10)
 _TCP_HEADERS = 32
 """Bytes of a TCP header with timestamps (RFC 7323)."""
 _REST_S = 1.0
-"""Seconds of a step besides its sending: the last datagrams arrive, and counts are read."""
+"""Seconds of a step after its sending: the last datagrams arrive, and counts are read."""
 
 
 @dataclass(frozen=True, slots=True)

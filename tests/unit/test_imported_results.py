@@ -62,7 +62,7 @@ def test_files_written_by_powershell_are_read(name: str, tmp_path: Path) -> None
     [
         ("", "result is empty."),
         ("  \n", "result is empty."),
-        ("a,b\n1,2\n", "is of no kind that can be compared: racwire's own recordings, results of racwire measure as JSON"),
+        ("a,b\n1,2\n", "is of no kind that can be compared: racwire's own recordings, results of racwire measure"),
         ("[1, 2]", "is of no kind"),
         ('{"a": 1}', "is of no kind"),
         ('{"a": ', "is no whole JSON text"),

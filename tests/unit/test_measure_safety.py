@@ -15,9 +15,9 @@ from checks.measure.load_plan import LoadPlan, agree
 from checks.measure.load_refusals import failing_paths, load_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.near_end.control import Budget, Orders, StoppedError
-from checks.measure.sizes import Sizes, percentile, winning_size
+from checks.measure.sizes import Sizes, percentile
 from checks.model.finding import Finding, Status
-from checks.model.measurement import MeasuredPath, MeasuredSizes, SizeSummary
+from checks.model.measurement import MeasuredPath
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, NodeSample
 
 PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
@@ -258,14 +258,3 @@ def test_percentiles_are_values_that_occurred() -> None:
     assert [percentile(values, share) for share in (0.5, 0.99, 1.0)] == [50.0, 99.0, 100.0]
     assert percentile([7.0], 0.99) == 7.0
     assert percentile([], 0.5) is None
-
-
-def summary(size: int, p50: float) -> SizeSummary:
-    return SizeSummary(0, size, 1, 0, 1, 2000, 2000, 0, p50, p50, p50, 1.0, 1.0, 1.0, None, None)
-
-
-def test_the_winning_size_is_the_first_from_which_all_are_faster() -> None:
-    before = MeasuredSizes(summaries=(summary(64, 10), summary(1472, 20), summary(8192, 90), summary(65_507, 300)))
-    after = MeasuredSizes(summaries=(summary(64, 9), summary(1472, 21), summary(8192, 60), summary(65_507, 200)))
-    assert winning_size(before, after) == 8192
-    assert winning_size(before, before) is None

@@ -144,7 +144,7 @@ racwire lab shell rac2 reboot""",
     switch = _command(
         commands,
         "switch",
-        "list the switch ports on the private networks, or change their MTU or priorities",
+        "list the private switch ports, or change their MTU or priorities",
         """\
 racwire lab switch
 racwire lab switch rac2-eth1 mtu 1500
@@ -152,8 +152,9 @@ racwire lab switch all mtu 9216
 racwire lab switch --prioritise 20
 racwire lab switch --prioritise off""",
         "A port silently drops frames larger than its MTU, in both directions, as a real\nswitch does.\n\n"
-        "--prioritise N needs `racwire lab up --rate`: the first N packets of each TCP or UDP\n"
-        "flow leave a port before the others, and so do the first N after a pause of 8 ms.\n"
+        "--prioritise N needs `racwire lab up --rate 1g`: the first N packets of each TCP\n"
+        "or UDP flow leave a port before the others, and so do the first N after a pause\n"
+        "of 8 ms.\n"
         "Fragments have no ports; those of two addresses count as one flow.",
     )
     switch.add_argument("port", metavar="PORT", nargs="?", help="the port, such as rac2-eth1, or all")
@@ -172,8 +173,8 @@ racwire lab load
 racwire lab load 2000
 racwire lab load off
 racwire lab load default""",
-        "N blocks of 8 KB a second in all: the instances really send them over the private\n"
-        "networks. The output has the rate that their own counters show, measured in a second.",
+        "N blocks of 8 KB a second in all: the instances really send them over the\n"
+        "private networks. The output has the rate that their own counters show.",
     )
     load.add_argument("load", metavar="N", nargs="?", help="blocks a second of all instances, off, or default")
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from checks.measure.near_end import exchanges, rates
+from checks.measure.near_end import exchanges, paced_streams
 from checks.measure.near_end.control import Budget, Orders, StoppedError
-from checks.measure.near_end.flows import flows
 from checks.measure.near_end.messages import Datagrams, Messages, Pings
 from checks.measure.near_end.source_ports import source_ports
+from checks.measure.near_end.tcp_flows import flows
 from checks.sources.probes.pinger import CannotPingError
 
 Order = dict[str, Any]
@@ -52,10 +52,10 @@ ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "exchange": exchange,
     "idle": idle,
     "flows": flows,
-    "tcp_to": rates.tcp_to,
-    "tcp_from": rates.tcp_from,
-    "udp_to": rates.udp_to,
-    "udp_from": rates.udp_from,
+    "tcp_to": paced_streams.tcp_to,
+    "tcp_from": paced_streams.tcp_from,
+    "udp_to": paced_streams.udp_to,
+    "udp_from": paced_streams.udp_from,
     "source_ports": source_ports,
 }
 

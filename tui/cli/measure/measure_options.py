@@ -101,7 +101,7 @@ def _add_rate(options: argparse._ActionsContainer) -> None:
     options.add_argument("--step", default="1s", metavar="TIME", help="length of a step (default 1s, most 30s)")
     options.add_argument("--rounds", type=int, default=1, metavar="N", help="rounds of all steps (default 1)")
     options.add_argument(
-        "--public", action="store_true", help="one private path beside the public network, at most 100 Mbit/s on each"
+        "--public", action="store_true", help="one private path next to the public network, at most 100 Mbit/s on each"
     )
 
 
@@ -167,7 +167,7 @@ KINDS = {
         is_one_path=True,
     ),
     "rate": MeasureKind(
-        "what a path carries at a stated rate: TCP, datagrams of 8 KB, all peers to one",
+        "what a path carries at a stated rate, by TCP and by UDP",
         """\
   racwire measure rate                       print the plan; nothing is sent
   racwire measure rate --go practice         measure the first private network

@@ -1,6 +1,6 @@
 """Flows over TCP to and from far ends, of several classes at the same time.
 
-A flow to a far end is a header of 16 bytes and its data; the far end answers with 8 bytes when it has all of it. A flow
+A flow to a far end is a header of 16 bytes and its data; the far end answers with 8 bytes when all has arrived. A flow
 from a far end is one request a burst, and its data. The completion time runs from the first byte that this node sends
 until the last byte that it receives.
 """
@@ -79,7 +79,7 @@ class _Lane:
         self._received = b""
 
     def connect(self, begins_s: float, patience_s: float) -> None:
-        """Connect, and show the token; the next flow begins at `begins_s` at the earliest. Raises OSError."""
+        """Connect, and show the token; the next flow starts at `begins_s` at the earliest. Raises OSError."""
         self.close()
         one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._socket = one
@@ -201,7 +201,7 @@ class _Run:
         self._buffer = bytearray(1 << 18)
         self._broken_in_a_row = 0
         self.lateness_us: list[float] = []
-        """How late this node began a flow that no limit delayed."""
+        """How late this node started a flow that no limit delayed."""
         self.at, self.started_s = time.time(), time.monotonic()
 
     def connect(self) -> None:
@@ -290,7 +290,7 @@ class _Run:
 
 
 def completed(result: dict[str, Any], name: str) -> Iterator[tuple[float, float]]:
-    """Yield the flows of one class in the result of `flows`: when each began, and how long it took in ms."""
+    """Yield the flows of one class in the result of `flows`: when each started, and how long it took in ms."""
     for lane in result["lanes"]:
         if lane["name"] == name:
             yield from map(tuple, lane["flows"])

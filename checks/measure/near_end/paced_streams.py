@@ -18,9 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from checks.measure.near_end.control import Budget, StoppedError
+from checks.measure.near_end.control import QUEUE_S, Budget, SendPace, StoppedError
 from checks.measure.near_end.messages import HEADER, LEAST_BYTES, PULL, SWALLOW, udp_socket
-from checks.measure.near_end.pacing import QUEUE_S, Pace
 
 _FLOW = struct.Struct("!B7xQ")
 _TAKE, _GIVE = 0, 1
@@ -228,8 +227,8 @@ def _receive(sockets: Sequence[socket.socket], size: int, found: Stream) -> floa
     return time.monotonic() if came else 0.0
 
 
-def _pace(order: dict[str, Any], budget: Budget) -> Pace:
-    return Pace(budget, order["bits_per_s"], order["most_bps"])
+def _pace(order: dict[str, Any], budget: Budget) -> SendPace:
+    return SendPace(budget, order["bits_per_s"], order["most_bps"])
 
 
 def _connection(order: dict[str, Any]) -> socket.socket:
@@ -269,7 +268,7 @@ def _wire(payload: int, order: dict[str, Any]) -> int:
     return payload + segments * headers
 
 
-def _done(found: Stream, pace: Pace, cpu: float) -> dict[str, Any]:
+def _done(found: Stream, pace: SendPace, cpu: float) -> dict[str, Any]:
     late = sorted(pace.lateness_us)
     found.lateness_p99_us = late[int(0.99 * (len(late) - 1))] if late else None
     found.cpu_s = time.process_time() - cpu
