@@ -150,7 +150,7 @@ KINDS = {
         """\
   racwire measure sizes                      print the plan; nothing is sent
   racwire measure sizes --go practice        measure the first path
-  racwire measure sizes --to rac3 --sizes 64,8192 --go practice -o before.json""",
+  racwire measure sizes --go practice --format json -o before.json""",
         _add_sizes,
         _sizes,
         is_one_path=True,
