@@ -55,7 +55,7 @@ def one_at_a_time(messages: Messages, budget: Budget, packets: int, wire_bytes: 
     unanswered = sequence = 0
     try:
         while time.monotonic() - started < seconds:
-            budget.take(packets, wire_bytes)
+            budget.take_of_a_run(packets, wire_bytes)
             sequence += 1
             try:
                 sent_ns = messages.send(sequence)
