@@ -42,12 +42,27 @@ def set_apart(lab: Lab) -> str:
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         return ""
-    far = _namespace(lab.state.nodes[FAR].pid)
-    for process in Path("/proc").iterdir():
+    for process in processes(lab, FAR):
         with contextlib.suppress(OSError):
-            if process.name.isdigit() and _namespace(int(process.name)) == far:
-                os.sched_setaffinity(int(process.name), {cpus[1]})
+            os.sched_setaffinity(process, {cpus[1]})
     return "near ends on one CPU, far ends on another, for both instruments"
+
+
+def processes(lab: Lab, node: str, mark: bytes = b"") -> list[int]:
+    """Return the processes of a node whose command lines contain the mark."""
+    wanted, found = _namespace(lab.state.nodes[node].pid), []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):  # it has ended
+            if process.name.isdigit() and mark in (process / "cmdline").read_bytes():
+                number = int(process.name)
+                if _namespace(number) == wanted:
+                    found.append(number)
+    return found
+
+
+def far_ends(lab: Lab) -> list[int]:
+    """Return the far ends of a measurement that run on the far node."""
+    return processes(lab, FAR, b"racwire text")
 
 
 def near(lab: Lab, program: str, **options: Any) -> Any:

@@ -65,9 +65,9 @@ def tcp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     found, pace = Stream(), _pace(order, budget)
     queue = max(2 * order["payload"], int(pace.bytes_per_s * QUEUE_S))
     chunk = max(order["payload"], min(_MOST_CHUNK, queue // 2))
-    started, cpu = time.monotonic(), time.process_time()
-    last = started
+    cpu = time.process_time()
     with _connection(order) as one:
+        started = last = time.monotonic()
         found.buffer_bytes = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
         one.sendall(_FLOW.pack(_TAKE, _ENDLESS))
         try:
@@ -104,9 +104,9 @@ def tcp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     queue = max(2 * order["payload"], int(pace.bytes_per_s * QUEUE_S))
     part = max(order["payload"], min(4 * _MOST_CHUNK, queue // 2))
     buffer = bytearray(_MOST_CHUNK)
-    started, cpu = time.monotonic(), time.process_time()
-    last = started
+    cpu = time.process_time()
     with _connection(order) as one:
+        started = last = time.monotonic()
         found.buffer_bytes = one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
         waiting = 0
         try:
@@ -132,7 +132,7 @@ def tcp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
             found.stopped = str(error)
         except OSError as error:
             found.stopped = f"the TCP connection broke: {error.strerror or error}"
-    found.seconds = last - started
+        found.seconds = last - started
     return _done(found, pace, cpu)
 
 
