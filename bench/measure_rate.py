@@ -12,7 +12,20 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from bench.instruments import FAR, NEAR, TARGET, NoInstrument, demand, far_ends, halves_differ, in_switch, near, on_node, running, set_apart
+from bench.instruments import (
+    FAR,
+    NEAR,
+    TARGET,
+    NoInstrument,
+    demand,
+    far_ends,
+    halves_differ,
+    in_switch,
+    near,
+    on_node,
+    running,
+    set_apart,
+)
 from bench.instruments import measure as racwire
 from bench.pace import Pace
 from bench.practice import practice_cluster
@@ -34,7 +47,7 @@ def measure(pace: Pace) -> Iterator[Row]:
         yield _full_queue(lab)
     try:
         demand("iperf3")
-        with practice_cluster(2, database=False, mtu=1500, rate="40g") as lab:
+        with practice_cluster(2, database=False) as lab:
             place = set_apart(lab)
             with running(lab, FAR, ("iperf3", "-s", "--forceflush", "-B", TARGET), "Server listening"):
                 limits = {"most_bytes": 50 << 30}
@@ -110,7 +123,7 @@ def _full_receiver(lab: Any) -> Row:
 
 def _full_queue(lab: Any) -> Row:
     """Give the near node's NIC a queue with room for six datagrams, at a rate below that of the last step."""
-    on_node(lab, NEAR, "tc", *"qdisc replace dev eth1 root tbf rate 60mbit burst 20kb limit 60kb".split())
+    on_node(lab, NEAR, "sh", "-c", "tc qdisc replace dev eth1 root tbf rate 60mbit burst 20kb limit 60kb")
     code, found = racwire(lab, "rate", "--steps", "10", "--step", "2s", "--rounds", "2")
     return _own(found, code, "refused", "a full queue of the sender")
 

@@ -21,7 +21,7 @@ _MTU = 1500
 def measure(pace: Pace) -> Iterator[Row]:
     """Yield the rows of the medians, and of the 99th percentiles. Raises NoInstrument without sockperf."""
     demand("sockperf")
-    with practice_cluster(2, database=False, mtu=_MTU, rate="40g") as lab:
+    with practice_cluster(2, database=False, mtu=_MTU) as lab:
         place = set_apart(lab)
         with running(lab, FAR, ("sockperf", "server", "-i", TARGET), "block on socket"):
             found = near(lab, "turns", kind="sizes", rounds=pace.turns, trains=(), seed=1, far_end="perl")
@@ -49,7 +49,9 @@ def rows_of(found: dict[str, Any], place: str = "") -> Iterator[Row]:
     repeats = f"{min(map(len, turns.values()))} turns of each size at MTU {_MTU}, ratios of neighbouring turns"
     doubt = f"sockperf itself differed by {noise[worst]:.0f} % at {worst:,} B" if noise[worst] > 10 else ""
     notes = (f"{repeats}{f'; {place}' if place else ''}", *lines)
-    yield Row("measure sizes, p50 against sockperf, worst size", "%", off[worst], EACH_PERCENT, notes=notes, doubt=doubt)
+    yield Row(
+        "measure sizes, p50 against sockperf, worst size", "%", off[worst], EACH_PERCENT, notes=notes, doubt=doubt
+    )
     middle = median(median(one["p50_us"] / one["sockperf_p50_us"] for one in own) for own in turns.values())
     several = f"sockperf itself differed by {median(noise.values()):.0f} %" if median(noise.values()) > 10 else ""
     yield Row(
