@@ -56,7 +56,7 @@ class LoadPlan:
             yield f"It takes up to {lasting(math.ceil(load.seconds))}."
             yield (
                 "It stops at the first lost block, failed reassembly, drop or error of a node, where a CPU limit is "
-                "reached, and at Ctrl-C."
+                "reached, at Ctrl-C and at the key s."
             )
 
     def _on_paths(self) -> Iterator[str]:
@@ -83,8 +83,8 @@ class LoadPlan:
         yield f"At its peak this is as much as {blocks:,.0f} blocks of 8 KB a second; {now}."
         yield (
             "It stops at the first lost block, failed reassembly, drop or error of a node, at three unanswered "
-            "messages in a row, where a CPU limit is reached, and at Ctrl-C. Nothing is installed, and no file is "
-            "written on a peer."
+            "messages in a row, where a CPU limit is reached, at Ctrl-C and at the key s. Nothing is installed, and no "
+            "file is written on a peer."
         )
 
     def _share(self) -> str:

@@ -20,7 +20,7 @@ from checks.measure.harm_signs import HarmSigns
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
-from checks.measure.measure_error import HaltedError, MeasureError
+from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
 from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import LOCK, Experiment, Prepared
 from checks.measure.sizes import percentile
@@ -137,7 +137,7 @@ async def _failing(prepared: Prepared, settings: Settings, stop: asyncio.Event) 
     try:
         async for event in events:
             if stop.is_set():
-                raise MeasureError("Stopped before anything was sent.")
+                raise NotBegunError
             if isinstance(event, RunFinished):
                 return list(failing_paths(event.report.findings, prepared.paths))
     finally:
@@ -192,7 +192,7 @@ class _Watch:
         wanted = {node.name for node in prepared.cluster.read_nodes()}
         while (left := until - asyncio.get_running_loop().time()) > 0 or not wanted <= nodes.keys():
             if stop.is_set():
-                raise MeasureError("Stopped before anything was sent.")
+                raise NotBegunError
             if left < -10:
                 missing = sorted(wanted - nodes.keys())
                 raise MeasureError(

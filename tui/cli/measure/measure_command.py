@@ -65,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
-    from checks.measure.measure_error import MeasureError
+    from checks.measure.measure_error import MeasureError, NotBegunError
     from tui.cli.own_loop import run_in_own_loop
 
     refuse_check_options(args)
@@ -77,6 +77,9 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         experiment, limits = kind.experiment(args), limits_from(args)
         work = _work(args, experiment, wanted_from(args, kind.is_one_path), limits, settings)
         prepared, measurement = run_in_own_loop(work)
+    except NotBegunError as error:
+        print_message(str(error))
+        return exit_past_hung_threads(ExitCode.INTERRUPTED)
     except MeasureError as error:
         raise UsageError(str(error)) from None
     if measurement is None:
@@ -100,6 +103,7 @@ async def _work(
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.password import password_of
     from tui.cli.status_line import StatusLine
+    from tui.cli.terminal_stop import stop_with_terminal
 
     line = StatusLine(quiet=args.quiet)
     password = password_of(settings.database)
@@ -110,10 +114,10 @@ async def _work(
     stop = asyncio.Event()
 
     def progress(text: str, done: int, total: int) -> None:
-        line.show(f"SENDING {text}   {done} of {total}   Ctrl-C stops" if total else text)
+        line.show(f"SENDING {text}   {done} of {total}   s stops" if total else text)
 
     try:
-        with graceful_loop_stop(stop.set):
+        with graceful_loop_stop(stop.set), stop_with_terminal(stop.set):
             measurement = await measure(
                 consent,
                 prepared,
