@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from checks.measure.load_limits import LoadLimits
 from checks.measure.measure_error import MeasureError
+from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, wire_bytes_of
 from checks.model.wording import counted, lasting, listed
@@ -42,8 +43,8 @@ class LoadPlan:
     paths: tuple[MeasuredPath, ...]
     load: PlannedLoad
     limits: LoadLimits
-    blocks_per_s: float | None = None
-    """Blocks of 8 KB that the instances exchange now; None without a database."""
+    blocks_per_s: float | Unknown = Unknown("no database is connected")
+    """Blocks that all instances together receive now; Unknown with a clause."""
 
     def lines(self) -> Iterator[str]:
         """Yield the sentences of the plan."""
@@ -76,8 +77,8 @@ class LoadPlan:
             load.peak_packets_per_s / fragments_of(USUAL_BLOCK_BYTES, mtu),
         )
         now = (
-            "how many they exchange now is not known: no database is connected"
-            if self.blocks_per_s is None
+            f"how many the instances exchange now is not known: {self.blocks_per_s.reason}"
+            if isinstance(self.blocks_per_s, Unknown)
             else f"the instances now exchange {self.blocks_per_s:,.0f} blocks/s"
         )
         yield f"At its peak this is as much as {blocks:,.0f} blocks of 8 KB a second; {now}."

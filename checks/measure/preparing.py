@@ -30,18 +30,23 @@ from checks.measure.load_plan import LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.paths_to_measure import paths_to_measure, public_paths
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, Database, Unknown
 from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath, Result
 from checks.model.settings import Settings
-from checks.model.wording import lasting
+from checks.model.wording import continued, lasting, listed
+from checks.rules.cache_fusion import per_second, received
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.registry import FAR_ENDS
 from checks.traffic.discovery import find_cluster
+from checks.traffic.feed import Feed
+from checks.traffic.samples import Gap, InstanceSample
 
 _RUNS = re.compile(r"^run (/.*)$", re.MULTILINE)
+_BLOCKS_S, _BLOCKS_PATIENCE_S = 1.0, 5.0
+"""Seconds between the two samples of the instances, and until racwire plans without them."""
 LOCK = "racwire-measure"
 """The name of the abstract socket that a measurement holds on each node: it cannot collide with a port of Oracle."""
 
@@ -108,7 +113,9 @@ async def prepare(
         paths = tuple(path for path in paths if path.network == paths[0].network)
     if wanted.with_public:
         paths = (paths[0], *public_paths(cluster, paths))
-    found = await _far_ends(cluster, {path.target_node for path in paths}, settings)
+    found, blocks_per_s = await asyncio.gather(
+        _far_ends(cluster, {path.target_node for path in paths}, settings), _blocks_per_s(cluster, settings, password)
+    )
     candidates = {node: _chosen(one.candidates, wanted.far_end) for node, one in found.items()}
     chosen = tuple(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths)
     load = experiment.plan(chosen, limits)
@@ -123,7 +130,7 @@ async def prepare(
         if isinstance(clusterware, Unknown) or isinstance(clusterware.cluster_name, Unknown)
         else clusterware.cluster_name
     )
-    plan = LoadPlan(name, experiment.kind, chosen, load, limits)
+    plan = LoadPlan(name, experiment.kind, chosen, load, limits, blocks_per_s)
     refusals = [
         *standing_refusals(
             cluster, change=_open_change(settings), is_lab="RACWIRE_LAB" in os.environ, link_share=limits.link_share
@@ -141,6 +148,34 @@ def far_end_texts() -> Iterator[tuple[str, str, str]]:
     """Yield language, SHA-256 and text of each far end."""
     for language in (PERL, PYTHON):
         yield language, sha256_of(language), text_of(language)
+
+
+async def _blocks_per_s(cluster: Cluster, settings: Settings, password: Secret | None) -> float | Unknown:
+    """Return the blocks that all instances together receive in a second, from two samples; Unknown with a clause."""
+    if not isinstance(cluster.database, Database):
+        return Unknown("no database is connected")
+    wanted = {instance.name for instance in cluster.database.instances}
+    rates: dict[str, float] = {}
+    every = replace(settings.traffic, interval_s=_BLOCKS_S)
+    try:
+        async with (
+            asyncio.timeout(_BLOCKS_PATIENCE_S),
+            Feed(replace(settings, traffic=every), password=password) as feed,
+        ):
+            feed.follow(replace(cluster, nodes=()))
+            async for event in feed.events():
+                if isinstance(event, Gap) and event.source == "database":
+                    return Unknown(continued(event.reason).rstrip("."))
+                if isinstance(event, InstanceSample):
+                    rate = per_second(received(event.statistics), event.seconds)
+                    if rate is not None:
+                        rates[event.instance] = rate
+                if wanted <= rates.keys():
+                    break
+    except TimeoutError:
+        silent = listed(sorted(wanted - rates.keys()))
+        return Unknown(f"GV$SYSSTAT had no two samples of {silent} within {_BLOCKS_PATIENCE_S:.0f} s")
+    return sum(rates.values())
 
 
 @dataclass(frozen=True, slots=True)
