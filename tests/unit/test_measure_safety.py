@@ -220,7 +220,8 @@ SIGNS = [
     node(Ip_ReasmFails=1),
     node(Udp_RcvbufErrors=1),
     node(Softnet_Dropped=1),
-    NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(rx_dropped=1)}),
+    NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(rx_dropped=11)}),
+    NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(tx_dropped=1)}),
     NodeSample("rac1", 0, 0.2, cpu=CpuTime(2, 2.0, 0.2, 0.0)),
     InstanceSample("prac2", 2, "rac2", 0, 1.0, {"gc blocks lost": 1}),
     Gap("node rac2", 0, "The connection to rac2 was lost."),
@@ -246,8 +247,33 @@ def test_a_counter_that_grew_before_must_grow_three_times_as_fast() -> None:
     signs = HarmSigns(set(), 80)
     signs.baseline(node(seconds=3.0, Ip_ReasmFails=3))
     assert signs.losses_before() == ["rac2 Ip.ReasmFails"]
-    assert not signs.see(node(Ip_ReasmFails=3))
-    assert signs.see(node(Ip_ReasmFails=4))
+    for second in range(20):
+        assert not signs.see(NodeSample("rac2", float(second), 1.0, counters={"Ip.ReasmFails": 3}))
+    assert signs.see(NodeSample("rac2", 20.0, 1.0, counters={"Ip.ReasmFails": 4}))
+
+
+def test_a_counter_that_grew_once_a_second_before_may_grow_once_in_a_short_sample() -> None:
+    signs = HarmSigns(set(), 80)
+    signs.baseline(node(seconds=3.0, Ip_ReasmFails=3))
+    for tick in range(100):
+        grown = int(tick % 5 == 0)
+        assert not signs.see(NodeSample("rac2", tick / 5, 0.2, counters={"Ip.ReasmFails": grown}))
+
+
+def test_frames_of_a_switch_that_linux_counts_as_dropped_are_no_sign_and_no_refusal() -> None:
+    """A BPDU every two seconds, and an LLDP frame every thirty."""
+    signs = HarmSigns({("rac1", "eth1")}, 80)
+
+    def sample(tick: int, dropped: int) -> NodeSample:
+        return NodeSample("rac1", tick / 5, 0.2, interfaces={"eth1": InterfaceCounts(rx_dropped=dropped)})
+
+    strays = [int(tick % 10 == 0) + int(tick % 150 == 7) for tick in range(600)]
+    for tick in range(15):
+        signs.baseline(sample(tick, strays[tick]))
+    assert not signs.losses_before()
+    for tick in range(15, 600):
+        assert not signs.see(sample(tick, strays[tick]))
+    assert signs.see(sample(600, 40)).startswith("rac1: 40 dropped packets of eth1")
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
