@@ -13,6 +13,8 @@ from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, wire_bytes_of
 from checks.model.wording import counted, lasting, listed
 
+NO_DATABASE = Unknown("no database is connected")
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedLoad:
@@ -43,7 +45,7 @@ class LoadPlan:
     paths: tuple[MeasuredPath, ...]
     load: PlannedLoad
     limits: LoadLimits
-    blocks_per_s: float | Unknown = Unknown("no database is connected")
+    blocks_per_s: float | Unknown = NO_DATABASE
     """Blocks that all instances together receive now; Unknown with a clause."""
 
     def lines(self) -> Iterator[str]:
@@ -108,7 +110,8 @@ def agree(plan: LoadPlan, typed: str) -> Consent:
     """Return the consent to a plan. Raises MeasureError unless the name of the cluster was typed."""
     if not plan.cluster:
         raise MeasureError(
-            "The name of this cluster is not known, so it cannot be typed: name the Grid home with --grid-home."
+            "The name of this cluster is not known, so it cannot be typed: name the Grid home with --grid-home, or, "
+            "while Clusterware is down, the cluster in the settings (`name` under [cluster])."
         )
     if typed != plan.cluster:
         raise MeasureError(f"This cluster is called {plan.cluster}, not {typed}: nothing was sent.")

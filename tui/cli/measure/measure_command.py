@@ -160,6 +160,7 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
             "kind": plan.kind,
             "paths": msgspec.to_builtins(plan.paths),
             "load": load,
+            "blocks_per_s": msgspec.to_builtins(plan.blocks_per_s),
             "refusals": [{"code": one.code, "sentence": one.sentence} for one in prepared.refusals],
         }
         return msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n"
