@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from checks.measure.load_limits import LoadLimits
 from checks.measure.measure_error import MeasureError
@@ -47,6 +47,8 @@ class LoadPlan:
     limits: LoadLimits
     blocks_per_s: float | Unknown = NO_DATABASE
     """Blocks that all instances together receive now; Unknown with a clause."""
+    lock_holders: Mapping[str, str] = field(default_factory=dict)
+    """The interpreter on each peer where a far end only holds the lock; empty where there is none."""
 
     def lines(self) -> Iterator[str]:
         """Yield the sentences of the plan."""
@@ -68,6 +70,13 @@ class LoadPlan:
             peers = [path for path in self.paths if path.network == network]
             each = listed(f"{path.target_node} ({path.target}, {_far_end(path)})" for path in peers)
             yield f"On {network} from {peers[0].source_node} ({peers[0].source}, MTU {peers[0].mtu}) to {each}."
+        for program in dict.fromkeys(self.lock_holders.values()):
+            nodes = listed(node for node, one in self.lock_holders.items() if one == program)
+            yield (
+                f"{program} on {nodes} holds a lock, so that no second measurement begins there, and answers nothing."
+                if program
+                else f"No lock is held on {nodes}, without Perl or Python: see that nobody else measures."
+            )
         yield (
             f"It takes up to {lasting(math.ceil(load.seconds))}, and sends up to {load.packets:,} packets and "
             f"{_bytes(load.wire_bytes)} in all, answers included."

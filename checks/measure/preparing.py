@@ -51,8 +51,6 @@ _SETUPS_S = 30.0
 _BLOCKS_S, _BLOCKS_PATIENCE_S = 1.0, 5.0
 """Seconds between the two samples of the instances, and until racwire plans without them."""
 Setups = tuple[NodeSetup | UnreadNode, ...] | Unknown
-LOCK = "racwire-measure"
-"""The name of the abstract socket that a measurement holds on each node: it cannot collide with a port of Oracle."""
 
 
 class Experiment(Protocol):
@@ -97,6 +95,8 @@ class Prepared:
     plan: LoadPlan
     candidates: dict[str, tuple[Interpreter, ...]]
     """The interpreters of each peer that can run a far end, the best first."""
+    lock_holders: dict[str, tuple[Interpreter, ...]]
+    """The same of each peer where no far end answers, so that one only holds the lock."""
     refusals: tuple[LoadRefusal, ...]
 
     @property
@@ -117,7 +117,8 @@ async def prepare(
         paths = tuple(path for path in paths if path.network == paths[0].network)
     if wanted.with_public:
         paths = (paths[0], *public_paths(cluster, paths))
-    found, setups, blocks_per_s = await _more(cluster, {path.target_node for path in paths}, settings, password)
+    peers = [node.name for node in cluster.read_nodes() if node.name != cluster.local_node]
+    found, setups, blocks_per_s = await _more(cluster, peers, settings, password)
     cluster = replace(cluster, setups=setups)
     candidates = {node: _chosen(one.candidates, wanted.far_end) for node, one in found.items()}
     chosen = tuple(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths)
@@ -127,7 +128,17 @@ async def prepare(
             f"This takes up to {lasting(load.seconds)}, and may take {lasting(limits.whole_s)}: choose fewer "
             "sizes, flows, rounds or paths, or a longer time with --whole."
         )
-    plan = LoadPlan(name_of(cluster, settings), experiment.kind, chosen, load, limits, blocks_per_s)
+    answering = {path.target_node for path in chosen if path.far_end != KERNEL}
+    holders = {node: one.candidates for node, one in found.items() if node not in answering}
+    plan = LoadPlan(
+        name_of(cluster, settings),
+        experiment.kind,
+        chosen,
+        load,
+        limits,
+        blocks_per_s,
+        {node: candidates[0].path if candidates else "" for node, candidates in holders.items()},
+    )
     refusals = [
         *standing_refusals(
             cluster, change=_open_change(settings), is_lab="RACWIRE_LAB" in os.environ, link_share=limits.link_share
@@ -138,7 +149,8 @@ async def prepare(
             if one.is_measuring
         ),
     ]
-    return Prepared(cluster, plan, candidates, tuple(refusals))
+    able = {node: those for node, those in holders.items() if those}
+    return Prepared(cluster, plan, candidates, able, tuple(refusals))
 
 
 def name_of(cluster: Cluster, settings: Settings) -> str:
