@@ -11,6 +11,7 @@ from checks.model.facts import Unknown
 from checks.model.measurement import (
     DrillEvent,
     DrillOf,
+    HashDirection,
     HashPort,
     MeasuredHashes,
     MeasuredMix,
@@ -27,6 +28,7 @@ from checks.model.measurement import (
     StorageRound,
 )
 from checks.model.packet_sizes import fragments_of
+from checks.rules.flow_verdicts import FlowVerdict, members_of
 
 USUAL = (64, 200, 1472, 2048, 8192, 32_768)
 AT = 1_780_000_000.0
@@ -181,7 +183,10 @@ def mix(small_ms: float = 45.0, **more: Any) -> Measurement:
 
 def hashes(dead: int = 31, **more: Any) -> Measurement:
     ports = tuple(HashPort(0, 40_000 + number, 3, 0 if number % 2 and number < 2 * dead else 3) for number in range(64))
-    return measurement(MeasuredHashes(8972, ports), **more)
+    verdict = FlowVerdict.DEAD_MEMBER if dead else FlowVerdict.PASSES
+    links = members_of(dead, 64) if dead else (None, None, None)
+    there = HashDirection(0, False, verdict, dead, 64, 192, 192 - 3 * dead, *links)
+    return measurement(MeasuredHashes(8972, ports, (there,)), **more)
 
 
 def storage(mb_per_s: float = 200.0, **more: Any) -> Measurement:
