@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model.measurement import Measurement
-from checks.report.measured.parts import Grid, Heading, Part, Sentence
+from checks.report.measured.parts import Grid, Heading, Part, Prose
 from checks.report.measured.result_parts import parts_of, title_of
 from tui.text.line import Line, cell_len, hanging, sanitize_line
 
@@ -24,7 +24,7 @@ def _lines(part: Part, width: int) -> Iterator[Line]:
         case Heading():
             yield []
             yield from hanging([], part.text, width, "title")
-        case Sentence():
+        case Prose():
             yield from hanging([] if part.is_of_all else _INDENT, part.text, width, part.look)
         case Grid():
             yield [(f"  {part.title}", "")]
