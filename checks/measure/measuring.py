@@ -19,8 +19,8 @@ from checks.measure.harm_signs import HarmSigns
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
+from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
-from checks.measure.opening import locked_here, open_far_ends, open_sender
 from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
 from checks.model.facts import Unknown
