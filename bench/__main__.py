@@ -11,7 +11,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
-from bench import check, cpu, first_paint, keys, live, measure_rate, measure_sizes, memory, page, samples, sent, still
+from bench import (
+    check,
+    cpu,
+    first_paint,
+    keys,
+    live,
+    measure_hashes,
+    measure_rate,
+    measure_sizes,
+    memory,
+    page,
+    samples,
+    sent,
+    still,
+)
 from bench.instruments import NoInstrument
 from bench.pace import QUICK, Pace
 from bench.practice import NoCluster
@@ -32,6 +46,7 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
     "check": check.measure,
     "measure-sizes": measure_sizes.measure,
     "measure-rate": measure_rate.measure,
+    "measure-hashes": measure_hashes.measure,
 }
 
 

@@ -74,7 +74,9 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def figure(value: float) -> str:
-    """Return a number with three significant digits, and with all digits before the point."""
+    """Return a number with three significant digits, and with all digits before the point; a count as it is."""
+    if isinstance(value, int):
+        return f"{value:,}"
     if value == 0:
         return "0"
     digits = 0
