@@ -8,7 +8,6 @@ version is not trusted: it is a result that this racwire can read, or one senten
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ import msgspec
 
 from checks.model.measurement import FORMAT, Measurement
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import is_sound
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, OutputFile, write_whole
 
@@ -109,8 +109,10 @@ def measurement_in(data: bytes, name: object) -> Measurement:
         raise MeasurementFileError(f"{name} is damaged: its JSON is not whole.") from None
     except RecursionError:
         raise MeasurementFileError(f"{name} is nested too deeply to be a result.") from None
-    if not all(0 <= number < len(found.paths) for number in _path_numbers(found)):
-        raise MeasurementFileError(f"{name} is no whole result: it has figures of a path that it does not name.")
+    if not is_sound(found):
+        raise MeasurementFileError(
+            f"{name} is no result: it has figures of a path that it does not name, or numbers that nobody measures."
+        )
     return found
 
 
@@ -264,16 +266,6 @@ def _moment(measurement: Measurement) -> datetime:
         return datetime.fromisoformat(measurement.started_at).astimezone(UTC)
     except (ValueError, OverflowError):
         return datetime.fromtimestamp(0, UTC)
-
-
-def _path_numbers(measurement: Measurement) -> Iterator[int]:
-    """Yield the number of each path that the figures are of."""
-    for name in measurement.result.__struct_fields__:
-        several = getattr(measurement.result, name)
-        for one in several if isinstance(several, tuple) else ():
-            if isinstance(number := getattr(one, "path", None), int):
-                yield number
-            yield from getattr(one, "paths", ())
 
 
 def _shown(number: int | None) -> str:
