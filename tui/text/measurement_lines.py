@@ -12,6 +12,7 @@ from checks.model.measurement import (
     MeasuredPath,
     MeasuredRate,
     MeasuredSizes,
+    MeasuredStorage,
     Measurement,
     SizeSummary,
 )
@@ -42,10 +43,23 @@ def measurement_lines(measurement: Measurement, width: int) -> Iterator[Line]:
     if isinstance(measurement.blocks_lost, int):
         lost = measurement.blocks_lost
         yield from hanging([], f"The instances lost {lost:,} blocks meanwhile.", width, "fail" if lost else "faint")
+    if isinstance(measurement.result, MeasuredStorage):
+        yield from _storage(measurement.result, width)
     for number, path in enumerate(measurement.paths):
         yield []
         yield from hanging([], _path(path), width, "title")
         yield from _RESULTS[type(measurement.result)](measurement.result, number, width)
+
+
+def _storage(result: MeasuredStorage, width: int) -> Iterator[Line]:
+    yield []
+    yield from hanging([], f"{result.directory} on {result.file_system} of {result.server}", width, "title")
+    yield from hanging([], f"Requests of {result.request_bytes:,} bytes, by {result.method}.", width)
+    yield [(f"  {'':5}  {'round':>5}  {'MB/s':>8}  {'p50 us':>9}  {'p99 us':>9}  {'MB':>7}", "faint")]
+    for one in sorted(result.rounds, key=lambda one: (not one.is_write, one.round)):
+        rate = _figure(one.transferred / one.seconds / 1e6 if one.seconds > 0 else None, 1)
+        cells = f"{rate:>8}  {_figure(one.p50_us):>9}  {_figure(one.p99_us):>9}  {one.transferred / 1e6:>7,.0f}"
+        yield [(f"  {'write' if one.is_write else 'read':5}  {one.round + 1:>5}  {cells}", "")]
 
 
 def _path(path: MeasuredPath) -> str:
