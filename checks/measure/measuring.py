@@ -92,6 +92,7 @@ async def measure(
         bench = Bench(plan.paths, far_ends, sender, plan.limits, progress)
         watched = [far for far in (*far_ends, *holders) if far is not None]
         halted = await _run(experiment, bench, watch, signs, watched, stop)
+        await asyncio.gather(sender.close(), *(far.close() for far in watched))
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
         cluster=plan.cluster,

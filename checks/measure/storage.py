@@ -139,9 +139,9 @@ class Storage:
         return size
 
     def bits_per_s(self, limits: LoadLimits) -> float:
-        """Return the cap. Where there is no network, that of a fast one."""
+        """Return the cap. Where there is no network, that on a link of 10 Gb/s."""
         if not self._known_place.is_over_a_network:
-            return limits.most_bps
+            return limits.bits_per_s(10_000)
         return limits.bits_per_s(self.link.speed_mbps if self.link else None)
 
     @property

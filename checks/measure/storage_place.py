@@ -183,7 +183,7 @@ def storage_refusals(place: StoragePlace, file_bytes: int, *, is_lab: bool) -> I
         free = place.free / place.size if place.size else 0.0
         yield LoadRefusal(
             "ME-STORE-006",
-            f"{free:.0%} of the file system of {place.real} is free ({place.free / 1e9:,.1f} GB); with the file of "
+            f"{free:.0%} of the file system of {place.real} is free ({place.free / 1e6:,.0f} MB); with the file of "
             f"{file_bytes / 1e6:,.0f} MB it must be {LEAST_FREE:.0%} or more.",
         )
 
