@@ -20,7 +20,7 @@ from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
-from checks.measure.opening import locked_here, open_far_ends, open_sender
+from checks.measure.open_ends import locked_here, open_far_ends, open_sender
 from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
 from checks.model.facts import Unknown
