@@ -13,7 +13,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from checks.measure.bench import Bench, Progress
+from checks.measure.bench import Bench, Progress, Sent
 from checks.measure.far_end.far_process import FarEnd, FarEndError
 from checks.measure.far_end.programs import FarLimits, sha256_of
 from checks.measure.harm_signs import HarmSigns
@@ -67,6 +67,7 @@ async def measure(
     stop: asyncio.Event,
     although_loaded: str = "",
     password: Secret | None = None,
+    sent: Sent | None = None,
 ) -> Measurement:
     """Measure, and return what was measured, also where a sign of harm or the operator ended it early.
 
@@ -90,7 +91,7 @@ async def measure(
             raise RefusedError(loaded)
         far_ends = await _open_far_ends(prepared, consent, settings, stack)
         sender = await _open_sender(consent, stack)
-        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress)
+        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
         halted = await _run(experiment, bench, watch, signs, far_ends, stop)
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
