@@ -163,8 +163,12 @@ MeasureNews = (
 # --- requests of the operator -----------------------------------------------------------------------------------------
 
 
+class FindResults(msgspec.Struct, frozen=True):
+    """Find the last results: other processes measure too."""
+
+
 class FindPlan(msgspec.Struct, frozen=True):
-    """Find out the last results, and what an experiment would send."""
+    """Find out what an experiment would send."""
 
     kind: str
     is_fresh: bool = False
@@ -185,7 +189,7 @@ class StopSending(msgspec.Struct, frozen=True):
     """Stop the measurement; what was measured is kept."""
 
 
-MeasureRequest = FindPlan | Send | StopSending
+MeasureRequest = FindResults | FindPlan | Send | StopSending
 
 
 class MeasureState:

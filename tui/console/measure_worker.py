@@ -21,6 +21,7 @@ from checks.model.wording import continued, lasting
 from tui.console.app_state import AppState
 from tui.console.measure_state import (
     FindPlan,
+    FindResults,
     MeasureNews,
     MeasureRequest,
     PlanFailed,
@@ -116,6 +117,9 @@ class MeasureWorker:
         match want:
             case StopSending():
                 self._stop_sending()
+            case FindResults():
+                finding = self._find_results(source, self._cluster_name())
+                self._app.run_worker(finding, group="measure-results", exclusive=True, exit_on_error=False)
             case _ if self.is_sending:
                 return "A measurement is running: s stops it." if isinstance(want, Send) else ""
             case FindPlan():
@@ -165,12 +169,12 @@ class MeasureWorker:
         self._post(PlanStarted(want.kind))
         try:
             await asyncio.sleep(_SETTLE_S)
-            await self._find_results(source, self._cluster_name())
+            cluster = self._cluster_name()
             known = None if want.is_fresh else self._known or self._checked()
             prepared = (await source.prepare(want.kind, known)).prepared
             self._known = prepared.cluster
             found = PlanFound(want.kind, prepared)
-            if self._cluster_name() != prepared.plan.cluster:
+            if cluster != prepared.plan.cluster:
                 await self._find_results(source, prepared.plan.cluster)
         except MeasureError as error:
             found = PlanFailed(want.kind, str(error))
@@ -307,14 +311,9 @@ class ClusterMeasurements:
 
     def keep(self, measurement: Measurement) -> str:
         """Keep a result."""
-        from checks.run.kept_measurements import keep
-        from checks.whole_files import OutputError
-        from tui.console.takeaway import short
+        from checks.run.kept_measurements import keep_result
 
-        try:
-            return f"Kept in {short(keep(measurement))}."
-        except OutputError as error:
-            return str(error)
+        return keep_result(measurement).sentence
 
 
 def _is_same(plan: LoadPlan, agreed: LoadPlan) -> bool:

@@ -49,7 +49,7 @@ def tab_at(tabs: Mapping[str, str], current: str, width: int, column: int) -> st
 def _tabs(tabs: Mapping[str, str], current: str, width: int) -> Iterator[tuple[str, str]]:
     before = " " if sum(cell_len(tab) + 2 for tab in tabs.values()) <= width else ""
     shown = dict(tabs)
-    for mode in reversed(tabs):
+    for mode in reversed(list(tabs)):
         if sum(cell_len(tab) + len(before) + 1 for tab in shown.values()) + 1 - len(before) <= width:
             break
         shown[mode] = tabs[mode] if mode == current else tabs[mode][:1]
