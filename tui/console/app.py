@@ -24,7 +24,7 @@ from tui.console.hangup import HangupWatcher
 from tui.console.journal_watcher import ChangeSource
 from tui.console.live import SAMPLED, LiveFeed
 from tui.console.main_screens import HelpMixin, MainScreens
-from tui.console.measure_state import Send
+from tui.console.measure_state import Send, SendingEnded
 from tui.console.measure_worker import MeasureSource, MeasureWorker
 from tui.console.messages import (
     ChangeReported,
@@ -212,7 +212,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
 
     def on_measure_reported(self, message: MeasureReported) -> None:
         """Apply news of the work on a measurement."""
-        if notice := self.state.measures.apply(message.news):
+        notice = self.state.measures.apply(message.news)
+        if isinstance(message.news, SendingEnded) and message.news.measurement is not None:
+            self.state.run.add_measurement(message.news.measurement)
+        if notice and self.current_mode != "measure":  # which has it in a line of its own
             self.notice(notice)
         self._show_news(News.MEASURE)
 
@@ -266,7 +269,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
     def on_measure_wanted(self, message: MeasureWanted) -> None:
         """Pass a request about a measurement to its worker; nothing is sent while the checks send."""
         if isinstance(message.want, Send) and self.running:
-            self.notice("The checks are running, and their packets would disturb the measurement: wait for their end.")
+            self.notice("The checks have started meanwhile; their packets would disturb the measurement.")
         elif notice := self._measuring.do(message.want):
             self.notice(notice)
 

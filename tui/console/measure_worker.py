@@ -262,7 +262,7 @@ class _Figures:
     def step(self, text: str, done: int, total: int) -> None:
         """Post the step."""
         began_s = time.monotonic()
-        if done and began_s >= self._not_before_s:
+        if total and began_s >= self._not_before_s:
             self._result = self._experiment.result()
             took_s = time.monotonic() - began_s
             self._not_before_s = began_s + took_s / _PART_FOR_FIGURES
@@ -323,6 +323,8 @@ def _is_same(plan: LoadPlan, agreed: LoadPlan) -> bool:
 
 def _how_it_ended(measurement: Measurement) -> str:
     took = f"after {lasting(measurement.seconds)}"
+    if measurement.is_harm:
+        return f"{measurement.kind} stopped by itself {took}, at a sign of harm. {measurement.stopped}"
     if measurement.stopped:
         return f"{measurement.kind} stopped {took}, because {continued(measurement.stopped)}"
     disturbed = ", disturbed: this node itself was late" if measurement.disturbed else ""

@@ -33,7 +33,7 @@ def _lines(part: Part, width: int) -> Iterator[Line]:
         case Sentence():
             yield from hanging([] if part.is_of_all else _INDENT, part.text, width, part.look)
         case Grid():
-            yield [(f"  {part.title}", "")]
+            yield from hanging(_INDENT, part.title, width)
             yield from _table(part, width)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from checks.model.finding import Status
 from tui.console.actions import Action
+from tui.widgets.help_text import Legend, LegendEntry
 
 _MOVING = (
     Action("up,k", "move(-1)", "↑ k", "Select the experiment above."),
@@ -39,3 +43,15 @@ PAST = (_OPEN, *_MOVING)
 
 ALL = tuple(dict.fromkeys((*IDLE, *SENDING)))
 """All bound keys; the table of the moment decides which of them work."""
+
+SIGNS: Sequence[Legend] = (
+    Legend(
+        "Measurements",
+        [
+            LegendEntry("F", "refused; of a last result: a sign of harm stopped it", Status.FAIL.value.lower()),
+            LegendEntry("?", "no plan can be made", Status.UNKNOWN.value.lower()),
+            LegendEntry("!", "stopped early, or disturbed: read the result before its figures", "warn"),
+            LegendEntry("SENDING", "what is being sent now; on every screen in the first line", "sending"),
+        ],
+    ),
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from checks.model.measurement import Measurement
+from checks.model.measurement import MeasuredPath, Measurement, Result
 from checks.model.wording import lasting, listed
 from checks.report.measurement_headline import headline, remark
 from checks.run.kept_measurements import age_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NAME, _AGE = 7, 6
 _STOPS = "s stops"
+CHECKS_DISTURB = "The checks send packets too: g works when they have ended."
 _IN_TABLE = 30
 """Lines of the page from which the last result has room below the plan."""
 
@@ -35,11 +36,12 @@ def entry_line(
         return [(name, "title"), (fitted(f"{sending.standing.value.lower()} now", room), "accent")]
     if found is None:
         return [(name, "title"), (fitted("never", room), "faint")]
-    age = f"{_short_age(found, now):>{_AGE}}  "
+    age = f"{_short_age(found, now):>{_AGE}} "
     note = remark(found)
+    sign, role = ("F", "fail") if found.is_harm else ("!", "warn") if note else (" ", "")
     words = f"{headline(found)}{f', {note}' if note else ''}"
-    role = "fail" if found.is_harm else "warn" if note else ""
-    return [(name, "title"), (age, "faint"), (fitted(sanitize_line(words), max(room - len(age), 0)), role)]
+    rest = fitted(sanitize_line(words), max(room - len(age) - 2, 0))
+    return [(name, "title"), (age, "faint"), (f"{sign} ", role), (rest, role)]
 
 
 def _short_age(measurement: Measurement, now: datetime) -> str:
@@ -98,12 +100,18 @@ def _paragraph(start: Line, text: str, width: int, role: str = "", *, indent: in
 
 def sending_lines(sending: Sending, width: int) -> Iterator[Line]:
     """Yield the page of an experiment while it is being sent: what it does now, and the figures so far."""
-    yield from hanging([], f"{sending.kind}: {sending.text}", width, "title")
+    yield [(fitted(f"{sending.kind}: {sanitize_line(sending.text)}", width).rstrip(), "title")]
     if sending.result is not None:
-        yield from figure_lines(sending.result, sending.plan.paths, width)
+        yield from figures(sending.result, sending.plan.paths, width)
         return
     for sentence in sending.plan.lines():
         yield from _paragraph([], sentence, width, "faint")
+
+
+def figures(result: Result, paths: Sequence[MeasuredPath], width: int) -> list[Line]:
+    """Return the figures, from the first line of the page on."""
+    lines = list(figure_lines(result, paths, width))
+    return lines[1:] if lines and not lines[0] else lines
 
 
 def past_lines(entry: MeasureEntry, found: Measurement | None, feed: FeedState, width: int) -> Iterator[Line]:
@@ -153,16 +161,16 @@ def _rate(bits_per_s: float) -> str:
     return f"{bits_per_s / 1e9:,.1f} Gb/s" if bits_per_s >= 1e9 else f"{bits_per_s / 1e6:,.1f} Mb/s"
 
 
-def rest_line(state: MeasureState, entry: MeasureEntry, width: int) -> Line:
+def rest_line(state: MeasureState, entry: MeasureEntry, width: int, *, is_checking: bool) -> Line:
     """Return the line about what is being sent while nothing is: how the last measurement ended, or what `g` does."""
     if (ended := state.ended) is not None:
         role = "warn" if ended.measurement is None or ended.measurement.stopped else "accent"
         role = "fail" if ended.measurement is not None and ended.measurement.is_harm else role
-        texts = (f"{ended.sentence} {ended.kept}".rstrip(), ended.sentence)
-        text = next((one for one in texts if cell_len(one) + 2 <= width), ended.sentence)
-        return [(fitted(f" {sanitize_line(text)}", width), role)]
-    text = "Nothing is sent until you type the name of the cluster"
-    return [(fitted(f" {text}: g asks for it." if entry.is_sent_here else f" {text}.", width), "faint")]
+        return [(fitted(f" {sanitize_line(ended.sentence)}", width), role)]
+    if is_checking and entry.is_sent_here:
+        return [(fitted(f" {CHECKS_DISTURB}", width), "faint")]
+    text = "Nothing is sent before the cluster's name is typed"
+    return [(fitted(f" {text}: g." if entry.is_sent_here else f" {text}.", width), "faint")]
 
 
 def question_lines(prepared: Prepared, state: MeasureState, kind: str, width: int) -> Iterator[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import ClassVar
@@ -32,7 +33,9 @@ from tui.screens.ask import Answer, Field, Question, ask
 from tui.screens.base import ConsoleScreen
 from tui.screens.measure import keys as keys
 from tui.screens.measure.lines import (
+    CHECKS_DISTURB,
     entry_line,
+    figures,
     past_lines,
     plan_lines,
     question_lines,
@@ -42,9 +45,10 @@ from tui.screens.measure.lines import (
 )
 from tui.screens.reader import ReaderScreen
 from tui.text.line import Line, sanitize_line
-from tui.text.measurement_lines import figure_lines, measurement_lines
+from tui.text.measurement_lines import measurement_lines
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
+from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
 
@@ -86,6 +90,7 @@ class MeasureScreen(ConsoleScreen):
         if self.is_current:
             self.post_message(MeasureWanted(FindResults()))
             self._find_plan()
+            self.call_after_refresh(self._join_rules)
 
     # --- the state ----------------------------------------------------------------------------------------------------
 
@@ -143,6 +148,10 @@ class MeasureScreen(ConsoleScreen):
             return False
         return super().check_action(action, parameters)
 
+    def signs(self) -> Sequence[Legend]:
+        """Return the legend of the signs in the list and on the page."""
+        return keys.SIGNS
+
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def draw(self, news: News | None = None) -> None:
@@ -150,6 +159,7 @@ class MeasureScreen(ConsoleScreen):
         if news is News.SAMPLES:
             return
         if news is News.PROGRESS or (news is News.RUN and not self.state.feed.replayed):
+            self.query_one("#measure-line", Lines).show(self._line)
             self.draw_lower_rule()
             return
         self._offer()
@@ -182,7 +192,7 @@ class MeasureScreen(ConsoleScreen):
         if measures.sending is not None and measures.sending.kind == entry.kind:
             return list(sending_lines(measures.sending, width))
         if (ended := self._just_ended) is not None:
-            return list(figure_lines(ended.result, ended.paths, width))
+            return figures(ended.result, ended.paths, width)
         height = self._page.size.height
         return list(plan_lines(entry, measures, self._commands(), datetime.now(UTC), width, height))
 
@@ -196,7 +206,7 @@ class MeasureScreen(ConsoleScreen):
             return [sending_line(sending, width)]
         if held_by := self.state.feed.held_by:
             return [[(f" {held_by} is open: nothing can be sent.", "faint")]]
-        return [rest_line(self._measures, self._entry, width)]
+        return [rest_line(self._measures, self._entry, width, is_checking=self.state.run.running)]
 
     def upper_rule(self, width: int) -> list[Line]:
         """Return the upper rule, joined to the line between the panes."""
@@ -208,6 +218,8 @@ class MeasureScreen(ConsoleScreen):
         progress = state_of(self.state.run) if self.state.run.running else ""
         if not progress and self._measures.reading:
             progress = f"reading the cluster for the plan of {self._measures.reading}"
+        if not progress and self._measures.ended is not None:
+            progress = sanitize_line(self._measures.ended.kept)
         return [rule_line(width, progress, lines_below(below))]
 
     @on(Lines.Scrolled, "#measure-page")
@@ -276,6 +288,9 @@ class MeasureScreen(ConsoleScreen):
 
         entry = self._entry
         prepared = self._measures.plans.get(entry.kind)
+        if self.state.run.running:
+            self.notice(CHECKS_DISTURB)
+            return
         if prepared is None:
             self.notice(self._measures.problems.get(entry.kind) or "The plan is not made yet: wait for it.")
             return
