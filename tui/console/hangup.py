@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 CHECK_EVERY_S = 0.4
-"""Seconds between two looks: what a measurement sends must end within a second of the loss. A look is one system call."""
+"""Seconds between two looks, each of one system call: what a measurement sends must end within a second of the loss."""
 
 
 class HangupWatcher:

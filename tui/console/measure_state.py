@@ -53,10 +53,8 @@ ENTRIES = (
 )
 """The experiments, in the order of the list."""
 
-_NAMED = {entry.kind: entry for entry in ENTRIES}
 
-
-class Standing(Enum):
+class SendingPhase(Enum):
     """How far a measurement that was agreed to is: the word for it."""
 
     PREPARING = "PREPARING"
@@ -71,7 +69,7 @@ class Sending(msgspec.Struct, frozen=True):
 
     kind: str
     plan: LoadPlan
-    standing: Standing = Standing.PREPARING
+    phase: SendingPhase = SendingPhase.PREPARING
     text: str = "reading the cluster again"
     """What is being done, as a clause."""
     done: int = 0
@@ -230,7 +228,10 @@ class MeasureState:
         """Apply news. Return a notice for the operator; empty where there is none."""
         match news:
             case ResultsFound(results=results):
+                own = self.ended.measurement if self.ended is not None else None
                 self.results = {one.kind: one for one in results}
+                if own is not None and not self._is_kept(own):
+                    self.results[own.kind] = own
             case PlanStarted(kind=kind):
                 self.reading = kind
                 self.problems.pop(kind, None)
@@ -246,11 +247,11 @@ class MeasureState:
             case SendingStarted(kind=kind, plan=plan):
                 self.sending, self.ended = Sending(kind, plan), None
             case SendingProgressed() if self.sending is not None:
-                is_stopping = self.sending.standing is Standing.STOPPING
-                running = Standing.SENDING if news.total else Standing.PREPARING
+                is_stopping = self.sending.phase is SendingPhase.STOPPING
+                running = SendingPhase.SENDING if news.total else SendingPhase.PREPARING
                 self.sending = msgspec.structs.replace(
                     self.sending,
-                    standing=Standing.STOPPING if is_stopping else running,
+                    phase=SendingPhase.STOPPING if is_stopping else running,
                     text=news.text,
                     done=news.done,
                     total=news.total,
@@ -258,7 +259,7 @@ class MeasureState:
                     result=news.result,
                 )
             case SendingStopped() if self.sending is not None:
-                self.sending = msgspec.structs.replace(self.sending, standing=Standing.STOPPING)
+                self.sending = msgspec.structs.replace(self.sending, phase=SendingPhase.STOPPING)
             case SendingEnded():
                 self.sending, self.ended = None, news
                 if news.measurement is not None:
@@ -266,7 +267,7 @@ class MeasureState:
                 return news.sentence
         return ""
 
-
-def entry_of(kind: str) -> MeasureEntry:
-    """Return the entry of a kind."""
-    return _NAMED[kind]
+    def _is_kept(self, own: Measurement) -> bool:
+        """Whether the files have a result of this console, or a later one."""
+        found = self.results.get(own.kind)
+        return found is not None and found.started_at >= own.started_at

@@ -126,7 +126,7 @@ class ConsoleScreen(StyledScreen[None]):
 
     def _header(self, width: int) -> list[Line]:
         sending = self.state.measures.sending
-        mark = f"{sending.standing.value} {sending.kind}" if sending else ""
+        mark = f"{sending.phase.value} {sending.kind}" if sending else ""
         return [header_line(self.state.run.in_header, width, self.state.feed, mark)]
 
     # --- the mouse ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from checks.model.wording import lasting, listed
 from checks.report.measurement_headline import headline, remark
 from checks.run.kept_measurements import age_of
 from tui.console.app_state import FeedState
-from tui.console.measure_state import MeasureEntry, MeasureState, Sending, Standing
+from tui.console.measure_state import MeasureEntry, MeasureState, Sending, SendingPhase
 from tui.text.line import Line, cell_len, fitted, hanging, sanitize_line
 from tui.text.measurement_lines import figure_lines, measurement_lines
 
@@ -33,9 +33,9 @@ def entry_line(
     name = f" {entry.kind:<{_NAME}} "
     room = max(width - len(name), 0)
     if sending is not None and sending.kind == entry.kind:
-        return [(name, "title"), (fitted(f"{sending.standing.value.lower()} now", room), "accent")]
+        return [(name, "title"), (fitted(f"{sending.phase.value.lower()} now", room), "accent")]
     if found is None:
-        return [(name, "title"), (fitted("never", room), "faint")]
+        return [(name, "title"), (fitted("no result", room), "faint")]
     age = f"{_short_age(found, now):>{_AGE}} "
     note = remark(found)
     sign, role = ("F", "fail") if found.is_harm else ("!", "warn") if note else (" ", "")
@@ -84,7 +84,7 @@ def plan_lines(
 
 def _last(found: Measurement | None, now: datetime, width: int) -> Iterator[Line]:
     if found is None:
-        yield from hanging([("Last  ", "label")], "never measured here", width, "faint")
+        yield from hanging([("Last  ", "label")], "no result is kept here", width, "faint")
         return
     age = age_of(found, now)
     ago = f", {lasting(max(age, 0))} ago" if age is not None else ""
@@ -129,17 +129,17 @@ def past_lines(entry: MeasureEntry, found: Measurement | None, feed: FeedState, 
 
 def sending_line(sending: Sending, width: int) -> Line:
     """Return the line about what is being sent, over the whole width, with as much as fits."""
-    text = next((one for one in _texts(sending) if cell_len(one) + 2 <= width), f"{sending.standing.value}  {_STOPS}")
+    text = next((one for one in _texts(sending) if cell_len(one) + 2 <= width), f"{sending.phase.value}  {_STOPS}")
     return [(fitted(f" {text}", width), "sending")]
 
 
 def _texts(sending: Sending) -> Iterator[str]:
     """Yield what is being sent, the longest text first."""
-    word, plan = sending.standing.value, sending.plan
-    if sending.standing is Standing.STOPPING:
+    word, plan = sending.phase.value, sending.plan
+    if sending.phase is SendingPhase.STOPPING:
         yield f"{word} {sending.kind}: what was measured is kept"
         return
-    if sending.standing is Standing.PREPARING:
+    if sending.phase is SendingPhase.PREPARING:
         yield f"{word} {sending.kind}: {sending.text}   {_STOPS}"
         yield f"{word} {sending.kind}   {_STOPS}"
         return
