@@ -18,6 +18,7 @@ from checks.model.measurement import (
 )
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.wording import counted, lasting
+from checks.report.age import time_text
 from checks.rules.flow_verdicts import FlowVerdict
 
 _KB = 1024
@@ -52,6 +53,13 @@ def remark(measurement: Measurement) -> str:
     if measurement.stopped:
         return "stopped early"
     return "disturbed" if measurement.disturbed else ""
+
+
+def brief(measurement: Measurement) -> str:
+    """Return a result on one line: `sizes, 2026-11-24 18:39 +01:00: 8 KB 57 us p50 (disturbed)`."""
+    doubt = remark(measurement)
+    when = time_text(measurement.started_at)
+    return f"{measurement.kind}, {when}: {headline(measurement)}{f' ({doubt})' if doubt else ''}"
 
 
 def size_text(size: int) -> str:

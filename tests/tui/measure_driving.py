@@ -80,7 +80,7 @@ class PaperMeasurements:
         load = experiment.plan((path(),), LoadLimits())
         load = PlannedLoad(load.title, load.seconds, load.packets, load.wire_bytes, 2000, self._peak)
         plan = LoadPlan(self.cluster, kind, (path(),), load, LoadLimits())
-        return Ready(experiment, Prepared(healthy(), plan, {}, tuple(self.refusals)))
+        return Ready(experiment, Prepared(healthy(), plan, {}, {}, tuple(self.refusals)))
 
     async def send(
         self, consent: Consent, ready: Ready, reported: Reported, stop: asyncio.Event, although_loaded: str

@@ -40,6 +40,8 @@ class _SignalState:
         """The first signal empties this list: `pop` is atomic, so a second signal cannot interrupt it."""
         self.ends: list[Callable[[], None] | None] = []
         self.before: dict[signal.Signals, Any] = {}
+        self.last_acts: list[Callable[[], None]] = []
+        """What must be done even where a second signal ends the process at once."""
 
     def install(self) -> None:
         """Handle the signals that are not ignored."""
@@ -54,6 +56,8 @@ class _SignalState:
             self._first.pop()
         except IndexError:
             if self.received_at is not None and time.monotonic() - self.received_at > _SAME_SIGNAL_S:
+                for act in self.last_acts:
+                    act()
                 os._exit(_INTERRUPTED)
             return
         self.received_at = time.monotonic()
@@ -112,6 +116,21 @@ def graceful_loop_stop(end: Callable[[], None]) -> Iterator[None]:
 
     with graceful_stop(wake):
         yield
+
+
+@contextmanager
+def before_abrupt_end(act: Callable[[], None]) -> Iterator[None]:
+    """Do `act` before a second signal ends the process at once: it must not wait, nor raise.
+
+    Needs a `graceful_stop` around it, which receives that signal.
+    """
+    state = _state
+    assert state is not None, "no graceful_stop is around it"
+    state.last_acts.append(act)
+    try:
+        yield
+    finally:
+        state.last_acts.remove(act)
 
 
 def write_interruptibly(write: Callable[[], _T], most_s: float = math.inf) -> _T:

@@ -318,7 +318,7 @@ class ClusterMeasurements:
 
 def _is_same(plan: LoadPlan, agreed: LoadPlan) -> bool:
     """Whether a plan sends what was agreed to: what the instances exchange meanwhile is no part of that."""
-    return replace(plan, blocks_per_s=None) == replace(agreed, blocks_per_s=None)
+    return replace(plan, blocks_per_s=0) == replace(agreed, blocks_per_s=0)
 
 
 def _how_it_ended(measurement: Measurement) -> str:

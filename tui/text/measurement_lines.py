@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.measurement import MeasuredPath, Measurement, Result
-from checks.report.measured.parts import Grid, Heading, Part, Sentence
+from checks.report.measured.parts import Grid, Heading, Part, Prose
 from checks.report.measured.result_parts import figures_of, parts_of, title_of
 from tui.text.line import Line, cell_len, hanging, sanitize_line
 
@@ -30,7 +30,7 @@ def _lines(part: Part, width: int) -> Iterator[Line]:
         case Heading():
             yield []
             yield from hanging([], part.text, width, "title")
-        case Sentence():
+        case Prose():
             yield from hanging([] if part.is_of_all else _INDENT, part.text, width, part.look)
         case Grid():
             yield from hanging(_INDENT, part.title, width)

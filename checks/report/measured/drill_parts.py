@@ -7,26 +7,26 @@ from collections.abc import Iterator
 from checks.model.facts import Unknown
 from checks.model.measurement import DrillOf, PathSilence
 from checks.model.wording import continued
-from checks.report.measured.parts import Part, Sentence, figure, grid
+from checks.report.measured.parts import Part, Prose, figure, grid
 from checks.report.measurement_headline import silence_text
 
 
 def drill_parts(result: DrillOf) -> Iterator[Part]:
     """Yield what the drill was, what it found for the whole cluster, and its events."""
     planned = f" ({result.transition})" if result.transition else ""
-    yield Sentence(f"The drill was of {result.subject}{planned}.", is_of_all=True)
+    yield Prose(f"The drill was of {result.subject}{planned}.", is_of_all=True)
     if isinstance(result.misscount_s, Unknown):
         text = f"How much of the misscount a silence takes is not known: {continued(result.misscount_s.reason)}"
-        yield Sentence(text, "unknown", is_of_all=True)
+        yield Prose(text, "unknown", is_of_all=True)
     if result.cause:
-        yield Sentence(result.cause, is_of_all=True)
+        yield Prose(result.cause, is_of_all=True)
     for seconds, what in (
         (result.css_noticed_s, "CSS noticed"),
         (result.reconfigured_s, "the cluster was reconfigured"),
         (result.first_block_s, "the instances exchanged blocks again"),
     ):
         if seconds is not None:
-            yield Sentence(f"After {silence_text(seconds)} {what}.", is_of_all=True)
+            yield Prose(f"After {silence_text(seconds)} {what}.", is_of_all=True)
     if result.events:
         start = begin_of(result)
         rows = [(f"{one.at - start:+.3f} s", one.node, one.what) for one in sorted(result.events, key=lambda e: e.at)]

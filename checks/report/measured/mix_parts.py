@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.measurement import FlowSummary, MeasuredMix
-from checks.report.measured.parts import Grid, Part, Sentence, figure, grid
+from checks.report.measured.parts import Grid, Part, Prose, figure, grid
 
 _CLEAR = 0.05
 """The p below which a slowdown is more than chance, as in `racwire compare`."""
@@ -15,14 +15,14 @@ def mix_parts(result: MeasuredMix, path: int) -> Iterator[Part]:
     """Yield the parts of one path."""
     own = [one for one in result.summaries if one.path == path]
     if any(one.is_towards_here for one in result.rounds):
-        yield Sentence("The flows came from the peer to this node.", "faint")
+        yield Prose("The flows came from the peer to this node.", "faint")
     for title, rows in _tables(own):
         if rows:
             yield _grid(title, rows)
     if any(one.fullness for one in own):
         yield from _beside(own)
     if broken := sum(one.broken for one in own):
-        yield Sentence(f"{broken:,} of the flows did not complete.", "fail")
+        yield Prose(f"{broken:,} of the flows did not complete.", "fail")
 
 
 def _tables(own: Sequence[FlowSummary]) -> Iterator[tuple[str, list[FlowSummary]]]:
@@ -38,7 +38,7 @@ def _tables(own: Sequence[FlowSummary]) -> Iterator[tuple[str, list[FlowSummary]
             yield f"in the {fullness} third of the seconds{used}: completion times of flows, in ms", third
 
 
-def _beside(own: Sequence[FlowSummary]) -> Iterator[Sentence]:
+def _beside(own: Sequence[FlowSummary]) -> Iterator[Prose]:
     """Say whether small flows wait where the link is full."""
     for one in own:
         if one.fullness != "busy" or one.slowdown is None or one.slowdown_p is None:
@@ -48,7 +48,7 @@ def _beside(own: Sequence[FlowSummary]) -> Iterator[Sentence]:
             if one.slowdown_p < _CLEAR
             else f"show no difference between the busy third and the quiet one (p {one.slowdown_p:.2f})"
         )
-        yield Sentence(f"Flows of the class {one.flow_class} {verdict}.")
+        yield Prose(f"Flows of the class {one.flow_class} {verdict}.")
 
 
 def _grid(title: str, rows: Sequence[FlowSummary]) -> Grid:

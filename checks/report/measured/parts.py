@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from checks.model.facts import Unknown
 from checks.model.finding import Table
@@ -16,12 +16,16 @@ Look = Literal["", "faint", "pass", "warn", "fail", "unknown"]
 class Heading:
     """The path, or the part of a result, that the following parts are of."""
 
+    kind: ClassVar[str] = "heading"
+
     text: str
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Prose:
     """One or more sentences."""
+
+    kind: ClassVar[str] = "prose"
 
     text: str
     look: Look = ""
@@ -33,6 +37,8 @@ class Sentence:
 class Grid:
     """A table with its title. Figures are aligned to the right, the first `words` columns to the left."""
 
+    kind: ClassVar[str] = "grid"
+
     title: str
     table: Table
     words: int = 0
@@ -40,7 +46,7 @@ class Grid:
     """The heads of the columns that a narrow screen can do without, first the one to leave out first."""
 
 
-Part = Heading | Sentence | Grid
+Part = Heading | Prose | Grid
 
 
 def grid(

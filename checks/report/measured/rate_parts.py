@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.measurement import HashDirection, MeasuredHashes, MeasuredRate, RateStep
 from checks.model.wording import counted
-from checks.report.measured.parts import Grid, Look, Part, Sentence, grid
+from checks.report.measured.parts import Grid, Look, Part, Prose, grid
 from checks.rules.flow_verdicts import FlowVerdict
 
 
@@ -24,9 +24,9 @@ def rate_parts(result: MeasuredRate, path: int) -> Iterator[Part]:
             yield _grid(title, steps)
     udp = [step for step in own if step.protocol == "udp"]
     if udp:
-        yield Sentence(_losses(udp), "fail" if any(step.lost for step in udp) else "faint")
+        yield Prose(_losses(udp), "fail" if any(step.lost for step in udp) else "faint")
     if any(step.protocol == "tcp" for step in own):
-        yield Sentence(
+        yield Prose(
             "TCP does not show the MTU where a NIC cuts segments by itself (offload): use the datagrams for that.",
             "faint",
         )
@@ -77,7 +77,7 @@ def hash_parts(result: MeasuredHashes, path: int) -> Iterator[Part]:
         if one.path == path:
             text, look = _verdict(one)
             way = "towards this node" if one.is_towards_here else "from this node"
-            yield Sentence(f"{way}, {counted(one.of, 'source port')}: {text}", look)
+            yield Prose(f"{way}, {counted(one.of, 'source port')}: {text}", look)
 
 
 def _verdict(one: HashDirection) -> tuple[str, Look]:

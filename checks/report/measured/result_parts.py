@@ -22,7 +22,7 @@ from checks.model.wording import counted, lasting
 from checks.report.age import time_text
 from checks.report.measured.drill_parts import drill_parts, silence_parts
 from checks.report.measured.mix_parts import mix_parts
-from checks.report.measured.parts import Grid, Heading, Part, Sentence, figure, grid
+from checks.report.measured.parts import Grid, Heading, Part, Prose, figure, grid
 from checks.report.measured.rate_parts import hash_parts, rate_parts
 from checks.report.measurement_headline import size_text
 
@@ -52,23 +52,23 @@ def figures_of(result: Result, paths: Sequence[MeasuredPath]) -> Iterator[Part]:
         yield from of_path(result, number)
 
 
-def state_of(measurement: Measurement) -> Iterator[Sentence]:
+def state_of(measurement: Measurement) -> Iterator[Prose]:
     """Yield when it was, how it ended, and what to know before reading its figures."""
-    yield Sentence(
+    yield Prose(
         f"Started {time_text(measurement.started_at)}, took {lasting(measurement.seconds)}.", "faint", is_of_all=True
     )
     if measurement.stopped:
         look = "fail" if measurement.is_harm else "warn"
-        yield Sentence(f"It ended early. {measurement.stopped}", look, is_of_all=True)  # type: ignore[arg-type]
+        yield Prose(f"It ended early. {measurement.stopped}", look, is_of_all=True)  # type: ignore[arg-type]
     if measurement.disturbed:
-        yield Sentence(f"Disturbed: {measurement.disturbed}", "unknown", is_of_all=True)
+        yield Prose(f"Disturbed: {measurement.disturbed}", "unknown", is_of_all=True)
     if measurement.although_loaded:
         reason = measurement.although_loaded
-        yield Sentence(f"Sent although the cluster was loaded: {reason}", "warn", is_of_all=True)
+        yield Prose(f"Sent although the cluster was loaded: {reason}", "warn", is_of_all=True)
     if isinstance(measurement.blocks_lost, int):
         lost = measurement.blocks_lost
         blocks = counted(lost, "block")
-        yield Sentence(f"The instances lost {blocks} meanwhile.", "fail" if lost else "faint", is_of_all=True)
+        yield Prose(f"The instances lost {blocks} meanwhile.", "fail" if lost else "faint", is_of_all=True)
 
 
 def provenance_of(measurement: Measurement) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _size_grid(title: str, rows: list[SizeSummary]) -> Grid:
 def _storage(result: MeasuredStorage) -> Iterator[Part]:
     server = f" of {result.server}" if result.server else ""
     yield Heading(f"{result.directory} on {result.file_system}{server}")
-    yield Sentence(f"Requests of {size_text(result.request_bytes)}, by {result.method}.")
+    yield Prose(f"Requests of {size_text(result.request_bytes)}, by {result.method}.")
     for what, is_write in (("write", True), ("read", False)):
         rounds = [one for one in result.rounds if one.is_write is is_write]
         if rounds:

@@ -71,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
-    from checks.measure.measure_error import MeasureError
+    from checks.measure.measure_error import MeasureError, NotBegunError
     from tui.cli.own_loop import run_in_own_loop
 
     if args.measure_command in SHOWN:
@@ -85,6 +85,9 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         experiment, limits = kind.experiment(args), limits_from(args)
         work = _work(args, experiment, wanted_from(args, kind.is_one_path), limits, settings)
         prepared, measurement = run_in_own_loop(work)
+    except NotBegunError as error:
+        print_message(str(error))
+        return exit_past_hung_threads(ExitCode.INTERRUPTED)
     except MeasureError as error:
         raise UsageError(str(error)) from None
     if measurement is None:
@@ -109,6 +112,7 @@ async def _work(
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.password import password_of
     from tui.cli.status_line import StatusLine
+    from tui.cli.terminal_stop import stop_with_terminal
 
     line = StatusLine(quiet=args.quiet)
     password = password_of(settings.database)
@@ -119,10 +123,10 @@ async def _work(
     stop = asyncio.Event()
 
     def progress(text: str, done: int, total: int) -> None:
-        line.show(f"SENDING {text}   {done} of {total}   Ctrl-C stops" if total else text)
+        line.show(f"SENDING {text}   {done} of {total}   s stops" if total else text)
 
     try:
-        with graceful_loop_stop(stop.set):
+        with graceful_loop_stop(stop.set), stop_with_terminal(stop.set):
             measurement = await measure(
                 consent,
                 prepared,
@@ -165,6 +169,7 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
             "kind": plan.kind,
             "paths": msgspec.to_builtins(plan.paths),
             "load": load,
+            "blocks_per_s": msgspec.to_builtins(plan.blocks_per_s),
             "refusals": [{"code": one.code, "sentence": one.sentence} for one in prepared.refusals],
         }
         return msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n"
