@@ -44,7 +44,7 @@ async def test_while_it_sends_every_screen_says_so_and_the_rows_fill(new_console
     async with measuring(new_console, source) as pilot:
         await agree(pilot, "practice")
         await until(pilot, lambda: "SENDING" in line(pilot))
-        assert line(pilot) == "SENDING 0.8 Mb/s to rac2 on 192.168.10.0/24   4 of 11 steps of sizes   s stops"
+        assert line(pilot) == "SENDING 800 kb/s to rac2 on 192.168.10.0/24   4 of 11 steps of sizes   s stops"
         assert "8,192 bytes, one at a time" in page(pilot)
         assert "one at a time bytes" in page(pilot)
         assert "sending now" in shown(pilot, "measure-list")

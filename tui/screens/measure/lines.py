@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from checks.model.measurement import MeasuredPath, Measurement, Result
 from checks.model.wording import lasting, listed
 from checks.report.measurement_headline import headline, remark
+from checks.report.quantities import bits
 from checks.run.kept_measurements import age_of
 from tui.console.app_state import FeedState
 from tui.console.measure_state import MeasureEntry, MeasureState, Sending, SendingPhase
@@ -143,7 +144,7 @@ def _texts(sending: Sending) -> Iterator[str]:
         yield f"{word} {sending.kind}: {sending.text}   {_STOPS}"
         yield f"{word} {sending.kind}   {_STOPS}"
         return
-    start = f"{word} {_rate(sending.sent_bps)}" if sending.sent_bps else word
+    start = f"{word} {bits(sending.sent_bps)}" if sending.sent_bps else word
     peers, networks = _named(plan)
     done = f"{sending.done} of {sending.total}"
     yield f"{start} to {peers} on {networks}   {done} steps of {sending.kind}   {_STOPS}"
@@ -155,10 +156,6 @@ def _texts(sending: Sending) -> Iterator[str]:
 def _named(plan: LoadPlan) -> tuple[str, str]:
     peers = dict.fromkeys(sanitize_line(path.target_node) for path in plan.paths)
     return listed(peers), listed(dict.fromkeys(sanitize_line(path.network) for path in plan.paths))
-
-
-def _rate(bits_per_s: float) -> str:
-    return f"{bits_per_s / 1e9:,.1f} Gb/s" if bits_per_s >= 1e9 else f"{bits_per_s / 1e6:,.1f} Mb/s"
 
 
 def rest_line(state: MeasureState, entry: MeasureEntry, width: int, *, is_checking: bool) -> Line:
