@@ -17,6 +17,7 @@ from bench import (
     first_paint,
     keys,
     live,
+    measure_flows,
     measure_hashes,
     measure_rate,
     measure_sizes,
@@ -47,6 +48,7 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
     "measure-sizes": measure_sizes.measure,
     "measure-rate": measure_rate.measure,
     "measure-hashes": measure_hashes.measure,
+    "measure-flows": measure_flows.measure,
 }
 
 
