@@ -34,7 +34,7 @@ def measure(pace: Pace) -> Iterator[Row]:
     except NoInstrument as reason:
         yield not_measured("measure mix, single flows, against tcpdump", str(reason))
     demand("nft")
-    with practice_cluster(3, database=False, mtu=1500, rate="200m") as lab:
+    with practice_cluster(4, database=False, mtu=1500, rate="200m") as lab:
         yield from _prioritised(lab, pace)
 
 
@@ -89,14 +89,14 @@ def _prioritised(lab: Any, pace: Pace) -> Iterator[Row]:
         for state in ("off", _PRIORITISED):
             lab = lab.prioritise(state)
             _, found = racwire(
-                lab, "mix", "--towards-here", "--share", "80", "--packets", "20000", "--rounds", "6", "--flows", "1",
+                lab, "mix", "--towards-here", "--share", "80", "--packets", "20000", "--rounds", "6", "--flows", "4",
                 "--whole", "15m",
             )  # fmt: skip
             turns[state].append(_means(found["result"]["rounds"]))
     off, on = ({name: median(one[name] for one in turns[state]) for name in turns[state][0]} for state in turns)
     noise = halves_differ([one["all small"] for one in turns["off"]])
     lines = [f"{name}: mean {off[name]:.1f} ms without, {on[name]:.1f} ms with" for name in off]
-    repeats = f"{len(turns['off'])} turns of 6 rounds; 3 nodes, 200 Mb/s, MTU 1500, the first {_PRIORITISED} packets"
+    repeats = f"{len(turns['off'])} turns of 6 rounds; 4 nodes, 4 flows of each class, 200 Mb/s, MTU 1500, the first {_PRIORITISED} packets"
     doubt = f"without priorities it differed by {noise:.0%} itself" if noise > 0.15 else ""
     yield Row(
         "measure mix, prioritised: small flows lower by", "%", (1 - on["all small"] / off["all small"]) * 100,
