@@ -19,8 +19,10 @@ from bench import (
     live,
     measure_flows,
     measure_hashes,
+    measure_load,
     measure_rate,
     measure_sizes,
+    measure_stop,
     memory,
     page,
     samples,
@@ -49,6 +51,8 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
     "measure-rate": measure_rate.measure,
     "measure-hashes": measure_hashes.measure,
     "measure-flows": measure_flows.measure,
+    "measure-stop": measure_stop.measure,
+    "measure-load": measure_load.measure,
 }
 
 
