@@ -167,7 +167,7 @@ def plan_measurement() -> Iterator[str]:
         "",
         f"racwire measure, racwire drill: {FAR_ENDS.where}, before their plan:",
         *(f"  {line}" for line in FAR_ENDS.action_on(*FAR_ENDS.example).splitlines()),
-        *_reads(FAR_ENDS, 20),
+        *_reads(FAR_ENDS, 22),
     )
 
 
