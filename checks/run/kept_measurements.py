@@ -224,7 +224,8 @@ def newest_measurements(cluster: str) -> tuple[Measurement, ...]:
 class ResultsMeanwhile:
     """The results of a cluster for a recording: the newest of each kind when it starts, and those that end later.
 
-    A thread of its own reads the directory: where its file system hangs, there are no results, and the recording goes on.
+    A thread of its own reads the directory: where its file system hangs, there are no results, and the recording
+    goes on.
     """
 
     _MOST_LATER = 20
