@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from checks.measure.bench import Bench, Progress
+from checks.measure.bench import Bench, Progress, Sent
 from checks.measure.far_end.far_process import FarEnd
 from checks.measure.far_end.programs import sha256_of
 from checks.measure.harm_signs import HarmSigns
@@ -65,6 +65,7 @@ async def measure(
     stop: asyncio.Event,
     although_loaded: str = "",
     password: Secret | None = None,
+    sent: Sent | None = None,
 ) -> Measurement:
     """Measure, and return what was measured, also where a sign of harm or the operator ended it early.
 
@@ -89,7 +90,7 @@ async def measure(
             raise RefusedError(loaded)
         far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings, stack))
         sender = await _unless_stopped(stop, open_sender(consent, prepared.links, stack))
-        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress)
+        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
         watched = [far for far in (*far_ends, *holders) if far is not None]
         halted = await _run(experiment, bench, watch, signs, watched, stop)
         await asyncio.gather(sender.close(), *(far.close() for far in watched))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from checks.model.measurement import (
@@ -14,6 +14,7 @@ from checks.model.measurement import (
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
+    Result,
     SizeSummary,
     StorageRound,
 )
@@ -34,16 +35,21 @@ def title_of(measurement: Measurement) -> str:
 def parts_of(measurement: Measurement) -> Iterator[Part]:
     """Yield the parts of a result after its title."""
     yield from state_of(measurement)
-    match measurement.result:
-        case MeasuredStorage() as result:
+    yield from figures_of(measurement.result, measurement.paths)
+
+
+def figures_of(result: Result, paths: Sequence[MeasuredPath]) -> Iterator[Part]:
+    """Yield the parts with the figures of a result, also of one that is not complete yet."""
+    match result:
+        case MeasuredStorage():
             yield from _storage(result)
-        case DrillOf() as result:
+        case DrillOf():
             yield from drill_parts(result)
-    of_path = _OF_PATH.get(type(measurement.result))
-    for number, path in enumerate(measurement.paths if of_path else ()):
+    of_path = _OF_PATH.get(type(result))
+    for number, path in enumerate(paths if of_path else ()):
         assert of_path is not None
         yield Heading(_path(path))
-        yield from of_path(measurement.result, number)
+        yield from of_path(result, number)
 
 
 def state_of(measurement: Measurement) -> Iterator[Prose]:
@@ -98,17 +104,18 @@ def _size_grid(title: str, rows: list[SizeSummary]) -> Grid:
                 f"{s.train} x {s.size:,}" if s.train > 1 else f"{s.size:,}",
                 f"{s.frames}",
                 figure(s.p50_us),
-                figure(s.p99_us),
-                figure(s.p999_us),
+                figure(s.p99_us if s.answers else None),
+                figure(s.p999_us if s.answers else None),
                 figure(s.messages_per_s),
                 figure(s.megabytes_per_s, 1),
-                f"{s.lost:,}",
+                f"{s.lost:,}" if s.sent else "-",
                 figure(s.cpu_here_us),
                 figure(s.cpu_there_us),
                 figure(s.cpu_node_us),
             )
             for s in rows
         ),
+        minor=("node", "there", "us here", "p99.9 us", "frames", "msg/s"),
     )
 
 
