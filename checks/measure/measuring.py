@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from checks.measure.bench import Bench, Progress
 from checks.measure.far_end.far_process import FarEnd
 from checks.measure.far_end.programs import sha256_of
-from checks.measure.harm_signs import HarmSigns
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
+from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
-from checks.measure.open_ends import locked_here, open_far_ends, open_sender
 from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
 from checks.model.facts import Unknown
@@ -32,6 +32,8 @@ from checks.run.engine import Engine
 from checks.run.events import RunFinished
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
+from checks.sources.probes.icmp_socket import EchoSocket
+from checks.sources.probes.pinger import CannotPingError
 from checks.traffic.feed import Feed
 from checks.traffic.pace import Pace
 from checks.traffic.samples import FeedEvent, NodeSample
@@ -43,6 +45,7 @@ _HERE_S, _PEERS_S = 0.2, 1.0
 """Seconds between two looks for signs of harm, on this node and on the others."""
 _DISTURBED_US = 1_000.0
 """How late this node may send (p99) before its figures are its own scheduler's rather than the network's."""
+_SMALL_PING = bytes(56)
 _CHECKS = ("df-ping", "interfaces", "mtu-consistency")
 _T = TypeVar("_T")
 
@@ -91,7 +94,9 @@ async def measure(
         sender = await _unless_stopped(stop, open_sender(consent, prepared.links, stack))
         bench = Bench(plan.paths, far_ends, sender, plan.limits, progress)
         watched = [far for far in (*far_ends, *holders) if far is not None]
-        halted = await _run(experiment, bench, watch, signs, watched, stop)
+        most_s = most_silence_s(prepared.cluster)
+        silence = _watch_for_silence(prepared.paths, most_s, lambda sign: bench.halt(sign, is_harm=True))
+        halted = await _run(experiment, bench, watch, signs, watched, silence, stop)
         await asyncio.gather(sender.close(), *(far.close() for far in watched))
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
@@ -226,6 +231,7 @@ async def _run(
     watch: _Watch,
     signs: HarmSigns,
     far_ends: Sequence[FarEnd],
+    silence: Coroutine[Any, Any, None],
     stop: asyncio.Event,
 ) -> HaltedError | None:
     """Run the experiment, and halt it at the first sign of harm, at `stop`, and at the end of a far end."""
@@ -245,7 +251,7 @@ async def _run(
         reason = await asyncio.shield(far.ended)
         bench.halt(f"The far end on {far.node} ended: {continued(reason)}.", is_harm=False)
 
-    tasks = [asyncio.create_task(look()), asyncio.create_task(stopped())]
+    tasks = [asyncio.create_task(look()), asyncio.create_task(stopped()), asyncio.create_task(silence)]
     tasks += [asyncio.create_task(ended(far)) for far in far_ends]
     try:
         await experiment.run(bench)
@@ -257,3 +263,36 @@ async def _run(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     return None
+
+
+async def _watch_for_silence(paths: Sequence[MeasuredPath], most_s: float, report: Callable[[str], None]) -> None:
+    """Ping the paths until one is silent for too long, and report that as a sentence. Runs until it is cancelled.
+
+    A datagram that goes one way has no answer, and TCP waits for seconds before it gives up: so a small ping goes along
+    five times a second. A path that does not answer at all, and one that this user may not ping, is not watched.
+    """
+    sockets: list[tuple[MeasuredPath, EchoSocket, QuietPath]] = []
+    for path in dict.fromkeys(paths):
+        with suppress(CannotPingError):
+            one = EchoSocket(path.source, path.target, path.interface, dont_fragment=False)
+            sockets.append((path, one, QuietPath(most_s)))
+    sequence = 0
+    try:
+        while sockets:
+            sequence = (sequence + 1) % 65_536
+            for path, one, silence in sockets:
+                now = time.monotonic()
+                if any(echo.identifier == one.identifier for echo in one.answers()):
+                    silence.answered(now)
+                if (silent_s := silence.too_long_s(now)) is not None:
+                    report(
+                        f"{path.target_node} has not answered on {path.network} for {silent_s:.1f} s, more than a "
+                        "tenth of misscount."
+                    )
+                    return
+                with suppress(OSError):
+                    one.send(sequence, _SMALL_PING)
+            await asyncio.sleep(EVERY_S)
+    finally:
+        for _, one, _ in sockets:
+            one.close()

@@ -1,13 +1,15 @@
 """The results of `racwire measure` and `racwire drill` as files: those that each run keeps, and any other by its path.
 
-A kept result is `measurements/CLUSTER/KIND-TIME.json` in the state directory, whole or not there at all. The file of
-another person or of another version is not trusted: it is a result that this racwire can read, or one sentence why not.
+A kept result is `measurements/CLUSTER/KIND-TIME.json` in the state directory, whole or not there at all. The newest
+`MOST_KEPT` of each kind and cluster stay; `keep_result` deletes older ones. The file of another person or of another
+version is not trusted: it is a result that this racwire can read, or one sentence why not.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,16 +24,30 @@ from checks.whole_files import OutputError, OutputFile, write_whole
 KINDS = ("sizes", "rate", "mix", "hashes", "storage", "drill")
 MOST_BYTES = 50_000_000
 """Most bytes of a file: a larger one is not read."""
+MOST_KEPT = 100
+"""Results of one kind and cluster that stay; a result has some 0.1 MB."""
 _ENDING = ".json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _NUMBER_WITHOUT_END = re.compile(rb"[:,\[]\s*-?[0-9]{21}")
 """A number with more digits than 64 bits have: arithmetic with it has no limit."""
+_NAME = re.compile(r"[a-z]+-[0-9]{8}-[0-9]{6}(-[0-9]{1,2})?\.json")
+"""The name of a kept result; another file in the directory is somebody's own and stays."""
 _MOST_ALIKE = 100
 """Results of one kind that started in the same second."""
 
 
 class MeasurementFileError(Exception):
     """A result could not be read or listed. The message is one sentence with the file and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What became of a result."""
+
+    path: Path | None
+    """The file; None where it was not kept."""
+    sentence: str
+    """Where it is, or why it was not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +145,47 @@ def keep(measurement: Measurement) -> Path:
         raise OutputError(f"{directory} has {_MOST_ALIKE} results of this kind and second: the result was not kept.")
     write_whole(OutputFile(path), to_json(measurement))
     return path
+
+
+def keep_result(measurement: Measurement) -> Keeping:
+    """Keep a result, delete the oldest of its kind over `MOST_KEPT`, and say where it is or why it was not kept.
+
+    Blocking. It raises nothing: whoever measured has the result whatever becomes of the file.
+    """
+    try:
+        path = keep(measurement)
+    except OutputError as error:
+        return Keeping(None, f"The result was not kept: {error}")
+    _prune(path.parent, measurement.kind)
+    return Keeping(path, f"The result is in {path}.")
+
+
+def _prune(directory: Path, kind: str) -> None:
+    """Delete the oldest results of a kind. One that cannot be deleted stays: nothing depends on it."""
+    with suppress(OSError):
+        own = sorted((one for one in directory.iterdir() if _NAME.fullmatch(one.name)), key=_by_name)
+        for old in [one for one in own if one.name.startswith(f"{kind}-")][:-MOST_KEPT]:
+            old.unlink()
+
+
+def result_path(name: str) -> Path:
+    """Return the file that a person means: a file, the name of a kept result, or a kind, whose newest result it is.
+
+    Blocking. Raises MeasurementFileError where there is none, or where the directory cannot be read.
+    """
+    path = Path(name)
+    try:
+        is_there = path.exists() and not path.is_dir()
+    except (OSError, ValueError):
+        is_there = False
+    if is_there:
+        return path
+    own = [p for p in _files(None) if p.stem == name or (name in KINDS and p.name.startswith(f"{name}-"))]
+    if own:
+        return max(own, key=_by_name)
+    if name in KINDS:
+        raise MeasurementFileError(f"No result of the kind {name} is kept: `racwire measure {name}` shows its plan.")
+    raise MeasurementFileError(f"{name} is neither a file nor a kept result: `racwire measure list` names those.")
 
 
 def kept_measurements(cluster: str | None = None) -> tuple[KeptMeasurement, ...]:

@@ -10,6 +10,7 @@ racwire with `&`, since Ctrl-C is then meant for another process. SIGTERM still 
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import select
 import signal
@@ -132,11 +133,11 @@ def before_abrupt_end(act: Callable[[], None]) -> Iterator[None]:
         state.last_acts.remove(act)
 
 
-def write_interruptibly(write: Callable[[], _T]) -> _T:
+def write_interruptibly(write: Callable[[], _T], most_s: float = math.inf) -> _T:
     """Run `write` in a thread of its own and return its result. Raises the exception that `write` raises.
 
     A dead disk blocks that thread only, so a second signal still ends the process. After the first signal the write
-    continues, since an incomplete file is of no use.
+    continues, since an incomplete file is of no use. Raises TimeoutError after `most_s` seconds, and leaves the thread.
     """
     results: list[_T] = []
     errors: list[BaseException] = []
@@ -152,8 +153,10 @@ def write_interruptibly(write: Callable[[], _T]) -> _T:
 
     with graceful_stop(_announce_stop):
         threading.Thread(target=work, name="racwire-write", daemon=True).start()
+        until = time.monotonic() + most_s
         while not done.wait(_WAKE_S):  # a signal that arrives just before a wait without an end would not be handled
-            pass
+            if time.monotonic() > until:
+                raise TimeoutError
     if errors:
         raise errors[0]
     return results[0]

@@ -47,6 +47,11 @@ def parse_measurement(text: str, name: str) -> ComparedRun:
         found = measurement_in(text.encode(errors="replace"), name)
     except MeasurementFileError as error:
         raise ImportProblem(str(error)) from None
+    return run_of(found, name)
+
+
+def run_of(found: Measurement, name: str) -> ComparedRun:
+    """Return a result as a run called `name`."""
     return ComparedRun(
         kind=f"measure {found.kind}" if found.kind != "drill" else "drill",
         name=name,
