@@ -71,6 +71,7 @@ class HarmSigns:
 
     def baseline(self, event: object) -> None:
         """Add a sample from before the measurement."""
+        self.has_instances |= isinstance(event, InstanceSample)
         if isinstance(event, NodeSample | InstanceSample):
             self._before_s[event.source] += event.seconds
             for loss in self._losses(event):
@@ -93,6 +94,8 @@ class HarmSigns:
                 self.sign = f"{event.node}: its CPUs were {busy:.0%} busy, over the limit of {self._most_cpu:.0%}."
         if isinstance(event, Gap) and event.source.startswith("node ") and not self.sign:
             self.sign = f"{event.source.removeprefix('node ')} can no longer be watched: {event.reason}"
+        if isinstance(event, Gap) and event.source == "database" and self.has_instances and not self.sign:
+            self.sign = f"The instances can no longer be watched for lost blocks: {event.reason}"
         return self.sign
 
     def losses_before(self) -> list[str]:

@@ -23,6 +23,7 @@ from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sende
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
 from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
+from checks.model.broken_dependency import error_text
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, Measurement
 from checks.model.settings import Settings
@@ -45,6 +46,8 @@ _HERE_S, _PEERS_S = 0.2, 1.0
 """Seconds between two looks for signs of harm, on this node and on the others."""
 _DISTURBED_US = 1_000.0
 """How late this node may send (p99) before its figures are its own scheduler's rather than the network's."""
+_OVERDUE_S = 8.0
+"""Seconds without a sample of a node after which it counts as no longer watched."""
 _SMALL_PING = bytes(56)
 _CHECKS = ("df-ping", "interfaces", "mtu-consistency")
 _T = TypeVar("_T")
@@ -96,7 +99,8 @@ async def measure(
         watched = [far for far in (*far_ends, *holders) if far is not None]
         most_s = most_silence_s(prepared.cluster)
         silence = _watch_for_silence(prepared.paths, most_s, lambda sign: bench.halt(sign, is_harm=True))
-        halted = await _run(experiment, bench, watch, signs, watched, silence, stop)
+        nodes = [node.name for node in prepared.cluster.read_nodes()]
+        halted = await _run(experiment, bench, watch, signs, watched, (silence, watch.overdue(nodes, bench)), stop)
         await asyncio.gather(sender.close(), *(far.close() for far in watched))
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
@@ -153,7 +157,10 @@ async def _failing(prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
 
 
 def _interfaces(paths: Sequence[MeasuredPath]) -> set[tuple[str, str]]:
-    return {(path.source_node, path.interface) for path in paths}
+    """Return node and name of the interfaces at both ends."""
+    return {
+        end for path in paths for end in ((path.source_node, path.interface), (path.target_node, path.target_interface))
+    }
 
 
 class _Watch:
@@ -162,6 +169,8 @@ class _Watch:
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
         self.events: asyncio.Queue[FeedEvent] = asyncio.Queue()
+        self.seen_s: dict[str, float] = {}
+        """When the last sample of each node was looked at, by the monotonic clock."""
 
     @classmethod
     @asynccontextmanager
@@ -210,13 +219,23 @@ class _Watch:
                         nodes[event.node].append(event)
         return list(
             load_refusals(
-                link_use.of_sources(),
+                link_use.of_links(),
                 {node: _busy(samples) for node, samples in nodes.items()},
                 signs.losses_before(),
                 settings.measure.loaded_cpu_percent,
                 is_beside=prepared.plan.limits.flows_per_s is not None,
             )
         )
+
+    async def overdue(self, nodes: Sequence[str], bench: Bench) -> None:
+        """Halt where the samples of a node no longer come: nobody sees then what the load does to it."""
+        began_s = time.monotonic()
+        while True:
+            for node in nodes:
+                silent_s = time.monotonic() - self.seen_s.get(f"node {node}", began_s)
+                if silent_s > _OVERDUE_S:
+                    bench.halt(f"{node} has not sent its counters for {silent_s:.0f} s.", is_harm=True)
+            await asyncio.sleep(_PEERS_S)
 
 
 def _busy(samples: Sequence[NodeSample]) -> float:
@@ -231,7 +250,7 @@ async def _run(
     watch: _Watch,
     signs: HarmSigns,
     far_ends: Sequence[FarEnd],
-    silence: Coroutine[Any, Any, None],
+    watches: Sequence[Coroutine[Any, Any, None]],
     stop: asyncio.Event,
 ) -> HaltedError | None:
     """Run the experiment, and halt it at the first sign of harm, at `stop`, and at the end of a far end."""
@@ -239,6 +258,7 @@ async def _run(
     async def look() -> None:
         while True:
             event = await watch.events.get()
+            watch.seen_s[event.source if isinstance(event, NodeSample) else ""] = time.monotonic()
             bench.link_use.see(event)
             if sign := signs.see(event):
                 bench.halt(sign, is_harm=True)
@@ -251,8 +271,13 @@ async def _run(
         reason = await asyncio.shield(far.ended)
         bench.halt(f"The far end on {far.node} ended: {continued(reason)}.", is_harm=False)
 
-    tasks = [asyncio.create_task(look()), asyncio.create_task(stopped()), asyncio.create_task(silence)]
-    tasks += [asyncio.create_task(ended(far)) for far in far_ends]
+    def broke(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            bench.halt(f"racwire itself failed while it watched: {error_text(error)}.", is_harm=False)
+
+    tasks = [asyncio.create_task(one) for one in (look(), stopped(), *watches, *map(ended, far_ends))]
+    for task in tasks:
+        task.add_done_callback(broke)
     try:
         await experiment.run(bench)
         bench.demand_running()
