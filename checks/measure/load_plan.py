@@ -95,8 +95,8 @@ class LoadPlan:
         yield f"At its peak this is as much as {blocks:,.0f} blocks of 8 KB a second; {now}."
         yield (
             "It stops at the first lost block, failed reassembly, drop or error of a node, at three unanswered "
-            "messages in a row, where a CPU limit is reached, at Ctrl-C and at the key s. Nothing is installed, and no "
-            "file is written on a peer."
+            "messages in a row, where a path is silent for a tenth of misscount, where a CPU limit is reached, at "
+            "Ctrl-C and at the key s. Nothing is installed, and no file is written on a peer."
         )
 
     def _share(self) -> str:

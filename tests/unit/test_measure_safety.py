@@ -6,12 +6,13 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from checks.measure.harm_signs import HarmSigns
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
 from checks.measure.load_limits import HARD, limits_of
 from checks.measure.load_plan import NO_DATABASE, LoadPlan, agree
 from checks.measure.load_refusals import failing_paths, load_refusals, standing_refusals
@@ -329,3 +330,35 @@ def test_percentiles_are_values_that_occurred() -> None:
     assert [percentile(values, share) for share in (0.5, 0.99, 1.0)] == [50.0, 99.0, 100.0]
     assert percentile([7.0], 0.99) == 7.0
     assert percentile([], 0.5) is None
+
+
+# --- silence ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("misscount", "most_s"), [(30, 3.0), (60, 6.0), (3, 0.6), (Unknown("no crsctl"), 3.0)])
+def test_a_tenth_of_misscount_is_too_long(misscount: int | Unknown, most_s: float) -> None:
+    found = clusters.cluster(2, replace(clusters.clusterware(2), misscount_s=misscount))
+    assert most_silence_s(found) == pytest.approx(most_s)
+
+
+def looks(answers: Callable[[float], bool], times: Iterable[float]) -> list[float | None]:
+    silence, seen = QuietPath(3.0), []
+    for at in times:
+        if answers(at):
+            silence.answered(at)
+        seen.append(silence.too_long_s(at))
+    return seen
+
+
+def test_a_path_that_falls_silent_is_a_sign_and_one_that_never_answered_is_none() -> None:
+    every = [number * EVERY_S for number in range(50)]
+    seen = looks(lambda at: at < 2.0, every)
+    first = next(at for at, found in zip(every, seen, strict=True) if found is not None)
+    assert 4.8 <= first <= 5.2
+    assert looks(lambda _: True, every) == [None] * 50
+    assert looks(lambda _: False, every) == [None] * 50
+
+
+def test_what_passed_while_racwire_did_not_run_is_no_silence() -> None:
+    before = [number * EVERY_S for number in range(10)]
+    assert set(looks(lambda at: at < 2.0, [*before, 60.0, 60.2, 60.4])) == {None}
