@@ -1,0 +1,75 @@
+"""Private interfaces that lose their link, and whose speed or MTU changes."""
+
+from __future__ import annotations
+
+from checks.events.cluster_event import EventKind, EventPlace
+from checks.events.event_book import EventBook
+from checks.events.private_places import PrivatePlaces
+from checks.model.finding import FAULTS, Status
+from checks.rules.link_states import layer_mtu_status, link_status, mtu_status, speed_status
+from checks.traffic.samples import Links
+
+_Port = tuple[str, str]
+_UNITS = {EventKind.LINK_SPEED: "Mbit/s", EventKind.MTU: "bytes"}
+
+
+class LinkChanges:
+    """Compares the interfaces of a node with those before.
+
+    A changed speed or MTU is an event until it is what it was, or until all interfaces of the network are alike.
+    """
+
+    def __init__(self, book: EventBook, places: PrivatePlaces) -> None:
+        self._book = book
+        self._places = places
+        self._was_up: dict[_Port, bool] = {}
+        self._usual: dict[tuple[EventKind, _Port], int] = {}
+        """The speed and the MTU that changes are compared with."""
+
+    def see(self, links: Links) -> None:
+        """Take the interfaces of a node, after `PrivatePlaces` has them."""
+        for link in links.links:
+            port, place = (links.node, link.name), self._places.of(links.node).get(link.name)
+            was_up = self._was_up.get(port, link.is_up)
+            self._was_up[port] = link.is_up
+            at = EventPlace(links.at, links.node, link.name, place.network if place else "")
+            if link.is_up:
+                self._book.leave(EventKind.LINK_DOWN, at.key, links.at)
+                if link.speed_mbps and (place is None or place.is_lowest):  # a bond has the speed of its members
+                    self._value(EventKind.LINK_SPEED, at, link.speed_mbps)
+            elif was_up and place:
+                self._book.stand(EventKind.LINK_DOWN, at, link_status(is_up=False, is_member=not place.is_port))
+            self._value(EventKind.MTU, at, link.mtu)
+        for kind in _UNITS:
+            for standing in self._book.stands_at(kind):
+                self._judge(kind, standing, links.at)
+
+    def _value(self, kind: EventKind, at: EventPlace, value: int) -> None:
+        """Take a speed or an MTU."""
+        usual = self._usual.setdefault((kind, (at.node, at.interface)), value)
+        if value == usual:
+            self._book.leave(kind, at.key, at.since)
+        elif not at.network:
+            self._usual[kind, (at.node, at.interface)] = value
+        elif not any(place.key == at.key for place in self._book.stands_at(kind)):
+            self._book.stand(kind, at, Status.INFO, unit=_UNITS[kind], peak=value, former=usual)
+
+    def _judge(self, kind: EventKind, place: EventPlace, at: float) -> None:
+        """Judge a changed speed or MTU. One that leaves all interfaces alike is over: a change was carried out."""
+        link, of_node = self._places.link(place.node, place.interface), self._places.of(place.node)
+        here = of_node.get(place.interface)
+        if link is None or here is None:
+            return
+        if kind is EventKind.LINK_SPEED:
+            speeds = [nic.speed_mbps for nic in self._places.nics(place.network).values() if nic.is_up]
+            status, value = speed_status(link.speed_mbps, speeds), link.speed_mbps or 0
+        else:
+            ports = self._places.ports(place.network)
+            above = [port.mtu for (node, _), port in ports.items() if node == place.node]
+            status = mtu_status([port.mtu for port in ports.values()])
+            status, value = status if here.is_port else layer_mtu_status(link.mtu, above), link.mtu
+        if status in FAULTS:
+            self._book.stand(kind, place, status)
+        else:
+            self._usual[kind, (place.node, place.interface)] = value
+            self._book.leave(kind, place.key, at)
