@@ -126,7 +126,8 @@ class Answers:
         place = source.place
         source.stands = kind
         since = EventPlace(source.last_at, place.node, instance=place.instance)
-        self._book.stand(kind, since, silence_status(is_down=kind is EventKind.INSTANCE_DOWN), reason=source.reason)
+        reason = "" if kind is EventKind.INSTANCE_DOWN else source.reason  # which says just that
+        self._book.stand(kind, since, silence_status(is_down=kind is EventKind.INSTANCE_DOWN), reason=reason)
 
     def _see_clock(self, sample: NodeSample) -> None:
         """Compare the clock of racwire's own node with the time that its counters cover, which no clock changes."""

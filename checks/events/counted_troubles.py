@@ -87,6 +87,12 @@ class _Window(Generic[S]):
         """The seconds that the samples cover."""
         return sum(sample.seconds for sample in self)
 
+    def after(self, s: float) -> _Window[S]:
+        """Return the samples that ended after a moment of the book's clock."""
+        later: _Window[S] = _Window()
+        later._samples.extend((at, sample) for at, sample in self._samples if at > s)
+        return later
+
     def total(self, of: Callable[[S], int]) -> int:
         """Return the sum of a count."""
         return sum(of(sample) for sample in self)
@@ -102,6 +108,8 @@ class CountedTroubles:
         self._places = places
         self._nodes: dict[str, _Window[NodeSample]] = {}
         self._instances: dict[str, _Window[InstanceSample]] = {}
+        self._down_s: dict[tuple[str, str], float] = {}
+        """When an interface was last without a link, by the book's clock."""
         self._hosts: dict[int, str] = {}
         """The node of each instance by its number."""
 
@@ -144,6 +152,8 @@ class CountedTroubles:
         if any(counters.get(name) for name in _SIGNS):
             self._see_kernel(sample, window)
         for name, place in self._places.of(sample.node).items():
+            if (link := self._places.link(sample.node, name)) and not link.is_up:
+                self._down_s[sample.node, name] = self._book.now_s + sample.seconds
             counts = sample.interfaces.get(name)
             if counts is not None and _shows_trouble(counts):
                 self._see_nic(sample, window, name, place.network, place.is_lowest)
@@ -164,6 +174,10 @@ class CountedTroubles:
         self, sample: NodeSample, window: _Window[NodeSample], name: str, network: str, is_lowest: bool
     ) -> None:
         link = self._places.link(sample.node, name)
+        # What is sent while there is no link is dropped: an effect, which the lost link tells.
+        window = window.after(self._down_s.get((sample.node, name), -1.0))
+        if not list(window):
+            return
         largest = max((port.mtu for port in self._places.ports(network).values()), default=0)
         counts = {kernel: window.total(partial(_most, name, [column])) for column, kernel in _NIC_COUNTERS.items()}
         nic = PrivateNic(
