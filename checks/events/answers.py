@@ -51,7 +51,7 @@ class Answers:
         """Seconds between two samples."""
         self._local_at: float | None = None
         self._long: tuple[float, float] | None = None
-        """Begin and end of the last sample, where it was much longer than those before."""
+        """Start and end of the last sample, where it was much longer than those before."""
 
     @property
     def never(self) -> dict[str, str]:
@@ -118,8 +118,9 @@ class Answers:
         if source.stands is not None:
             return
         is_instance, waited_s = bool(source.place.instance), self._book.now_s - source.last_s
-        allowed_s = 0.0 if source.reason else allowed_delay_s(source.delay_s, is_instance)
-        if is_silent(waited_s - allowed_s, source.interval_s, self._round - source.round):
+        allowed_s = allowed_delay_s(source.delay_s, is_instance and not source.reason)
+        interval_s = max(source.interval_s, self.usual_s)  # the sample after a late one is shorter
+        if is_silent(waited_s - allowed_s, interval_s, self._round - source.round):
             self._stand(source, EventKind.INSTANCE_SILENT if is_instance else EventKind.NODE_SILENT)
 
     def _stand(self, source: _Source, kind: EventKind) -> None:

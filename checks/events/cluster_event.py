@@ -43,7 +43,7 @@ class EventPlace(Fact, frozen=True):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells the places of one event apart."""
+        """What differs between the places of one event."""
         return self.node, self.interface, self.instance
 
 
@@ -57,9 +57,9 @@ class ClusterEvent(Fact, frozen=True):
     """The worst status so far, by the rule of the check that judges the same counts."""
     places: tuple[EventPlace, ...]
     start: float
-    """The latest moment before the first sign: the event began in the interval after it."""
+    """The latest moment before the first sign: the event started in the interval after that."""
     end: float | None = None
-    """The last sign of it; None while it lasts."""
+    """The last sign; None while it lasts."""
     peak: float = 0.0
     """The worst value, in `unit`: a rate over all places, or the new MTU or speed, or a time."""
     unit: str = ""

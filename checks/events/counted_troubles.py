@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeVar
 
 from checks.events.cluster_event import EventKind, EventPlace
 from checks.events.event_book import EventBook, Sighting
-from checks.events.private_places import PrivatePlaces
+from checks.events.private_links import PrivatePlace, PrivatePlaces
 from checks.model.facts import CounterGroup, Database, Thresholds, Unknown
 from checks.model.finding import FAULTS, Status
 from checks.model.wording import NodePair
 from checks.rules.cache_fusion import lost, received
-from checks.rules.live_events import WINDOW_S, begins
+from checks.rules.live_events import WINDOW_S, starts
 from checks.rules.lost_blocks import counts_falsely, share_status
 from checks.rules.nic_counts import FaultyNic, LossEnds, NicFault, PrivateNic, faults_of
 from checks.rules.node_counts import NodeCounts, counts_by, datagram_status, overflow_status, reassembly_status
-from checks.traffic.samples import InstanceSample, InterfaceCounts, NodeSample, PairsSample
+from checks.traffic.samples import InstanceSample, Link, NodeSample, PairsSample
 
-S = TypeVar("S", NodeSample, InstanceSample)
-_SIGNS = ("Ip.ReasmFails", "Ip.ReasmTimeout", "Udp.RcvbufErrors", "Udp.InCsumErrors", "Softnet.Dropped")
-"""The counters that grow with every trouble of a node's kernel."""
+_KERNEL_COUNTERS = (
+    "Ip.ReasmReqds",
+    "Ip.ReasmFails",
+    "Ip.ReasmTimeout",
+    "Udp.RcvbufErrors",
+    "Udp.InCsumErrors",
+    "Softnet.Dropped",
+)
+"""The counters that the rules need; all but the first grow with trouble."""
 
 
 @dataclass(frozen=True)
@@ -67,35 +72,32 @@ _NIC_COUNTERS = {
 several errors up in a column, which says less than the totals."""
 
 
-class _Window(Generic[S]):
-    """The samples of the last seconds of one source, by the clock of the book."""
+Row = tuple[int, ...]
 
-    def __init__(self) -> None:
-        self._samples: deque[tuple[float, S]] = deque()
 
-    def add(self, now_s: float, sample: S) -> None:
-        """Add a sample, and drop those that ended before the window."""
-        self._samples.append((now_s, sample))
-        while len(self._samples) > 1 and self._samples[0][0] <= now_s - WINDOW_S:
-            self._samples.popleft()
+class _Window:
+    """The counts of the last seconds of one source, by the clock of the book."""
 
-    def __iter__(self) -> Iterator[S]:
-        return (sample for _, sample in self._samples)
+    def __init__(self, width: int) -> None:
+        self._rows: deque[tuple[float, NodeSample | InstanceSample, Row]] = deque()
+        self.totals = [0] * width
+        self.seconds = 0.0
 
-    @property
-    def seconds(self) -> float:
-        """The seconds that the samples cover."""
-        return sum(sample.seconds for sample in self)
+    def add(self, now_s: float, sample: NodeSample | InstanceSample, row: Row) -> None:
+        """Add the counts of a sample, and drop those of samples that ended before the window."""
+        self._rows.append((now_s, sample, row))
+        self._sum(sample.seconds, row, 1)
+        while len(self._rows) > 1 and self._rows[0][0] <= now_s - WINDOW_S:
+            _, old, gone = self._rows.popleft()
+            self._sum(old.seconds, gone, -1)
 
-    def after(self, s: float) -> _Window[S]:
-        """Return the samples that ended after a moment of the book's clock."""
-        later: _Window[S] = _Window()
-        later._samples.extend((at, sample) for at, sample in self._samples if at > s)
-        return later
+    def _sum(self, seconds: float, row: Row, sign: int) -> None:
+        self.seconds += sign * seconds
+        if any(row):
+            self.totals = [total + sign * count for total, count in zip(self.totals, row, strict=True)]
 
-    def total(self, of: Callable[[S], int]) -> int:
-        """Return the sum of a count."""
-        return sum(of(sample) for sample in self)
+    def __iter__(self) -> Iterator[tuple[NodeSample | InstanceSample, Row]]:
+        return ((sample, row) for _, sample, row in self._rows)
 
 
 class CountedTroubles:
@@ -106,34 +108,25 @@ class CountedTroubles:
         self.database: Database | None = None
         self._book = book
         self._places = places
-        self._nodes: dict[str, _Window[NodeSample]] = {}
-        self._instances: dict[str, _Window[InstanceSample]] = {}
-        self._down_s: dict[tuple[str, str], float] = {}
-        """When an interface was last without a link, by the book's clock."""
+        self._windows: dict[tuple[str, str], _Window] = {}
+        """Of each source and interface; of the kernel and of an instance under the empty name."""
         self._hosts: dict[int, str] = {}
         """The node of each instance by its number."""
 
     def forget(self, source: str) -> None:
         """Drop the samples of a source before a time without samples."""
-        name = source.partition(" ")[2]
-        (self._nodes if source.startswith("node ") else self._instances).pop(name, None)
+        for key in [key for key in self._windows if key[0] == source]:
+            del self._windows[key]
 
     def see_instance(self, sample: InstanceSample) -> None:
         """Take the counts of an instance."""
         self._hosts[sample.number] = sample.host
-        window = self._instances.setdefault(sample.instance, _Window())
-        window.add(self._book.now_s, sample)
-        if not _positive(lost(sample.statistics)) or counts_falsely(self.database, sample.number):
-            return
-        arrived = window.total(lambda s: _positive(received(s.statistics)))
-        self._see(
-            EventKind.LOST_BLOCKS,
-            EventPlace(sample.at, sample.host, instance=sample.instance),
-            window,
-            lambda s: _positive(lost(s.statistics)),
-            share_status(window.total(lambda s: _positive(lost(s.statistics))), arrived, self.limits),
-            "blocks/s",
-        )
+        lost_blocks = _positive(lost(sample.statistics))
+        window = self._add(sample, "", (lost_blocks, _positive(received(sample.statistics))))
+        if lost_blocks and not counts_falsely(self.database, sample.number):
+            status = share_status(window.totals[0], window.totals[1], self.limits)
+            place = EventPlace(sample.at, sample.host, instance=sample.instance)
+            self._see(EventKind.LOST_BLOCKS, place, window, lambda row: row[0], status, "blocks/s")
 
     def see_pairs(self, sample: PairsSample) -> None:
         """Take the senders of lost blocks."""
@@ -146,21 +139,33 @@ class CountedTroubles:
 
     def see_node(self, sample: NodeSample) -> None:
         """Take the counts of a node's kernel and NICs."""
-        window = self._nodes.setdefault(sample.node, _Window())
-        window.add(self._book.now_s, sample)
-        counters = sample.counters
-        if any(counters.get(name) for name in _SIGNS):
+        kernel = tuple(_positive(sample.counters.get(name)) for name in _KERNEL_COUNTERS)
+        window = self._add(sample, "", kernel)
+        if any(kernel[1:]):
             self._see_kernel(sample, window)
         for name, place in self._places.of(sample.node).items():
-            if (link := self._places.link(sample.node, name)) and not link.is_up:
-                self._down_s[sample.node, name] = self._book.now_s + sample.seconds
-            counts = sample.interfaces.get(name)
-            if counts is not None and _shows_trouble(counts):
-                self._see_nic(sample, window, name, place.network, place.is_lowest)
+            counts, link = sample.interfaces.get(name), self._places.link(sample.node, name)
+            if counts is None or (link is not None and not link.is_up):
+                # What is sent without a link is dropped: an effect, which the event of the link tells.
+                self._windows.pop((sample.source, name), None)
+                continue
+            row = tuple(_positive(getattr(counts, column)) for column in _NIC_COUNTERS)
+            window = self._add(sample, name, row)
+            if any(row[2:]):
+                self._see_nic(sample, window, name, place, link)
 
-    def _see_kernel(self, sample: NodeSample, window: _Window[NodeSample]) -> None:
-        counts = counts_by(lambda group, name: window.total(_counter(f"{group}.{name}")), sample.node, window.seconds)
+    def _add(self, sample: NodeSample | InstanceSample, name: str, row: Row) -> _Window:
+        window = self._windows.get((sample.source, name))
+        if window is None:
+            window = self._windows[sample.source, name] = _Window(len(row))
+        window.add(self._book.now_s, sample, row)
+        return window
+
+    def _see_kernel(self, sample: NodeSample, window: _Window) -> None:
+        counts = _kernel_counts(sample.node, window.seconds, window.totals)
         for trouble in _KERNEL:
+            if not trouble.count(counts):
+                continue
             self._see(
                 trouble.kind,
                 EventPlace(sample.at, sample.node),
@@ -170,28 +175,21 @@ class CountedTroubles:
                 trouble.unit,
             )
 
-    def _see_nic(
-        self, sample: NodeSample, window: _Window[NodeSample], name: str, network: str, is_lowest: bool
-    ) -> None:
-        link = self._places.link(sample.node, name)
-        # What is sent while there is no link is dropped: an effect, which the lost link tells.
-        window = window.after(self._down_s.get((sample.node, name), -1.0))
-        if not list(window):
-            return
-        largest = max((port.mtu for port in self._places.ports(network).values()), default=0)
-        counts = {kernel: window.total(partial(_most, name, [column])) for column, kernel in _NIC_COUNTERS.items()}
+    def _see_nic(self, sample: NodeSample, window: _Window, name: str, place: PrivatePlace, link: Link | None) -> None:
+        largest = max((port.mtu for port in self._places.ports(place.network).values()), default=0)
         nic = PrivateNic(
-            sample.node, name, network, window.seconds, is_lowest, link is None or link.is_up,
-            (link.speed_mbps if link else None) or Unknown("not known"), CounterGroup(name, counts),
+            sample.node, name, place.network, window.seconds, place.is_lowest, True,
+            (link.speed_mbps if link else None) or Unknown("not known"),
+            CounterGroup(name, dict(zip(_NIC_COUNTERS.values(), window.totals, strict=True))),
             has_small_mtu=link is not None and link.mtu < largest,
         )  # fmt: skip
         for faulty in _worst_by_kind(faults_of(nic, self.limits, self._ends())):
-            columns = [column for column, kernel in _NIC_COUNTERS.items() if kernel in faulty.counts]
+            columns = [at for at, kernel in enumerate(_NIC_COUNTERS.values()) if kernel in faulty.counts]
             self._see(
                 _NIC_KINDS[faulty.fault],
-                EventPlace(sample.at, sample.node, name, network),
+                EventPlace(sample.at, sample.node, name, place.network),
                 window,
-                partial(_most, name, columns),
+                partial(_most, columns),
                 faulty.status,
                 "packets/s",
             )
@@ -208,21 +206,22 @@ class CountedTroubles:
         self,
         kind: EventKind,
         place: EventPlace,
-        window: _Window[S],
-        count: Callable[[S], int],
+        window: _Window,
+        count: Callable[[Row], int],
         status: Status,
         unit: str,
     ) -> None:
         """Note a sign in the last sample of the window, if the counts of the window are a fault."""
-        counts = [(sample, count(sample)) for sample in window]
-        last, number = counts[-1]
-        if not number or status not in FAULTS:
+        if status not in FAULTS:
             return
-        first = next(sample for sample, seen in counts if seen)
+        counts = [(sample, number) for sample, row in window if (number := count(row))]
+        last, first = list(window)[-1][0], counts[0][0] if counts else None
+        if first is None or counts[-1][0] is not last:
+            return
         begun = EventPlace(first.at - first.seconds, place.node, place.interface, place.network, place.instance)
-        numbers = [seen for _, seen in counts]
+        numbers = [number for _, number in counts]
         self._book.count(
-            Sighting(kind, begun, status, unit, last.at, last.seconds, number, sum(numbers), begins(numbers))
+            Sighting(kind, begun, status, unit, last.at, last.seconds, numbers[-1], sum(numbers), starts(numbers))
         )
 
 
@@ -240,28 +239,20 @@ def _rank(faulty: FaultyNic) -> tuple[int, int]:
     return faulty.status.gravity, -faulty.number
 
 
-def _shows_trouble(counts: InterfaceCounts) -> bool:
-    return bool(
-        counts.rx_errors or counts.rx_dropped or counts.rx_fifo
-        or counts.tx_errors or counts.tx_dropped or counts.tx_collisions
-    )  # fmt: skip
-
-
 def _positive(count: int | None) -> int:
     """A count of a sample; 0 where it is unknown. A recording can contain any figures."""
     return max(0, count or 0)
 
 
-def _counter(name: str) -> Callable[[NodeSample], int]:
-    return lambda sample: _positive(sample.counters.get(name))
+def _kernel_counts(node: str, seconds: float, row: Sequence[int]) -> NodeCounts:
+    values = dict(zip(_KERNEL_COUNTERS, row, strict=True))
+    return counts_by(lambda group, name: values.get(f"{group}.{name}", 0), node, seconds)
 
 
-def _kernel_count(of: Callable[[NodeCounts], int], sample: NodeSample) -> int:
-    counters = sample.counters
-    return of(counts_by(lambda group, name: _positive(counters.get(f"{group}.{name}")), sample.node, sample.seconds))
+def _kernel_count(of: Callable[[NodeCounts], int], row: Row) -> int:
+    return of(_kernel_counts("", 1.0, row))
 
 
-def _most(interface: str, columns: Iterable[str], sample: NodeSample) -> int:
-    """The largest count of an interface in some columns, which may count the same packets."""
-    counts = sample.interfaces.get(interface)
-    return max((_positive(getattr(counts, column)) for column in columns), default=0) if counts is not None else 0
+def _most(columns: Iterable[int], row: Row) -> int:
+    """The largest count of some columns, which may count the same packets."""
+    return max((row[column] for column in columns), default=0)

@@ -26,7 +26,7 @@ class Sighting:
 
     kind: EventKind
     place: EventPlace
-    """`since` is the beginning of the first sample with the sign."""
+    """`since` is the start of the first sample with the sign."""
     status: Status
     unit: str
     at: float
@@ -37,8 +37,8 @@ class Sighting:
     """The count of the last sample."""
     counted: int
     """The count from `place.since` on."""
-    begins: bool
-    """Whether it is enough for an event to begin, or to reach a further place."""
+    starts: bool
+    """Whether it is enough to start an event, or to extend one to a further place."""
 
 
 @dataclass
@@ -69,8 +69,8 @@ class _Lasting:
     @property
     def now(self) -> ClusterEvent:
         """The event as it is now."""
-        places = (replace(s.place, until=s.last_at) if s.is_calm else s.place for s in self.spots.values())
-        return replace(self.event, places=tuple(places))
+        places = [replace(s.place, until=s.last_at) if s.is_calm else s.place for s in self.spots.values()]
+        return replace(self.event, places=tuple(sorted(places, key=_in_order)))
 
     @property
     def is_calm(self) -> bool:
@@ -95,7 +95,7 @@ class EventBook:
 
     @property
     def events(self) -> list[ClusterEvent]:
-        """All events in the order of their beginning, as they are now."""
+        """All events in the order of their start, as they are now."""
         return sorted((*self._over, *self.lasting), key=lambda event: event.number)
 
     @property
@@ -104,7 +104,7 @@ class EventBook:
         return [one.now for one in self._lasting]
 
     def changed(self) -> list[ClusterEvent]:
-        """Return the events that began, ended, reached a further place, left one or became worse since the last
+        """Return the events that started, ended, reached a further place, left one or became worse since the last
         call."""
         changed, self._changed = self._changed, {}
         for one in self._lasting:
@@ -119,7 +119,7 @@ class EventBook:
         spot = one.spots.get(key) if one else None
         is_new = spot is None
         if one is None or spot is None:
-            if not sign.begins:
+            if not sign.starts:
                 return
             if one is None:
                 one = self._begin(sign.kind, group, sign.place, sign.status, unit=sign.unit, calm=True)
@@ -164,7 +164,7 @@ class EventBook:
             one.event = replace(one.event, reason=reason)
 
     def leave(self, kind: EventKind, key: PlaceKey, at: float) -> None:
-        """Note that trouble no longer stands at this place."""
+        """Note that trouble has left this place."""
         one = self._standing(kind, key)
         if one is not None:
             spot = one.spots[key]
@@ -197,7 +197,7 @@ class EventBook:
         return next((o for o in found if key in o.spots and not o.spots[key].is_calm), None)
 
     def _is_same(self, one: _Lasting, kind: EventKind, group: str, peak: float, former: float | None) -> bool:
-        """Whether trouble that begins now belongs to this event: of its kind and network, and begun with it."""
+        """Whether trouble that starts now belongs to this event: of its kind and network, and of the same time."""
         what = (one.event.kind, one.group, one.calm_s, one.event.peak, one.event.former)
         return what == (kind, group, None, peak, former) and self.now_s - one.begun_s <= TOGETHER_S
 
@@ -232,3 +232,8 @@ class EventBook:
             self._over.append(event)
             self._changed[event.number] = event
             self._ended[event.kind, one.group] = (self.now_s, one.calm_s or CALM_S)
+
+
+def _in_order(place: EventPlace) -> tuple[object, ...]:
+    """The order of places: rac2 before rac10."""
+    return len(place.node), place.node, len(place.instance), place.instance, place.interface

@@ -14,7 +14,7 @@ _COUNTED = {
     EventKind.NIC_DROPS: ("packets dropped", "packet", "dropped"),
     EventKind.NIC_ERRORS: ("NIC errors", "error", "counted"),
 }
-"""What is counted: for a list, one of it, and what became of it."""
+"""What is counted: the words of a list, the noun for one, and the verb."""
 _STANDING = {
     EventKind.NODE_SILENT: ("no answer", "does not answer", "did not answer"),
     EventKind.INSTANCE_SILENT: ("no answer", "does not answer", "did not answer"),
@@ -99,7 +99,8 @@ def sentence(event: ClusterEvent) -> str:
         at = "at" if any(p.interface for p in event.places) else "on"
         text = f"{counted(event.count, noun)} {was} {verb} {at} {where(event)}{known}, at most {_rate(event.peak)}/s"
     reason = f" {event.reason}" if event.reason else ""
-    return f"{text[:1].upper() if event.kind not in _STANDING else text[:1]}{text[1:]}.{reason}"
+    is_name = event.kind not in (EventKind.LINK_SPEED, EventKind.CLOCK_JUMP)  # names keep their letters
+    return f"{text if is_name else text[:1].upper() + text[1:]}.{reason}"
 
 
 def came_back(event: ClusterEvent, place: EventPlace) -> str:

@@ -9,8 +9,7 @@ from checks.events.answers import Answers
 from checks.events.cluster_event import ClusterEvent
 from checks.events.counted_troubles import CountedTroubles
 from checks.events.event_book import EventBook
-from checks.events.link_changes import LinkChanges
-from checks.events.private_places import PrivatePlaces
+from checks.events.private_links import LinkChanges, PrivatePlaces
 from checks.model.facts import Cluster, Database
 from checks.traffic.samples import (
     FeedEvent,
@@ -33,7 +32,7 @@ class EventWatch:
     """The events of a cluster, from one source of samples. It does no I/O, and the same items make the same events."""
 
     def __init__(self, cluster: Cluster | None = None) -> None:
-        """`cluster`: what is known at the beginning, as in the header of a recording."""
+        """`cluster`: what is known at the start, as in the header of a recording."""
         self._book = EventBook()
         self._places = PrivatePlaces()
         self._links = LinkChanges(self._book, self._places)
@@ -47,7 +46,7 @@ class EventWatch:
 
     @property
     def events(self) -> list[ClusterEvent]:
-        """All events in the order of their beginning, as they are now; of those that are over, the newest 2,000."""
+        """All events in the order of their start, as they are now; of those that are over, the newest 2,000."""
         return self._book.events
 
     @property
@@ -70,8 +69,8 @@ class EventWatch:
             self._answers.rename(cluster.local_node)
 
     def see(self, item: FeedEvent | Cluster) -> list[ClusterEvent]:
-        """Take an item, and return the events that it changed: that began, ended, reached a further place, left one, or
-        became worse."""
+        """Take an item, and return the events that it changed: that started, ended, reached a further place, left one,
+        or became worse."""
         if isinstance(item, Cluster):
             self.follow(item)
         elif not isinstance(item, InstancesPace) and math.isfinite(item.at):

@@ -19,7 +19,7 @@ after 30 s (net.ipv4.ipfrag_time), so that shorter pauses say nothing."""
 _LONGEST_CALM_S = 600.0
 _RECURS_S = 900.0
 TOGETHER_S = 10.0
-"""What begins at several places within this time is one event: a switch that fails, a node that dies."""
+"""What starts at several places within this time is one event: a switch that fails, a node that dies."""
 
 _FEW, _MANY = 3, 10
 _REPEATED = 2
@@ -30,7 +30,7 @@ _CLOCK_JUMP_S = 1.0
 _STOOD_STILL, _STOOD_STILL_S = 3.0, 5.0
 
 
-def begins(counts: Sequence[int]) -> bool:
+def starts(counts: Sequence[int]) -> bool:
     """Return whether the counts of one window, a sample each, are more than strays: many, or a few repeatedly."""
     growing = [count for count in counts if count > 0]
     return sum(growing) >= _MANY or (sum(growing) >= _FEW and len(growing) >= _REPEATED)
@@ -50,19 +50,20 @@ def calm_s(previous_s: float | None, since_end_s: float) -> float:
 def is_silent(waited_s: float, interval_s: float, missed: int) -> bool:
     """Return whether a source that delivered nothing for some seconds has stopped answering.
 
-    `missed`: the samples of racwire's own node in that time, so that nobody is silent where racwire itself stood still.
+    `missed`: the samples of racwire's own node in that time, so that no source is silent where racwire itself stood
+    still.
     """
     return missed >= _MISSED and waited_s >= _SILENT * interval_s
 
 
-def allowed_delay_s(usual_s: float, is_instance: bool) -> float:
-    """Return the seconds that a source may be late without a known reason, from how late it usually is. GV$ waits for
-    the slowest instance, up to the limit of the statement, which then is the reason."""
-    return _DELAYS * usual_s + (_STATEMENT_S if is_instance else 0.0)
+def allowed_delay_s(usual_s: float, is_query: bool) -> float:
+    """Return the seconds that a source may be late, from how late it usually is. A query of GV$ waits for the slowest
+    instance, up to the limit of a statement, which then is the reason."""
+    return _DELAYS * usual_s + (_STATEMENT_S if is_query else 0.0)
 
 
 def silence_status(is_down: bool = False) -> Status:
-    """Return the status of a node or an instance that does not answer: nothing is known of it, unless it is down."""
+    """Return the status of a node or an instance that does not answer: nothing is known, unless it is down."""
     return Status.WARN if is_down else Status.UNKNOWN
 
 

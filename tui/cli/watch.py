@@ -39,19 +39,19 @@ Each line is a JSON object. Its field `fact` is one of:
   InstancesPace   how often instances are sampled from here on, and why
 Counts are differences, not rates. Fields that are 0 or empty are left out.
 
-With --events, each line is the begin or the end of an event: lost blocks,
+With --events, each line is the start or the end of an event: lost blocks,
 failed reassembly, full receive buffers, drops and errors, a node or an
 instance that does not answer, a link, a speed or an MTU that changed, a clock
 that was set. Trouble at several places is one event. An event of counters ends
 after 30 s without a further sign; its end is the last sign.
-With --format json, `state` is begins, goes on (at a further place, or worse),
+With --format json, `state` is starts, continues (at a further place, or worse),
 ends, or lasts (when the command ends); `kind`, `status`, `places`, `start`,
 `end`, `peak` with `unit`, `count`, and `checks`: those that examine it.
 
 examples:
   racwire watch --events --for 1h
   racwire watch --events --from night.rec
-  racwire watch --events --format json | jq -c 'select(.state == "begins")'
+  racwire watch --events --format json | jq -c 'select(.state == "starts")'
   racwire watch | jq -c 'select(.fact == "Gap")'
   racwire watch --every 10 --for 1h > hour.jsonl
   racwire watch night.rec | jq -c 'select(.fact == "NodeSample") | .counters'
@@ -64,7 +64,11 @@ or an instance did not answer, or was never seen, and there was no failure."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Print the samples of every node and instance as JSON lines, or the events in them."
+    parser.description = (
+        "Print the samples of every node and instance as JSON lines.\n\n"
+        "With --events it prints what happens instead: blocks lost, a node that does\n"
+        "not answer, a link that is down."
+    )
     parser.epilog = _EPILOG
     events = parser.add_argument_group("events")
     events.add_argument("--events", action="store_true", help="print events instead of samples, as lines")

@@ -51,9 +51,9 @@ class EventLines:
     def __init__(self, watch: EventWatch, *, as_json: bool) -> None:
         self.watch = watch
         self._as_json = as_json
-        self._begun: set[int] = set()
+        self._started: set[int] = set()
         self._held: dict[int, tuple[str, ClusterEvent]] = {}
-        """What began or went on in this round, by the number of the event."""
+        """What started or continued in this round, by the number of the event."""
         self._held_at = 0.0
         self._waiting: list[bytes] = []
         self._printing = threading.Lock()
@@ -74,7 +74,7 @@ class EventLines:
 
     async def during(self, sampling: _Sampling, line: StatusLine) -> Ending:
         """Sample, and print events meanwhile. `sampling` gets what prints, and passes each item to `take`."""
-        begun_s = time.monotonic()
+        started_s = time.monotonic()
         looking = asyncio.create_task(self._look())
         try:
             ending = await sampling(lambda _: self.print())
@@ -84,7 +84,7 @@ class EventLines:
                 await looking
         self.end()
         self.print()
-        _conclude(self, line, time.monotonic() - begun_s)
+        _conclude(self, line, time.monotonic() - started_s)
         return ending
 
     async def _look(self) -> None:
@@ -116,11 +116,11 @@ class EventLines:
 
     def _add(self, changed: Iterable[ClusterEvent], at: float) -> None:
         for event in changed:
-            is_new = event.number not in self._begun
-            self._begun.add(event.number)
+            is_new = event.number not in self._started
+            self._started.add(event.number)
             self.count += is_new
             self._held_at = self._held_at if self._held else at
-            state, _ = self._held.get(event.number, ("begins" if is_new else "goes on", event))
+            state, _ = self._held.get(event.number, ("starts" if is_new else "continues", event))
             if not event.is_over:
                 self._held[event.number] = (state, event)
                 continue
@@ -145,13 +145,13 @@ class EventLines:
             return
         at = event.end if event.end is not None and state == "ends" else event.start
         text = f"{headline(event)}, {outcome(event)}" if state == "ends" else headline(event)
-        if state in ("begins", "goes on") and event.count:
+        if state in ("starts", "continues") and event.count:
             text += f", {peak(event, at)}"
-        if state == "begins" and event.reason:
+        if state == "starts" and event.reason:
             text += f": {event.reason}"
         if state == "lasts":
             text += f", {counted(event.count, 'sign')} so far" if event.count else ""
-        line_text = sanitize_lines(f"{clock(at, date=True)}  {event.status.letter}  {state:<7}  {text}")
+        line_text = sanitize_lines(f"{clock(at, date=True)}  {event.status.letter}  {state:<9}  {text}")
         self._waiting.append(f"{for_encoding(line_text, sys.stdout.encoding)}\n".encode(sys.stdout.encoding, "replace"))
 
 
