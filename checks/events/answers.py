@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from checks.events.cluster_event import EventKind, EventPlace
 from checks.events.event_book import EventBook
 from checks.model.finding import Status
-from checks.rules.live_events import allowed_delay_s, clock_jumped, is_silent, silence_status, stood_still
+from checks.rules.live_events import TOGETHER_S, allowed_delay_s, clock_jumped, is_silent, silence_status, stood_still
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 
 _FADING = 0.99
@@ -127,8 +128,12 @@ class Answers:
         place = source.place
         source.stands = kind
         since = EventPlace(source.last_at, place.node, instance=place.instance)
+        # While one instance hangs, queries of all instances fail now and then.
+        together_s = math.inf if kind is EventKind.INSTANCE_SILENT else TOGETHER_S
         reason = "" if kind is EventKind.INSTANCE_DOWN else source.reason  # which says just that
-        self._book.stand(kind, since, silence_status(is_down=kind is EventKind.INSTANCE_DOWN), reason=reason)
+        self._book.stand(
+            kind, since, silence_status(is_down=kind is EventKind.INSTANCE_DOWN), reason=reason, together_s=together_s
+        )
 
     def _see_clock(self, sample: NodeSample) -> None:
         """Compare the clock of racwire's own node with the time that its counters cover, which no clock changes."""

@@ -61,7 +61,7 @@ class _Lasting:
 
     event: ClusterEvent
     group: str
-    begun_s: float
+    started_s: float
     calm_s: float | None
     """Seconds without a sign until it is over; None where it lasts until something ends it."""
     spots: dict[PlaceKey, _Spot] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class EventBook:
             if not sign.starts:
                 return
             if one is None:
-                one = self._begin(sign.kind, group, sign.place, sign.status, unit=sign.unit, calm=True)
+                one = self._start(sign.kind, group, sign.place, sign.status, unit=sign.unit, calm=True)
             spot = self._join(one, sign.place)
             if spot is None:
                 return
@@ -146,13 +146,19 @@ class EventBook:
         peak: float = 0.0,
         former: float | None = None,
         reason: str = "",
+        together_s: float = TOGETHER_S,
     ) -> None:
-        """Note trouble that lasts at this place until `leave`. Where it lasts already, only the status can change."""
+        """Note trouble that lasts at this place until `leave`. Where it lasts already, only the status can change.
+
+        It extends an event of its kind and network that started within `together_s` seconds.
+        """
         one = self._standing(kind, place.key)
         if one is None:
-            one = next((o for o in self._lasting if self._is_same(o, kind, place.network, peak, former)), None)
+            one = next(
+                (o for o in self._lasting if self._is_same(o, kind, place.network, (peak, former), together_s)), None
+            )
             if one is None:
-                one = self._begin(kind, place.network, place, status, unit=unit, calm=False)
+                one = self._start(kind, place.network, place, status, unit=unit, calm=False)
                 one.event = replace(one.event, peak=peak, peak_at=place.since, former=former, reason=reason)
             self._join(one, place)
         self._worsen(one, status)
@@ -196,12 +202,14 @@ class EventBook:
         found = (o for o in self._lasting if o.event.kind is kind and o.calm_s is None)
         return next((o for o in found if key in o.spots and not o.spots[key].is_calm), None)
 
-    def _is_same(self, one: _Lasting, kind: EventKind, group: str, peak: float, former: float | None) -> bool:
+    def _is_same(
+        self, one: _Lasting, kind: EventKind, group: str, values: tuple[float, float | None], together_s: float
+    ) -> bool:
         """Whether trouble that starts now belongs to this event: of its kind and network, and of the same time."""
-        what = (one.event.kind, one.group, one.calm_s, one.event.peak, one.event.former)
-        return what == (kind, group, None, peak, former) and self.now_s - one.begun_s <= TOGETHER_S
+        what = (one.event.kind, one.group, one.calm_s, (one.event.peak, one.event.former))
+        return what == (kind, group, None, values) and self.now_s - one.started_s <= together_s
 
-    def _begin(
+    def _start(
         self, kind: EventKind, group: str, place: EventPlace, status: Status, *, unit: str, calm: bool
     ) -> _Lasting:
         self._count += 1
@@ -215,7 +223,8 @@ class EventBook:
         """Add a place to an event; None where it has too many."""
         if len(one.spots) >= _MOST_PLACES:
             return None
-        spot = one.spots[place.key] = _Spot(place, place.since, self.now_s)
+        before = one.spots.get(place.key)
+        spot = one.spots[place.key] = _Spot(before.place if before else place, place.since, self.now_s)
         one.event = replace(one.event, start=min(one.event.start, place.since))
         self._changed[one.event.number] = one.event
         return spot

@@ -80,13 +80,14 @@ def peak(event: ClusterEvent, now: float) -> str:
     return lasting(event.duration_s(now))
 
 
-def outcome(event: ClusterEvent) -> str:
-    """Return what became of an event that is over: `4,123 blocks lost in 11 min 57 s, at most 13.1/s`."""
-    took = lasting(event.duration_s(event.start))
+def outcome(event: ClusterEvent, now: float) -> str:
+    """Return the extent of an event: `4,123 blocks lost in 11 min 57 s, at most 13.1/s`, `for 22 s`; of one that lasts,
+    until now."""
+    took = lasting(event.duration_s(now))
     if event.kind in _COUNTED:
         _, noun, verb = _COUNTED[event.kind]
         return f"{counted(event.count, noun)} {verb} in {took}, at most {_rate(event.peak)}/s"
-    return f"after {took}"
+    return f"for {took}"
 
 
 def sentence(event: ClusterEvent) -> str:

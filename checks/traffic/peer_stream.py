@@ -77,7 +77,7 @@ class Peer:
         self._names: set[str] = set()
         """The interfaces and their states at the last reading."""
         self._links_text = ""
-        self._read_s = float("-inf")
+        self._read_s = self._changed_s = float("-inf")
 
     async def sample(self, shell: Shell, pace: Pace, succeeded: Callable[[], None]) -> None:
         """Emit samples without end. Raises ShellError where the connection fails, and SameNodeError where the peer is
@@ -103,11 +103,13 @@ class Peer:
     async def _look_at_links(self, shell: Shell, reading: NodeReading) -> None:
         """Read the interfaces again if one changed, appeared or disappeared, and from time to time anyway."""
         names, links_text = reading.interfaces.all_names, reading.links_text
-        since_s = time.monotonic() - self._read_s
+        now_s = time.monotonic()
         changed = names != self._names or links_text != self._links_text
-        if since_s < (LINKS_LEAST_S if changed else PEER.every_s or 0):
+        if changed and now_s - self._changed_s >= LINKS_LEAST_S:
+            self._changed_s = now_s
+        elif now_s - self._read_s < (PEER.every_s or 0):
             return
-        self._names, self._links_text, self._read_s = names, links_text, time.monotonic()
+        self._names, self._links_text, self._read_s = names, links_text, now_s
         found = parse_node(self._node, (await shell.run(PEER, timeout_s=self._links_timeout_s)).text)
         if found.interfaces:  # none where the peer lacks `ip`: its counters are still sampled
             self._book.know(self._node, found.interfaces)

@@ -1,4 +1,4 @@
-"""`racwire watch --events` on a practice cluster: faults that are made while it watches, one event each, until mended."""
+"""`racwire watch --events` on a practice cluster: each fault made meanwhile is one event, until it is mended."""
 
 from __future__ import annotations
 

@@ -163,10 +163,10 @@ def test_many_places_are_counted_and_different_interfaces_are_named():
 
 def test_an_event_that_is_over_has_an_outcome_and_its_places_come_back():
     silent = event(EventKind.NODE_SILENT, RAC2, end=122.0)
-    assert (headline(silent), outcome(silent)) == ("rac2 did not answer", "after 22 s")
+    assert (headline(silent), outcome(silent, 200.0)) == ("rac2 did not answer", "for 22 s")
     assert came_back(silent, RAC2) == "rac2 answers again"
     lost = event(EventKind.LOST_BLOCKS, RAC1, count=4123, peak=13.1, end=817.0)
-    assert outcome(lost) == "4,123 blocks lost in 11 min 57 s, at most 13.1/s"
+    assert outcome(lost, 900.0) == "4,123 blocks lost in 11 min 57 s, at most 13.1/s"
 
 
 def test_times_in_a_list_are_in_order(tmp_path):

@@ -55,6 +55,7 @@ class EventLines:
         self._held: dict[int, tuple[str, ClusterEvent]] = {}
         """What started or continued in this round, by the number of the event."""
         self._held_at = 0.0
+        self._now = 0.0
         self._waiting: list[bytes] = []
         self._printing = threading.Lock()
         self.worst = Status.PASS
@@ -63,8 +64,9 @@ class EventLines:
     def take(self, item: Item) -> None:
         """Take an item of the feed or of a recording."""
         if not isinstance(item, Cluster | InstancesPace):
+            self._now = item.at
             self._release(item.at)
-        self._add(self.watch.see(item), getattr(item, "at", self._held_at))
+        self._add(self.watch.see(item), self._now)
 
     def pass_time(self, now: float) -> bool:
         """Let time pass without an item. Return whether there are lines to print."""
@@ -124,7 +126,8 @@ class EventLines:
             if not event.is_over:
                 self._held[event.number] = (state, event)
                 continue
-            if self._held.pop(event.number, None) or is_new:
+            self._held.pop(event.number, None)
+            if state == "starts":
                 self._line(state, event)
             self._line("ends", event)
 
@@ -143,14 +146,14 @@ class EventLines:
             line = {"fact": fields.pop("fact"), "state": state, "text": sentence(event), **fields}
             self._waiting.append(to_json_text({**line, "checks": checks_for(event.kind)}) + b"\n")
             return
-        at = event.end if event.end is not None and state == "ends" else event.start
-        text = f"{headline(event)}, {outcome(event)}" if state == "ends" else headline(event)
-        if state in ("starts", "continues") and event.count:
-            text += f", {peak(event, at)}"
+        at, text = event.start, headline(event)
+        if state in ("ends", "lasts") and event.end != event.start:
+            at = event.start if event.end is None else event.end
+            text += f", {outcome(event, self._now)}"
+        elif event.count:
+            text += f", {peak(event, self._now)}"
         if state == "starts" and event.reason:
             text += f": {event.reason}"
-        if state == "lasts":
-            text += f", {counted(event.count, 'sign')} so far" if event.count else ""
         line_text = sanitize_lines(f"{clock(at, date=True)}  {event.status.letter}  {state:<9}  {text}")
         self._waiting.append(f"{for_encoding(line_text, sys.stdout.encoding)}\n".encode(sys.stdout.encoding, "replace"))
 
