@@ -13,12 +13,12 @@ import msgspec
 from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.journal import Entry
+from checks.model.measurement import Measurement
 from checks.model.report import Report, WaiverStanding
 from checks.report.causes import ReportEntry, cause_entries
 from checks.report.folding import grouped_by_reason, groups_by_reason
 from checks.rules.waivers import ended
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
-from checks.run.rerun import merged
 
 _CALM_GRAVITY = Status.INFO.gravity
 _CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Passed", Status.SKIPPED: "Skipped"}
@@ -160,7 +160,12 @@ class RunState:
                 report = final
                 self.running = False
                 self._finished = True
-        self.report = merged(self._whole, report, self._again, self._gathered) if self._whole else report
+        if self._whole:
+            # Before the first screen, what a merge needs would delay it.
+            from checks.run.rerun import merged
+
+            report = merged(self._whole, report, self._again, self._gathered)
+        self.report = report
 
     def fail(self, reason: str) -> None:
         """Note that the run failed. Where it was a run of one check, the report before it stays."""
@@ -168,6 +173,12 @@ class RunState:
         self.trouble = reason
         if self._whole:
             self.report, self._finished = self._whole, True
+
+    def add_measurement(self, measurement: Measurement) -> None:
+        """Add the result of a measurement to the report, in place of an older one of its kind."""
+        if self.report is not None:
+            others = (one for one in self.report.measurements if one.kind != measurement.kind)
+            self.report = msgspec.structs.replace(self.report, measurements=(*others, measurement))
 
     @property
     def is_whole(self) -> bool:
