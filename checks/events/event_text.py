@@ -37,7 +37,7 @@ def what(event: ClusterEvent) -> str:
         return f"MTU {_value(event.former)} → {_value(event.peak)}"
     if event.kind is EventKind.LINK_SPEED:
         return f"speed {_value(event.former)} → {_value(event.peak)} Mbit/s"
-    return "clock set" if event.kind is EventKind.CLOCK_JUMP else "no samples"
+    return "clock jump" if event.kind is EventKind.CLOCK_JUMP else "no samples"
 
 
 def where(event: ClusterEvent) -> str:
@@ -65,7 +65,7 @@ def headline(event: ClusterEvent) -> str:
         noun, unit = ("MTU", "") if event.kind is EventKind.MTU else ("speed", " Mbit/s")
         return f"{noun} of {at} changed from {_value(event.former)} to {_value(event.peak)}{unit}"
     if event.kind is EventKind.CLOCK_JUMP:
-        return f"the clock of {at} was set {_jump(event.peak)}"
+        return f"the clock of {at} jumped {_jump(event.peak)}"
     return f"{at} took no samples for {span(event.peak)}"
 
 
@@ -82,7 +82,9 @@ def peak(event: ClusterEvent, now: float) -> str:
 
 def outcome(event: ClusterEvent, now: float) -> str:
     """Return the extent of an event: `4,123 blocks lost in 11 min 57 s, at most 13.1/s`, `for 22 s`; of one that lasts,
-    until now."""
+    until now. Empty where the headline has it."""
+    if event.kind in (EventKind.CLOCK_JUMP, EventKind.NO_SAMPLES):
+        return ""
     took = lasting(event.duration_s(now))
     if event.kind in _COUNTED:
         _, noun, verb = _COUNTED[event.kind]

@@ -136,8 +136,8 @@ TEXTS = [
     (event(EventKind.LINK_SPEED, at("rac2", "eth2"), peak=1000.0, former=10_000.0),
      "speed of eth2 of rac2 changed from 10000 to 1000 Mbit/s", "1000",
      "Speed of eth2 of rac2 changed from 10000 to 1000 Mbit/s."),
-    (event(EventKind.CLOCK_JUMP, RAC1, peak=-60.0), "the clock of rac1 was set 60 s back", "-60 s",
-     "The clock of rac1 was set 60 s back."),
+    (event(EventKind.CLOCK_JUMP, RAC1, peak=-60.0), "the clock of rac1 jumped 60 s back", "-60 s",
+     "The clock of rac1 jumped 60 s back."),
     (event(EventKind.NO_SAMPLES, RAC1, peak=42.0, end=142.0), "rac1 took no samples for 42 s", "42 s",
      "rac1 took no samples for 42 s."),
 ]  # fmt: skip
@@ -174,3 +174,10 @@ def test_times_in_a_list_are_in_order(tmp_path):
     lines = racwire("watch", "--events", str(path)).stdout.splitlines()
     assert [line.split()[3] for line in lines] == ["starts", "ends"] * 2
     assert all(a[:19] <= b[:19] for a, b in pairwise(lines))
+
+
+def test_what_is_over_when_it_is_seen_is_one_line(tmp_path):
+    path = recording(tmp_path / "a.rec", run(60, lambda at, item: replace(item, at=item.at + 90) if at > 30 else item))
+    ran = racwire("watch", "--events", str(path))
+    assert " ".join(ran.stdout.split()[2:]) == "W once the clock of rac1 jumped 90 s ahead"
+    assert ran.returncode == ExitCode.WARNINGS

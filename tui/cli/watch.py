@@ -42,11 +42,12 @@ Counts are differences, not rates. Fields that are 0 or empty are left out.
 With --events, each line is the start or the end of an event: lost blocks,
 failed reassembly, full receive buffers, drops and errors, a node or an
 instance that does not answer, a link, a speed or an MTU that changed, a clock
-that was set. Trouble at several places is one event. An event of counters ends
+that jumped. Trouble at several places is one event. An event of counters ends
 after 30 s without a further sign; its end is the last sign.
-With --format json, `state` is starts, continues (at a further place, or worse),
-ends, or lasts (when the command ends); `kind`, `status`, `places`, `start`,
-`end`, `peak` with `unit`, `count`, and `checks`: those that examine it.
+With --format json, `state` is starts, continues (at a further place, or
+worse), ends, once (over when it was seen), or lasts (when the command ends).
+Other fields: kind, status, places, start, end, peak with unit, count, and
+checks, which examine such an event.
 
 examples:
   racwire watch --events --for 1h

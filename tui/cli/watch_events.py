@@ -127,9 +127,7 @@ class EventLines:
                 self._held[event.number] = (state, event)
                 continue
             self._held.pop(event.number, None)
-            if state == "starts":
-                self._line(state, event)
-            self._line("ends", event)
+            self._line("once" if state == "starts" else "ends", event)
 
     def _release(self, at: float) -> None:
         """Add the lines of a round that is over."""
@@ -147,12 +145,12 @@ class EventLines:
             self._waiting.append(to_json_text({**line, "checks": checks_for(event.kind)}) + b"\n")
             return
         at, text = event.start, headline(event)
-        if state in ("ends", "lasts") and event.end != event.start:
-            at = event.start if event.end is None else event.end
-            text += f", {outcome(event, self._now)}"
-        elif event.count:
-            text += f", {peak(event, self._now)}"
-        if state == "starts" and event.reason:
+        if state in ("starts", "continues"):
+            text += f", {peak(event, self._now)}" if event.count else ""
+        elif extent := outcome(event, self._now):
+            at = event.end if event.end is not None and state == "ends" else event.start
+            text += f", {extent}"
+        if state in ("starts", "once") and event.reason:
             text += f": {event.reason}"
         line_text = sanitize_lines(f"{clock(at, date=True)}  {event.status.letter}  {state:<9}  {text}")
         self._waiting.append(f"{for_encoding(line_text, sys.stdout.encoding)}\n".encode(sys.stdout.encoding, "replace"))
