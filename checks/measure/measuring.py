@@ -25,7 +25,7 @@ from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import LOCK, Experiment, Prepared
 from checks.measure.sizes import percentile
 from checks.model.facts import Unknown
-from checks.model.measurement import MeasuredPath, Measurement
+from checks.model.measurement import DrillOf, MeasuredPath, Measurement
 from checks.model.settings import Settings
 from checks.model.wording import continued
 from checks.run.check_discovery import discover
@@ -45,6 +45,8 @@ _HERE_S, _PEERS_S = 0.2, 1.0
 """Seconds between two looks for signs of harm, on this node and on the others."""
 _DISTURBED_US = 1_000.0
 """How late this node may send (p99) before its figures are its own scheduler's rather than the network's."""
+DISTURBED_DRILL_US = 5_000.0
+"""The same for a drill, whose probes go every 10 ms or every 1 ms."""
 _CHECKS = ("df-ping", "interfaces", "mtu-consistency")
 _FAR_MARGIN_S = 10.0
 
@@ -82,7 +84,8 @@ async def measure(
         progress("looking at the paths", 0, 0)
         if failing := await _failing(prepared, settings, stop):
             raise RefusedError(failing)
-        signs = HarmSigns(_interfaces(plan.paths), settings.measure.most_cpu_percent)
+        is_drill = plan.kind == DrillOf.kind
+        signs = HarmSigns(_interfaces(plan.paths), settings.measure.most_cpu_percent, is_drill=is_drill)
         watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
         progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
         loaded = await watch.baseline(signs, prepared, settings, stop)
@@ -111,7 +114,7 @@ async def measure(
         stopped=str(halted) if halted else "",
         is_harm=bool(halted and halted.is_harm),
         disturbed=f"This node itself sent up to {late / 1000:,.1f} ms late (p99): its figures are those of a busy node."
-        if late is not None and late > _DISTURBED_US
+        if late is not None and late > (DISTURBED_DRILL_US if is_drill else _DISTURBED_US)
         else "",
         blocks_lost=signs.blocks_lost
         if signs.has_instances
@@ -278,9 +281,9 @@ async def _run(
     async def look() -> None:
         while True:
             event = await watch.events.get()
-            bench.link_use.see(event)
+            bench.on_event(event)
             if sign := signs.see(event):
-                bench.halt(sign, is_harm=True)
+                bench.on_harm(sign)
 
     async def stopped() -> None:
         await stop.wait()
@@ -288,7 +291,7 @@ async def _run(
 
     async def ended(far: FarEnd) -> None:
         reason = await asyncio.shield(far.ended)
-        bench.halt(f"The far end on {far.node} ended: {continued(reason)}.", is_harm=False)
+        bench.on_far_end(far, f"The far end on {far.node} ended: {continued(reason)}.")
 
     tasks = [asyncio.create_task(look()), asyncio.create_task(stopped())]
     tasks += [asyncio.create_task(ended(far)) for far in far_ends if far is not None]

@@ -7,6 +7,7 @@ from typing import Any
 
 from checks.model.facts import Unknown
 from checks.model.measurement import (
+    DrillOf,
     MeasuredHashes,
     MeasuredMix,
     MeasuredPath,
@@ -16,6 +17,7 @@ from checks.model.measurement import (
     SizeSummary,
 )
 from checks.model.wording import lasting
+from tui.text.drill_lines import drill_lines
 from tui.text.line import Line, hanging
 from tui.text.mix_lines import mix_lines
 from tui.text.rate_lines import hash_lines, rate_lines
@@ -42,6 +44,10 @@ def measurement_lines(measurement: Measurement, width: int) -> Iterator[Line]:
     if isinstance(measurement.blocks_lost, int):
         lost = measurement.blocks_lost
         yield from hanging([], f"The instances lost {lost:,} blocks meanwhile.", width, "fail" if lost else "faint")
+    if isinstance(measurement.result, DrillOf):
+        yield []
+        yield from drill_lines(measurement, measurement.result, width)
+        return
     for number, path in enumerate(measurement.paths):
         yield []
         yield from hanging([], _path(path), width, "title")

@@ -15,6 +15,7 @@ from typing import Any
 from checks.measure.near_end import exchanges, paced_streams
 from checks.measure.near_end.control import Budget, Orders, StoppedError
 from checks.measure.near_end.messages import Datagrams, Messages, Pings
+from checks.measure.near_end.prober import drill
 from checks.measure.near_end.source_ports import source_ports
 from checks.measure.near_end.tcp_flows import flows
 from checks.sources.probes.pinger import CannotPingError
@@ -51,6 +52,7 @@ def idle(order: Order, budget: Budget) -> dict[str, Any]:
 ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "exchange": exchange,
     "idle": idle,
+    "drill": drill,
     "flows": flows,
     "tcp_to": paced_streams.tcp_to,
     "tcp_from": paced_streams.tcp_from,

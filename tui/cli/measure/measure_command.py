@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from checks.model.exit_codes import ExitCode
@@ -14,11 +14,15 @@ from tui.cli.options import add_check_options, add_output_options, add_quiet_opt
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
-    from checks.measure.load_limits import LoadLimits
-    from checks.measure.preparing import Experiment, Prepared, WantedPaths
+    from checks.measure.preparing import Experiment, Prepared
     from checks.model.measurement import Measurement
     from checks.model.settings import Settings
+    from checks.sources.database.secret import Secret
+    from tui.cli.status_line import StatusLine
     from tui.text.line import Line
+
+    Preparation = Callable[[Secret | None], Awaitable[Prepared]]
+    """Reads the cluster and plans the measurement, with the password of the database."""
 
 _ABOUT = """\
 Measure what the interconnect can carry, over the ssh that is already there.
@@ -66,44 +70,69 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
     from checks.measure.measure_error import MeasureError
-    from tui.cli.own_loop import run_in_own_loop
 
     refuse_check_options(args)
     if args.measure_command is None:
         raise UsageError(f"name what to measure: {', '.join(KINDS)}; see `racwire measure --help`.")
     kind = KINDS[args.measure_command]
-    output = chosen_output(args)
     try:
         experiment, limits = kind.experiment(args), limits_from(args)
-        work = _work(args, experiment, wanted_from(args, kind.is_one_path), limits, settings)
-        prepared, measurement = run_in_own_loop(work)
+    except MeasureError as error:
+        raise UsageError(str(error)) from None
+    wanted = wanted_from(args, kind.is_one_path)
+
+    def preparation(password: Secret | None) -> Awaitable[Prepared]:
+        from checks.measure.preparing import prepare
+
+        return prepare(experiment, wanted, limits, settings, password)
+
+    return carry_out(args, experiment, preparation, settings, f"racwire measure {args.measure_command}")
+
+
+def carry_out(
+    args: argparse.Namespace,
+    experiment: Experiment,
+    preparation: Preparation,
+    settings: Settings,
+    command: str,
+    line: StatusLine | None = None,
+) -> int:
+    """Print the plan, or measure and print the result, and return the exit code. Raises UsageError.
+
+    `command` is what the operator types to do the same again, without `--go`.
+    """
+    from checks.measure.measure_error import MeasureError
+    from tui.cli.own_loop import run_in_own_loop
+
+    output = chosen_output(args)
+    try:
+        prepared, measurement = run_in_own_loop(_work(args, experiment, preparation, settings, line))
     except MeasureError as error:
         raise UsageError(str(error)) from None
     if measurement is None:
-        return exit_past_hung_threads(_print_plan(prepared, args))
+        return exit_past_hung_threads(_print_plan(prepared, args, command))
     return exit_past_hung_threads(_deliver(measurement, args, output))
 
 
 async def _work(
     args: argparse.Namespace,
     experiment: Experiment,
-    wanted: WantedPaths,
-    limits: LoadLimits,
+    preparation: Preparation,
     settings: Settings,
+    line: StatusLine | None,
 ) -> tuple[Prepared, Measurement | None]:
     """Prepare, and measure where the name was typed. Raises MeasureError."""
     import asyncio
 
     from checks.measure.load_plan import agree
     from checks.measure.measuring import measure
-    from checks.measure.preparing import prepare
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.password import password_of
     from tui.cli.status_line import StatusLine
 
-    line = StatusLine(quiet=args.quiet)
+    line = line or StatusLine(quiet=args.quiet)
     password = password_of(settings.database)
-    prepared = await prepare(experiment, wanted, limits, settings, password)
+    prepared = await preparation(password)
     if args.go is None:
         return prepared, None
     consent = agree(prepared.plan, args.go)
@@ -129,7 +158,7 @@ async def _work(
     return prepared, measurement
 
 
-def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
+def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> int:
     from tui.text.line import hanging
 
     plan = prepared.plan
@@ -140,7 +169,7 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
         for refusal in prepared.refusals:
             yield from hanging([], f"Refused now: {refusal.sentence} ({refusal.code})", width, "fail")
         name = plan.cluster or "CLUSTER"
-        yield from hanging([], f"Nothing was sent. To send it: racwire measure {plan.kind} --go {name}", width)
+        yield from hanging([], f"Nothing was sent. To send it: {command} --go {name}", width)
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render
@@ -182,8 +211,20 @@ def _deliver(measurement: Measurement, args: argparse.Namespace, output: object)
 
 def exit_code_of(measurement: Measurement) -> ExitCode:
     """Return the exit code of a measurement."""
+    from checks.model.finding import Status
+    from checks.model.measurement import DrillOf
+    from checks.rules.drill_verdicts import drill_status, longest
+
+    codes = {Status.PASS: ExitCode.PASS, Status.WARN: ExitCode.WARNINGS, Status.FAIL: ExitCode.FAILURES}
     if measurement.is_harm:
         return ExitCode.FAILURES
+    if isinstance(measurement.result, DrillOf) and longest(measurement.result.silences) is not None:
+        # A drill that saw a silence is judged, also where the operator ended it.
+        return (
+            ExitCode.COULD_NOT_TELL
+            if measurement.disturbed
+            else codes.get(drill_status(measurement.result), ExitCode.COULD_NOT_TELL)
+        )
     if measurement.stopped == "The operator stopped it.":
         print_message("interrupted; the result has what was measured until then.")
         return ExitCode.INTERRUPTED

@@ -1,0 +1,179 @@
+"""The drill as an experiment: probes all paths at the same time, and makes the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from checks.measure.bench import Bench
+from checks.measure.drill.course import Course, Word
+from checks.measure.drill.drill_subject import DrillSubject, demand_known, left_without
+from checks.measure.load_limits import LoadLimits
+from checks.measure.load_plan import PlannedLoad
+from checks.measure.load_refusals import only_paths
+from checks.measure.measure_error import MeasureError
+from checks.measure.preparing import Prepared, WantedPaths, prepare
+from checks.model.facts import Cluster, Unknown
+from checks.model.measurement import DrillOf, MeasuredPath, PathSilence
+from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
+from checks.model.settings import Settings
+from checks.model.wording import counted, lasting
+from checks.sources.database.secret import Secret
+
+PROBE_BYTES = 56
+INTERVALS_S = (0.01, 0.001)
+"""The intervals of the probes: 10 ms, and 1 ms on request."""
+WHOLE_S = 900.0
+"""The longest drill: a server that reboots takes minutes."""
+_MARGIN_S = 2.0
+
+
+class Drill:
+    """The experiment. `result` has what was measured, once it has run."""
+
+    kind = DrillOf.kind
+    needs_program = False
+    seed = 0
+
+    def __init__(
+        self,
+        subject: DrillSubject,
+        *,
+        interval_s: float = INTERVALS_S[0],
+        seconds: float | None = None,
+        say: Callable[[Word], None] = lambda _: None,
+    ) -> None:
+        """`seconds`: its length; None where it is over once what was silent answers again. Raises MeasureError."""
+        if interval_s not in INTERVALS_S:
+            raise MeasureError("The probes go every 10 ms or every 1 ms.")
+        self.subject = subject
+        self._interval_s, self._seconds, self._say = interval_s, seconds, say
+        self._misscount_s: float | Unknown = Unknown("crsctl did not name the misscount.")
+        self._paths: tuple[MeasuredPath, ...] = ()
+        self._found: dict[str, Any] = {}
+        self._wall_s = 0.0
+        self._far_ends_gone: dict[str, int] = {}
+
+    def know(self, cluster: Cluster) -> None:
+        """Take the misscount and the nodes from the facts of the cluster."""
+        if not isinstance(cluster.clusterware, Unknown):
+            self._misscount_s = cluster.clusterware.misscount_s
+
+    def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
+        """Return what will be sent at most. Raises MeasureError."""
+        per_s = len(paths) / self._interval_s
+        if per_s > limits.packets_per_s:
+            raise MeasureError(
+                f"{counted(len(paths), 'path')} every {self._interval_s * 1000:g} ms are {per_s:,.0f} packets/s, over "
+                f"the limit of {limits.packets_per_s:,.0f}: name peers with --to, or raise the limit with --packets."
+            )
+        if self._seconds is not None and self._seconds > limits.whole_s - _MARGIN_S:
+            raise MeasureError(f"A drill takes {lasting(limits.whole_s)} at most: choose a shorter --for.")
+        probes = limits.whole_s * per_s
+        return PlannedLoad(
+            title=f"a probe every {self._interval_s * 1000:g} ms on {counted(len(paths), 'path')}; people do the rest: "
+            f"{self.subject.to_do[0].lower()}{self.subject.to_do[1:]}",
+            seconds=limits.whole_s,
+            packets=round(2 * probes),
+            wire_bytes=round(2 * probes * _WIRE_BYTES),
+            peak_packets_per_s=per_s,
+            peak_bps=_WIRE_BYTES * 8 / self._interval_s,
+            notes=(
+                "It probes the paths from this node; a path between two other nodes is probed by a drill there.",
+                "Silence and lost blocks are results here, and stop nothing. racwire says when to plug it in: at half "
+                "of misscount.",
+            ),
+            stops="It stops "
+            + (
+                "as soon as what was silent answers again, and has done so for 5 s"
+                if self._seconds is None
+                else f"after {self._seconds:g} s, or later as soon as no path is silent"
+            )
+            + ", where CPUs stay busy, and at Ctrl-C.",
+        )
+
+    async def run(self, bench: Bench) -> None:
+        """Probe until it is over. Raises HaltedError; `result` then has what was found."""
+        self._paths = bench.paths
+        self._wall_s = time.time() - time.monotonic()
+        course = Course(
+            self.subject, bench.paths, self._misscount_s, self._interval_s, self._seconds, time.monotonic_ns()
+        )
+
+        def news(said: dict[str, Any]) -> None:
+            for word in course.news(said["now_ns"], said["silent_ns"], said["over"]):
+                self._say(word)
+            bench.progress(course.status, 0, 0)
+            if course.is_over(said["now_ns"]):
+                if course.sign:
+                    bench.halt(course.sign, is_harm=True)
+                bench.end_order()
+
+        def harm(sign: str) -> None:
+            if not course.sign:
+                for word in course.harm(sign):
+                    self._say(word)
+
+        bench.on_harm = harm
+        bench.on_far_end = lambda far, sentence: None
+        seconds = bench.limits.whole_s - _MARGIN_S
+        order = {
+            "order": "drill",
+            "interval_s": self._interval_s,
+            "seconds": seconds,
+            "wire_bytes": 2 * _WIRE_BYTES,
+            "paths": [
+                bench.address(number) | ({"device": ""} if path.is_haip else {})
+                for number, path in enumerate(bench.paths)
+            ],
+        }
+        self._found = await bench.listen(order, seconds, news)
+        if (late := self._found["lateness_p99_us"]) is not None:
+            bench.lateness_us.append(late)  # it stands for those of all probes
+        bench.demand_running()
+
+    def result(self) -> DrillOf:
+        """Return the silences and the timeline."""
+        silences = tuple(self._silence(number, one) for number, one in enumerate(self._found.get("paths", ())))
+        return DrillOf(
+            subject=self.subject.name,
+            transition=self.subject.transition,
+            misscount_s=self._misscount_s,
+            silences=silences,
+        )
+
+    def _silence(self, number: int, found: dict[str, Any]) -> PathSilence:
+        longest = max(found["silences"], key=lambda one: one[1], default=None)
+        began_ns, length_ns, is_over, late_ns = longest or (None, 0, True, 0)
+        return PathSilence(
+            path=number,
+            protocol="icmp" if self._paths[number].far_end == "kernel" else "udp",
+            began_at=None if began_ns is None else began_ns / 1e9 + self._wall_s,
+            seconds=length_ns / 1e9,
+            is_over=is_over,
+            interval_s=self._interval_s,
+            sent=found["sent"],
+            answered=found["answered"],
+            lateness_p99_us=self._found["lateness_p99_us"],
+            lateness_max_us=self._found["lateness_max_us"],
+            unsent=found["unsent"],
+            number=len(found["silences"]),
+            every=tuple((began / 1e9 + self._wall_s, length / 1e9) for began, length, _, _ in found["silences"]),
+            late_s=late_ns / 1e9,
+        )
+
+
+async def prepare_drill(
+    drill: Drill, wanted: WantedPaths, limits: LoadLimits, settings: Settings, password: Secret | None = None
+) -> Prepared:
+    """Read the cluster and plan the drill. Raises MeasureError where it is not possible."""
+    prepared = await prepare(drill, wanted, limits, settings, password)
+    demand_known(drill.subject, prepared.cluster)
+    drill.know(prepared.cluster)
+    refusals = (*prepared.refusals, *only_paths(left_without(drill.subject, prepared.cluster)))
+    return replace(prepared, refusals=refusals)
+
+
+_WIRE_BYTES = PROBE_BYTES + UDP_HEADER + IP_HEADER[4] + WIRE_BYTES
