@@ -346,6 +346,8 @@ class DrillEvent(Fact, frozen=True):
     """A word of `checks.rules.silence_causes.EventKind`."""
     interface: str = ""
     address: str = ""
+    detail: str = ""
+    """The MAC address of a neighbour, or the active slave of a bond."""
     earliest_at: float | None = None
     """The moment of the reading before, at which it had not happened yet; None where the event has its own time."""
 
@@ -357,6 +359,8 @@ class InterfaceTimers(Fact, frozen=True):
     interface: str
     retrans_time_ms: int | None = None
     """The kernel asks by ARP again after this time (/proc/sys/net/ipv4/neigh/IF/retrans_time_ms)."""
+    members: tuple[str, ...] = ()
+    """The interfaces below it that carry its link: the members of a bond, the parent of a VLAN."""
     is_bond: bool = False
     miimon_ms: int | None = None
     """How often a bond looks at the links of its members; 0 is never."""

@@ -6,11 +6,12 @@ CSS evicts a node whose heartbeat is missing for misscount seconds (MOS 294430.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from checks.model.facts import Unknown
 from checks.model.finding import Status
 from checks.model.measurement import DrillOf, PathSilence
+from checks.rules.silence_causes import Timer
 
 FINE_PERCENT = 10.0
 """Percent of misscount under which a silence is fine."""
@@ -41,8 +42,9 @@ def silence_status(silence: PathSilence, misscount_s: float | Unknown) -> Status
 
 
 def was_silent(silence: PathSilence) -> bool:
-    """Return whether a path was silent for longer than a late answer makes it."""
-    return silence.began_at is not None and silence.seconds >= _SEEN_INTERVALS * silence.interval_s
+    """Return whether a path was silent for longer than a late answer, or this node's own lateness, makes it."""
+    seconds = silence.seconds - silence.late_s
+    return silence.began_at is not None and seconds >= _SEEN_INTERVALS * silence.interval_s
 
 
 def longest(silences: Iterable[PathSilence]) -> PathSilence | None:
@@ -50,18 +52,23 @@ def longest(silences: Iterable[PathSilence]) -> PathSilence | None:
     return max((one for one in silences if was_silent(one)), key=lambda one: one.seconds, default=None)
 
 
+def decisive(silences: Iterable[PathSilence]) -> PathSilence | None:
+    """Return the silence that decides how a drill went: the longest one that a timer made; None without a silence.
+
+    A path that answered as soon as its link was back was silent for as long as people left the cable out. It decides
+    where no other path was silent.
+    """
+    silent = [one for one in silences if was_silent(one)]
+    return longest([one for one in silent if one.timer != Timer.LINK]) or longest(silent)
+
+
 def drill_status(drill: DrillOf) -> Status:
-    """Return the status of a drill: that of its worst path. Without any silence there is nothing to judge: UNKNOWN.
+    """Return the status of a drill: that of its decisive silence; UNKNOWN without any, as nothing is judged then.
 
     In a drill of a node, the paths to that node are silent as long as it is down: they say nothing about a timer, and
     do not count.
     """
     if drill.transition:
         return Status.PASS if drill.events else Status.UNKNOWN
-    silent = [one for one in drill.silences if was_silent(one)]
-    return _worst([silence_status(one, drill.misscount_s) for one in silent]) if silent else Status.UNKNOWN
-
-
-def _worst(statuses: Sequence[Status]) -> Status:
-    order = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.PASS)
-    return min(statuses, key=order.index)
+    worst = decisive(drill.silences)
+    return Status.UNKNOWN if worst is None else silence_status(worst, drill.misscount_s)

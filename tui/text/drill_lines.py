@@ -8,18 +8,24 @@ from collections.abc import Iterator
 from checks.model.facts import Unknown
 from checks.model.finding import Status
 from checks.model.measurement import DrillOf, MeasuredPath, Measurement, PathSilence
-from checks.model.wording import counted
-from checks.rules.drill_verdicts import drill_status, longest, percent_of, silence_status, was_silent
+from checks.model.wording import counted, listed
+from checks.rules.drill_verdicts import decisive, drill_status, percent_of, silence_status, was_silent
 from tui.text.line import Line, hanging
 
 _ROLES = {Status.PASS: "pass", Status.WARN: "warn", Status.FAIL: "fail", Status.UNKNOWN: "unknown"}
 
 
-def drill_lines(measurement: Measurement, result: DrillOf, width: int) -> Iterator[Line]:
-    """Yield the lines of a drill, for `width` columns."""
+def drill_judgement(measurement: Measurement, result: DrillOf, width: int) -> Iterator[Line]:
+    """Yield the sentences that say how it went, for `width` columns."""
     yield from hanging([], _judgement(measurement, result), width, _ROLES[drill_status(result)])
     if result.cause:
         yield from hanging([], result.cause, width)
+    if result.transition:
+        yield from hanging([], _transition(result), width)
+
+
+def drill_lines(measurement: Measurement, result: DrillOf, width: int) -> Iterator[Line]:
+    """Yield the paths and the timeline of a drill, for `width` columns."""
     yield []
     yield [("Longest silence of each path", "title")]
     for silence in result.silences:
@@ -36,7 +42,7 @@ def drill_lines(measurement: Measurement, result: DrillOf, width: int) -> Iterat
 
 
 def _judgement(measurement: Measurement, result: DrillOf) -> str:
-    worst = longest(result.silences)
+    worst = decisive(result.silences)
     if worst is None:
         return f"No path was silent: {_probes(result)} of {result.subject} had their answers in time."
     path = measurement.paths[worst.path]
@@ -56,6 +62,19 @@ def _judgement(measurement: Measurement, result: DrillOf) -> str:
         f"{path.source_node} got no answer of {path.target_node} on {path.network} for {_length(worst)}: {share}, "
         f"{verdict}."
     )
+
+
+def _transition(result: DrillOf) -> str:
+    steps = (
+        ("CSS noticed", result.css_noticed_s),
+        ("the cluster was reconfigured", result.reconfigured_s),
+        ("the instances exchanged blocks again", result.first_block_s),
+    )
+    seen = [f"{what} after {seconds:.1f} s" for what, seconds in steps if seconds is not None]
+    unseen = [what for what, seconds in steps if seconds is None]
+    sentence = f"{listed(seen)}." if seen else ""
+    missing = f" Not seen: that {listed(unseen)}." if unseen else ""
+    return (sentence[:1].upper() + sentence[1:] + missing).strip()
 
 
 def _probes(result: DrillOf) -> str:

@@ -17,7 +17,7 @@ from checks.model.measurement import (
     SizeSummary,
 )
 from checks.model.wording import lasting
-from tui.text.drill_lines import drill_lines
+from tui.text.drill_lines import drill_judgement, drill_lines
 from tui.text.line import Line, hanging
 from tui.text.mix_lines import mix_lines
 from tui.text.rate_lines import hash_lines, rate_lines
@@ -27,6 +27,8 @@ def measurement_lines(measurement: Measurement, width: int) -> Iterator[Line]:
     """Yield the lines of a measurement, for `width` columns."""
     title = f"{measurement.kind} on {measurement.cluster or 'this cluster'}, from {measurement.node}"
     yield from hanging([], title, width, "title")
+    if isinstance(measurement.result, DrillOf):
+        yield from drill_judgement(measurement, measurement.result, width)
     yield from hanging(
         [],
         f"Started {measurement.started_at[:19].replace('T', ' ')}, took {lasting(measurement.seconds)}.",
@@ -45,7 +47,6 @@ def measurement_lines(measurement: Measurement, width: int) -> Iterator[Line]:
         lost = measurement.blocks_lost
         yield from hanging([], f"The instances lost {lost:,} blocks meanwhile.", width, "fail" if lost else "faint")
     if isinstance(measurement.result, DrillOf):
-        yield []
         yield from drill_lines(measurement, measurement.result, width)
         return
     for number, path in enumerate(measurement.paths):

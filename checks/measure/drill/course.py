@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +14,9 @@ USUAL_MISSCOUNT_S = 30.0
 """Oracle's default, for the call to plug it in where crsctl did not name the value."""
 _SETTLE_S = 5.0
 """Seconds without a silence after which a drill without a time of its own is over."""
-_REAL_INTERVALS = 3
-"""A silence of fewer intervals neither begins nor ends a drill: a busy node delays single answers."""
+_LEAST_S = 0.1
+"""A silence that is shorter is not told while the drill runs, and does not end it: a busy node makes such silences too.
+The result has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,6 @@ class Course:
         subject: DrillSubject,
         paths: Sequence[MeasuredPath],
         misscount_s: float | Unknown,
-        interval_s: float,
         seconds: float | None,
         begin_ns: int,
     ) -> None:
@@ -44,26 +43,28 @@ class Course:
         self._subject, self._paths = subject, tuple(paths)
         self._is_known = not isinstance(misscount_s, Unknown)
         self._misscount_s = USUAL_MISSCOUNT_S if isinstance(misscount_s, Unknown) else misscount_s
-        self._least_s = _REAL_INTERVALS * interval_s
         self._seconds, self._begin_ns = seconds, begin_ns
         self._has_begun = False
         self._silent: list[float] = [0.0] * len(self._paths)
         self._told: set[int] = set()
         self._called: set[int] = set()
         self._quiet_since_ns: int | None = None
-        """Since when every path answers again; None before the first silence, and while one lasts."""
+        """Since when every path answers again; None before something happened, and while a path is silent."""
         self._sign = ""
 
     @property
     def is_silent(self) -> bool:
-        """Whether a path is silent now."""
-        return any(one >= self._least_s for one in self._silent)
+        """Whether a path is silent now, other than those to the node that the drill stops."""
+        return any(
+            one >= _LEAST_S and path.target_node != self._subject.node
+            for one, path in zip(self._silent, self._paths, strict=True)
+        )
 
     @property
     def status(self) -> str:
         """What happens now, for a status line."""
         longest = max(self._silent, default=0.0)
-        if longest >= self._least_s:
+        if longest >= _LEAST_S:
             place = self._silent.index(longest)
             return f"{_name(self._paths[place])} is silent for {longest:.1f} s   Ctrl-C stops"
         return f"PROBING {len(self._paths)} paths   {self._subject.to_do}   Ctrl-C stops"
@@ -85,16 +86,16 @@ class Course:
             yield Word(self._subject.to_do + ".")
         self._silent = [one / 1e9 for one in silent_ns]
         for number, _, length_ns in over:
-            if length_ns / 1e9 >= self._least_s:
+            if length_ns / 1e9 >= _LEAST_S:
                 self._told.discard(number)
                 self._called.discard(number)
                 self._quiet_since_ns = now_ns
                 yield Word(f"{_name(self._paths[number])} answers again after {length_ns / 1e9:.3f} s.")
         for number, silent_s in enumerate(self._silent):
-            if silent_s >= self._least_s and number not in self._told and silent_s >= 0.1:
+            if silent_s >= _LEAST_S and number not in self._told:
                 self._told.add(number)
                 yield Word(f"{_name(self._paths[number])} is silent.")
-        if self.is_silent:
+        if any(one >= _LEAST_S for one in self._silent):
             self._quiet_since_ns = None
         yield from self._calls()
 
@@ -108,15 +109,20 @@ class Course:
         if due:
             self._called.update(due)
             what = "half of misscount" if self._is_known else "half of the usual misscount"
-            names = listed(dict.fromkeys(_name(self._paths[number]) for number in due))
+            names = listed(f"{self._paths[number].target_node} on {self._paths[number].network}" for number in due)
             yield Word(
-                f"PLUG IT IN NOW: {self._subject.to_undo} {names}: silent for {self._misscount_s / 2:.0f} s, {what} "
+                f"PLUG IT IN NOW: no answer of {names} for {self._misscount_s / 2:.0f} s, {what} "
                 f"({self._misscount_s:.0f} s).",
                 is_loud=True,
             )
 
+    def happened(self, now_ns: int) -> None:
+        """A link was lost, if only for a moment: the drill may end once every path answers."""
+        if self._quiet_since_ns is None:
+            self._quiet_since_ns = now_ns
+
     def is_over(self, now_ns: int) -> bool:
-        """Whether the drill may end. It never does while a path is silent."""
+        """Whether the drill may end. It never does while a path is silent that should answer."""
         if self.is_silent:
             return False
         if self._sign:
@@ -129,8 +135,3 @@ class Course:
 def _name(path: MeasuredPath) -> str:
     how = "ping" if path.far_end == "kernel" else "UDP"
     return f"{path.source_node} -> {path.target_node} on {path.network} ({how})"
-
-
-def now_ns() -> int:
-    """Return the present moment of the drill's clock."""
-    return time.monotonic_ns()

@@ -10,6 +10,9 @@ from typing import Any
 from checks.measure.bench import Bench
 from checks.measure.drill.course import Course, Word
 from checks.measure.drill.drill_subject import DrillSubject, demand_known, left_without
+from checks.measure.drill.drill_timeline import DrillTimeline
+from checks.measure.drill.node_watch import NodeWatch
+from checks.measure.far_end.far_process import FarEnd
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.load_refusals import only_paths
@@ -20,6 +23,7 @@ from checks.model.measurement import DrillOf, MeasuredPath, PathSilence
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
 from checks.model.settings import Settings
 from checks.model.wording import counted, lasting
+from checks.rules.silence_causes import EventKind
 from checks.sources.database.secret import Secret
 
 PROBE_BYTES = 56
@@ -27,7 +31,9 @@ INTERVALS_S = (0.01, 0.001)
 """The intervals of the probes: 10 ms, and 1 ms on request."""
 WHOLE_S = 900.0
 """The longest drill: a server that reboots takes minutes."""
-_MARGIN_S = 2.0
+_MARGIN_S = 12.0
+"""Seconds of the whole that are left for the alert logs."""
+_LOGS_S = 8.0
 
 
 class Drill:
@@ -54,10 +60,13 @@ class Drill:
         self._paths: tuple[MeasuredPath, ...] = ()
         self._found: dict[str, Any] = {}
         self._wall_s = 0.0
-        self._far_ends_gone: dict[str, int] = {}
+        self._far_ends_gone: dict[int, int] = {}
+        self._facts: tuple[Cluster, Settings] | None = None
+        self._timeline = DrillTimeline()
 
-    def know(self, cluster: Cluster) -> None:
+    def know(self, cluster: Cluster, settings: Settings) -> None:
         """Take the misscount and the nodes from the facts of the cluster."""
+        self._facts = (cluster, settings)
         if not isinstance(cluster.clusterware, Unknown):
             self._misscount_s = cluster.clusterware.misscount_s
 
@@ -96,16 +105,31 @@ class Drill:
 
     async def run(self, bench: Bench) -> None:
         """Probe until it is over. Raises HaltedError; `result` then has what was found."""
+        assert self._facts is not None, "`know` comes first"
         self._paths = bench.paths
         self._wall_s = time.time() - time.monotonic()
-        course = Course(
-            self.subject, bench.paths, self._misscount_s, self._interval_s, self._seconds, time.monotonic_ns()
-        )
+        async with NodeWatch.watching(*self._facts, bench.paths, self._wall_s) as watch:
+            try:
+                await self._probe(bench, watch)
+            finally:
+                ended = time.monotonic() + self._wall_s
+                self._timeline.take(watch, await watch.logs(_LOGS_S), self._wall_s + self._began_s, ended)
+        bench.demand_running()
+
+    async def _probe(self, bench: Bench, watch: NodeWatch) -> None:
+        self._began_s = time.monotonic()
+        course = Course(self.subject, bench.paths, self._misscount_s, self._seconds, time.monotonic_ns())
+
+        has_happened = False
 
         def news(said: dict[str, Any]) -> None:
+            nonlocal has_happened
             for word in course.news(said["now_ns"], said["silent_ns"], said["over"]):
                 self._say(word)
             bench.progress(course.status, 0, 0)
+            if not has_happened and any(event.kind in _HAPPENED for event in watch.events):
+                has_happened = True
+                course.happened(said["now_ns"])
             if course.is_over(said["now_ns"]):
                 if course.sign:
                     bench.halt(course.sign, is_harm=True)
@@ -116,8 +140,17 @@ class Drill:
                 for word in course.harm(sign):
                     self._say(word)
 
-        bench.on_harm = harm
-        bench.on_far_end = lambda far, sentence: None
+        def far_end_gone(far: FarEnd, sentence: str) -> None:
+            self._timeline.notes.append(f"{sentence} From then on, UDP to it says nothing.")
+            for number in range(len(bench.paths)):
+                if bench.far_end(number) is far:
+                    self._far_ends_gone[number] = time.monotonic_ns()
+
+        def seen(event: object) -> None:
+            bench.link_use.see(event)
+            self._timeline.see(event)
+
+        bench.on_harm, bench.on_far_end, bench.on_event = harm, far_end_gone, seen
         seconds = bench.limits.whole_s - _MARGIN_S
         order = {
             "order": "drill",
@@ -132,20 +165,17 @@ class Drill:
         self._found = await bench.listen(order, seconds, news)
         if (late := self._found["lateness_p99_us"]) is not None:
             bench.lateness_us.append(late)  # it stands for those of all probes
-        bench.demand_running()
 
     def result(self) -> DrillOf:
         """Return the silences and the timeline."""
         silences = tuple(self._silence(number, one) for number, one in enumerate(self._found.get("paths", ())))
-        return DrillOf(
-            subject=self.subject.name,
-            transition=self.subject.transition,
-            misscount_s=self._misscount_s,
-            silences=silences,
-        )
+        return self._timeline.result(self.subject, self._paths, silences, self._misscount_s)
 
     def _silence(self, number: int, found: dict[str, Any]) -> PathSilence:
-        longest = max(found["silences"], key=lambda one: one[1], default=None)
+        silences = [one for one in found["silences"] if one[0] < self._far_ends_gone.get(number, one[0] + 1)]
+        if number in self._far_ends_gone and silences and not silences[-1][2]:
+            silences[-1][1] = min(silences[-1][1], self._far_ends_gone[number] - silences[-1][0])
+        longest = max(silences, key=lambda one: one[1], default=None)
         began_ns, length_ns, is_over, late_ns = longest or (None, 0, True, 0)
         return PathSilence(
             path=number,
@@ -159,8 +189,8 @@ class Drill:
             lateness_p99_us=self._found["lateness_p99_us"],
             lateness_max_us=self._found["lateness_max_us"],
             unsent=found["unsent"],
-            number=len(found["silences"]),
-            every=tuple((began / 1e9 + self._wall_s, length / 1e9) for began, length, _, _ in found["silences"]),
+            number=len(silences),
+            every=tuple((began / 1e9 + self._wall_s, length / 1e9) for began, length, _, _ in silences),
             late_s=late_ns / 1e9,
         )
 
@@ -171,9 +201,10 @@ async def prepare_drill(
     """Read the cluster and plan the drill. Raises MeasureError where it is not possible."""
     prepared = await prepare(drill, wanted, limits, settings, password)
     demand_known(drill.subject, prepared.cluster)
-    drill.know(prepared.cluster)
+    drill.know(prepared.cluster, settings)
     refusals = (*prepared.refusals, *only_paths(left_without(drill.subject, prepared.cluster)))
     return replace(prepared, refusals=refusals)
 
 
+_HAPPENED = (EventKind.LINK_LOST, EventKind.LINK_BLINKED, EventKind.ACTIVE_SLAVE)
 _WIRE_BYTES = PROBE_BYTES + UDP_HEADER + IP_HEADER[4] + WIRE_BYTES
