@@ -65,10 +65,10 @@ def decisive(silences: Iterable[PathSilence]) -> PathSilence | None:
 def drill_status(drill: DrillOf) -> Status:
     """Return the status of a drill: that of its decisive silence; UNKNOWN without any, as nothing is judged then.
 
-    In a drill of a node, the paths to that node are silent as long as it is down: they say nothing about a timer, and
-    do not count.
+    A node is drilled where CSS reconfigured the cluster without it; the paths to it are silent as long as it is down,
+    and have no cause, so they do not count.
     """
     if drill.transition:
-        return Status.PASS if drill.events else Status.UNKNOWN
+        return Status.UNKNOWN if drill.reconfigured_s is None else Status.PASS
     worst = decisive(drill.silences)
     return Status.UNKNOWN if worst is None else silence_status(worst, drill.misscount_s)

@@ -18,10 +18,8 @@ _ROLES = {Status.PASS: "pass", Status.WARN: "warn", Status.FAIL: "fail", Status.
 def drill_judgement(measurement: Measurement, result: DrillOf, width: int) -> Iterator[Line]:
     """Yield the sentences that say how it went, for `width` columns."""
     yield from hanging([], _judgement(measurement, result), width, _ROLES[drill_status(result)])
-    if result.cause:
+    if result.cause and not result.transition:
         yield from hanging([], result.cause, width)
-    if result.transition:
-        yield from hanging([], _transition(result), width)
 
 
 def drill_lines(measurement: Measurement, result: DrillOf, width: int) -> Iterator[Line]:
@@ -42,6 +40,8 @@ def drill_lines(measurement: Measurement, result: DrillOf, width: int) -> Iterat
 
 
 def _judgement(measurement: Measurement, result: DrillOf) -> str:
+    if result.transition:
+        return _transition(result)
     worst = decisive(result.silences)
     if worst is None:
         return f"No path was silent: {_probes(result)} of {result.subject} had their answers in time."
@@ -70,11 +70,13 @@ def _transition(result: DrillOf) -> str:
         ("the cluster was reconfigured", result.reconfigured_s),
         ("the instances exchanged blocks again", result.first_block_s),
     )
-    seen = [f"{what} after {seconds:.1f} s" for what, seconds in steps if seconds is not None]
+    seen = [f"{what} after {seconds:.2f} s" for what, seconds in steps if seconds is not None]
     unseen = [what for what, seconds in steps if seconds is None]
-    sentence = f"{listed(seen)}." if seen else ""
-    missing = f" Not seen: that {listed(unseen)}." if unseen else ""
-    return (sentence[:1].upper() + sentence[1:] + missing).strip()
+    went = {"planned": "was stopped as planned", "reboot": "was rebooted", "halt": "was halted or evicted"}
+    name = result.subject.removeprefix("node ")
+    told = f"{name} {went.get(result.transition, 'left')}: {listed(seen)}." if seen else ""
+    missing = f" Not seen was that {listed(unseen, 'or')}." if unseen else ""
+    return (told + missing).strip()
 
 
 def _probes(result: DrillOf) -> str:

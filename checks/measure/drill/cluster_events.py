@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from checks.model.facts import LogKind, LogLine, NodeLogs
@@ -17,6 +18,8 @@ _CSS = {
     **dict.fromkeys(("CRS-1607", "CRS-1608", "CRS-1609", "CRS-1632"), EventKind.EVICTED),
     "CRS-1601": EventKind.RECONFIGURED,
 }
+_PROCESS = re.compile(r"^\[\w+\(\d+\)\]\s*")
+"""The process that wrote a line, such as `[OCSSD(2417)]`."""
 _TEXT = 160
 _MOST = 40
 """Most lines of one log on the timeline: the first ones, which say what happened."""
@@ -42,9 +45,9 @@ def _event(node: str, kind: LogKind, owner: str, line: LogLine, ahead_s: float) 
         return None
     text = line.text if len(line.text) <= _TEXT else f"{line.text[: _TEXT - 1]}…"
     if kind is LogKind.CLUSTERWARE:
-        # A line ends with what the trace file has; it says nothing to a reader here.
         said = _CSS.get(line.code)
-        return None if said is None else DrillEvent(at.timestamp() - ahead_s, node, f"CSS: {text}", said)
+        what = f"CSS: {_PROCESS.sub('', text)}"
+        return None if said is None else DrillEvent(at.timestamp() - ahead_s, node, what, said)
     return DrillEvent(at.timestamp() - ahead_s, node, f"{owner}: {text}", EventKind.INSTANCES)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.measure.drill.drill_subject import DrillSubject
+from checks.measure.drill.drill_subject import REBOOT, DrillSubject
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath
 from checks.model.wording import listed
@@ -14,6 +14,8 @@ USUAL_MISSCOUNT_S = 30.0
 """Oracle's default, for the call to plug it in where crsctl did not name the value."""
 _SETTLE_S = 5.0
 """Seconds without a silence after which a drill without a time of its own is over."""
+_AFTER_RECONFIGURATION_S = 10.0
+"""Seconds after the reconfiguration after which a drill of a node is over, so that blocks are seen again."""
 _LEAST_S = 0.1
 """A silence that is shorter is not told while the drill runs, and does not end it: a busy node makes such silences too.
 The result has it."""
@@ -50,6 +52,7 @@ class Course:
         self._called: set[int] = set()
         self._quiet_since_ns: int | None = None
         """Since when every path answers again; None before something happened, and while a path is silent."""
+        self._reconfigured_ns: int | None = None
         self._sign = ""
 
     @property
@@ -121,6 +124,12 @@ class Course:
         if self._quiet_since_ns is None:
             self._quiet_since_ns = now_ns
 
+    def reconfigured(self, now_ns: int) -> Iterator[Word]:
+        """CSS has reconfigured the cluster."""
+        if self._reconfigured_ns is None:
+            self._reconfigured_ns = now_ns
+            yield Word("CSS has reconfigured the cluster.")
+
     def is_over(self, now_ns: int) -> bool:
         """Whether the drill may end. It never does while a path is silent that should answer."""
         if self.is_silent:
@@ -129,6 +138,8 @@ class Course:
             return True
         if self._seconds is not None:
             return now_ns - self._begin_ns >= self._seconds * 1e9
+        if self._reconfigured_ns is not None and self._subject.transition != REBOOT:
+            return now_ns - self._reconfigured_ns >= _AFTER_RECONFIGURATION_S * 1e9
         return self._quiet_since_ns is not None and now_ns - self._quiet_since_ns >= _SETTLE_S * 1e9
 
 

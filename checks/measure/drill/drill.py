@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 
 from checks.measure.bench import Bench
 from checks.measure.drill.course import Course, Word
-from checks.measure.drill.drill_subject import DrillSubject, demand_known, left_without
+from checks.measure.drill.drill_subject import REBOOT, DrillSubject, demand_known, left_without
 from checks.measure.drill.drill_timeline import DrillTimeline
 from checks.measure.drill.node_watch import NodeWatch
 from checks.measure.far_end.far_process import FarEnd
@@ -34,6 +35,8 @@ WHOLE_S = 900.0
 _MARGIN_S = 12.0
 """Seconds of the whole that are left for the alert logs."""
 _LOGS_S = 8.0
+_CSS_EVERY_S = 3.0
+"""Seconds between two looks into the alert log of Clusterware on this node, in a drill of a node."""
 
 
 class Drill:
@@ -67,6 +70,10 @@ class Drill:
     def know(self, cluster: Cluster, settings: Settings) -> None:
         """Take the misscount and the nodes from the facts of the cluster."""
         self._facts = (cluster, settings)
+        if self.subject.node and len(cluster.read_nodes()) == 2:
+            self._timeline.notes.append(
+                f"Without {self.subject.node} one node is left: its instance has no other to exchange blocks with."
+            )
         if not isinstance(cluster.clusterware, Unknown):
             self._misscount_s = cluster.clusterware.misscount_s
 
@@ -91,14 +98,16 @@ class Drill:
             peak_bps=_WIRE_BYTES * 8 / self._interval_s,
             notes=(
                 "It probes the paths from this node; a path between two other nodes is probed by a drill there.",
-                "Silence and lost blocks are results here, and stop nothing. racwire says when to plug it in: at half "
-                "of misscount.",
+                "Silence and lost blocks are results here, and stop nothing."
+                + (" racwire says when to plug it in: at half of misscount." if self.subject.is_link else ""),
             ),
             stops="It stops "
             + (
-                "as soon as what was silent answers again, and has done so for 5 s"
-                if self._seconds is None
-                else f"after {self._seconds:g} s, or later as soon as no path is silent"
+                f"after {self._seconds:g} s, or later as soon as no path is silent"
+                if self._seconds is not None
+                else "10 s after CSS has reconfigured the cluster"
+                if self.subject.node and self.subject.transition != REBOOT
+                else "as soon as what was silent answers again, and has done so for 5 s"
             )
             + ", where CPUs stay busy, and at Ctrl-C.",
         )
@@ -162,7 +171,22 @@ class Drill:
                 for number, path in enumerate(bench.paths)
             ],
         }
-        self._found = await bench.listen(order, seconds, news)
+
+        async def follow_css() -> None:
+            begin = time.time()
+            while True:
+                await asyncio.sleep(_CSS_EVERY_S)
+                if await watch.is_reconfigured(begin):
+                    for word in course.reconfigured(time.monotonic_ns()):
+                        self._say(word)
+
+        following = asyncio.create_task(follow_css()) if self.subject.node else None
+        try:
+            self._found = await bench.listen(order, seconds, news)
+        finally:
+            if following is not None:
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
         if (late := self._found["lateness_p99_us"]) is not None:
             bench.lateness_us.append(late)  # it stands for those of all probes
 

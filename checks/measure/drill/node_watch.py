@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Self
 
+from checks.measure.drill.cluster_events import alert_events
 from checks.measure.drill.node_changes import (
     NodeState,
     Watched,
@@ -89,6 +90,19 @@ class NodeWatch:
 
         await asyncio.gather(*(read(one.node) for one in self._watched))
         return found
+
+    async def is_reconfigured(self, since: float) -> bool:
+        """Return whether CSS has reconfigured the cluster since then, by the alert log of this node."""
+        node = self._session.local_node
+        try:
+            parts = sections((await (await self._session.shell(node)).run(DRILL_LOGS)).text)
+        except ShellError:
+            return False
+        logs = parse_logs(parts.get("alert logs"))
+        if isinstance(logs, Unknown):
+            return False
+        found = alert_events(node, logs, self.clocks_s.get(node, 0.0), since, time.time())
+        return any(event.kind == EventKind.RECONFIGURED for event in found)
 
     async def _follow(self, watched: Watched) -> None:
         node = watched.node
