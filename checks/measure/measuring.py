@@ -24,8 +24,9 @@ from checks.measure.measure_error import HaltedError, MeasureError
 from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import LOCK, Experiment, Prepared
 from checks.measure.sizes import percentile
+from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown
-from checks.model.measurement import DrillOf, MeasuredPath, Measurement
+from checks.model.measurement import MeasuredPath, Measurement
 from checks.model.settings import Settings
 from checks.model.wording import continued
 from checks.run.check_discovery import discover

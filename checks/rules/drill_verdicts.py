@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.facts import Unknown
 from checks.model.finding import Status
-from checks.model.measurement import DrillOf, PathSilence
 from checks.rules.silence_causes import Timer
 
 FINE_PERCENT = 10.0

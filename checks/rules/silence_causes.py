@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checks.model.measurement import DrillEvent, InterfaceTimers, MeasuredPath, PathSilence
+from checks.model.drill_result import DrillEvent, InterfaceTimers, PathSilence
+from checks.model.measurement import MeasuredPath
 
 
 class EventKind(StrEnum):
@@ -58,7 +59,7 @@ class Timer(StrEnum):
     SPANNING_TREE = "spanning tree"
 
 
-class Standing(StrEnum):
+class CauseStanding(StrEnum):
     """How well the timeline shows a cause."""
 
     PROVED = "proved"
@@ -71,7 +72,7 @@ class SilenceCause:
     """The cause of one silence."""
 
     timer: Timer | None
-    standing: Standing
+    standing: CauseStanding
     sentence: str
 
 
@@ -101,7 +102,7 @@ def cause_of(
 ) -> SilenceCause:
     """Return what made a silence last."""
     if silence.began_at is None:
-        return SilenceCause(None, Standing.UNKNOWN, "")
+        return SilenceCause(None, CauseStanding.UNKNOWN, "")
     begin, end = silence.began_at, silence.began_at + silence.seconds
     known = tuple(timers)
     near = [e for e in events if e.at >= begin - _NEAR_S and _earliest(e) <= end + _NEAR_S]
@@ -115,10 +116,10 @@ def cause_of(
         return found
     if not silence.is_over:
         where = f" {link.interface} of {link.node} had no link." if link is not None and link.back is None else ""
-        return SilenceCause(None, Standing.UNKNOWN, f"It was not over when the drill ended.{where}")
+        return SilenceCause(None, CauseStanding.UNKNOWN, f"It was not over when the drill ended.{where}")
     return SilenceCause(
         None,
-        Standing.UNKNOWN,
+        CauseStanding.UNKNOWN,
         f"What made {_s(silence.seconds)} of it is not known: neither node saw its link go, and no address moved. "
         "What lies between them was interrupted, such as a switch.",
     )
@@ -150,20 +151,20 @@ def _bond(
                 waited = max(0.0, change.at - _earliest(link.lost))
                 return SilenceCause(
                     Timer.MIIMON,
-                    Standing.PROVED,
+                    CauseStanding.PROVED,
                     f"{link.interface} of {node} lost its link, {interface} took {change.detail} up to {_s(waited)} "
                     f"later ({setting}), and the first answer came with it.",
                 )
             return SilenceCause(
                 Timer.MIIMON,
-                Standing.SUPPORTED,
+                CauseStanding.SUPPORTED,
                 f"{interface} of {node} took {change.detail} when the first answer came ({setting}); that a member "
                 "lost its link was not seen.",
             )
         if change is None and one.miimon_ms == 0 and link is not None and link.node == node:
             return SilenceCause(
                 Timer.MIIMON_OFF,
-                Standing.PROVED,
+                CauseStanding.PROVED,
                 f"{link.interface} of {node} lost its link, and {interface} kept it as its active slave: miimon is 0, "
                 "so this bond never looks at the links of its members.",
             )
@@ -185,7 +186,7 @@ def _haip(
     if end - move.at <= _NEAR_S:
         return SilenceCause(
             Timer.HAIP,
-            Standing.SUPPORTED if link is None else Standing.PROVED,
+            CauseStanding.SUPPORTED if link is None else CauseStanding.PROVED,
             f"{told}{since}, and the first answer came with it: the silence is the delay of HAIP.",
         )
     learned = next(
@@ -199,13 +200,13 @@ def _haip(
     if learned is not None:
         return SilenceCause(
             Timer.STALE_ARP,
-            Standing.PROVED,
+            CauseStanding.PROVED,
             f"{told}{since}, and {learned.node} learned its new MAC address by ARP only {_s(end - move.at)} later: the "
             "first answer came with that.",
         )
     return SilenceCause(
         None,
-        Standing.UNKNOWN,
+        CauseStanding.UNKNOWN,
         f"{told}{since}; the first answer came {_s(end - move.at)} after that, and why so late is not known.",
     )
 
@@ -225,7 +226,7 @@ def _after_link(
     was_down = f"{_name(link)} was without its link for {_down(link, begin)}"
     if least <= _AT_ONCE_S and most <= _NEAR_S:
         return SilenceCause(
-            Timer.LINK, Standing.PROVED, f"{was_down}, and the first answer came with it: no timer added to that."
+            Timer.LINK, CauseStanding.PROVED, f"{was_down}, and the first answer came with it: no timer added to that."
         )
     asked = _resolution(events, path, end)
     if asked is not None and least > _AT_ONCE_S:
@@ -237,26 +238,26 @@ def _after_link(
         known = retrans is not None and fits
         return SilenceCause(
             Timer.ARP_RETRY,
-            Standing.PROVED if known else Standing.SUPPORTED,
+            CauseStanding.PROVED if known else CauseStanding.SUPPORTED,
             f"{was_down}. The kernel of {node} forgot the MAC address of {address} with it, and asks by ARP again only "
             f"after {_s(retry / 1000)} ({setting}): the first answer came when it had learned it.",
         )
     if _STP_S[0] <= least <= _STP_S[1]:
         return SilenceCause(
             Timer.SPANNING_TREE,
-            Standing.SUPPORTED,
+            CauseStanding.SUPPORTED,
             f"{was_down}, and the first answer came {_s(least)} after it was back, as where spanning tree holds a port "
             "for 2 x 15 s (no portfast). racwire does not read the switch: ask the network team.",
         )
     if least <= _NEAR_S:
         return SilenceCause(
             Timer.LINK,
-            Standing.SUPPORTED,
+            CauseStanding.SUPPORTED,
             f"{was_down}, and the first answer came within {_s(most)} after it was back.",
         )
     return SilenceCause(
         None,
-        Standing.UNKNOWN,
+        CauseStanding.UNKNOWN,
         f"{was_down}, and the first answer came {_s(least)} to {_s(most)} after it was back; why so late is not known.",
     )
 

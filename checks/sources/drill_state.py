@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_LIMIT_S, LOGS_RIGHT
-from checks.sources.entries import Program, Read, RunsOn
+from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
 from checks.sources.kernel_files import SYS_CLASS_NET
 from checks.sources.sh_text import program
 
@@ -21,11 +21,10 @@ _TIMERS = {
     "clock": "date +%s.%N",
     "arp": f"cd {NEIGHBOUR_SETTINGS} && grep -H . -- */retrans_time_ms",
     "bonds": f"cd {SYS_CLASS_NET} && grep -H . -- */bonding/miimon */bonding/updelay */bonding/downdelay",
-    "macs": f"cd {SYS_CLASS_NET} && grep -H . -- */address",
 }
 DRILL_STATE = Program(
     name="state in a drill",
-    groups=("drill",),
+    groups=("measurement",),
     where=RunsOn.NODES,
     purpose="links, the active slaves of bonds, addresses and neighbours, while a drill runs",
     text=program(_STATE),
@@ -35,7 +34,7 @@ DRILL_STATE = Program(
 )
 DRILL_TIMERS = Program(
     name="timers in a drill",
-    groups=("drill",),
+    groups=("measurement",),
     where=RunsOn.NODES,
     purpose="the timers that decide how long a silence lasts, and the clock of the node, once",
     text=program(_TIMERS),
@@ -44,7 +43,7 @@ DRILL_TIMERS = Program(
 )
 DRILL_LOGS = Program(
     name="alert logs after a drill",
-    groups=("drill",),
+    groups=("measurement",),
     where=RunsOn.NODES,
     purpose="what CSS and the instances wrote into their alert logs meanwhile, once, at the end",
     text=program({"alert logs": LOGS_COMMAND}),
@@ -54,11 +53,18 @@ DRILL_LOGS = Program(
     ),
     limit_s=LOGS_LIMIT_S + 2.0,
 )
-DRILL_PROBES = Read(
-    "",
-    "packets",
-    "a probe every 10 ms or every 1 ms on each private path from this node: pings, and UDP to the HAIPs where a far "
-    "end can run; only with --go CLUSTER",
-    "root, or a group in net.ipv4.ping_group_range",
+DRILL_PROBES = RegistryEntry(
+    name="drill probes",
+    groups=("measurement",),
+    where=RunsOn.HERE,
+    purpose="how long each private path is silent when a link or a node is lost; only with --go CLUSTER",
+    reads=(
+        Read(
+            "",
+            "packets",
+            "a probe every 10 ms or every 1 ms on each private path from this node: pings, and UDP to the HAIPs",
+            "root, or a group in net.ipv4.ping_group_range",
+        ),
+    ),
 )
-DRILL_SOURCES = (DRILL_STATE, DRILL_TIMERS, DRILL_LOGS)
+DRILL_SOURCES = (DRILL_STATE, DRILL_TIMERS, DRILL_LOGS, DRILL_PROBES)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.facts import Unknown
 from checks.model.finding import Status
-from checks.model.measurement import DrillOf, MeasuredPath, Measurement, PathSilence
+from checks.model.measurement import MeasuredPath, Measurement
 from checks.model.wording import counted, listed
 from checks.rules.drill_verdicts import decisive, drill_status, percent_of, silence_status, was_silent
 from tui.text.line import Line, hanging

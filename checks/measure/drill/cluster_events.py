@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from checks.model.drill_result import DrillEvent
 from checks.model.facts import LogKind, LogLine, NodeLogs
-from checks.model.measurement import DrillEvent
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST, received
 from checks.rules.log_events import log_lines, moment_of

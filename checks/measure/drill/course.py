@@ -22,7 +22,7 @@ The result has it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Call:
     """A sentence for the operator."""
 
     text: str
@@ -72,37 +72,37 @@ class Course:
             return f"{_name(self._paths[place])} is silent for {longest:.1f} s   Ctrl-C stops"
         return f"PROBING {len(self._paths)} paths   {self._subject.to_do}   Ctrl-C stops"
 
-    def harm(self, sign: str) -> Iterator[Word]:
+    def harm(self, sign: str) -> Iterator[Call]:
         """A sign of harm was seen, which is no result of the drill."""
         self._sign = sign
-        yield Word(f"Stop the drill: {sign} {self._subject.to_undo}", is_loud=True)
+        yield Call(f"Stop the drill: {sign} {self._subject.to_undo}", is_loud=True)
 
     @property
     def sign(self) -> str:
         """The sign of harm that ends the drill; empty without one."""
         return self._sign
 
-    def news(self, now_ns: int, silent_ns: Sequence[int], over: Sequence[Sequence[int]]) -> Iterator[Word]:
+    def news(self, now_ns: int, silent_ns: Sequence[int], over: Sequence[Sequence[int]]) -> Iterator[Call]:
         """Yield what to say. `over`: number of the path, beginning and length of each silence that has ended."""
         if not self._has_begun:
             self._has_begun = True
-            yield Word(self._subject.to_do + ".")
+            yield Call(self._subject.to_do + ".")
         self._silent = [one / 1e9 for one in silent_ns]
         for number, _, length_ns in over:
             if length_ns / 1e9 >= _LEAST_S:
                 self._told.discard(number)
                 self._called.discard(number)
                 self._quiet_since_ns = now_ns
-                yield Word(f"{_name(self._paths[number])} answers again after {length_ns / 1e9:.3f} s.")
+                yield Call(f"{_name(self._paths[number])} answers again after {length_ns / 1e9:.3f} s.")
         for number, silent_s in enumerate(self._silent):
             if silent_s >= _LEAST_S and number not in self._told:
                 self._told.add(number)
-                yield Word(f"{_name(self._paths[number])} is silent.")
+                yield Call(f"{_name(self._paths[number])} is silent.")
         if any(one >= _LEAST_S for one in self._silent):
             self._quiet_since_ns = None
         yield from self._calls()
 
-    def _calls(self) -> Iterator[Word]:
+    def _calls(self) -> Iterator[Call]:
         """Call for the end of an interruption at half of misscount, once for each silence."""
         due = [
             number
@@ -113,7 +113,7 @@ class Course:
             self._called.update(due)
             what = "half of misscount" if self._is_known else "half of the usual misscount"
             names = listed(f"{self._paths[number].target_node} on {self._paths[number].network}" for number in due)
-            yield Word(
+            yield Call(
                 f"PLUG IT IN NOW: no answer of {names} for {self._misscount_s / 2:.0f} s, {what} "
                 f"({self._misscount_s:.0f} s).",
                 is_loud=True,
@@ -124,11 +124,11 @@ class Course:
         if self._quiet_since_ns is None:
             self._quiet_since_ns = now_ns
 
-    def reconfigured(self, now_ns: int) -> Iterator[Word]:
+    def reconfigured(self, now_ns: int) -> Iterator[Call]:
         """CSS has reconfigured the cluster."""
         if self._reconfigured_ns is None:
             self._reconfigured_ns = now_ns
-            yield Word("CSS has reconfigured the cluster.")
+            yield Call("CSS has reconfigured the cluster.")
 
     def is_over(self, now_ns: int) -> bool:
         """Whether the drill may end. It never does while a path is silent that should answer."""

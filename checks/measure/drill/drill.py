@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from checks.measure.bench import Bench
-from checks.measure.drill.course import Course, Word
+from checks.measure.drill.course import Call, Course
 from checks.measure.drill.drill_subject import REBOOT, DrillSubject, demand_known, left_without
 from checks.measure.drill.drill_timeline import DrillTimeline
 from checks.measure.drill.node_watch import NodeWatch
@@ -19,8 +19,9 @@ from checks.measure.load_plan import PlannedLoad
 from checks.measure.load_refusals import only_paths
 from checks.measure.measure_error import MeasureError
 from checks.measure.preparing import Prepared, WantedPaths, prepare
+from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.facts import Cluster, Unknown
-from checks.model.measurement import DrillOf, MeasuredPath, PathSilence
+from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
 from checks.model.settings import Settings
 from checks.model.wording import counted, lasting
@@ -52,7 +53,7 @@ class Drill:
         *,
         interval_s: float = INTERVALS_S[0],
         seconds: float | None = None,
-        say: Callable[[Word], None] = lambda _: None,
+        say: Callable[[Call], None] = lambda _: None,
     ) -> None:
         """`seconds`: its length; None where it is over once what was silent answers again. Raises MeasureError."""
         if interval_s not in INTERVALS_S:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.measure.measure_error import MeasureError
-from checks.model.facts import Cluster, Unknown
-from checks.model.networks import private_layers
+from checks.model.facts import Cluster, Node, Unknown
+from checks.model.networks import layers_below, nics_of, private_layers, private_nics_of
 from checks.model.wording import listed
 
 PLANNED, REBOOT, HALT = "planned", "reboot", "halt"
@@ -89,42 +89,37 @@ def demand_known(subject: DrillSubject, cluster: Cluster) -> None:
             )
 
 
-def left_without(subject: DrillSubject, cluster: Cluster) -> Iterable[tuple[str, str]]:
-    """Yield each node that would have no private path left, with its links that go: a drill must not cut it off."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+def left_without(subject: DrillSubject, cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Yield each node that would have no private path left, with its links that go: a drill must not cut it off.
+
+    Where people may pull any link, each one must have another beside it.
+    """
     for node in cluster.read_nodes():
-        nics = {
-            port.interface: private_layers([network], [node])[node.name]
-            for network in networks
-            for port in network.ports
-            if port.node == node.name
-        }
-        up = {
-            port: [name for name in layers if (one := node.interface(name)) is not None and one.is_up]
-            for port, layers in nics.items()
-        }
-        pulled = {interface for name, interface in subject.links if name == node.name}
-        if pulled:
-            left = [port for port, names in up.items() if _stays(port, nics[port], names, pulled)]
-            if not left:
-                yield node.name, listed(sorted(pulled))
-        elif subject.is_link and not subject.links:
-            # Any link may be pulled: each one must have another beside it.
-            single = [port for port, names in up.items() if port in names and len(_lowest(nics[port], names)) == 1]
-            if len([port for port, names in up.items() if port in names]) == 1 and single:
-                yield node.name, single[0]
+        nics = private_nics_of(cluster, node.name)
+        pulled = tuple(interface for name, interface in subject.links if name == node.name)
+        if subject.is_link and not subject.links:
+            yield from ((node.name, nic) for nic in nics if not _has_path(cluster, node, {nic}))
+        elif pulled and not _has_path(cluster, node, set(pulled)):
+            yield node.name, listed(pulled)
 
 
-def _stays(port: str, layers: Sequence[str], up: Sequence[str], pulled: set[str]) -> bool:
-    """Whether a port still has a link after some of its layers were pulled."""
-    if port not in up or port in pulled:
-        return False
-    lower = [name for name in layers if name != port]
-    return not lower or any(name in up and name not in pulled for name in lower)
+def _has_path(cluster: Cluster, node: Node, pulled: set[str]) -> bool:
+    """Whether a node still has a private port with a link, without these interfaces."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    ports = [port for network in networks for port in network.ports if port.node == node.name]
+    up = {interface.name for interface in node.interfaces if interface.is_up}
+    for port in ports:
+        nics = set(nics_of(cluster, port))
+        between = _layers(node, port.interface) - nics
+        if port.interface in up and not between & pulled and nics & up - pulled:
+            return True
+    return False
 
 
-def _lowest(layers: Sequence[str], up: Sequence[str]) -> list[str]:
-    return [name for name in layers[1:] if name in up] or [layers[0]]
+def _layers(node: Node, interface: str) -> set[str]:
+    """The layers of an interface, itself included."""
+    top = node.interface(interface)
+    return {interface} | ({lower.name for _, lower, _ in layers_below(node, top)} if top is not None else set())
 
 
 def _private(cluster: Cluster) -> dict[str, tuple[str, ...]]:

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from checks.measure.drill.cluster_events import BlockWatch, alert_events
 from checks.measure.drill.drill_subject import DrillSubject
 from checks.measure.drill.node_watch import NodeWatch
+from checks.model.drill_result import DrillEvent, DrillOf, InterfaceTimers, PathSilence
 from checks.model.facts import NodeLogs, Unknown
-from checks.model.measurement import DrillEvent, DrillOf, InterfaceTimers, MeasuredPath, PathSilence
+from checks.model.measurement import MeasuredPath
 from checks.rules.drill_verdicts import decisive, was_silent
 from checks.rules.silence_causes import EventKind, cause_of
 

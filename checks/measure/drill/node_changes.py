@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
+from checks.model.drill_result import DrillEvent, InterfaceTimers
 from checks.model.facts import Cluster, Unknown
-from checks.model.measurement import DrillEvent, InterfaceTimers
 from checks.model.networks import private_layers
 from checks.rules.silence_causes import EventKind
 from checks.sources.nodes.ip_text import parse_neighbours

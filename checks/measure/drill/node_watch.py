@@ -17,9 +17,10 @@ from checks.measure.drill.node_changes import (
     parse_state,
     parse_timers,
 )
+from checks.model.drill_result import DrillEvent, InterfaceTimers
 from checks.model.facts import Cluster, NodeLogs, Unknown
 from checks.model.journal import Journal
-from checks.model.measurement import DrillEvent, InterfaceTimers, MeasuredPath
+from checks.model.measurement import MeasuredPath
 from checks.model.settings import Settings
 from checks.model.wording import continued
 from checks.rules.silence_causes import EventKind

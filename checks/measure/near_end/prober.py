@@ -15,14 +15,13 @@ import select
 import socket
 import struct
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
 from checks.measure.near_end.control import Budget, StoppedError
 from checks.measure.near_end.messages import ECHO, HEADER, udp_socket
-from checks.measure.near_end.silences import Silence, SilenceBook
+from checks.measure.near_end.silences import Lateness, SilenceBook, SilentTime
 from checks.sources.probes.icmp_socket import SO_TIMESTAMPNS, EchoSocket, arrival_ns
 from checks.sources.probes.pinger import CannotPingError
 
@@ -32,7 +31,6 @@ _NEWS_NS = 100_000_000
 _LAST_ANSWERS_S = 0.05
 _REOPEN_AFTER = 20
 """Probes in a row that could not be sent, after which the socket is opened again: the NIC may be another one."""
-_BIN_US = 10
 _MARK = struct.Struct("!16sI")
 
 
@@ -153,7 +151,7 @@ class _Probe:
                 self.close()
         return late
 
-    def receive(self) -> Iterator[Silence]:
+    def receive(self) -> Iterator[SilentTime]:
         """Take the answers that are there, and yield the silences that they end."""
         for at_ns in self.line.came_ns() if self.line is not None else ():
             ended = self.book.came(at_ns)
@@ -179,7 +177,7 @@ def drill(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     token = os.urandom(16)
     begin_ns = time.monotonic_ns() + 50_000_000
     probes: list[_Probe] = []
-    lateness: Counter[int] = Counter()
+    lateness = Lateness()
     stopped = ""
     gc.collect()
     gc.disable()  # a collection would be a pause
@@ -211,8 +209,8 @@ def drill(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
             }
             for probe in probes
         ],
-        "lateness_p99_us": _percentile(lateness, 0.99),
-        "lateness_max_us": max(lateness, default=0) * _BIN_US,
+        "lateness_p99_us": lateness.percentile_us(0.99),
+        "lateness_max_us": lateness.percentile_us(1.0),
         "ended_ns": ended_ns,
         "stopped": stopped,
     }
@@ -226,7 +224,7 @@ class _News:
         self._next_ns = 0
         self._over: list[list[Any]] = []
 
-    def over(self, probe: _Probe, silence: Silence) -> None:
+    def over(self, probe: _Probe, silence: SilentTime) -> None:
         """A silence of a path has ended."""
         self._over.append([probe.number, silence.began_ns, silence.length_ns])
 
@@ -243,14 +241,14 @@ class _News:
                 line = line[os.write(1, line) :]
 
 
-def _turn(probes: list[_Probe], lateness: Counter[int], budget: Budget, wire_bytes: int, news: _News) -> None:
+def _turn(probes: list[_Probe], lateness: Lateness, budget: Budget, wire_bytes: int, news: _News) -> None:
     """Send what is due, receive what came, and sleep until the next probe is due. Raises StoppedError."""
     now_ns = time.monotonic_ns()
     for probe in probes:
         if probe.due_ns <= now_ns:
             budget.spend(wire_bytes)
             for late_ns in probe.send(now_ns):
-                lateness[late_ns // (1000 * _BIN_US)] += 1
+                lateness.add(late_ns)
             now_ns = time.monotonic_ns()
     budget.orders.look()
     budget.rest_the_cpu(time.monotonic())
@@ -260,7 +258,7 @@ def _turn(probes: list[_Probe], lateness: Counter[int], budget: Budget, wire_byt
         news.over(probe, silence)
 
 
-def _receive(probes: list[_Probe], patience_s: float) -> list[tuple[_Probe, Silence]]:
+def _receive(probes: list[_Probe], patience_s: float) -> list[tuple[_Probe, SilentTime]]:
     lines = {probe.line: probe for probe in probes if probe.line is not None}
     ready = select.select(lines, [], [], patience_s)[0]
     return [(lines[line], silence) for line in ready for silence in lines[line].receive()]
@@ -271,12 +269,3 @@ def _listen(probes: list[_Probe], seconds: float) -> None:
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         _receive(probes, left)
-
-
-def _percentile(counts: Counter[int], share: float) -> float | None:
-    seen, wanted = 0, share * sum(counts.values())
-    for place in sorted(counts):
-        seen += counts[place]
-        if seen >= wanted:
-            return float(place * _BIN_US)
-    return None

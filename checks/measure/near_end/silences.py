@@ -1,11 +1,14 @@
-"""The silences of one path, from the moments at which answers came. No I/O.
+"""The silences of one path, from the moments at which answers came, and the lateness of probes. No I/O.
 
-A silence is the time between two answers, less the interval at which they should come. So a silence that is not the
-path's own is at most as long as this node's XX"""
+A silence is the time between two answers, less the interval at which they should come: what was not sent, or answered
+late, is silence as well. It is at least as long as the interruption less one interval, and at most as long as the
+interruption, one interval, and this node's own lateness. A time that this lateness explains is no silence of the path.
+"""
 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from dataclasses import dataclass, field
 
 MOST_SILENCES = 50
@@ -13,7 +16,7 @@ MOST_SILENCES = 50
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Silence:
+class SilentTime:
     """A silence. Moments are in ns, by `time.monotonic_ns`."""
 
     length_ns: int
@@ -37,7 +40,7 @@ class SilenceBook:
     _last_late_ns: int = 0
     """How late the newest probe was sent, where it is not that first one."""
     _is_first: bool = True
-    _kept: list[Silence] = field(default_factory=list)
+    _kept: list[SilentTime] = field(default_factory=list)
 
     def sent(self, late_ns: int) -> None:
         """A probe was due `late_ns` ago, and was sent now, or could not be sent."""
@@ -46,7 +49,7 @@ class SilenceBook:
         else:
             self._last_late_ns = late_ns
 
-    def came(self, at_ns: int) -> Silence | None:
+    def came(self, at_ns: int) -> SilentTime | None:
         """An answer came. Return the silence that it ended, if any."""
         self.answered += 1
         if at_ns <= self.last_ns:
@@ -69,20 +72,42 @@ class SilenceBook:
             self._keep(lasts)
 
     @property
-    def silences(self) -> list[Silence]:
+    def silences(self) -> list[SilentTime]:
         """The longest silences, in the order of time."""
         return sorted(self._kept, key=lambda one: one.began_ns)
 
-    def _silence(self, at_ns: int, *, is_over: bool) -> Silence | None:
+    def _silence(self, at_ns: int, *, is_over: bool) -> SilentTime | None:
         due_ns = self.last_ns + self.interval_ns
         length_ns = at_ns - due_ns
         late_ns = 0 if self._is_first else self._first_late_ns + self._last_late_ns
         if length_ns - late_ns < self.interval_ns:
             return None
-        return Silence(length_ns, due_ns, is_over, late_ns)
+        return SilentTime(length_ns, due_ns, is_over, late_ns)
 
-    def _keep(self, silence: Silence) -> None:
+    def _keep(self, silence: SilentTime) -> None:
         if len(self._kept) < MOST_SILENCES:
             heapq.heappush(self._kept, silence)
         else:
             heapq.heappushpop(self._kept, silence)
+
+
+class Lateness:
+    """How late probes were sent, in bins of 10 us."""
+
+    _BIN_NS = 10_000
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+
+    def add(self, late_ns: int) -> None:
+        """Count one probe."""
+        self._counts[late_ns // self._BIN_NS] += 1
+
+    def percentile_us(self, share: float) -> float | None:
+        """Return the lateness that this share of the probes does not exceed; None without probes."""
+        seen, wanted = 0, share * sum(self._counts.values())
+        for place in sorted(self._counts):
+            seen += self._counts[place]
+            if seen >= wanted:
+                return place * self._BIN_NS / 1000
+        return None

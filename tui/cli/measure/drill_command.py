@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Awaitable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tui.cli.durations import seconds_of
@@ -19,12 +19,10 @@ from tui.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from checks.measure.drill.course import Word
+    from checks.measure.drill.course import Call
     from checks.measure.drill.drill_subject import DrillSubject
     from checks.measure.load_limits import LoadLimits
-    from checks.measure.preparing import Prepared
     from checks.model.settings import Settings
-    from checks.sources.database.secret import Secret
 
 _ABOUT = """\
 Rehearse a failure: you pull a cable or stop a node, and racwire holds the
@@ -135,7 +133,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("name the drill: link or node; see `racwire drill --help`.")
     line = StatusLine(quiet=args.quiet)
 
-    def say(word: Word) -> None:
+    def say(word: Call) -> None:
         (line.announce if word.is_loud else line.print)(word.text)
 
     try:
@@ -149,10 +147,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     except MeasureError as error:
         raise UsageError(str(error)) from None
     wanted = WantedPaths(peers=tuple(args.to), far_end=args.far_end or "", with_instances=True)
-
-    def preparation(password: Secret | None) -> Awaitable[Prepared]:
-        return prepare_drill(drill, wanted, limits, settings, password)
-
+    preparation = partial(prepare_drill, drill, wanted, limits, settings)
     return carry_out(args, drill, preparation, settings, _again(args), line)
 
 

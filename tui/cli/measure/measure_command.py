@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from checks.model.exit_codes import ExitCode
@@ -17,12 +18,11 @@ if TYPE_CHECKING:
     from checks.measure.preparing import Experiment, Prepared
     from checks.model.measurement import Measurement
     from checks.model.settings import Settings
-    from checks.sources.database.secret import Secret
     from tui.cli.status_line import StatusLine
     from tui.text.line import Line
 
-    Preparation = Callable[[Secret | None], Awaitable[Prepared]]
-    """Reads the cluster and plans the measurement, with the password of the database."""
+    Preparation = Callable[..., Awaitable[Prepared]]
+    """Reads the cluster and plans the measurement; takes the password of the database, or None."""
 
 _ABOUT = """\
 Measure what the interconnect can carry, over the ssh that is already there.
@@ -70,6 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
     from checks.measure.measure_error import MeasureError
+    from checks.measure.preparing import prepare
 
     refuse_check_options(args)
     if args.measure_command is None:
@@ -80,12 +81,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     except MeasureError as error:
         raise UsageError(str(error)) from None
     wanted = wanted_from(args, kind.is_one_path)
-
-    def preparation(password: Secret | None) -> Awaitable[Prepared]:
-        from checks.measure.preparing import prepare
-
-        return prepare(experiment, wanted, limits, settings, password)
-
+    preparation = partial(prepare, experiment, wanted, limits, settings)
     return carry_out(args, experiment, preparation, settings, f"racwire measure {args.measure_command}")
 
 
@@ -210,22 +206,20 @@ def _deliver(measurement: Measurement, args: argparse.Namespace, output: object)
 
 
 def exit_code_of(measurement: Measurement) -> ExitCode:
-    """Return the exit code of a measurement."""
+    """Return the exit code of a measurement. A drill is judged by its silences, also where the operator ended it."""
+    from checks.model.drill_result import DrillOf
     from checks.model.finding import Status
-    from checks.model.measurement import DrillOf
-    from checks.rules.drill_verdicts import drill_status, longest
+    from checks.rules.drill_verdicts import drill_status
 
-    codes = {Status.PASS: ExitCode.PASS, Status.WARN: ExitCode.WARNINGS, Status.FAIL: ExitCode.FAILURES}
     if measurement.is_harm:
         return ExitCode.FAILURES
-    if isinstance(measurement.result, DrillOf) and longest(measurement.result.silences) is not None:
-        # A drill that saw a silence is judged, also where the operator ended it.
-        return (
-            ExitCode.COULD_NOT_TELL
-            if measurement.disturbed
-            else codes.get(drill_status(measurement.result), ExitCode.COULD_NOT_TELL)
-        )
+    result = measurement.result
+    status = drill_status(result) if isinstance(result, DrillOf) else Status.PASS
+    if isinstance(result, DrillOf) and status is not Status.UNKNOWN:
+        codes = {Status.PASS: ExitCode.PASS, Status.WARN: ExitCode.WARNINGS}
+        return ExitCode.COULD_NOT_TELL if measurement.disturbed else codes.get(status, ExitCode.FAILURES)
     if measurement.stopped == "The operator stopped it.":
         print_message("interrupted; the result has what was measured until then.")
         return ExitCode.INTERRUPTED
-    return ExitCode.COULD_NOT_TELL if measurement.stopped or measurement.disturbed else ExitCode.PASS
+    is_unknown = measurement.stopped or measurement.disturbed or status is Status.UNKNOWN
+    return ExitCode.COULD_NOT_TELL if is_unknown else ExitCode.PASS
