@@ -97,4 +97,4 @@ class DrillOf(Fact, frozen=True, tag="drill"):
     """The beginning of the transition: the first silence, or the first event where no path was silent."""
     timers: tuple[InterfaceTimers, ...] = ()
     notes: tuple[str, ...] = ()
-    """What was not looked at, and why, a sentence each."""
+    """What was not read, and why, a sentence each."""

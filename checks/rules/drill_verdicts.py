@@ -1,7 +1,7 @@
 """How bad a silence of a drill is: its share of misscount.
 
-CSS evicts a node whose heartbeat is missing for misscount seconds (MOS 294430.1), and warns from half of it on
-(CRS-1612). So half is a failure of the drill; a tenth is what leaves room for a second failure beside it. Ours.
+CSS evicts a node whose heartbeat is missing for misscount seconds (MOS 294430.1), and warns after half of
+misscount (CRS-1612). So half is a failure of the drill; a tenth leaves room for a second failure. Ours.
 """
 
 from __future__ import annotations

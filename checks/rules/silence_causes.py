@@ -79,7 +79,7 @@ class SilenceCause:
 USUAL_RETRANS_MS = 1000
 """The kernel's default of retrans_time_ms (arp(7))."""
 _NEAR_S = 0.35
-"""How far apart two moments may be that belong together, beside the resolution of the readings: 0.2 s and its delay."""
+"""How far apart two moments may be that belong together, in addition to the resolution of the readings."""
 _AT_ONCE_S = 0.06
 """The first answer comes with the link where it comes within this time: a few probes."""
 _STP_S = (28.0, 36.0)
@@ -120,7 +120,7 @@ def cause_of(
     return SilenceCause(
         None,
         CauseStanding.UNKNOWN,
-        f"What made {_s(silence.seconds)} of it is not known: neither node saw its link go, and no address moved. "
+        f"The cause of these {_s(silence.seconds)} is not known: neither node saw its link go, and no address moved. "
         "What lies between them was interrupted, such as a switch.",
     )
 
@@ -181,13 +181,13 @@ def _haip(
     if not during:
         return None
     move = max(during, key=lambda e: e.at)
-    told = f"The HAIP {move.address} of {move.node} moved to {move.interface}"
+    what = f"The HAIP {move.address} of {move.node} moved to {move.interface}"
     since = "" if link is None else f" {_s(max(0.0, move.at - link.lost.at))} after {_name(link)} lost its link"
     if end - move.at <= _NEAR_S:
         return SilenceCause(
             Timer.HAIP,
             CauseStanding.SUPPORTED if link is None else CauseStanding.PROVED,
-            f"{told}{since}, and the first answer came with it: the silence is the delay of HAIP.",
+            f"{what}{since}, and the first answer came with it: the silence is the delay of HAIP.",
         )
     learned = next(
         (
@@ -201,13 +201,13 @@ def _haip(
         return SilenceCause(
             Timer.STALE_ARP,
             CauseStanding.PROVED,
-            f"{told}{since}, and {learned.node} learned its new MAC address by ARP only {_s(end - move.at)} later: the "
+            f"{what}{since}, and {learned.node} learned its new MAC address by ARP only {_s(end - move.at)} later: the "
             "first answer came with that.",
         )
     return SilenceCause(
         None,
         CauseStanding.UNKNOWN,
-        f"{told}{since}; the first answer came {_s(end - move.at)} after that, and why so late is not known.",
+        f"{what}{since}; the first answer came {_s(end - move.at)} after that, and why so late is not known.",
     )
 
 
@@ -284,7 +284,7 @@ def _resolution(events: Sequence[DrillEvent], path: MeasuredPath, end: float) ->
 def _link(
     events: Sequence[DrillEvent], path: MeasuredPath, timers: Sequence[InterfaceTimers], begin: float, end: float
 ) -> _Link | None:
-    """Return the interruption of a link that the silence began with."""
+    """Return the interruption of a link at the beginning of the silence."""
     carriers = set(_ends(path))
     for one in timers:
         if (one.node, one.interface) in carriers:

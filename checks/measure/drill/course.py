@@ -17,7 +17,7 @@ _SETTLE_S = 5.0
 _AFTER_RECONFIGURATION_S = 10.0
 """Seconds after the reconfiguration after which a drill of a node is over, so that blocks are seen again."""
 _LEAST_S = 0.1
-"""A silence that is shorter is not told while the drill runs, and does not end it: a busy node makes such silences too.
+"""racwire reports no shorter silence while the drill runs, and none ends it: a busy node makes such silences too.
 The result has it."""
 
 
@@ -27,11 +27,11 @@ class Call:
 
     text: str
     is_loud: bool = False
-    """Whether it is said even where racwire is quiet."""
+    """Whether the operator sees it even where racwire is quiet."""
 
 
 class Course:
-    """Receives what the prober tells. Moments are in ns, by `time.monotonic_ns`."""
+    """Receives the news of the prober. Moments are in ns, by `time.monotonic_ns`."""
 
     def __init__(
         self,

@@ -92,7 +92,7 @@ def demand_known(subject: DrillSubject, cluster: Cluster) -> None:
 def left_without(subject: DrillSubject, cluster: Cluster) -> Iterator[tuple[str, str]]:
     """Yield each node that would have no private path left, with its links that go: a drill must not cut it off.
 
-    Where people may pull any link, each one must have another beside it.
+    Where people may pull any link, the node must have another one.
     """
     for node in cluster.read_nodes():
         nics = private_nics_of(cluster, node.name)

@@ -44,7 +44,7 @@ class NodeWatch:
         self.clocks_s: dict[str, float] = {}
         """How many seconds the clock of each node is ahead of this node's."""
         self.unread: dict[str, str] = {}
-        """Why a node could not be looked at."""
+        """Why something of a node could not be read, by node."""
         self._wall_s = wall_s
         self._session = Session(settings, Journal(keep=20))
         self._session.local_node = cluster.local_node

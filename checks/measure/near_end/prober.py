@@ -1,7 +1,7 @@
 """Probes of a drill: at a fixed interval on several paths at the same time, whether or not answers come.
 
 A probe that this node could not send (no route, no carrier, no such address) is not answered either, so it counts as
-silence. The answers have the kernel's time of arrival. The prober runs until it is told to stop, its parent is gone,
+silence. The answers have the kernel's time of arrival. The prober runs until its parent stops it or is gone,
 or the time of the drill is over: it never ends by itself because nothing answers.
 """
 
@@ -217,7 +217,7 @@ def drill(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
 
 
 class _News:
-    """Tells the parent ten times a second which paths are silent, and at once which silences are over."""
+    """Reports to the parent ten times a second which paths are silent, and which silences are over."""
 
     def __init__(self, probes: list[_Probe]) -> None:
         self._probes = probes

@@ -32,7 +32,7 @@ how long each path was silent, how much of misscount that is, and what made it
 last so long.
 
 Without --go, racwire prints what it would send, and sends nothing. With
---go CLUSTER, the name of this cluster, it probes and tells you what to do."""
+--go CLUSTER, the name of this cluster, it probes, and prints what you do now."""
 _LINK = """\
 Pull the cable of a private link, and plug it in again when racwire says so, at
 the latest: at half of misscount. It ends by itself 5 s after everything answers
@@ -45,14 +45,14 @@ _LINK_EXAMPLES = """\
 examples:
   racwire drill link eth2 of rac2        print the plan; nothing is sent
   racwire drill link eth2 of rac2 --go practice
-                                         probe, and pull the cable when told
+                                         probe; pull the cable when asked
   racwire drill link --for 5m --go practice
                                          any private link, for five minutes"""
 _NODE_EXAMPLES = """\
 examples:
   racwire drill node rac2 --as planned   print the plan; nothing is sent
   racwire drill node rac2 --as halt --go practice
-                                         probe, and halt rac2 when told"""
+                                         probe; halt rac2 when asked"""
 _CODES = """\
 exit codes: 0 every silence was under 10 % of misscount, or the plan was
 printed; 1 over 10 %; 2 over 50 %, or stopped by a sign of harm; 3 could not
