@@ -33,6 +33,8 @@ class PathSilence(Fact, frozen=True):
     """Beginning and length of each silence in the order of time: the 50 longest ones."""
     late_s: float = 0.0
     """How late this node itself sent at both ends of the silence: it may be that much shorter."""
+    added_s: float | None = None
+    """How much of it came after the link was back; None where no link came back in it: all of it."""
     timer: str = ""
     """What made the silence last, a word of `checks.rules.silence_causes.Timer`; empty where it is not known."""
     standing: str = ""

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.facts import Unknown
 from checks.model.finding import Status
-from checks.rules.silence_causes import Timer
 
 FINE_PERCENT = 10.0
 """Percent of misscount under which a silence is fine."""
@@ -47,19 +46,14 @@ def was_silent(silence: PathSilence) -> bool:
     return silence.began_at is not None and seconds >= _SEEN_INTERVALS * silence.interval_s
 
 
-def longest(silences: Iterable[PathSilence]) -> PathSilence | None:
-    """Return the longest silence; None where no path was silent."""
-    return max((one for one in silences if was_silent(one)), key=lambda one: one.seconds, default=None)
-
-
 def decisive(silences: Iterable[PathSilence]) -> PathSilence | None:
-    """Return the silence that decides how a drill went: the longest one that a timer made; None without a silence.
+    """Return the silence that decides how a drill went; None without a silence.
 
-    A path that answered as soon as its link was back was silent for as long as people left the cable out. It decides
-    where no other path was silent.
+    It is the one with the longest time that the cluster itself made. A path whose link came back was silent for as long
+    as people left the cable out; the cluster made what came after that.
     """
     silent = [one for one in silences if was_silent(one)]
-    return longest([one for one in silent if one.timer != Timer.LINK]) or longest(silent)
+    return max(silent, key=lambda one: (one.seconds if one.added_s is None else one.added_s, one.seconds), default=None)
 
 
 def drill_status(drill: DrillOf) -> Status:

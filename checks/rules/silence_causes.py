@@ -7,7 +7,7 @@ otherwise not known. The moments of events have the resolution of the readings (
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from checks.model.drill_result import DrillEvent, InterfaceTimers, PathSilence
@@ -74,6 +74,8 @@ class SilenceCause:
     timer: Timer | None
     standing: CauseStanding
     sentence: str
+    added_s: float | None = None
+    """How much of the silence came after the link was back; None where no link came back in it."""
 
 
 USUAL_RETRANS_MS = 1000
@@ -95,6 +97,8 @@ class _Link:
     interface: str
     lost: DrillEvent
     back: DrillEvent | None
+    is_first: bool
+    """Whether it was lost when the silence began; else something else made the silence begin."""
 
 
 def cause_of(
@@ -113,7 +117,8 @@ def cause_of(
         or (None if link is None or not silence.is_over else _after_link(near, path, known, link, begin, end))
     )
     if found is not None:
-        return found
+        is_late = link is not None and not link.is_first and found.standing is CauseStanding.PROVED
+        return replace(found, standing=CauseStanding.SUPPORTED) if is_late else found
     if not silence.is_over:
         where = f" {link.interface} of {link.node} had no link." if link is not None and link.back is None else ""
         return SilenceCause(None, CauseStanding.UNKNOWN, f"It was not over when the drill ended.{where}")
@@ -223,10 +228,14 @@ def _after_link(
     if back is None:
         return None
     least, most = end - back.at, end - max(_earliest(back), begin)
+    added_s = max(0.0, (least + most) / 2)
     was_down = f"{_name(link)} was without its link for {_down(link, begin)}"
     if least <= _AT_ONCE_S and most <= _NEAR_S:
         return SilenceCause(
-            Timer.LINK, CauseStanding.PROVED, f"{was_down}, and the first answer came with it: no timer added to that."
+            Timer.LINK,
+            CauseStanding.PROVED,
+            f"{was_down}, and the first answer came with it: no timer added to that.",
+            added_s,
         )
     asked = _resolution(events, path, end)
     if asked is not None and least > _AT_ONCE_S:
@@ -241,6 +250,7 @@ def _after_link(
             CauseStanding.PROVED if known else CauseStanding.SUPPORTED,
             f"{was_down}. The kernel of {node} forgot the MAC address of {address} with it, and asks by ARP again only "
             f"after {_s(retry / 1000)} ({setting}): the first answer came when it had learned it.",
+            added_s,
         )
     if _STP_S[0] <= least <= _STP_S[1]:
         return SilenceCause(
@@ -248,17 +258,20 @@ def _after_link(
             CauseStanding.SUPPORTED,
             f"{was_down}, and the first answer came {_s(least)} after it was back, as where spanning tree holds a port "
             "for 2 x 15 s (no portfast). racwire does not read the switch: ask the network team.",
+            added_s,
         )
     if least <= _NEAR_S:
         return SilenceCause(
             Timer.LINK,
             CauseStanding.SUPPORTED,
             f"{was_down}, and the first answer came within {_s(most)} after it was back.",
+            added_s,
         )
     return SilenceCause(
         None,
         CauseStanding.UNKNOWN,
         f"{was_down}, and the first answer came {_s(least)} to {_s(most)} after it was back; why so late is not known.",
+        added_s,
     )
 
 
@@ -291,9 +304,10 @@ def _link(
             carriers |= {(one.node, member) for member in one.members}
     own = sorted((e for e in events if (e.node, e.interface) in carriers), key=lambda e: e.at)
     for lost in own:
-        if lost.kind == EventKind.LINK_BLINKED and _earliest(lost) <= begin + _NEAR_S:
-            return _Link(lost.node, lost.interface, lost, lost)
-        if lost.kind == EventKind.LINK_LOST and _earliest(lost) <= begin + _NEAR_S:
+        is_first = _earliest(lost) <= begin + _NEAR_S
+        if lost.kind == EventKind.LINK_BLINKED and _earliest(lost) <= end:
+            return _Link(lost.node, lost.interface, lost, lost, is_first)
+        if lost.kind == EventKind.LINK_LOST and _earliest(lost) <= end:
             backs = [
                 e
                 for e in own
@@ -302,7 +316,7 @@ def _link(
                 and e.at >= lost.at
                 and _earliest(e) <= end
             ]
-            return _Link(lost.node, lost.interface, lost, backs[-1] if backs else None)
+            return _Link(lost.node, lost.interface, lost, backs[-1] if backs else None, is_first)
     return None
 
 

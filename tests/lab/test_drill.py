@@ -30,7 +30,7 @@ INTERVAL_S, MORE_S = 0.01, 0.005
 
 @pytest.fixture(scope="module")
 def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
-    one = Practice(tmp_path_factory.mktemp("drill") / "lab", 2, 1500, haip_after_s=2.0)
+    one = Practice(tmp_path_factory.mktemp("drill") / "lab", 2, 1500, database=True, haip_after_s=2.0)
     yield one
     one.down()
 
@@ -121,7 +121,7 @@ def test_cuts_are_told_to_the_interval(practice: Practice) -> None:
     silence = on(found, PRIVATE)
     # What this node itself sent late may be added; it is told.
     own_s = (silence.lateness_max_us or 0.0) / 1e6 * 2
-    assert [is_exact(silence, cut, MORE_S + own_s) for cut in cuts] == [True] * 3, (cuts, silence)
+    assert [is_exact(silence, cut, MORE_S + own_s) for cut in cuts] == [True] * 3, f"{cuts} {silence.every} {own_s}"
     assert not on(found, "192.168.10.0/24").every or on(found, "192.168.10.0/24").seconds < own_s + 0.03
     assert silence.cause == "" or "not known" in silence.cause
     assert "Pull eth2 of rac2 now." in running.said

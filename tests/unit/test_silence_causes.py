@@ -202,8 +202,8 @@ def test_a_silence_is_judged_by_its_share_of_misscount(seconds: float, is_over: 
     assert silence_status(silence(seconds, is_over=is_over), Unknown("crsctl did not answer.")) is Status.UNKNOWN
 
 
-def test_a_path_that_waited_for_the_cable_alone_does_not_decide_beside_another() -> None:
-    cable = silence(20.0, timer=Timer.LINK.value)
+def test_the_time_that_people_left_the_cable_out_does_not_decide_where_another_path_was_silent() -> None:
+    cable = silence(20.0, added_s=0.8, timer=Timer.ARP_RETRY.value)
     haip = silence(6.0, path=1, timer=Timer.HAIP.value)
     assert decisive([cable, haip]) is haip
     assert decisive([cable]) is cable

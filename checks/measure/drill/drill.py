@@ -36,6 +36,7 @@ WHOLE_S = 900.0
 _MARGIN_S = 12.0
 """Seconds of the whole that are left for the alert logs."""
 _LOGS_S = 8.0
+_READY_S = 5.0
 _CSS_EVERY_S = 3.0
 """Seconds between two looks into the alert log of Clusterware on this node, in a drill of a node."""
 
@@ -119,6 +120,8 @@ class Drill:
         self._paths = bench.paths
         self._wall_s = time.time() - time.monotonic()
         async with NodeWatch.watching(*self._facts, bench.paths, self._wall_s) as watch:
+            await watch.ready(_READY_S)
+            bench.demand_running()
             try:
                 await self._probe(bench, watch)
             finally:

@@ -75,7 +75,7 @@ class DrillTimeline:
             return silence
         found = cause_of(silence, path, self._events, self._timers)
         timer = "" if found.timer is None else found.timer.value
-        return replace(silence, timer=timer, standing=found.standing.value, cause=found.sentence)
+        return replace(silence, timer=timer, standing=found.standing.value, cause=found.sentence, added_s=found.added_s)
 
 
 def _ends_of(silence: PathSilence, path: MeasuredPath) -> Iterable[DrillEvent]:

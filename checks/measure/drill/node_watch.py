@@ -55,6 +55,19 @@ class NodeWatch:
             for node in cluster.read_nodes()
             if (own := self._carried.get(node.name, {}))
         ]
+        self._first = {one.node: asyncio.Event() for one in self._watched}
+        """Set once a node has been read, or could not be reached."""
+
+    async def ready(self, limit_s: float) -> None:
+        """Wait until every node was read once: what happens from now on is on the timeline."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await asyncio.gather(*(event.wait() for event in self._first.values()))
+        for node, event in self._first.items():
+            if not event.is_set():
+                self.unread[node] = (
+                    f"Its first reading took over {limit_s:.0f} s, so that the timeline may lack events."
+                )
 
     @classmethod
     @asynccontextmanager
@@ -125,12 +138,14 @@ class NodeWatch:
                         if state is not None:
                             self.events += changes(watched, state, found, read_s + self._wall_s, at_s + self._wall_s)
                         state, read_s = found, began_s
+                        self._first[node].set()
                     await asyncio.sleep(max(0.0, began_s + EVERY_S - time.monotonic()))
             except ShellError as error:
                 if not is_lost:
                     is_lost = True
                     self._note(node, EventKind.NODE_UNSEEN, f"no longer answers over ssh ({continued(str(error))})")
                 state = None
+                self._first[node].set()
             await self._session.forget(node)
             await asyncio.sleep(_AGAIN_S)
 

@@ -185,7 +185,7 @@ def drill(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
         for number, path in enumerate(paths):
             due_ns = begin_ns + number * interval_ns // len(paths)
             probes.append(_Probe(number, path, token, interval_ns, due_ns))
-        news = _News(probes)
+        news = _News(probes, begin_ns + _NEWS_NS)  # by then, every path that works has answered
         try:
             while time.monotonic_ns() - begin_ns < order["seconds"] * 1e9:
                 _turn(probes, lateness, budget, order["wire_bytes"], news)
@@ -219,9 +219,9 @@ def drill(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
 class _News:
     """Reports to the parent ten times a second which paths are silent, and which silences are over."""
 
-    def __init__(self, probes: list[_Probe]) -> None:
+    def __init__(self, probes: list[_Probe], first_ns: int) -> None:
         self._probes = probes
-        self._next_ns = 0
+        self._next_ns = first_ns
         self._over: list[list[Any]] = []
 
     def over(self, probe: _Probe, silence: SilentTime) -> None:
