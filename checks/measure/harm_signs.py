@@ -1,16 +1,19 @@
 """The signs at which a measurement stops: what the live samples of nodes and instances show.
 
 Counters that grew already before the measurement are no signs, unless they grow three times as fast: the plan then says
-so, and the operator sends although the cluster loses something (`--although-loaded`).
+so, and the operator sends although the cluster loses something (`--although-loaded`). Received packets that a NIC drops
+are a sign where they are more than strays: Linux counts each BPDU and LLDP frame of a switch as dropped.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST
+from checks.rules.nic_counts import exceeds_strays
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 
 _COUNTERS = {
@@ -18,15 +21,32 @@ _COUNTERS = {
     "Udp.RcvbufErrors": "datagram without room in a receive buffer",
     "Softnet.Dropped": "packet dropped before the network stack",
 }
-_INTERFACE = {"rx_errors": "receive error", "rx_dropped": "dropped packet", "tx_errors": "send error"}
+_INTERFACE = {
+    "rx_errors": "receive error",
+    "rx_dropped": "dropped packet",
+    "tx_errors": "send error",
+    "tx_dropped": "packet dropped before sending",
+}
 _PLURALS = {
     "failed reassembly": "failed reassemblies",
     "datagram without room in a receive buffer": "datagrams without room in a receive buffer",
+    "packet dropped before sending": "packets dropped before sending",
 }
 _STAYS_S = 10.0
 """Seconds for which CPUs must be busy to be a sign of harm in a drill."""
 _WORSE = 3.0
 """How much faster than before a counter must grow to be a sign, where it grew before."""
+_RECENT_S = 5.0
+"""Seconds over which such a counter is summed up: one that grows once a second stands still in most samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    key: str
+    count: int
+    text: str
+    has_strays: bool = False
+    """Whether some of these are packets that nobody misses."""
 
 
 class HarmSigns:
@@ -46,6 +66,9 @@ class HarmSigns:
         self._busy_s: dict[str, float] = defaultdict(float)
         self._before: dict[str, float] = defaultdict(float)
         self._before_s: dict[str, float] = defaultdict(float)
+        self._strays: set[str] = set()
+        self._recent: dict[str, deque[tuple[float, int]]] = defaultdict(deque)
+        """The end and the count of each sample of the last seconds, by counter."""
         self.sign = ""
         """The first sign, as a sentence; empty so far."""
         self.blocks_lost = 0
@@ -55,8 +78,10 @@ class HarmSigns:
         """Add a sample from before the measurement."""
         if isinstance(event, NodeSample | InstanceSample):
             self._before_s[event.source] += event.seconds
-            for name, count, _ in self._counts(event):
-                self._before[name] += count
+            for loss in self._losses(event):
+                self._before[loss.key] += loss.count
+                if loss.has_strays:
+                    self._strays.add(loss.key)
 
     def see(self, event: object) -> str:
         """Add a sample, and return the first sign of harm so far."""
@@ -64,10 +89,9 @@ class HarmSigns:
             self.has_instances = True
             self.blocks_lost += event.statistics.get(BLOCKS_LOST, 0)
         if isinstance(event, NodeSample | InstanceSample):
-            for name, count, text in self._counts(event):
-                usual = self._before[name] / max(self._before_s[event.source], 1e-9) if self._before[name] else 0.0
-                if count > usual * event.seconds * _WORSE and not self.sign and not self._is_drill:
-                    self.sign = f"{text} in {event.seconds:.1f} s."
+            for loss in self._losses(event):
+                if self._is_sign(loss, event) and not self.sign and not self._is_drill:
+                    self.sign = f"{loss.text} in {event.seconds:.1f} s."
         if isinstance(event, NodeSample) and event.cpu is not None and event.cpu.total_s and not self.sign:
             busy = 1 - event.cpu.idle_s / event.cpu.total_s
             self._busy_s[event.node] = self._busy_s[event.node] + event.seconds if busy > self._most_cpu else 0.0
@@ -79,23 +103,39 @@ class HarmSigns:
 
     def losses_before(self) -> list[str]:
         """Return the counters that grew before the measurement, by name."""
-        return [name for name, count in self._before.items() if count]
+        return [
+            name
+            for name, count in self._before.items()
+            if exceeds_strays(int(count), _RECENT_S) or (count and name not in self._strays)
+        ]
 
-    def _counts(self, event: NodeSample | InstanceSample) -> Iterator[tuple[str, int, str]]:
-        """Yield key, count and text of each counter whose growth is a loss."""
+    def _is_sign(self, loss: _Loss, event: NodeSample | InstanceSample) -> bool:
+        recent = self._recent[loss.key]
+        recent.append((event.at, loss.count))
+        while recent[0][0] <= event.at - _RECENT_S:
+            recent.popleft()
+        total = sum(count for _, count in recent)
+        usual = self._before[loss.key] / self._before_s[event.source] if self._before[loss.key] else 0.0
+        is_more = total > usual * _RECENT_S * _WORSE
+        return is_more and (not loss.has_strays or exceeds_strays(total, _RECENT_S))
+
+    def _losses(self, event: NodeSample | InstanceSample) -> Iterator[_Loss]:
+        """Yield each counter of losses that grew."""
         if isinstance(event, InstanceSample):
             if lost := event.statistics.get(BLOCKS_LOST, 0):
-                yield f"{event.instance} {BLOCKS_LOST}", lost, f"{event.instance} lost {counted(lost, 'block')}"
+                text = f"{event.instance} lost {counted(lost, 'block')}"
+                yield _Loss(f"{event.instance} {BLOCKS_LOST}", lost, text)
             return
         for counter, noun in _COUNTERS.items():
             if count := event.counters.get(counter, 0):
-                yield f"{event.node} {counter}", count, f"{event.node}: {_counted(count, noun)}"
+                yield _Loss(f"{event.node} {counter}", count, f"{event.node}: {_counted(count, noun)}")
         for name, counts in event.interfaces.items():
             if (event.node, name) not in self._interfaces:
                 continue
             for field, noun in _INTERFACE.items():
                 if count := getattr(counts, field):
-                    yield f"{event.node} {name} {field}", count, f"{event.node}: {_counted(count, noun)} of {name}"
+                    text = f"{event.node}: {_counted(count, noun)} of {name}"
+                    yield _Loss(f"{event.node} {name} {field}", count, text, field == "rx_dropped")
 
 
 def _counted(count: int, noun: str) -> str:

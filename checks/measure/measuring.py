@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
-from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import replace as replace_limits
+from collections import defaultdict
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from checks.measure.bench import Bench, Progress
-from checks.measure.far_end.far_process import FarEnd, FarEndError
-from checks.measure.far_end.programs import FarLimits, sha256_of
+from checks.measure.far_end.far_process import FarEnd
+from checks.measure.far_end.programs import sha256_of
 from checks.measure.harm_signs import HarmSigns
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
-from checks.measure.measure_error import HaltedError, MeasureError
-from checks.measure.near_process import NearProcess, SenderError
-from checks.measure.preparing import LOCK, Experiment, Prepared
+from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
+from checks.measure.open_ends import locked_here, open_far_ends, open_sender
+from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
 from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown
@@ -34,7 +33,6 @@ from checks.run.engine import Engine
 from checks.run.events import RunFinished
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
-from checks.sources.nodes.shell import ShellError
 from checks.traffic.feed import Feed
 from checks.traffic.pace import Pace
 from checks.traffic.samples import FeedEvent, NodeSample
@@ -49,7 +47,7 @@ _DISTURBED_US = 1_000.0
 DISTURBED_DRILL_US = 5_000.0
 """The same for a drill, whose probes go every 10 ms or every 1 ms."""
 _CHECKS = ("df-ping", "interfaces", "mtu-consistency")
-_FAR_MARGIN_S = 10.0
+_T = TypeVar("_T")
 
 
 class RefusedError(MeasureError):
@@ -81,21 +79,24 @@ async def measure(
     if prepared.refusals:
         raise RefusedError(prepared.refusals)
     async with AsyncExitStack() as stack:
-        stack.enter_context(_locked())
-        progress("looking at the paths", 0, 0)
-        if failing := await _failing(prepared, settings, stop):
-            raise RefusedError(failing)
+        stack.enter_context(locked_here())
+        if prepared.paths:
+            progress("looking at the paths", 0, 0)
+            if failing := await _unless_stopped(stop, _failing(prepared, settings)):
+                raise RefusedError(failing)
         is_drill = plan.kind == DrillOf.kind
-        signs = HarmSigns(_interfaces(plan.paths), settings.measure.most_cpu_percent, is_drill=is_drill)
+        signs = HarmSigns(_interfaces(prepared.links), settings.measure.most_cpu_percent, is_drill=is_drill)
         watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
         progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
-        loaded = await watch.baseline(signs, prepared, settings, stop)
+        loaded = await _unless_stopped(stop, watch.baseline(signs, prepared, settings))
         if loaded and not (although_loaded and all(one.is_load for one in loaded)):
             raise RefusedError(loaded)
-        far_ends = await _open_far_ends(prepared, consent, settings, stack)
-        sender = await _open_sender(consent, stack)
+        far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings, stack))
+        sender = await _unless_stopped(stop, open_sender(consent, prepared.links, stack))
         bench = Bench(plan.paths, far_ends, sender, plan.limits, progress)
-        halted = await _run(experiment, bench, watch, signs, far_ends, stop)
+        watched = [far for far in (*far_ends, *holders) if far is not None]
+        halted = await _run(experiment, bench, watch, signs, watched, stop)
+        await asyncio.gather(sender.close(), *(far.close() for far in watched))
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
         cluster=plan.cluster,
@@ -109,7 +110,7 @@ async def measure(
         ),
         result=experiment.result(),
         plan=tuple(plan.lines()),
-        sha256={far.interpreter.language: sha256_of(far.interpreter.language) for far in far_ends if far is not None},
+        sha256={far.interpreter.language: sha256_of(far.interpreter.language) for far in watched},
         seed=experiment.seed,
         although_loaded=although_loaded if loaded else "",
         stopped=str(halted) if halted else "",
@@ -123,25 +124,26 @@ async def measure(
     )
 
 
-@contextmanager
-def _locked() -> Iterator[None]:
-    """Hold the lock of this node. Raises MeasureError where another measurement has it."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
-        try:
-            lock.bind(f"\0{LOCK}")
-        except OSError:
-            raise MeasureError("Another measurement runs on this node: wait for its end.") from None
-        yield
+async def _unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, _T]) -> _T:
+    """Return the result of the work. Raises NotBegunError, and ends the work, where the operator stops it before."""
+    working, stopped = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((working, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set():
+            raise NotBegunError
+        return working.result()
+    finally:
+        working.cancel()
+        stopped.cancel()
+        await asyncio.gather(working, stopped, return_exceptions=True)
 
 
-async def _failing(prepared: Prepared, settings: Settings, stop: asyncio.Event) -> list[LoadRefusal]:
-    """Run the checks of the paths, and return a refusal for each failure. Raises MeasureError where it was stopped."""
+async def _failing(prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
+    """Run the checks of the paths, and return a refusal for each failure."""
     engine = Engine([check for check in discover().checks if check.id in _CHECKS], settings)
     events = engine.events()
     try:
         async for event in events:
-            if stop.is_set():
-                raise MeasureError("Stopped before anything was sent.")
             if isinstance(event, RunFinished):
                 return list(failing_paths(event.report.findings, prepared.paths))
     finally:
@@ -186,17 +188,13 @@ class _Watch:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def baseline(
-        self, signs: HarmSigns, prepared: Prepared, settings: Settings, stop: asyncio.Event
-    ) -> list[LoadRefusal]:
+    async def baseline(self, signs: HarmSigns, prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
         """Sample before anything is sent, and return the refusals of a loaded cluster. Raises MeasureError."""
         nodes: dict[str, list[NodeSample]] = defaultdict(list)
-        link_use = LinkUse(prepared.paths)
+        link_use = LinkUse(prepared.links)
         until = asyncio.get_running_loop().time() + BASELINE_S
         wanted = {node.name for node in prepared.cluster.read_nodes()}
         while (left := until - asyncio.get_running_loop().time()) > 0 or not wanted <= nodes.keys():
-            if stop.is_set():
-                raise MeasureError("Stopped before anything was sent.")
             if left < -10:
                 missing = sorted(wanted - nodes.keys())
                 raise MeasureError(
@@ -226,55 +224,12 @@ def _busy(samples: Sequence[NodeSample]) -> float:
     return 1 - sum(c.idle_s for c in cpus) / total if total else 0.0
 
 
-async def _open_far_ends(
-    prepared: Prepared, consent: Consent, settings: Settings, stack: AsyncExitStack
-) -> list[FarEnd | None]:
-    """Open a far end for each path that has one; paths to the same address of a peer share none."""
-    limits = consent.plan.limits
-    far_limits = FarLimits(
-        limits.whole_s + _FAR_MARGIN_S, limits.most_bytes, limits.cpu_share * (limits.whole_s + _FAR_MARGIN_S)
-    )
-    found: list[FarEnd | None] = []
-    opened: Counter[str] = Counter()
-    for path in prepared.paths:
-        if path.far_end == "kernel":
-            found.append(None)
-            continue
-        candidates = prepared.candidates[path.target_node]
-        number = opened[path.target_node]
-        opened[path.target_node] += 1
-        own = replace_limits(far_limits, lock=f"{LOCK}-{number}") if number else far_limits
-        try:
-            far = await FarEnd.open(path.target_node, settings.ssh, candidates, path.target, path.source, own)
-        except (FarEndError, ShellError) as error:
-            raise MeasureError(str(error)) from None
-        stack.push_async_callback(far.close)
-        found.append(far)
-    return found
-
-
-async def _open_sender(consent: Consent, stack: AsyncExitStack) -> NearProcess:
-    limits = consent.plan.limits
-    slowest = min(limits.bits_per_s(path.speed_mbps) for path in consent.plan.paths)
-    try:
-        sender = await NearProcess.open(
-            packets_per_s=limits.packets_per_s,
-            bits_per_s=slowest,
-            most_bytes=limits.most_bytes,
-            cpu_share=limits.cpu_share,
-        )
-    except SenderError as error:
-        raise MeasureError(str(error)) from None
-    stack.push_async_callback(sender.close)
-    return sender
-
-
 async def _run(
     experiment: Experiment,
     bench: Bench,
     watch: _Watch,
     signs: HarmSigns,
-    far_ends: Sequence[FarEnd | None],
+    far_ends: Sequence[FarEnd],
     stop: asyncio.Event,
 ) -> HaltedError | None:
     """Run the experiment, and halt it at the first sign of harm, at `stop`, and at the end of a far end."""
@@ -295,7 +250,7 @@ async def _run(
         bench.on_far_end(far, f"The far end on {far.node} ended: {continued(reason)}.")
 
     tasks = [asyncio.create_task(look()), asyncio.create_task(stopped())]
-    tasks += [asyncio.create_task(ended(far)) for far in far_ends if far is not None]
+    tasks += [asyncio.create_task(ended(far)) for far in far_ends]
     try:
         await experiment.run(bench)
         bench.demand_running()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from checks.diagnosis.catalogue import CATALOGUE
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Remedy, Status, worst_first
 from checks.model.hypothesis import Diagnosis, Hypothesis, Standing
 from checks.model.report import Report
@@ -22,7 +22,6 @@ _MOST_CODES = 24
 """The most codes in a line; a run of a few checks leaves more causes unexamined."""
 _SHORTEST = 24
 """The fewest characters of a shortened sentence, which ends at a comma, a semicolon or a colon."""
-_CODES_OF = {cause.code: frozenset((*cause.proved_by, *cause.supported_by, *cause.hinted_by)) for cause in CATALOGUE}
 
 
 @dataclass(frozen=True)
@@ -199,8 +198,16 @@ def _explained(report: Report, alike: Sequence[Hypothesis]) -> list[Finding]:
 
 
 def _at_its_place(cause: Hypothesis, faults: Sequence[Finding]) -> list[Finding]:
-    codes = _CODES_OF.get(cause.cause, frozenset())
+    codes = _codes_of_causes().get(cause.cause, frozenset())
     return [f for f in faults if f.code in codes and _is_near(cause, f)]
+
+
+@cache
+def _codes_of_causes() -> dict[str, frozenset[str]]:
+    # The console has no cause before its first screen, which the catalogue would delay.
+    from checks.diagnosis.catalogue import CATALOGUE
+
+    return {cause.code: frozenset((*cause.proved_by, *cause.supported_by, *cause.hinted_by)) for cause in CATALOGUE}
 
 
 def _is_near(cause: Hypothesis, finding: Finding) -> bool:

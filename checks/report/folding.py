@@ -8,7 +8,6 @@ import msgspec
 
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import few
-from checks.run.engine_findings import NOT_GATHERED
 
 _NAMED = 2
 """The most checks that are named with a short reason."""
@@ -22,7 +21,7 @@ def grouped_by_reason(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tu
     checks that need these facts.
     """
     for first, *others in groups_by_reason(findings):
-        if others and first.code == NOT_GATHERED.code:
+        if others and _is_not_gathered(first):
             names = ", ".join(dict.fromkeys(finding.check for finding in (first, *others)))
             title = f"{1 + len(others)} checks{first.title.removeprefix(first.check)}"
             yield msgspec.structs.replace(first, check=names, title=title), ()
@@ -36,14 +35,14 @@ def groups_by_reason(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Return the findings in groups that are UNKNOWN for exactly the same reason; every other finding is alone.
     The groups are in the order of their first findings."""
     all_findings = list(findings)
-    of_checks = {_lacked(f): _reason(f) for f in reversed(all_findings) if f.lacks and f.code != NOT_GATHERED.code}
+    of_checks = {_lacked(f): _reason(f) for f in reversed(all_findings) if f.lacks and not _is_not_gathered(f)}
     alike: dict[object, list[Finding]] = {}
     for finding in all_findings:
-        is_engines = finding.code == NOT_GATHERED.code and bool(finding.lacks)
+        is_engines = _is_not_gathered(finding) and bool(finding.lacks)
         reason = of_checks.get(_lacked(finding), _lacked(finding)) if is_engines else _reason(finding)
         alike.setdefault(reason, []).append(finding)
     # A check's own finding has more to show than that of the engine, and comes first.
-    return [sorted(same, key=lambda finding: finding.code == NOT_GATHERED.code) for same in alike.values()]
+    return [sorted(same, key=_is_not_gathered) for same in alike.values()]
 
 
 def grouped_skipped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[str, ...]]]:
@@ -103,3 +102,10 @@ def _is_part_of(step: Remedy, other: Remedy) -> bool:
     """Whether the other step has the same commands at the same place, and a text that starts with this one's text."""
     is_same = (step.commands, step.where) == (other.commands, other.where)
     return bool(step.commands) and is_same and other.text.startswith(step.text)
+
+
+def _is_not_gathered(finding: Finding) -> bool:
+    # The console has no finding before its first screen, which the engine's modules would delay.
+    from checks.run.engine_findings import NOT_GATHERED
+
+    return finding.code == NOT_GATHERED.code

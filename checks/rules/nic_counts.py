@@ -219,8 +219,12 @@ def percent_of(number: int, nic: PrivateNic, way: str) -> float:
 
 
 def _is_more_than_strays(nic: PrivateNic, dropped: int, limits: Thresholds) -> bool:
-    strays = max(_LEAST_DROPPED, _STRAY_PACKETS_A_SECOND * nic.seconds)
-    return dropped > strays and percent_of(dropped, nic, "rx") >= _tolerated(limits)
+    return exceeds_strays(dropped, nic.seconds) and percent_of(dropped, nic, "rx") >= _tolerated(limits)
+
+
+def exceeds_strays(dropped: int, seconds: float) -> bool:
+    """Return whether a NIC dropped more received packets than the ones of protocols that its node does not speak."""
+    return dropped > max(_LEAST_DROPPED, _STRAY_PACKETS_A_SECOND * seconds)
 
 
 def _tolerated(limits: Thresholds) -> float:

@@ -19,6 +19,7 @@ from checks.measure.measure_error import MeasureError
 from checks.measure.paths_to_measure import instance_paths, paths_to_measure
 from checks.model.facts import Address, AlertLog, Cluster, LogKind, LogLine, NodeLogs, Unknown
 from checks.model.measurement import MeasuredPath
+from checks.report.measurement_headline import silence_text
 from checks.rules.silence_causes import EventKind
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, NodeSample
 from tests.fixtures.clusters import cluster, interface, node, with_interface
@@ -394,7 +395,7 @@ def test_blocks_that_come_again() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "code", "words"),
-    [(1.02, 0, "3 % of misscount (30 s), fine"), (4.0, 1, "over 10 %"), (16.0, 2, "a failure: over 50 %")],
+    [(1.02, 0, "3 % of misscount (30 s), fine"), (4.0, 1, "more than 10 %"), (16.0, 2, "a failure: more than 50 %")],
 )
 def test_the_judgement_comes_first_and_decides_the_exit_code(seconds: float, code: int, words: str) -> None:
     measurement = measured_drill(seconds)
@@ -402,7 +403,7 @@ def test_the_judgement_comes_first_and_decides_the_exit_code(seconds: float, cod
     assert exit_code_of(measurement) == code
     assert all(len(line) <= 80 for line in text.splitlines())
     second = " ".join(text.splitlines()[1:4])
-    assert f"for {seconds:.3f} s:" in second
+    assert f"for {silence_text(seconds)}:" in second
     assert words in second
     assert "ARP asks again only after 1 s." in second
 

@@ -6,19 +6,25 @@ import json
 import os
 import threading
 import time
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from checks.measure.harm_signs import HarmSigns
 from checks.measure.load_limits import HARD, limits_of
-from checks.measure.load_plan import LoadPlan, agree
-from checks.measure.load_refusals import failing_paths, load_refusals
+from checks.measure.load_plan import NO_DATABASE, LoadPlan, agree
+from checks.measure.load_refusals import failing_paths, load_refusals, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.near_end.control import Budget, Orders, StoppedError
+from checks.measure.preparing import name_of
 from checks.measure.sizes import Sizes, percentile
+from checks.model.facts import NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.measurement import MeasuredPath
+from checks.model.settings import ClusterSettings, Settings
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, NodeSample
+from tests.fixtures import clusters
 
 PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
 
@@ -150,7 +156,7 @@ def test_a_parent_that_hangs_ends_the_sender() -> None:
 # --- plan and consent -------------------------------------------------------------------------------------------------
 
 
-def plan(cluster: str = "prac", blocks: float | None = None) -> LoadPlan:
+def plan(cluster: str = "prac", blocks: float | Unknown = NO_DATABASE) -> LoadPlan:
     limits = limits_of()
     return LoadPlan(cluster, "sizes", (PATH,), Sizes(seed=1).plan((PATH,), limits), limits, blocks)
 
@@ -220,7 +226,8 @@ SIGNS = [
     node(Ip_ReasmFails=1),
     node(Udp_RcvbufErrors=1),
     node(Softnet_Dropped=1),
-    NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(rx_dropped=1)}),
+    NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(rx_dropped=11)}),
+    NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(tx_dropped=1)}),
     NodeSample("rac1", 0, 0.2, cpu=CpuTime(2, 2.0, 0.2, 0.0)),
     InstanceSample("prac2", 2, "rac2", 0, 1.0, {"gc blocks lost": 1}),
     Gap("node rac2", 0, "The connection to rac2 was lost."),
@@ -246,8 +253,72 @@ def test_a_counter_that_grew_before_must_grow_three_times_as_fast() -> None:
     signs = HarmSigns(set(), 80)
     signs.baseline(node(seconds=3.0, Ip_ReasmFails=3))
     assert signs.losses_before() == ["rac2 Ip.ReasmFails"]
-    assert not signs.see(node(Ip_ReasmFails=3))
-    assert signs.see(node(Ip_ReasmFails=4))
+    for second in range(20):
+        assert not signs.see(NodeSample("rac2", float(second), 1.0, counters={"Ip.ReasmFails": 3}))
+    assert signs.see(NodeSample("rac2", 20.0, 1.0, counters={"Ip.ReasmFails": 4}))
+
+
+def test_a_counter_that_grew_once_a_second_before_may_grow_once_in_a_short_sample() -> None:
+    signs = HarmSigns(set(), 80)
+    signs.baseline(node(seconds=3.0, Ip_ReasmFails=3))
+    for tick in range(100):
+        grown = int(tick % 5 == 0)
+        assert not signs.see(NodeSample("rac2", tick / 5, 0.2, counters={"Ip.ReasmFails": grown}))
+
+
+def test_frames_of_a_switch_that_linux_counts_as_dropped_are_no_sign_and_no_refusal() -> None:
+    """A BPDU every two seconds, and an LLDP frame every thirty."""
+    signs = HarmSigns({("rac1", "eth1")}, 80)
+
+    def sample(tick: int, dropped: int) -> NodeSample:
+        return NodeSample("rac1", tick / 5, 0.2, interfaces={"eth1": InterfaceCounts(rx_dropped=dropped)})
+
+    strays = [int(tick % 10 == 0) + int(tick % 150 == 7) for tick in range(600)]
+    for tick in range(15):
+        signs.baseline(sample(tick, strays[tick]))
+    assert not signs.losses_before()
+    for tick in range(15, 600):
+        assert not signs.see(sample(tick, strays[tick]))
+    assert signs.see(sample(600, 40)).startswith("rac1: 40 dropped packets of eth1")
+
+
+@pytest.mark.parametrize(
+    ("setups", "why"),
+    [
+        ({}, ""),
+        ({"rac2": {"instances": ("+ASM2", "prod2")}}, "+ASM2 and 1 more run on rac2"),
+        ({"rac2": {"daemons": ("ohasd.bin",)}}, "ohasd.bin runs on rac2"),
+        ({"rac1": {"daemons": Unknown("hidepid=2")}}, "what runs on rac1 is not known (hidepid=2)"),
+        ({"rac2": None}, "what runs on rac2 is not known"),
+    ],
+)
+def test_more_than_a_tenth_of_a_link_needs_a_stack_that_is_known_to_be_down_on_all_nodes(
+    setups: dict[str, dict[str, Any] | None], why: str
+) -> None:
+    found = tuple(
+        UnreadNode(name, "no route to host")
+        if (changed := setups.get(name, {})) is None
+        else NodeSetup(name, **{"daemons": (), "instances": (), **changed})
+        for name in ("rac1", "rac2")
+    )
+    down = replace(clusters.cluster(2), setups=found)
+    refused = {one.code: one.sentence for one in standing_refusals(down, is_lab=False, link_share=0.5)}
+    assert why in refused.get("ME-LOAD-004", "") if why else not refused
+    assert not list(standing_refusals(down, is_lab=False, link_share=0.1))
+    assert not list(standing_refusals(down, is_lab=True, link_share=0.5))
+
+
+def test_what_runs_on_the_nodes_must_be_known_where_it_decides() -> None:
+    unread = replace(clusters.cluster(2), setups=Unknown("It took over 30 s."))
+    (refused,) = standing_refusals(unread, is_lab=False, link_share=0.5)
+    assert "all nodes: It took over 30 s. Choose" in refused.sentence
+
+
+def test_the_settings_name_a_cluster_whose_clusterware_is_down() -> None:
+    settings = Settings(cluster=ClusterSettings(name="prod"))
+    up = clusters.cluster(2)
+    assert name_of(up, settings) != "prod"
+    assert name_of(replace(up, clusterware=Unknown("It is down.")), settings) == "prod"
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from checks.report.causes import ReportEntry, cause_entries
 from checks.report.folding import grouped_by_reason, groups_by_reason
 from checks.rules.waivers import ended
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
-from checks.run.rerun import merged
 
 _CALM_GRAVITY = Status.INFO.gravity
 _CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Passed", Status.SKIPPED: "Skipped"}
@@ -160,7 +159,12 @@ class RunState:
                 report = final
                 self.running = False
                 self._finished = True
-        self.report = merged(self._whole, report, self._again, self._gathered) if self._whole else report
+        if self._whole:
+            # Before the first screen, what a merge needs would delay it.
+            from checks.run.rerun import merged
+
+            report = merged(self._whole, report, self._again, self._gathered)
+        self.report = report
 
     def fail(self, reason: str) -> None:
         """Note that the run failed. Where it was a run of one check, the report before it stays."""

@@ -69,8 +69,8 @@ class Course:
         longest = max(self._silent, default=0.0)
         if longest >= _LEAST_S:
             place = self._silent.index(longest)
-            return f"{_name(self._paths[place])} is silent for {longest:.1f} s   Ctrl-C stops"
-        return f"PROBING {len(self._paths)} paths   {self._subject.to_do}   Ctrl-C stops"
+            return f"{_name(self._paths[place])} is silent for {longest:.1f} s   s stops"
+        return f"PROBING {len(self._paths)} paths   {self._subject.to_do}   s stops"
 
     def harm(self, sign: str) -> Iterator[Call]:
         """A sign of harm was seen, which is no result of the drill."""

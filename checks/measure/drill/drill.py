@@ -111,7 +111,7 @@ class Drill:
                 if self.subject.node and self.subject.transition != REBOOT
                 else "as soon as what was silent answers again, and has done so for 5 s"
             )
-            + ", where CPUs stay busy, and at Ctrl-C.",
+            + ", where CPUs stay busy, at Ctrl-C and at the key s.",
         )
 
     async def run(self, bench: Bench) -> None:
@@ -154,10 +154,11 @@ class Drill:
                     self._say(word)
 
         def far_end_gone(far: FarEnd, sentence: str) -> None:
-            self._timeline.notes.append(f"{sentence} From then on, UDP to it says nothing.")
-            for number in range(len(bench.paths)):
-                if bench.far_end(number) is far:
-                    self._far_ends_gone[number] = time.monotonic_ns()
+            own = [number for number in range(len(bench.paths)) if bench.far_end(number) is far]
+            if own:  # another one only held the lock there
+                self._timeline.notes.append(f"{sentence} From then on, UDP to it says nothing.")
+            for number in own:
+                self._far_ends_gone[number] = time.monotonic_ns()
 
         def seen(event: object) -> None:
             bench.link_use.see(event)

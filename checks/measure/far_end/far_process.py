@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, Self
 
-from checks.measure.far_end.programs import FarLimits, Interpreter, command_line, text_of
+from checks.measure.far_end.programs import LOCK_IS_HELD, FarLimits, Interpreter, command_line, text_of
 from checks.measure.near_end.control import HEARTBEAT_S
 from checks.model.sanitize import sanitize
 from checks.model.settings import SshSettings
@@ -79,6 +79,8 @@ class FarEnd:
                 await far._start(settings, own, peer, limits)
                 return far
             except FarEndError as error:
+                if LOCK_IS_HELD in str(error):
+                    raise FarEndError(f"Another measurement runs on {node}: wait for its end.") from None
                 reasons.append(f"{interpreter.path}: {error}")
         raise FarEndError(
             f"No far end runs on {node} ({'; '.join(reasons)})."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from checks.model.exit_codes import ExitCode
 from tui.cli.document import Document, chosen_output
 from tui.cli.errors import UsageError
+from tui.cli.measure.kept_results import SHOWN, add_kept_results, deliver_measurement, run_kept_results
 from tui.cli.measure.measure_options import KINDS, add_load_options, limits_from, wanted_from
 from tui.cli.options import add_check_options, add_output_options, add_quiet_option, refuse_check_options
 from tui.cli.streams import exit_past_hung_threads, print_message
@@ -36,12 +38,16 @@ examples:
   racwire measure sizes                 print the plan; nothing is sent
   racwire measure sizes --go practice   measure the cluster called practice
   racwire plan measure                  the program that a peer would run
+  racwire measure list                  the results that are kept
+  racwire measure show sizes            the newest result of a kind
 
 """
 _CODES = """\
 exit codes: 0 measured, or the plan was printed; 2 stopped by a sign of harm;
 3 could not tell: disturbed, or stopped early; 64 usage, or refused;
 130 interrupted."""
+_DISK_S = 10.0
+"""Seconds that a disk has for the result, which is then printed in any case."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -65,13 +71,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         add_output_options(output)
         add_quiet_option(output)
         add_check_options(one)
+    add_kept_results(kinds)
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
     from checks.measure.measure_error import MeasureError
     from checks.measure.preparing import prepare
+    from checks.measure.storage import Storage, prepare_storage
 
+    if args.measure_command in SHOWN:
+        return run_kept_results(args)
     refuse_check_options(args)
     if args.measure_command is None:
         raise UsageError(f"name what to measure: {', '.join(KINDS)}; see `racwire measure --help`.")
@@ -80,9 +90,13 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         experiment, limits = kind.experiment(args), limits_from(args)
     except MeasureError as error:
         raise UsageError(str(error)) from None
-    wanted = wanted_from(args, kind.is_one_path)
-    preparation = partial(prepare, experiment, wanted, limits, settings)
-    return carry_out(args, experiment, preparation, settings, f"racwire measure {args.measure_command}")
+    command = f"racwire measure {args.measure_command}"
+    if isinstance(experiment, Storage):
+        preparation: Preparation = partial(prepare_storage, experiment, limits, settings)
+        command += f" {shlex.quote(args.directory)}"
+    else:
+        preparation = partial(prepare, experiment, wanted_from(args, kind.is_one_path), limits, settings)
+    return carry_out(args, experiment, preparation, settings, command)
 
 
 def carry_out(
@@ -97,17 +111,21 @@ def carry_out(
 
     `command` is what the operator types to do the same again, without `--go`.
     """
-    from checks.measure.measure_error import MeasureError
+    from checks.measure.measure_error import MeasureError, NotBegunError
     from tui.cli.own_loop import run_in_own_loop
 
     output = chosen_output(args)
     try:
         prepared, measurement = run_in_own_loop(_work(args, experiment, preparation, settings, line))
+    except NotBegunError as error:
+        print_message(str(error))
+        return exit_past_hung_threads(ExitCode.INTERRUPTED)
     except MeasureError as error:
         raise UsageError(str(error)) from None
     if measurement is None:
         return exit_past_hung_threads(_print_plan(prepared, args, command))
-    return exit_past_hung_threads(_deliver(measurement, args, output))
+    keep_and_say(measurement, is_quiet=args.quiet)
+    return exit_past_hung_threads(deliver_measurement(measurement, args, output, exit_code_of(measurement)))
 
 
 async def _work(
@@ -125,6 +143,7 @@ async def _work(
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.password import password_of
     from tui.cli.status_line import StatusLine
+    from tui.cli.terminal_stop import stop_with_terminal
 
     line = line or StatusLine(quiet=args.quiet)
     password = password_of(settings.database)
@@ -135,10 +154,10 @@ async def _work(
     stop = asyncio.Event()
 
     def progress(text: str, done: int, total: int) -> None:
-        line.show(f"SENDING {text}   {done} of {total}   Ctrl-C stops" if total else text)
+        line.show(f"SENDING {text}   {done} of {total}   s stops" if total else text)
 
     try:
-        with graceful_loop_stop(stop.set):
+        with graceful_loop_stop(stop.set), stop_with_terminal(stop.set):
             measurement = await measure(
                 consent,
                 prepared,
@@ -164,7 +183,7 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> i
             yield from hanging([], sentence, width)
         for refusal in prepared.refusals:
             yield from hanging([], f"Refused now: {refusal.sentence} ({refusal.code})", width, "fail")
-        name = plan.cluster or "CLUSTER"
+        name = shlex.quote(plan.cluster or "CLUSTER")
         yield from hanging([], f"Nothing was sent. To send it: {command} --go {name}", width)
 
     def text(stream: TextIO) -> str:
@@ -181,6 +200,7 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> i
             "kind": plan.kind,
             "paths": msgspec.to_builtins(plan.paths),
             "load": load,
+            "blocks_per_s": msgspec.to_builtins(plan.blocks_per_s),
             "refusals": [{"code": one.code, "sentence": one.sentence} for one in prepared.refusals],
         }
         return msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n"
@@ -188,21 +208,18 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> i
     return Document("plan", args.format, json=json, text=text).deliver(chosen_output(args), ExitCode.PASS)
 
 
-def _deliver(measurement: Measurement, args: argparse.Namespace, output: object) -> int:
-    import msgspec
+def keep_and_say(measurement: Measurement, *, is_quiet: bool = False) -> None:
+    """Keep a result, and say on stderr where it is, or why it was not kept. `is_quiet`: say only the latter."""
+    from checks.run.kept_measurements import keep_result
+    from tui.cli.interrupts import write_interruptibly
 
-    from checks.whole_files import OutputFile
-    from tui.cli.output import columns_of, render
-    from tui.text.measurement_lines import measurement_lines
-
-    def text(stream: TextIO) -> str:
-        return render(measurement_lines(measurement, columns_of(stream, narrowest=80, widest=120)), stream)
-
-    def json() -> bytes:
-        return msgspec.json.format(msgspec.json.encode(measurement), indent=2) + b"\n"
-
-    assert output is None or isinstance(output, OutputFile)
-    return Document("measurement", args.format, json=json, text=text).deliver(output, exit_code_of(measurement))
+    try:
+        kept = write_interruptibly(lambda: keep_result(measurement), _DISK_S)
+    except TimeoutError:
+        print_message(f"The result was not kept: the disk did not answer for {_DISK_S:.0f} s.")
+        return
+    if kept.path is None or not is_quiet:
+        print_message(kept.sentence)
 
 
 def exit_code_of(measurement: Measurement) -> ExitCode:
