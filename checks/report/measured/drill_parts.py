@@ -10,7 +10,7 @@ from checks.model.facts import Unknown
 from checks.model.finding import Status
 from checks.model.measurement import MeasuredPath
 from checks.model.wording import continued, counted, listed
-from checks.report.measured.parts import Look, Part, Prose, grid
+from checks.report.measured.parts import Heading, Look, Part, Prose, grid
 from checks.report.measurement_headline import silence_text
 from checks.rules.drill_verdicts import decisive, drill_status, percent_of, silence_status, was_silent
 
@@ -54,8 +54,9 @@ def drill_parts(result: DrillOf, paths: Sequence[MeasuredPath]) -> Iterator[Part
     """Yield the silence of each path, the timeline, and what was not read."""
     rows = [_row(one, paths[one.path], result) for one in result.silences]
     heads = ("from", "to", "network", "by", "silence", "misscount", "answered")
+    yield Heading(f"Drill of {result.subject}")
     if rows:
-        yield grid(f"drill of {result.subject}: the longest time without an answer", heads, rows, words=4)
+        yield grid("the longest time without an answer", heads, rows, words=4)
     for one in result.silences:
         yield from _about(one, paths[one.path], result)
     if result.events:
@@ -64,7 +65,8 @@ def drill_parts(result: DrillOf, paths: Sequence[MeasuredPath]) -> Iterator[Part
             (clock_text(event.at), f"{event.at - start:+.3f} s", event.node, event.what)
             for event in sorted(result.events, key=lambda each: each.at)
         ]
-        yield grid("timeline, by the clock of this node", ("time", "after", "node", "what"), events, words=4)
+        yield Heading("Timeline")
+        yield grid("by the clock of this node", ("time", "after", "node", "what"), events, words=4)
     for note in result.notes:
         yield Prose(note, "faint", is_of_all=True)
 
