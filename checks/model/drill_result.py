@@ -27,6 +27,8 @@ class PathSilence(Fact, frozen=True):
     lateness_max_us: float | None = None
     unsent: int = 0
     """Probes that this node could not send (no link, no route, no address): they count as silence."""
+    is_from_start: bool = False
+    """Whether the path was silent already when the drill began: the beginning of the silence was not seen."""
     number: int = 0
     """How often the path was silent."""
     every: tuple[tuple[float, float], ...] = ()

@@ -116,6 +116,14 @@ def cause_of(
         or _haip(near, path, link, begin, end)
         or (None if link is None or not silence.is_over else _after_link(near, path, known, link, begin, end))
     )
+    if silence.is_from_start:
+        text = "It was silent already when the drill began, so what began it was not seen."
+        return replace(
+            found or SilenceCause(None, CauseStanding.UNKNOWN, ""),
+            standing=CauseStanding.UNKNOWN,
+            timer=None,
+            sentence=f"{text} {found.sentence}" if found is not None else text,
+        )
     if found is not None:
         is_late = link is not None and not link.is_first and found.standing is CauseStanding.PROVED
         return replace(found, standing=CauseStanding.SUPPORTED) if is_late else found

@@ -172,6 +172,15 @@ def test_it_says_what_to_do_and_calls_for_the_plug_at_half_of_misscount_once() -
     assert told(one, 35, 0, 15.5)[0].is_loud
 
 
+def test_a_path_that_is_silent_already_is_named_first() -> None:
+    first, second = told(course(), 0.1, 0, 0.1)
+    assert (first.is_loud, first.text) == (
+        True,
+        "Silent before the drill has begun: rac1 -> rac2 on 192.168.11.0/24 (ping).",
+    )
+    assert second.text == "Pull eth2 of rac2 now."
+
+
 def test_without_a_known_misscount_it_calls_by_the_usual_one() -> None:
     one = course(misscount=Unknown("crsctl did not answer."))
     told(one, 0, 0, 0)
@@ -395,7 +404,11 @@ def test_blocks_that_come_again() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "code", "words"),
-    [(1.02, 0, "3 % of misscount (30 s), fine"), (4.0, 1, "more than 10 %"), (16.0, 2, "a failure: more than 50 %")],
+    [
+        (1.02, 0, "3 % of misscount (30 s), fine"),
+        (4.0, 1, "where fine is under 10 %"),
+        (16.0, 2, "a failure: over 50 %"),
+    ],
 )
 def test_the_judgement_comes_first_and_decides_the_exit_code(seconds: float, code: int, words: str) -> None:
     measurement = measured_drill(seconds)

@@ -89,6 +89,14 @@ def test_an_interruption_that_no_node_saw_has_no_known_cause() -> None:
     assert "neither node saw its link go, and no address moved" in one.sentence
 
 
+def test_what_was_silent_already_has_no_proved_cause() -> None:
+    back = (event(0.1, EventKind.LINK_LOST), event(2.6, EventKind.LINK_BACK))
+    for events in ((), back):
+        one = cause_of(silence(2.5, is_from_start=True), PATH, events, RETRANS)
+        assert (one.timer, one.standing) == (None, CauseStanding.UNKNOWN)
+        assert one.sentence.startswith("It was silent already when the drill began")
+
+
 def test_a_link_elsewhere_is_not_the_cause() -> None:
     others = (event(0.1, EventKind.LINK_LOST, node="rac3"), event(0.1, EventKind.LINK_LOST, interface="eth1"))
     assert found(0.3, *others).timer is None

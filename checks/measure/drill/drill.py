@@ -212,6 +212,7 @@ class Drill:
             began_at=None if began_ns is None else began_ns / 1e9 + self._wall_s,
             seconds=length_ns / 1e9,
             is_over=is_over,
+            is_from_start=began_ns is not None and began_ns - self._found["began_ns"] <= self._interval_s * 1e9,
             interval_s=self._interval_s,
             sent=found["sent"],
             answered=found["answered"],

@@ -22,8 +22,8 @@ _LOOKS: dict[Status, Look] = {
 }
 _VERDICTS = {
     Status.PASS: "fine",
-    Status.WARN: "more than 10 %",
-    Status.FAIL: "a failure: more than 50 %",
+    Status.WARN: "where fine is under 10 %",
+    Status.FAIL: "a failure: over 50 %",
     Status.UNKNOWN: "not decided",
 }
 _LATE_S = 0.005
@@ -140,7 +140,7 @@ def _about(one: PathSilence, path: MeasuredPath, result: DrillOf) -> Iterator[Pr
         yield Prose(f"{name}: {one.cause}", look)
     if one.unsent:
         yield Prose(f"{name}: this node itself could not send {counted(one.unsent, 'probe')}.", "faint")
-    if one.late_s > _LATE_S:
+    if one.late_s > max(_LATE_S, one.seconds / 100):
         yield Prose(
             f"{name}: this node sent up to {one.late_s * 1000:.0f} ms late, so it may be that much shorter.", "faint"
         )

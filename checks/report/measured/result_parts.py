@@ -53,7 +53,9 @@ def state_of(measurement: Measurement) -> Iterator[Prose]:
     yield Prose(
         f"Started {time_text(measurement.started_at)}, took {lasting(measurement.seconds)}.", "faint", is_of_all=True
     )
-    if measurement.stopped:
+    if measurement.stopped and isinstance(measurement.result, DrillOf) and not measurement.is_harm:
+        yield Prose(measurement.stopped, "faint", is_of_all=True)
+    elif measurement.stopped:
         look = "fail" if measurement.is_harm else "warn"
         yield Prose(f"It ended early. {measurement.stopped}", look, is_of_all=True)  # type: ignore[arg-type]
     if measurement.disturbed:
