@@ -16,6 +16,8 @@ from checks.model.measurement import MeasuredPath
 
 Progress = Callable[[str, int, int], None]
 """Receives what is being sent, and the steps that are done and their number."""
+Sent = Callable[[float], None]
+"""Receives the bits a second on the wire that this node sent in the last order."""
 _GRACE_S = 5.0
 _STOP_S = 0.3
 """Seconds after a stop until an order that has not returned is given up."""
@@ -31,6 +33,7 @@ class Bench:
         sender: NearProcess,
         limits: LoadLimits,
         progress: Progress,
+        sent: Sent | None = None,
     ) -> None:
         self.paths = tuple(paths)
         self.limits = limits
@@ -39,8 +42,15 @@ class Bench:
         """How late messages were sent, where they have a rate."""
         self.link_use = LinkUse(paths)
         """How full the links were while this ran."""
+        self.on_event: Callable[[object], None] = self.link_use.see
+        """Receives each sample of the nodes and instances while this runs."""
+        self.on_harm: Callable[[str], None] = lambda sign: self.halt(sign, is_harm=True)
+        """Receives the first sign of harm; halts, unless the experiment decides otherwise."""
+        self.on_far_end: Callable[[FarEnd, str], None] = lambda _, sentence: self.halt(sentence, is_harm=False)
+        """Receives the end of a far end, with a sentence; halts, unless the experiment decides otherwise."""
         self._far_ends = tuple(far_ends)
         self._sender = sender
+        self._sent = sent
         self._halted: HaltedError | None = None
         self._halting = asyncio.Event()
         self._began_s = time.monotonic()
@@ -108,9 +118,32 @@ class Bench:
             running.cancel()
             halting.cancel()
             await asyncio.gather(running, halting, return_exceptions=True)
+        sent_bps = result.pop("sent_bps", 0.0)
+        if self._sent is not None:
+            self._sent(sent_bps)
         if result.get("stopped"):
             self.halt(f"The sender stopped: {result['stopped']}.", is_harm="no answer" in result["stopped"])
         return result
+
+    async def listen(
+        self, order: dict[str, Any], seconds: float, news: Callable[[dict[str, Any]], None]
+    ) -> dict[str, Any]:
+        """Carry out an order that runs until `end_order`, and return its result.
+
+        `news` receives what the sender says meanwhile. The result is complete also where something halted it. Raises
+        HaltedError where the sender fails.
+        """
+        self.demand_running()
+        try:
+            return await self._sender.order(order, seconds + _GRACE_S, news)
+        except SenderError as error:
+            self.halt(str(error), is_harm=False)
+            self.demand_running()
+            raise AssertionError from error
+
+    def end_order(self) -> None:
+        """End the order that runs as planned."""
+        self._sender.stop()
 
     async def pause(self, seconds: float) -> None:
         """Wait. Raises HaltedError where nothing more may be sent."""

@@ -6,8 +6,8 @@ and lines that only one of the two formats knows (`# UNIT`, `# EOF`) are comment
 An unknown value has no sample; `racwire_unknown` counts it, with its kind and the kind of its reason. A waived finding
 has a sample with a label that says so: an alert can leave it out, and a dashboard can display it. Labels contain names,
 and no figures or sentences, so that a cluster has the same series in every run: about six for each path, a few for each
-node, instance and problem. Where two things have equal labels, for example two nodes with long names that are cut here,
-the first one is written; problems with equal labels are added up.
+node, instance and problem, and some fifty for each path that was measured. Where two things have equal labels, for
+example two nodes with long names that are cut here, the first one is written; problems with equal labels are added up.
 
 The files of the textfile collector end in `.prom`, must appear complete, and must be readable by node_exporter. If
 node_exporter runs as another user: `racwire report --format openmetrics > racwire.prom.new; mv racwire.prom.new
@@ -42,6 +42,7 @@ from checks.model.interconnect_load import InterconnectLoad, LoadClass, WireTime
 from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.model.report import Report, exit_code
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import sound
 from checks.report.measured.measured_samples import measured_samples
 from checks.report.summary import cluster_name
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
@@ -163,7 +164,7 @@ def _samples(report: Report) -> Iterator[Sample]:
     if isinstance(cluster.activity, Activity):
         yield from _instances(cluster.activity, cluster.database)
     yield from _load(cluster)
-    for measurement in report.measurements:
+    for measurement in sound(report.measurements):
         yield from measured_samples(measurement)
     yield from _unknown(cluster)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from checks.model.measurement import (
@@ -14,12 +14,13 @@ from checks.model.measurement import (
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
+    Result,
     SizeSummary,
     StorageRound,
 )
 from checks.model.wording import counted, lasting
 from checks.report.age import time_text
-from checks.report.measured.drill_parts import drill_parts, silence_parts
+from checks.report.measured.drill_parts import drill_parts, judgement_parts
 from checks.report.measured.mix_parts import mix_parts
 from checks.report.measured.parts import Grid, Heading, Part, Prose, figure, grid
 from checks.report.measured.rate_parts import hash_parts, rate_parts
@@ -33,17 +34,24 @@ def title_of(measurement: Measurement) -> str:
 
 def parts_of(measurement: Measurement) -> Iterator[Part]:
     """Yield the parts of a result after its title."""
+    if isinstance(measurement.result, DrillOf):
+        yield from judgement_parts(measurement.result, measurement.paths)
     yield from state_of(measurement)
-    match measurement.result:
-        case MeasuredStorage() as result:
+    yield from figures_of(measurement.result, measurement.paths)
+
+
+def figures_of(result: Result, paths: Sequence[MeasuredPath]) -> Iterator[Part]:
+    """Yield the parts with the figures of a result, also of one that is not complete yet."""
+    match result:
+        case MeasuredStorage():
             yield from _storage(result)
-        case DrillOf() as result:
-            yield from drill_parts(result)
-    of_path = _OF_PATH.get(type(measurement.result))
-    for number, path in enumerate(measurement.paths if of_path else ()):
+        case DrillOf():
+            yield from drill_parts(result, paths)
+    of_path = _OF_PATH.get(type(result))
+    for number, path in enumerate(paths if of_path else ()):
         assert of_path is not None
         yield Heading(_path(path))
-        yield from of_path(measurement.result, number)
+        yield from of_path(result, number)
 
 
 def state_of(measurement: Measurement) -> Iterator[Prose]:
@@ -51,7 +59,9 @@ def state_of(measurement: Measurement) -> Iterator[Prose]:
     yield Prose(
         f"Started {time_text(measurement.started_at)}, took {lasting(measurement.seconds)}.", "faint", is_of_all=True
     )
-    if measurement.stopped:
+    if measurement.stopped and isinstance(measurement.result, DrillOf) and not measurement.is_harm:
+        yield Prose(measurement.stopped, "faint", is_of_all=True)
+    elif measurement.stopped:
         look = "fail" if measurement.is_harm else "warn"
         yield Prose(f"It ended early. {measurement.stopped}", look, is_of_all=True)  # type: ignore[arg-type]
     if measurement.disturbed:
@@ -98,17 +108,18 @@ def _size_grid(title: str, rows: list[SizeSummary]) -> Grid:
                 f"{s.train} x {s.size:,}" if s.train > 1 else f"{s.size:,}",
                 f"{s.frames}",
                 figure(s.p50_us),
-                figure(s.p99_us),
-                figure(s.p999_us),
+                figure(s.p99_us if s.answers else None),
+                figure(s.p999_us if s.answers else None),
                 figure(s.messages_per_s),
                 figure(s.megabytes_per_s, 1),
-                f"{s.lost:,}",
+                f"{s.lost:,}" if s.sent else "-",
                 figure(s.cpu_here_us),
                 figure(s.cpu_there_us),
                 figure(s.cpu_node_us),
             )
             for s in rows
         ),
+        minor=("node", "there", "us here", "p99.9 us", "frames", "msg/s"),
     )
 
 
@@ -138,6 +149,5 @@ _OF_PATH: dict[type, Callable[[Any, int], Iterator[Part]]] = {
     MeasuredMix: mix_parts,
     MeasuredRate: rate_parts,
     MeasuredHashes: hash_parts,
-    DrillOf: silence_parts,
 }
 """The parts of one path, of each kind of result that has paths."""

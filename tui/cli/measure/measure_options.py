@@ -223,6 +223,16 @@ KINDS = {
 }
 
 
+def usual_measurement(kind: str) -> tuple[Experiment, WantedPaths, LoadLimits]:
+    """Return the experiment, the paths and the limits of `racwire measure KIND` without options."""
+    parser = argparse.ArgumentParser()
+    add_load_options(parser)
+    KINDS[kind].add_options(parser)
+    args = parser.parse_args([])
+    args.measure_command = kind
+    return KINDS[kind].experiment(args), wanted_from(args, KINDS[kind].is_one_path), limits_from(args)
+
+
 def add_seed(options: argparse._ActionsContainer) -> None:
     """Add the option for the seed of a random order."""
     options.add_argument("--seed", type=int, metavar="N", help="seed of the random order (default: a new one)")
