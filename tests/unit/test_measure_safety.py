@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -90,19 +91,37 @@ class QuietOrders(Orders):
 @pytest.mark.parametrize(
     ("packets", "wire", "most"), [(1, 100, 2000), (6, 8700, 333), (45, 68_000, 44), (1, 9000, 1389)]
 )
+@pytest.mark.parametrize(("take", "part"), [(Budget.take, 0.98), (Budget.take_of_a_run, 0.88)])
 def test_no_second_has_more_than_the_limits_and_one_message(
-    packets: int, wire: int, most: int, monkeypatch: pytest.MonkeyPatch
+    packets: int,
+    wire: int,
+    most: int,
+    take: Callable[[Budget, int, int], None],
+    part: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock(monkeypatch)
     budget = Budget(QuietOrders(clock), 2000, 100e6, 1 << 40, 0.5)
     sent = []
     while clock.now < 1005:
-        budget.take(packets, wire)
+        take(budget, packets, wire)
         sent.append(clock.now)
         clock.tick(1e-6)
-    for start in sent:
-        assert sum(start <= at < start + 1 for at in sent) <= most + 1
-    assert len(sent) >= 4.9 * most
+    for place, start in enumerate(sent):
+        assert bisect_left(sent, start + 1) - place <= most + 1
+    assert len(sent) >= 5 * part * most
+
+
+def test_single_messages_go_back_to_back_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    budget = Budget(QuietOrders(clock), 2000, 100e6, 1 << 40, 0.5)
+    pauses = []
+    for _ in range(2000):
+        before = clock.now
+        budget.take_of_a_run(1, 100)
+        pauses.append(clock.now - before)
+        clock.tick(50e-6)  # an answer takes as long
+    assert sum(pause > 0 for pause in pauses) < 20
 
 
 def test_the_bytes_of_a_run_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

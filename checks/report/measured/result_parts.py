@@ -92,7 +92,7 @@ def _sizes(result: MeasuredSizes, path: int) -> Iterator[Part]:
     own = [one for one in result.summaries if one.path == path]
     for title, rows in (
         ("one at a time", [s for s in own if not s.rate]),
-        ("at a fixed rate, from the moment at which each message was due", [s for s in own if s.rate]),
+        ("at a fixed rate, whether or not answers came", [s for s in own if s.rate]),
     ):
         if rows:
             yield _size_grid(title, rows)
