@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NAME, _AGE = 7, 6
 _STOPS = "s stops"
-CHECKS_DISTURB = "The checks send packets too: g works when they have ended."
+CHECKS_DISTURB = "g waits for the end of the checks: both would disturb each other."
 _IN_TABLE = 30
 """Lines of the page from which the last result has room below the plan."""
 
