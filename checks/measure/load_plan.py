@@ -61,7 +61,7 @@ class LoadPlan:
             yield f"It takes up to {lasting(math.ceil(load.seconds))}."
             yield (
                 "It stops at the first lost block, failed reassembly, drop or error of a node, where a CPU limit is "
-                "reached, at Ctrl-C and at the key s."
+                "reached, where the storage does not answer for 5 s, at Ctrl-C and at the key s. Nothing is installed."
             )
 
     def _on_paths(self) -> Iterator[str]:

@@ -19,8 +19,8 @@ from checks.measure.harm_signs import HarmSigns
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
-from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
+from checks.measure.open_ends import locked_here, open_far_ends, open_sender
 from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
 from checks.model.facts import Unknown
@@ -78,20 +78,22 @@ async def measure(
         raise RefusedError(prepared.refusals)
     async with AsyncExitStack() as stack:
         stack.enter_context(locked_here())
-        progress("looking at the paths", 0, 0)
-        if failing := await _unless_stopped(stop, _failing(prepared, settings)):
-            raise RefusedError(failing)
-        signs = HarmSigns(_interfaces(plan.paths), settings.measure.most_cpu_percent)
+        if prepared.paths:
+            progress("looking at the paths", 0, 0)
+            if failing := await _unless_stopped(stop, _failing(prepared, settings)):
+                raise RefusedError(failing)
+        signs = HarmSigns(_interfaces(prepared.links), settings.measure.most_cpu_percent)
         watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
         progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
         loaded = await _unless_stopped(stop, watch.baseline(signs, prepared, settings))
         if loaded and not (although_loaded and all(one.is_load for one in loaded)):
             raise RefusedError(loaded)
         far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings, stack))
-        sender = await _unless_stopped(stop, open_sender(consent, stack))
+        sender = await _unless_stopped(stop, open_sender(consent, prepared.links, stack))
         bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
         watched = [far for far in (*far_ends, *holders) if far is not None]
         halted = await _run(experiment, bench, watch, signs, watched, stop)
+        await asyncio.gather(sender.close(), *(far.close() for far in watched))
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
         cluster=plan.cluster,
@@ -186,7 +188,7 @@ class _Watch:
     async def baseline(self, signs: HarmSigns, prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
         """Sample before anything is sent, and return the refusals of a loaded cluster. Raises MeasureError."""
         nodes: dict[str, list[NodeSample]] = defaultdict(list)
-        link_use = LinkUse(prepared.paths)
+        link_use = LinkUse(prepared.links)
         until = asyncio.get_running_loop().time() + BASELINE_S
         wanted = {node.name for node in prepared.cluster.read_nodes()}
         while (left := until - asyncio.get_running_loop().time()) > 0 or not wanted <= nodes.keys():

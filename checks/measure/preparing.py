@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -98,6 +98,13 @@ class Prepared:
     lock_holders: dict[str, tuple[Interpreter, ...]]
     """The same of each peer where no far end answers, so that one only holds the lock."""
     refusals: tuple[LoadRefusal, ...]
+    storage_links: tuple[MeasuredPath, ...] = ()
+    """The link of this node to the storage that is measured."""
+
+    @property
+    def links(self) -> tuple[MeasuredPath, ...]:
+        """The paths of which the links carry the measurement, and are watched."""
+        return self.paths or self.storage_links
 
     @property
     def paths(self) -> tuple[MeasuredPath, ...]:
@@ -127,7 +134,7 @@ async def prepare(
     if wanted.with_public:
         paths = (paths[0], *public_paths(cluster, paths))
     peers = [node.name for node in cluster.read_nodes() if node.name != cluster.local_node]
-    found, setups, blocks_per_s = await _more(cluster, peers, settings, password)
+    found, setups, blocks_per_s = await read_more(cluster, peers, settings, password)
     cluster = replace(cluster, setups=setups)
     candidates = {node: _chosen(one.candidates, wanted.far_end) for node, one in found.items()}
     chosen = tuple(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths)
@@ -150,16 +157,19 @@ async def prepare(
     )
     refusals = [
         *standing_refusals(
-            cluster, change=_open_change(settings), is_lab="RACWIRE_LAB" in os.environ, link_share=limits.link_share
+            cluster, change=open_change(settings), is_lab="RACWIRE_LAB" in os.environ, link_share=limits.link_share
         ),
-        *(
-            LoadRefusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
-            for node, one in found.items()
-            if one.is_measuring
-        ),
+        *measuring_elsewhere(found),
     ]
     able = {node: those for node, those in holders.items() if those}
     return Prepared(cluster, plan, candidates, able, tuple(refusals))
+
+
+def measuring_elsewhere(found: Mapping[str, PeerFound]) -> Iterator[LoadRefusal]:
+    """Yield a refusal for each peer on which another measurement runs."""
+    for node, one in found.items():
+        if one.is_measuring:
+            yield LoadRefusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
 
 
 def name_of(cluster: Cluster, settings: Settings) -> str:
@@ -205,14 +215,16 @@ async def _blocks_per_s(cluster: Cluster, settings: Settings, password: Secret |
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class PeerFound:
+    """What a peer has for a measurement."""
+
     candidates: tuple[Interpreter, ...]
     is_measuring: bool
 
 
-async def _more(
+async def read_more(
     cluster: Cluster, peers: Collection[str], settings: Settings, password: Secret | None
-) -> tuple[dict[str, _Found], Setups, float | Unknown]:
+) -> tuple[dict[str, PeerFound], Setups, float | Unknown]:
     """Return what a plan needs besides, all read at the same time: far ends, what runs on the nodes, and the blocks.
 
     Raises MeasureError where a peer does not answer.
@@ -234,13 +246,13 @@ async def _more(
         await asyncio.gather(session.close(), *others, return_exceptions=True)
 
 
-async def _far_ends(session: Session, nodes: Collection[str]) -> dict[str, _Found]:
+async def _far_ends(session: Session, nodes: Collection[str]) -> dict[str, PeerFound]:
     """Return the interpreters of each node. Raises ShellError."""
 
-    async def one(node: str) -> _Found:
+    async def one(node: str) -> PeerFound:
         shell = await session.shell(node)
         text = (await shell.run(FAR_ENDS, *(each.path for each in SYSTEM))).text
-        return _Found(tuple(map(interpreter_at, _RUNS.findall(text))), "measures" in text.splitlines())
+        return PeerFound(tuple(map(interpreter_at, _RUNS.findall(text))), "measures" in text.splitlines())
 
     return dict(zip(nodes, await asyncio.gather(*map(one, nodes)), strict=True))
 
@@ -276,7 +288,7 @@ def _with_far_end(
     return replace(path, far_end=candidates[0].language, program=candidates[0].path)
 
 
-def _open_change(settings: Settings) -> str:
+def open_change(settings: Settings) -> str:
     """Return the name of an open change of this node; empty without one, or where its directory cannot be read."""
     try:
         found = open_here(directory_of(settings), os.uname().nodename)

@@ -185,8 +185,9 @@ def _size_curve(name: str, points: Sequence[Compared], top: float) -> Iterator[s
     values = [v for side in sides for v in (side.centre, side.low, side.high) if v is not None and v > 0]
     left, right, bottom = _MARGIN + 60, _WIDTH - _MARGIN - 20, top + _SIZES_HEIGHT
     across = svg.log_scale(drawn[0].size, drawn[-1].size, left, right)
-    up = svg.log_scale(min(values), max(values), bottom - 8, top + 24)
-    for value in (min(values), max(values)):
+    ticks = svg.log_ticks(min(values), max(values))
+    up = svg.log_scale(ticks[0], ticks[-1], bottom - 8, top + 24)
+    for value in ticks:
         yield svg.line(left, up(value), right, up(value), "rule")
         yield svg.label(left - 6, up(value) + 4, number(value), "faint", anchor="end")
     free_from = 0.0

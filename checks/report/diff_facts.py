@@ -19,6 +19,7 @@ from checks.model.facts import (
 )
 from checks.model.measurement import Measurement
 from checks.model.report import Report
+from checks.model.sound_measurement import sound
 from checks.model.wording import counted, listed
 from checks.report.age import time_text
 from checks.report.measurement_headline import headline
@@ -72,7 +73,7 @@ def fact_changes(before: Report, after: Report, *, by_name: bool = True) -> tupl
     ]
     found = [change for group in groups for change in _differing(*group)] if by_name else []
     found += _rates(one, other) if by_name else []
-    found += _measured_anew(before.measurements, after.measurements) if by_name else []
+    found += _measured_anew(sound(before.measurements), sound(after.measurements)) if by_name else []
     found += _differing("Versions", _versions(before, by_name), _versions(after, by_name), False)
     if by_name:
         found += _differing("Settings", _flat(before.settings), _flat(after.settings), False)

@@ -15,6 +15,7 @@ from checks.model.facts import PathProbe
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import sound
 from checks.model.wording import counted, few, listed
 from checks.report.actions import one_line
 from checks.report.causes import ReportEntry, cause_entries, causes_of, other_causes
@@ -141,7 +142,7 @@ def _load(report: Report) -> Iterator[str]:
 
 def _measured(report: Report) -> Iterator[str]:
     """Yield each result of a measurement, with what makes it doubtful; the HTML and JSON reports have its figures."""
-    for one in report.measurements:
+    for one in sound(report.measurements):
         doubts = " ".join(part.text for part in state_of(one) if part.look in ("warn", "fail", "unknown"))
         yield inline(" ".join(filter(None, (f"{brief(one)}.", doubts))), _TITLE)
 

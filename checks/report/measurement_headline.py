@@ -116,7 +116,7 @@ def _mix(result: MeasuredMix) -> str:
 
 def _ends(own: Sequence[FlowSummary]) -> list[FlowSummary]:
     """Return the summary without company, and that in most of it: alone and together, or quiet and busy."""
-    ordered = [one for name in ("alone", "together", "beside") for one in own if one.company == name]
+    ordered = sorted(own, key=lambda one: one.company != "alone")
     return [ordered[0]] if len(ordered) == 1 else [ordered[0], ordered[-1]]
 
 

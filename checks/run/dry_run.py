@@ -167,7 +167,13 @@ def plan_measurement() -> Iterator[str]:
         "",
         f"racwire measure, racwire drill: {FAR_ENDS.where}, before their plan:",
         *(f"  {line}" for line in FAR_ENDS.action_on(*FAR_ENDS.example).splitlines()),
-        *_reads(FAR_ENDS, 20),
+        *_reads(FAR_ENDS, 22),
+        "",
+        "racwire measure storage DIR: on this node, before its plan:",
+        "  directory             realpath, stat, statvfs and a listing of DIR; /proc/self/mountinfo; /sys/dev/block",
+        "and with --go:",
+        "  file                  one file in DIR without a name (O_TMPFILE; else .racwire-TOKEN, unlinked as soon as",
+        "                        it is open), written and read with O_DIRECT or fsync by a process of racwire here",
     )
 
 

@@ -8,16 +8,17 @@ version is not trusted: it is a result that this racwire can read, or one senten
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
 
 from checks.model.measurement import FORMAT, Measurement
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import is_sound
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, OutputFile, write_whole
 
@@ -26,6 +27,8 @@ MOST_BYTES = 50_000_000
 """Most bytes of a file: a larger one is not read."""
 MOST_KEPT = 100
 """Results of one kind and cluster that stay; a result has some 0.1 MB."""
+_LONGEST = timedelta(minutes=20)
+"""A measurement takes up to 15 minutes; the name of its file has the time of its start."""
 _ENDING = ".json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _NUMBER_WITHOUT_END = re.compile(rb"[:,\[]\s*-?[0-9]{21}")
@@ -109,8 +112,10 @@ def measurement_in(data: bytes, name: object) -> Measurement:
         raise MeasurementFileError(f"{name} is damaged: its JSON is not whole.") from None
     except RecursionError:
         raise MeasurementFileError(f"{name} is nested too deeply to be a result.") from None
-    if not all(0 <= number < len(found.paths) for number in _path_numbers(found)):
-        raise MeasurementFileError(f"{name} is no whole result: it has figures of a path that it does not name.")
+    if not is_sound(found):
+        raise MeasurementFileError(
+            f"{name} is no result: it has figures of a path that it does not name, or numbers that nobody measures."
+        )
     return found
 
 
@@ -216,6 +221,58 @@ def newest_measurements(cluster: str) -> tuple[Measurement, ...]:
     return tuple(found)
 
 
+class ResultsMeanwhile:
+    """The results of a cluster for a recording: the newest of each kind when it starts, and those that end later.
+
+    A thread of its own reads the directory: where its file system hangs, there are no results, and nobody waits.
+    """
+
+    _MOST_LATER = 20
+
+    def __init__(self, since: datetime) -> None:
+        """`since` is the start of the recording, a time with a zone."""
+        self._since = since
+        self._before: tuple[Measurement, ...] | None = None
+        self._seen: tuple[str, int] | None = None
+        self._found: tuple[Measurement, ...] | None = None
+        self._reading: threading.Thread | None = None
+
+    def look(self, cluster: str, within_s: float = 0.0) -> tuple[Measurement, ...] | None:
+        """Return the results, where they have changed and were read; else start to read, and return None.
+
+        It waits at most `within_s` seconds.
+        """
+        if self._reading is None or not self._reading.is_alive():
+            self._reading = threading.Thread(target=self._read, args=(cluster,), name="racwire-results", daemon=True)
+            self._reading.start()
+        self._reading.join(within_s)
+        found, self._found = self._found, None
+        return found
+
+    def _read(self, cluster: str) -> None:
+        with suppress(OSError, MeasurementFileError):
+            changed = _directory(cluster).stat().st_mtime_ns
+            if self._seen == (cluster, changed):
+                return
+            if self._before is None:
+                self._before = newest_measurements(cluster)
+            later = [
+                one for path in self._recent(cluster) if (one := _read(path).measurement) and self._ended_later(one)
+            ]
+            known = [one for one in self._before if one not in later]
+            self._seen = (cluster, changed)
+            self._found = (*known, *(one for one in later if one.cluster == cluster))
+
+    def _recent(self, cluster: str) -> list[Path]:
+        """Return the newest files whose names have times from shortly before the start on."""
+        since = f"{(self._since - _LONGEST).astimezone(UTC):%Y%m%d-%H%M%S}"
+        own = sorted((p for p in _files(cluster) if "-".join(p.stem.split("-")[1:3]) >= since), key=_by_time)
+        return own[-self._MOST_LATER :]
+
+    def _ended_later(self, one: Measurement) -> bool:
+        return _moment(one) + timedelta(seconds=min(max(one.seconds, 0.0), 86_400)) > self._since
+
+
 def age_of(measurement: Measurement, now: datetime) -> float | None:
     """Return the seconds from the start of a measurement until `now`, a time with a zone; None where not known."""
     try:
@@ -254,6 +311,12 @@ def _by_name(path: Path) -> tuple[str, int]:
     return "-".join(parts[:3]), int(again) if again.isascii() and again.isdigit() and len(again) < 9 else 0
 
 
+def _by_time(path: Path) -> tuple[str, str, int]:
+    name, again = _by_name(path)
+    kind, _, time = name.partition("-")
+    return time, kind, again
+
+
 def _started(one: KeptMeasurement) -> tuple[float, str]:
     return (0.0 if one.measurement is None else _moment(one.measurement).timestamp(), one.path.name)
 
@@ -264,16 +327,6 @@ def _moment(measurement: Measurement) -> datetime:
         return datetime.fromisoformat(measurement.started_at).astimezone(UTC)
     except (ValueError, OverflowError):
         return datetime.fromtimestamp(0, UTC)
-
-
-def _path_numbers(measurement: Measurement) -> Iterator[int]:
-    """Yield the number of each path that the figures are of."""
-    for name in measurement.result.__struct_fields__:
-        several = getattr(measurement.result, name)
-        for one in several if isinstance(several, tuple) else ():
-            if isinstance(number := getattr(one, "path", None), int):
-                yield number
-            yield from getattr(one, "paths", ())
 
 
 def _shown(number: int | None) -> str:

@@ -99,6 +99,20 @@ def test_a_result_is_shown_by_its_kind_its_name_and_its_file(
     assert "8,192 B round trip" in capsys.readouterr().out
 
 
+def test_a_result_is_drawn_and_handed_on_without_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept.keep_result(at(3))
+    kept.keep_result(at(3, made.rate()))
+    drawn, shared = tmp_path / "sizes.svg", tmp_path / "shared.json"
+    assert main(["measure", "show", "sizes", "--svg", str(drawn)]) == 0
+    assert drawn.read_text().startswith("<?xml")
+    assert main(["measure", "show", "rate", "--svg", str(tmp_path / "rate.svg")]) == 64
+    assert "its tables have all figures" in capsys.readouterr().err
+    assert main(["measure", "show", "sizes", "--redact", "--format", "json", "-o", str(shared)]) == 0
+    text = shared.read_text()
+    assert [name for name in ("rac1", "rac2", "practice", "192.168.10.1") if f'"{name}"' in text] == []
+    assert kept.read_measurement(shared).result == made.sizes().result
+
+
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [

@@ -13,6 +13,7 @@ from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
+from checks.model.sound_measurement import sound
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
 from checks.report.causes import ReportEntry, cause_entries, further_entries, other_causes, passed_checks, shortened
@@ -136,7 +137,7 @@ def _in_full(report: Report, width: int) -> Iterator[Line]:
     yield from _waived(report, width)
     yield from _calm(report, width)
     yield from _load(report.cluster, width)
-    for measurement in report.measurements:
+    for measurement in sound(report.measurements):
         yield []
         yield from measurement_lines(measurement, width)
 
@@ -161,7 +162,7 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
         yield from _names("Passed", dict.fromkeys(passed, 1), width, _PASSED_LINES)
     if (section := load_section(report.cluster)) and section.is_known:
         yield from hanging([(f"{'Load':<{_LABEL}}", "label")], section.headline, width)
-    for number, measurement in enumerate(report.measurements):
+    for number, measurement in enumerate(sound(report.measurements)):
         yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], brief(measurement), width)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
 

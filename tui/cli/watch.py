@@ -106,6 +106,7 @@ def _print_recording(path: Path) -> int:
         raise UsageError(str(error)) from None
     try:
         _print([_first(recording.header), to_json_text(recording.header.cluster)])
+        _print([to_json_text(one) for one in recording.header.measurements])
         for event in recording.events():
             _print([to_json_text(event)])
     except RecordingError as error:

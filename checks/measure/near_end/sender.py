@@ -17,6 +17,7 @@ from checks.measure.near_end import exchanges, paced_streams
 from checks.measure.near_end.control import Budget, Orders, StoppedError
 from checks.measure.near_end.messages import Datagrams, Messages, Pings
 from checks.measure.near_end.source_ports import source_ports
+from checks.measure.near_end.storage_file import StorageFile
 from checks.measure.near_end.tcp_flows import flows
 from checks.sources.probes.pinger import CannotPingError
 
@@ -49,6 +50,7 @@ def idle(order: Order, budget: Budget) -> dict[str, Any]:
     return {"busy_s": exchanges.busy_s() - before, "stopped": stopped}
 
 
+_storage = StorageFile()
 ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "exchange": exchange,
     "idle": idle,
@@ -58,6 +60,9 @@ ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "udp_to": paced_streams.udp_to,
     "udp_from": paced_streams.udp_from,
     "source_ports": source_ports,
+    "storage_look": _storage.look,
+    "storage_open": _storage.open,
+    "storage_transfer": _storage.transfer,
 }
 
 

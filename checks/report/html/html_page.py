@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from checks.model.finding import Status
 from checks.model.measurement import Measurement
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import sound
 from checks.report import actions
 from checks.report.age import time_text
 from checks.report.causes import cause_entries, other_causes
@@ -62,7 +63,7 @@ def to_html(evidence: Evidence) -> bytes:
         matrices=matrix_section.matrices(report.cluster),
         reason_for_no_matrix=matrix_section.reason_for_no_matrix(report.cluster),
         traffic=traffic_section(evidence),
-        measured=tuple(map(_measured, report.measurements)),
+        measured=tuple(map(_measured, sound(report.measurements))),
         load_title=TITLE,
         load=load_section(report.cluster),
         sheets=cluster_sheets(report.cluster),

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from checks.model.exit_codes import ExitCode
-from tui.cli.document import Document, chosen_output
+from tui.cli.document import Document, chosen_output, output_file
 from tui.cli.errors import UsageError
 from tui.cli.options import add_check_options, add_output_options
-from tui.cli.streams import exit_past_hung_threads
+from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
     from checks.model.measurement import Measurement
@@ -36,9 +36,12 @@ examples:
   racwire measure show sizes             the newest result of a kind
   racwire measure show sizes-20261124-050311
   racwire measure show before.json       a result in a file
+  racwire measure show sizes --svg sizes.svg
   racwire measure show sizes --format json -o before.json
+  racwire measure show sizes --redact --format json -o for-the-vendor.json
 
-exit codes: 0 shown; 64 usage, or RESULT cannot be read."""
+exit codes: 0 shown; 3 the picture could not be written; 64 usage, or RESULT
+cannot be read."""
 
 
 def add_kept_results(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -57,6 +60,9 @@ def add_kept_results(kinds: argparse._SubParsersAction[argparse.ArgumentParser])
         if name == "show":
             one.add_argument("result", metavar="RESULT", help="a kind, the name of a kept result, or a file")
         output = one.add_argument_group("output")
+        if name == "show":
+            output.add_argument("--svg", metavar="FILE", help="also draw it, as an SVG file")
+            output.add_argument("--redact", action="store_true", help="replace names and addresses by pseudonyms")
         output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
         add_output_options(output)
         add_check_options(one)
@@ -75,12 +81,42 @@ def run_kept_results(args: argparse.Namespace) -> int:
     try:
         if args.measure_command == "show":
             found = read_measurement(result_path(args.result))
-            code = deliver_measurement(found, args, output, ExitCode.PASS)
+            code = _show(found, args, output)
         else:
             code = _deliver_list(kept_measurements(), args, output)
     except MeasurementFileError as error:
         raise UsageError(str(error)) from None
     return exit_past_hung_threads(code)
+
+
+def _show(measurement: Measurement, args: argparse.Namespace, output: OutputFile | None) -> int:
+    """Show a result, and draw it with --svg. Raises UsageError."""
+    from checks.whole_files import OutputError, write_whole
+
+    picture = None if args.svg is None else output_file(args.svg, args, "--svg")
+    if args.redact:
+        from tui.cli.redaction import redacted_result
+
+        try:
+            measurement = redacted_result(measurement)
+        except OutputError as error:
+            raise UsageError(str(error)) from None
+    code = ExitCode.PASS
+    if picture is not None:
+        from checks.report.measured.drawings import picture_file
+
+        drawn = picture_file(measurement)
+        if drawn is None:
+            raise UsageError(
+                f"--svg: a result of the kind {measurement.kind} is not drawn; its tables have all figures."
+            )
+        try:
+            write_whole(picture, drawn.encode())
+            print_message(f"the picture is in {picture}.")
+        except OutputError as error:
+            print_message(str(error))
+            code = ExitCode.COULD_NOT_TELL
+    return deliver_measurement(measurement, args, output, code)
 
 
 def deliver_measurement(
@@ -120,6 +156,7 @@ def _json(kept: Sequence[KeptMeasurement], now: datetime) -> bytes:
             "cluster": found.cluster if found else None,
             "node": found.node if found else None,
             "kind": found.kind if found else None,
+            "mtu": sorted({path.mtu for path in found.paths}) if found else None,
             "started_at": found.started_at if found else None,
             "age_s": one.age_s(now),
             "headline": headline(found) if found else None,
@@ -149,17 +186,25 @@ def _lines(kept: Sequence[KeptMeasurement], now: datetime, width: int) -> Iterat
         if number:
             yield []
         yield [(f"{cluster}", "title")]
-        yield [(f"  {fitted('result', names)}  {'started':<16}  {'age':<9}  figure", "faint")]
+        yield [(f"  {fitted('result', names)}  {'started':<16}  {'age':<9}  {'MTU':>5}  figure", "faint")]
         for one in (own for own in kept if own.path.parent.name == cluster):
             found = one.measurement
             if found is None:
                 yield from hanging([(f"  {fitted(one.path.stem, names)}  ", "")], one.problem, width, "unknown")
                 continue
             started = fitted(found.started_at[:16].replace("T", " "), 16)
-            start = f"  {fitted(one.path.stem, names)}  {started}  {fitted(_ago(one.age_s(now)), 9)}  "
+            start = (
+                f"  {fitted(one.path.stem, names)}  {started}  {fitted(_ago(one.age_s(now)), 9)}  {_mtu(found):>5}  "
+            )
             doubt = remark(found)
             figure = f"{headline(found)}{f' ({doubt})' if doubt else ''}"
             yield from hanging([(start, "")], figure, width, "warn" if doubt else "")
+
+
+def _mtu(measurement: Measurement) -> str:
+    """Return the MTU of all paths; empty without paths, `-` where they differ."""
+    found = {path.mtu for path in measurement.paths}
+    return f"{found.pop()}" if len(found) == 1 else "-" if found else ""
 
 
 def _ago(seconds: float | None) -> str:

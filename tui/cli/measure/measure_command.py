@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
@@ -109,6 +110,7 @@ async def _work(
     from checks.measure.load_plan import agree
     from checks.measure.measuring import measure
     from checks.measure.preparing import prepare
+    from checks.measure.storage import Storage, prepare_storage
     from checks.report.quantities import bits
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.password import password_of
@@ -117,7 +119,10 @@ async def _work(
 
     line = StatusLine(quiet=args.quiet)
     password = password_of(settings.database)
-    prepared = await prepare(experiment, wanted, limits, settings, password)
+    if isinstance(experiment, Storage):
+        prepared = await prepare_storage(experiment, limits, settings, password)
+    else:
+        prepared = await prepare(experiment, wanted, limits, settings, password)
     if args.go is None:
         return prepared, None
     consent = agree(prepared.plan, args.go)
@@ -161,8 +166,9 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
             yield from hanging([], sentence, width)
         for refusal in prepared.refusals:
             yield from hanging([], f"Refused now: {refusal.sentence} ({refusal.code})", width, "fail")
-        name = plan.cluster or "CLUSTER"
-        yield from hanging([], f"Nothing was sent. To send it: racwire measure {plan.kind} --go {name}", width)
+        what = f"{plan.kind} {shlex.quote(args.directory)}" if hasattr(args, "directory") else plan.kind
+        name = shlex.quote(plan.cluster or "CLUSTER")
+        yield from hanging([], f"Nothing was sent. To send it: racwire measure {what} --go {name}", width)
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render

@@ -16,6 +16,7 @@ from checks.measure.load_plan import Consent
 from checks.measure.measure_error import MeasureError
 from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import Prepared
+from checks.model.measurement import MeasuredPath
 from checks.model.settings import Settings
 from checks.sources.nodes.shell import ShellError
 
@@ -85,10 +86,10 @@ def far_limits(limits: LoadLimits) -> FarLimits:
     return FarLimits(seconds, limits.most_bytes, limits.cpu_share * seconds)
 
 
-async def open_sender(consent: Consent, stack: AsyncExitStack) -> NearProcess:
+async def open_sender(consent: Consent, links: Sequence[MeasuredPath], stack: AsyncExitStack) -> NearProcess:
     """Start the sender, which `stack` closes. Raises MeasureError."""
     limits = consent.plan.limits
-    slowest = min(limits.bits_per_s(path.speed_mbps) for path in consent.plan.paths)
+    slowest = min((limits.bits_per_s(link.speed_mbps) for link in links), default=limits.bits_per_s(None))
     try:
         sender = await NearProcess.open(
             packets_per_s=limits.packets_per_s,
