@@ -122,7 +122,7 @@ def past_lines(entry: MeasureEntry, found: Measurement | None, feed: FeedState, 
     if found is not None:
         yield from measurement_lines(found, width)
     else:
-        yield from hanging([], f"{feed.held_by} has no result of it.", width, "faint")
+        yield from hanging([], f"{feed.held_by} has no result of this experiment.", width, "faint")
     yield []
     text = f"{feed.held_by} is open, so nothing can be sent: measure on a node of the cluster itself."
     yield from hanging([], text, width, "faint")
