@@ -24,6 +24,7 @@ from tui.console.measure_state import (
     FindResults,
     MeasureEntry,
     MeasureState,
+    PathChoice,
     Send,
     SendingEnded,
     StopSending,
@@ -68,6 +69,8 @@ class MeasureScreen(ConsoleScreen):
         self._joint = -1
         self._paged = ""
         """The kind whose page is displayed."""
+        self._wanted: dict[str, PathChoice] = {}
+        """By kind: the path that the operator has chosen."""
         self._dismissed: SendingEnded | None = None
         """The end of a measurement whose figures the operator has left."""
 
@@ -198,8 +201,10 @@ class MeasureScreen(ConsoleScreen):
 
     def _commands(self) -> tuple[str, ...]:
         cluster = shlex.quote(self._measures.cluster_name or "CLUSTER")
-        entered = f" {options}" if (options := os.environ.get(ENTERED)) else ""
-        return tuple(f"racwire {text.format(cluster=cluster)}{entered}" for text in self._entry.commands)
+        path = self._measures.chosen.get(self._entry.kind, PathChoice()).options
+        # Before the command: one of its own options can have the same name.
+        entered = f"{options} " if (options := os.environ.get(ENTERED)) else ""
+        return tuple(f"racwire {entered}{text.format(cluster=cluster, path=path)}" for text in self._entry.commands)
 
     def _line(self, width: int) -> list[Line]:
         if (sending := self._measures.sending) is not None:
@@ -252,12 +257,26 @@ class MeasureScreen(ConsoleScreen):
         self.draw()
 
     def _find_plan(self, *, is_fresh: bool = False) -> None:
-        if self._entry.is_sent_here and (is_fresh or self._entry.kind not in self._measures.plans):
-            self.post_message(MeasureWanted(FindPlan(self._entry.kind, is_fresh)))
+        kind = self._entry.kind
+        choice = self._wanted.get(kind, PathChoice())
+        is_planned = kind in self._measures.plans and self._measures.chosen[kind] == choice
+        if self._entry.is_sent_here and (is_fresh or not is_planned):
+            self.post_message(MeasureWanted(FindPlan(kind, choice, is_fresh)))
 
     def action_page(self, pages: int) -> None:
         """Scroll the page by screens."""
         self._page.scroll_pages(pages)
+
+    def action_next_path(self) -> None:
+        """Request the plan for the next path."""
+        kind = self._entry.kind
+        present = self._wanted.get(kind, PathChoice())
+        following = self._measures.next_choice(kind, present)
+        if following == present:
+            self.notice("There is no other path." if kind in self._measures.plans else "The paths are not known yet.")
+            return
+        self._wanted[kind], self._dismissed = following, self._measures.ended
+        self._find_plan()
 
     def action_reread(self) -> None:
         """Request the plan by facts that are read again."""
@@ -297,7 +316,7 @@ class MeasureScreen(ConsoleScreen):
         if prepared.refusals:
             self.notice(f"{prepared.refusals[0].code} forbids it: see above; r reads the cluster again.")
             return
-        plan = prepared.plan
+        plan, choice = prepared.plan, self._measures.chosen[entry.kind]
 
         def wrong_name(typed: str) -> str:
             try:
@@ -308,7 +327,7 @@ class MeasureScreen(ConsoleScreen):
 
         def then(answer: Answer) -> None:
             typed, *reasons = answer
-            self.post_message(MeasureWanted(Send(entry.kind, plan, typed, *reasons)))
+            self.post_message(MeasureWanted(Send(entry.kind, choice, plan, typed, *reasons)))
 
         if not plan.cluster:
             self.notice(wrong_name(""))
