@@ -345,7 +345,7 @@ def _is_same(plan: LoadPlan, agreed: LoadPlan) -> bool:
 def _how_it_ended(measurement: Measurement) -> str:
     took = f"after {lasting(measurement.seconds)}"
     if measurement.is_harm:
-        return f"{measurement.kind} stopped by itself {took}, at a sign of harm. {measurement.stopped}"
+        return f"{measurement.kind} stopped itself {took}. {measurement.stopped}"
     if measurement.stopped:
         return f"{measurement.kind} stopped {took}, because {continued(measurement.stopped)}"
     disturbed = ", disturbed: this node itself was late" if measurement.disturbed else ""

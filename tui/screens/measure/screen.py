@@ -35,8 +35,8 @@ from tui.screens.base import ConsoleScreen
 from tui.screens.measure import keys as keys
 from tui.screens.measure.lines import (
     CHECKS_DISTURB,
+    ended_lines,
     entry_line,
-    figures,
     past_lines,
     plan_lines,
     question_lines,
@@ -45,7 +45,7 @@ from tui.screens.measure.lines import (
     sending_lines,
 )
 from tui.screens.reader import ReaderScreen
-from tui.text.line import Line, sanitize_line
+from tui.text.line import Line, cell_len, sanitize_line
 from tui.text.measurement_lines import measurement_lines
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
@@ -194,8 +194,9 @@ class MeasureScreen(ConsoleScreen):
             return list(past_lines(entry, self._result, self.state.feed, width))
         if measures.sending is not None and measures.sending.kind == entry.kind:
             return list(sending_lines(measures.sending, width))
-        if (ended := self._just_ended) is not None:
-            return figures(ended.result, ended.paths, width)
+        if (found := self._just_ended) is not None and measures.ended is not None:
+            is_cut = cell_len(measures.ended.sentence) + 2 > self.size.width  # in the line below the page
+            return list(ended_lines(found, measures.ended.sentence if is_cut else "", width))
         height = self._page.size.height
         return list(plan_lines(entry, measures, self._commands(), datetime.now(UTC), width, height))
 
