@@ -106,6 +106,8 @@ class FarEnd:
                 self.udp_port, self.tcp_port = int(words[1]), int(words[2])
             except (IndexError, ValueError):
                 raise FarEndError("its first line names no ports") from None
+            if not all(0 < port < 65_536 for port in (self.udp_port, self.tcp_port)):
+                raise FarEndError("its first line names no ports")
             started = True
         finally:
             if not started:
@@ -113,6 +115,8 @@ class FarEnd:
 
     async def counts(self) -> FarCounts:
         """Return what the far end counted so far. Raises FarEndError where it does not answer."""
+        while not self._lines.empty():  # a late or a second answer to an earlier question
+            self._lines.get_nowait()
         self._write(b"s")
         try:
             async with asyncio.timeout(_ANSWER_S):
@@ -162,9 +166,11 @@ class FarEnd:
             waiting = asyncio.create_task(self._lines.get())
             if self._shell is not None and (error := self._shell.ended) is not None:
                 self._end(continued(str(error)).rstrip("."))
-            await asyncio.wait((waiting, self.ended), return_when=asyncio.FIRST_COMPLETED)
+            try:
+                await asyncio.wait((waiting, self.ended), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                waiting.cancel()  # where it is not done: it would take the next line
             if not waiting.done():
-                waiting.cancel()
                 raise FarEndError(self.ended.result())
             words = waiting.result()
             if words[0] == kind:
