@@ -173,7 +173,7 @@ def test_it_says_what_to_do_and_calls_for_the_plug_at_half_of_misscount_once() -
 
 
 def test_a_path_that_is_silent_already_is_named_first() -> None:
-    first, second = told(course(), 0.1, 0, 0.1)
+    first, second, *_ = told(course(), 0.1, 0, 0.1)
     assert (first.is_loud, first.text) == (
         True,
         "Silent before the drill has begun: rac1 -> rac2 on 192.168.11.0/24 (ping).",
