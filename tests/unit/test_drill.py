@@ -363,9 +363,8 @@ def test_what_css_wrote_is_on_the_clock_of_this_node() -> None:
         LogLine(
             "2026-11-24T10:00:00.500000+00:00",
             "CRS-1612",
-            "[OCSSD(7)]CRS-1612: Network communication with "
-            "node rac3 (3) has been missing for 50% of the timeout interval.  If this persists, removal of this node from "
-            "cluster will occur in 15.000 seconds",
+            "[OCSSD(7)]CRS-1612: Network communication with node rac3 (3) has been missing for 50% of the timeout "
+            "interval.  If this persists, removal of this node from cluster will occur in 15.000 seconds",
         ),
         LogLine("2026-11-24T10:00:20+00:00", "CRS-1601", "[OCSSD(7)]CRS-1601: CSSD Reconfiguration complete."),
         LogLine(
