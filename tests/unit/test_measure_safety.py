@@ -7,13 +7,13 @@ import os
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from checks.measure.harm_signs import HarmSigns
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
 from checks.measure.load_limits import HARD, limits_of
 from checks.measure.load_plan import NO_DATABASE, LoadPlan, agree
 from checks.measure.load_refusals import failing_paths, load_refusals, standing_refusals
@@ -151,6 +151,17 @@ def test_orders_arrive_and_a_stop_ends_the_one_that_runs() -> None:
         os.close(write)
 
 
+def test_a_stop_between_two_orders_does_not_end_the_sender() -> None:
+    read, write = os.pipe()
+    try:
+        orders = Orders(read)
+        os.write(write, b'stop\n\n{"order": "next"}\n')
+        assert orders.next() == {"order": "next"}
+    finally:
+        os.close(read)
+        os.close(write)
+
+
 def test_the_end_of_the_parent_ends_the_sender() -> None:
     read, write = os.pipe()
     orders = Orders(read)
@@ -264,6 +275,14 @@ def test_the_first_sign_stops_the_measurement(event: object) -> None:
     assert signs.see(node(Udp_RcvbufErrors=1000)) == first
 
 
+def test_a_database_that_can_no_longer_be_watched_is_a_sign_where_it_was_watched() -> None:
+    gap = Gap("database", 0, "ORA-03113.")
+    assert not HarmSigns({("rac1", "eth1")}, 80).see(gap)
+    signs = HarmSigns({("rac1", "eth1")}, 80)
+    signs.baseline(InstanceSample("prac1", 1, "rac1", 0, 1.0, {"gc blocks lost": 0}))
+    assert "can no longer be watched for lost blocks: ORA-03113." in signs.see(gap)
+
+
 def test_drops_of_another_interface_are_no_sign() -> None:
     signs = HarmSigns({("rac1", "eth1")}, 80)
     assert not signs.see(NodeSample("rac1", 0, 0.2, interfaces={"eth0": InterfaceCounts(rx_dropped=5)}))
@@ -349,3 +368,35 @@ def test_percentiles_are_values_that_occurred() -> None:
     assert [percentile(values, share) for share in (0.5, 0.99, 1.0)] == [50.0, 99.0, 100.0]
     assert percentile([7.0], 0.99) == 7.0
     assert percentile([], 0.5) is None
+
+
+# --- silence ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("misscount", "most_s"), [(30, 3.0), (60, 6.0), (3, 0.6), (Unknown("no crsctl"), 3.0)])
+def test_a_tenth_of_misscount_is_too_long(misscount: int | Unknown, most_s: float) -> None:
+    found = clusters.cluster(2, replace(clusters.clusterware(2), misscount_s=misscount))
+    assert most_silence_s(found) == pytest.approx(most_s)
+
+
+def looks(answers: Callable[[float], bool], times: Iterable[float]) -> list[float | None]:
+    silence, seen = QuietPath(3.0), []
+    for at in times:
+        if answers(at):
+            silence.answered(at)
+        seen.append(silence.too_long_s(at))
+    return seen
+
+
+def test_a_path_that_falls_silent_is_a_sign_and_one_that_never_answered_is_none() -> None:
+    every = [number * EVERY_S for number in range(50)]
+    seen = looks(lambda at: at < 2.0, every)
+    first = next(at for at, found in zip(every, seen, strict=True) if found is not None)
+    assert 4.8 <= first <= 5.2
+    assert looks(lambda _: True, every) == [None] * 50
+    assert looks(lambda _: False, every) == [None] * 50
+
+
+def test_what_passed_while_racwire_did_not_run_is_no_silence() -> None:
+    before = [number * EVERY_S for number in range(10)]
+    assert set(looks(lambda at: at < 2.0, [*before, 60.0, 60.2, 60.4])) == {None}
