@@ -17,6 +17,7 @@ from bench import (
     first_paint,
     keys,
     live,
+    measure_drill,
     measure_flows,
     measure_hashes,
     measure_load,
@@ -53,6 +54,7 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
     "measure-flows": measure_flows.measure,
     "measure-stop": measure_stop.measure,
     "measure-load": measure_load.measure,
+    "measure-drill": measure_drill.measure,
 }
 
 
