@@ -147,6 +147,7 @@ def test_a_pulled_cable_costs_the_instances_the_delay_of_haip(practice: Practice
     assert result.misscount_s == 30
 
 
+@beyond
 def test_a_link_that_this_node_itself_loses_counts_although_nothing_could_be_sent(practice: Practice) -> None:
     running = Running(practice, "link", "eth2", "of", "rac1", "--for", "3s", "--far-end", "kernel")
     run(practice.cluster, "rac1", "ip", "link", "set", "eth2", "down")
@@ -160,6 +161,7 @@ def test_a_link_that_this_node_itself_loses_counts_although_nothing_could_be_sen
     assert EventKind.LINK_LOST in [event.kind for event in drilled(found).events if event.node == "rac1"]
 
 
+@beyond
 def test_a_link_that_is_the_only_one_is_refused(practice: Practice) -> None:
     practice.lab("break", "link-down", "--node", "rac2", "--network", "eth1")
     try:

@@ -173,7 +173,7 @@ def test_it_says_what_to_do_and_calls_for_the_plug_at_half_of_misscount_once() -
 
 
 def test_a_path_that_is_silent_already_is_named_first() -> None:
-    first, second = told(course(), 0.1, 0, 0.1)
+    first, second, *_ = told(course(), 0.1, 0, 0.1)
     assert (first.is_loud, first.text) == (
         True,
         "Silent before the drill has begun: rac1 -> rac2 on 192.168.11.0/24 (ping).",
@@ -361,7 +361,10 @@ def test_the_timers_of_a_node() -> None:
 def test_what_css_wrote_is_on_the_clock_of_this_node() -> None:
     lines = (
         LogLine(
-            "2026-11-24T10:00:00.500000+00:00", "CRS-1612", "[OCSSD(7)]CRS-1612: Network communication with node rac3"
+            "2026-11-24T10:00:00.500000+00:00",
+            "CRS-1612",
+            "[OCSSD(7)]CRS-1612: Network communication with node rac3 (3) has been missing for 50% of the timeout "
+            "interval.  If this persists, removal of this node from cluster will occur in 15.000 seconds",
         ),
         LogLine("2026-11-24T10:00:20+00:00", "CRS-1601", "[OCSSD(7)]CRS-1601: CSSD Reconfiguration complete."),
         LogLine(
@@ -376,7 +379,8 @@ def test_what_css_wrote_is_on_the_clock_of_this_node() -> None:
         (0.25, EventKind.CSS_NOTICED),
         (19.75, EventKind.RECONFIGURED),
     ]
-    assert found[0].what == "CSS: CRS-1612: Network communication with node rac3"
+    missing = "Network communication with node rac3 (3) has been missing for 50% of the timeout interval"
+    assert found[0].what == f"CSS: CRS-1612: {missing}"
 
 
 def test_blocks_that_come_again() -> None:

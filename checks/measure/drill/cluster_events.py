@@ -20,6 +20,8 @@ _CSS = {
 }
 _PROCESS = re.compile(r"^\[\w+\(\d+\)\]\s*")
 """The process that wrote a line, such as `[OCSSD(2417)]`."""
+_AFTERWORD = re.compile(r"(?:\.\s+If this persists|;\s+details at)\b.*", re.IGNORECASE)
+"""What each such message says, and where CSS wrote more."""
 _TEXT = 160
 _MOST = 40
 """Most lines of one log on the timeline: the first ones, which say what happened."""
@@ -43,11 +45,11 @@ def _event(node: str, kind: LogKind, owner: str, line: LogLine, ahead_s: float) 
     at = moment_of(line.at)
     if at is None or kind is LogKind.ASM:
         return None
-    text = line.text if len(line.text) <= _TEXT else f"{line.text[: _TEXT - 1]}…"
+    text = _AFTERWORD.sub("", _PROCESS.sub("", line.text))
+    text = text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
     if kind is LogKind.CLUSTERWARE:
         said = _CSS.get(line.code)
-        what = f"CSS: {_PROCESS.sub('', text)}"
-        return None if said is None else DrillEvent(at.timestamp() - ahead_s, node, what, said)
+        return None if said is None else DrillEvent(at.timestamp() - ahead_s, node, f"CSS: {text}", said)
     return DrillEvent(at.timestamp() - ahead_s, node, f"{owner}: {text}", EventKind.INSTANCES)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NAME, _AGE = 7, 6
 _STOPS = "s stops"
-CHECKS_DISTURB = "The checks send packets too: g works when they have ended."
+CHECKS_DISTURB = "g waits for the end of the checks: both would disturb each other."
 _IN_TABLE = 30
 """Lines of the page from which the last result has room below the plan."""
 
@@ -74,8 +74,9 @@ def plan_lines(
             yield from _paragraph([], sentence, width)
     elif state.reading == entry.kind:
         yield from _paragraph([], "Reading the cluster, to make the plan. Nothing is sent.", width, "faint")
+    is_named = prepared is not None or not entry.is_sent_here
     yield []
-    for number, command in enumerate(commands):
+    for number, command in enumerate(commands if is_named else ()):
         label = "Command  " if number == 0 else " " * 9
         yield from hanging([(label, "label")], command, width, "command")
     if found is not None and height >= _IN_TABLE:
@@ -87,8 +88,7 @@ def _last(found: Measurement | None, now: datetime, width: int) -> Iterator[Line
     if found is None:
         yield from hanging([("Last  ", "label")], "no result is kept here", width, "faint")
         return
-    age = age_of(found, now)
-    ago = f", {lasting(max(age, 0))} ago" if age is not None else ""
+    ago = f", {_short_age(found, now)} ago" if age_of(found, now) is not None else ""
     note = remark(found)
     words = f"{headline(found)}{f', {note}' if note else ''}{ago}. Enter opens it."
     yield from hanging([("Last  ", "label")], words, width, "fail" if found.is_harm else "warn" if note else "")
@@ -103,14 +103,22 @@ def sending_lines(sending: Sending, width: int) -> Iterator[Line]:
     """Yield the page of an experiment while it is being sent: what it does now, and the figures so far."""
     yield [(fitted(f"{sending.kind}: {sanitize_line(sending.text)}", width).rstrip(), "title")]
     if sending.result is not None:
-        yield from figures(sending.result, sending.plan.paths, width)
+        yield from _figures(sending.result, sending.plan.paths, width)
         return
     for sentence in sending.plan.lines():
         yield from _paragraph([], sentence, width, "faint")
 
 
-def figures(result: Result, paths: Sequence[MeasuredPath], width: int) -> list[Line]:
-    """Return the figures, from the first line of the page on."""
+def ended_lines(found: Measurement, sentence: str, width: int) -> Iterator[Line]:
+    """Yield the page of a measurement that has just ended: its figures, below a `sentence` if there is one."""
+    if sentence:
+        yield from hanging([], sentence, width, "fail" if found.is_harm else "warn")
+        yield []
+    yield from _figures(found.result, found.paths, width)
+
+
+def _figures(result: Result, paths: Sequence[MeasuredPath], width: int) -> list[Line]:
+    """Return the figures, without the empty line above them."""
     lines = list(figure_lines(result, paths, width))
     return lines[1:] if lines and not lines[0] else lines
 
@@ -122,7 +130,7 @@ def past_lines(entry: MeasureEntry, found: Measurement | None, feed: FeedState, 
     if found is not None:
         yield from measurement_lines(found, width)
     else:
-        yield from hanging([], f"{feed.held_by} has no result of it.", width, "faint")
+        yield from hanging([], f"{feed.held_by} has no result of this experiment.", width, "faint")
     yield []
     text = f"{feed.held_by} is open, so nothing can be sent: measure on a node of the cluster itself."
     yield from hanging([], text, width, "faint")
