@@ -181,7 +181,7 @@ def _lines(kept: Sequence[KeptMeasurement], now: datetime, width: int) -> Iterat
         )
         return
     names = max(len(one.path.stem) for one in kept)
-    ages = max(len(_ago(one.age_s(now))) for one in kept)
+    ages = max(3, *(len(_ago(one.age_s(now))) for one in kept))
     clusters = dict.fromkeys(one.path.parent.name for one in kept)
     for number, cluster in enumerate(clusters):
         if number:
@@ -195,7 +195,7 @@ def _lines(kept: Sequence[KeptMeasurement], now: datetime, width: int) -> Iterat
                 continue
             started = fitted(found.started_at[:16].replace("T", " "), 16)
             start = (
-                f"  {fitted(one.path.stem, names)}  {started}  {fitted(_ago(one.age_s(now)), 9)}  {_mtu(found):>5}  "
+                f"  {fitted(one.path.stem, names)}  {started}  {fitted(_ago(one.age_s(now)), ages)}  {_mtu(found):>5}  "
             )
             doubt = remark(found)
             figure = f"{headline(found)}{f' ({doubt})' if doubt else ''}"
