@@ -16,6 +16,8 @@ from checks.model.measurement import MeasuredPath
 
 Progress = Callable[[str, int, int], None]
 """Receives what is being sent, and the steps that are done and their number."""
+Sent = Callable[[float], None]
+"""Receives the bits a second on the wire that this node sent in the last order."""
 _GRACE_S = 5.0
 _STOP_S = 0.3
 """Seconds after a stop until an order that has not returned is given up."""
@@ -31,6 +33,7 @@ class Bench:
         sender: NearProcess,
         limits: LoadLimits,
         progress: Progress,
+        sent: Sent | None = None,
     ) -> None:
         self.paths = tuple(paths)
         self.limits = limits
@@ -47,6 +50,7 @@ class Bench:
         """Receives the end of a far end, with a sentence; halts, unless the experiment decides otherwise."""
         self._far_ends = tuple(far_ends)
         self._sender = sender
+        self._sent = sent
         self._halted: HaltedError | None = None
         self._halting = asyncio.Event()
         self._began_s = time.monotonic()
@@ -114,6 +118,9 @@ class Bench:
             running.cancel()
             halting.cancel()
             await asyncio.gather(running, halting, return_exceptions=True)
+        sent_bps = result.pop("sent_bps", 0.0)
+        if self._sent is not None:
+            self._sent(sent_bps)
         if result.get("stopped"):
             self.halt(f"The sender stopped: {result['stopped']}.", is_harm="no answer" in result["stopped"])
         return result

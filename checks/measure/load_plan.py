@@ -36,7 +36,8 @@ class PlannedLoad:
     """Sentences of the plan that only this kind of measurement has."""
     stops: str = (
         "It stops at the first lost block, failed reassembly, drop or error of a node, at three unanswered messages in "
-        "a row, where a CPU limit is reached, at Ctrl-C and at the key s."
+        "a row, where a path is silent for a tenth of misscount, where a CPU limit is reached, at Ctrl-C and at the "
+        "key s."
     )
     """What ends it, as a sentence."""
 

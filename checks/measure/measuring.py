@@ -5,24 +5,25 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from checks.measure.bench import Bench, Progress
+from checks.measure.bench import Bench, Progress, Sent
 from checks.measure.far_end.far_process import FarEnd
 from checks.measure.far_end.programs import sha256_of
-from checks.measure.harm_signs import HarmSigns
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
+from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
-from checks.measure.open_ends import locked_here, open_far_ends, open_sender
 from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
+from checks.model.broken_dependency import error_text
 from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, Measurement
@@ -33,6 +34,8 @@ from checks.run.engine import Engine
 from checks.run.events import RunFinished
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
+from checks.sources.probes.icmp_socket import EchoSocket
+from checks.sources.probes.pinger import CannotPingError
 from checks.traffic.feed import Feed
 from checks.traffic.pace import Pace
 from checks.traffic.samples import FeedEvent, NodeSample
@@ -44,6 +47,9 @@ _HERE_S, _PEERS_S = 0.2, 1.0
 """Seconds between two looks for signs of harm, on this node and on the others."""
 _DISTURBED_US = 1_000.0
 """How late this node may send (p99) before its figures are its own scheduler's rather than the network's."""
+_OVERDUE_S = 8.0
+"""Seconds without a sample of a node after which it counts as no longer watched."""
+_SMALL_PING = bytes(56)
 DISTURBED_DRILL_US = 5_000.0
 """The same for a drill, whose probes go every 10 ms or every 1 ms."""
 _CHECKS = ("df-ping", "interfaces", "mtu-consistency")
@@ -68,6 +74,7 @@ async def measure(
     stop: asyncio.Event,
     although_loaded: str = "",
     password: Secret | None = None,
+    sent: Sent | None = None,
 ) -> Measurement:
     """Measure, and return what was measured, also where a sign of harm or the operator ended it early.
 
@@ -93,9 +100,11 @@ async def measure(
             raise RefusedError(loaded)
         far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings, stack))
         sender = await _unless_stopped(stop, open_sender(consent, prepared.links, stack))
-        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress)
+        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
         watched = [far for far in (*far_ends, *holders) if far is not None]
-        halted = await _run(experiment, bench, watch, signs, watched, stop)
+        # A drill looks at silent paths and nodes that are gone: they are its results.
+        alarms = () if is_drill else _alarms(prepared, watch, bench)
+        halted = await _run(experiment, bench, watch, signs, watched, alarms, stop)
         await asyncio.gather(sender.close(), *(far.close() for far in watched))
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
@@ -152,7 +161,10 @@ async def _failing(prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
 
 
 def _interfaces(paths: Sequence[MeasuredPath]) -> set[tuple[str, str]]:
-    return {(path.source_node, path.interface) for path in paths}
+    """Return node and name of the interfaces at both ends."""
+    return {
+        end for path in paths for end in ((path.source_node, path.interface), (path.target_node, path.target_interface))
+    }
 
 
 class _Watch:
@@ -161,6 +173,8 @@ class _Watch:
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
         self.events: asyncio.Queue[FeedEvent] = asyncio.Queue()
+        self.seen_s: dict[str, float] = {}
+        """When the last sample of each node was looked at, by the monotonic clock."""
 
     @classmethod
     @asynccontextmanager
@@ -209,13 +223,23 @@ class _Watch:
                         nodes[event.node].append(event)
         return list(
             load_refusals(
-                link_use.of_sources(),
+                link_use.of_links(),
                 {node: _busy(samples) for node, samples in nodes.items()},
                 signs.losses_before(),
                 settings.measure.loaded_cpu_percent,
                 is_beside=prepared.plan.limits.flows_per_s is not None,
             )
         )
+
+    async def overdue(self, nodes: Sequence[str], bench: Bench) -> None:
+        """Halt where the samples of a node no longer come: nobody sees then what the load does to it."""
+        began_s = time.monotonic()
+        while True:
+            for node in nodes:
+                silent_s = time.monotonic() - self.seen_s.get(f"node {node}", began_s)
+                if silent_s > _OVERDUE_S:
+                    bench.halt(f"{node} has not sent its counters for {silent_s:.0f} s.", is_harm=True)
+            await asyncio.sleep(_PEERS_S)
 
 
 def _busy(samples: Sequence[NodeSample]) -> float:
@@ -230,6 +254,7 @@ async def _run(
     watch: _Watch,
     signs: HarmSigns,
     far_ends: Sequence[FarEnd],
+    watches: Sequence[Coroutine[Any, Any, None]],
     stop: asyncio.Event,
 ) -> HaltedError | None:
     """Run the experiment, and halt it at the first sign of harm, at `stop`, and at the end of a far end."""
@@ -237,6 +262,7 @@ async def _run(
     async def look() -> None:
         while True:
             event = await watch.events.get()
+            watch.seen_s[event.source if isinstance(event, NodeSample) else ""] = time.monotonic()
             bench.on_event(event)
             if sign := signs.see(event):
                 bench.on_harm(sign)
@@ -249,8 +275,13 @@ async def _run(
         reason = await asyncio.shield(far.ended)
         bench.on_far_end(far, f"The far end on {far.node} ended: {continued(reason)}.")
 
-    tasks = [asyncio.create_task(look()), asyncio.create_task(stopped())]
-    tasks += [asyncio.create_task(ended(far)) for far in far_ends]
+    def broke(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            bench.halt(f"racwire itself failed while it watched: {error_text(error)}.", is_harm=False)
+
+    tasks = [asyncio.create_task(one) for one in (look(), stopped(), *watches, *map(ended, far_ends))]
+    for task in tasks:
+        task.add_done_callback(broke)
     try:
         await experiment.run(bench)
         bench.demand_running()
@@ -261,3 +292,45 @@ async def _run(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     return None
+
+
+def _alarms(prepared: Prepared, watch: _Watch, bench: Bench) -> tuple[Coroutine[Any, Any, None], ...]:
+    """Return what halts the bench where a path is silent for too long, and where a node no longer sends samples."""
+    most_s = most_silence_s(prepared.cluster)
+    return (
+        _watch_for_silence(prepared.paths, most_s, lambda sign: bench.halt(sign, is_harm=True)),
+        watch.overdue([node.name for node in prepared.cluster.read_nodes()], bench),
+    )
+
+
+async def _watch_for_silence(paths: Sequence[MeasuredPath], most_s: float, report: Callable[[str], None]) -> None:
+    """Ping the paths until one is silent for too long, and report that as a sentence. Runs until it is cancelled.
+
+    A datagram that goes one way has no answer, and TCP waits for seconds before it gives up: so a small ping goes along
+    five times a second. A path that does not answer at all, and one that this user may not ping, is not watched.
+    """
+    sockets: list[tuple[MeasuredPath, EchoSocket, QuietPath]] = []
+    for path in dict.fromkeys(paths):
+        with suppress(CannotPingError):
+            one = EchoSocket(path.source, path.target, path.interface, dont_fragment=False)
+            sockets.append((path, one, QuietPath(most_s)))
+    sequence = 0
+    try:
+        while sockets:
+            sequence = (sequence + 1) % 65_536
+            for path, one, silence in sockets:
+                now = time.monotonic()
+                if any(echo.identifier == one.identifier for echo in one.answers()):
+                    silence.answered(now)
+                if (silent_s := silence.too_long_s(now)) is not None:
+                    report(
+                        f"{path.target_node} has not answered on {path.network} for {silent_s:.1f} s, more than a "
+                        "tenth of misscount."
+                    )
+                    return
+                with suppress(OSError):
+                    one.send(sequence, _SMALL_PING)
+            await asyncio.sleep(EVERY_S)
+    finally:
+        for _, one, _ in sockets:
+            one.close()

@@ -115,10 +115,19 @@ class Prepared:
 
 
 async def prepare(
-    experiment: Experiment, wanted: WantedPaths, limits: LoadLimits, settings: Settings, password: Secret | None = None
+    experiment: Experiment,
+    wanted: WantedPaths,
+    limits: LoadLimits,
+    settings: Settings,
+    password: Secret | None = None,
+    *,
+    known: Cluster | None = None,
 ) -> Prepared:
-    """Read the cluster and plan the experiment. Raises MeasureError where it is not possible."""
-    cluster = await find_cluster(settings, password=password)
+    """Read the cluster and plan the experiment. Raises MeasureError where it is not possible.
+
+    `known` are facts that were read before: enough for a plan to look at, too old to send by.
+    """
+    cluster = await find_cluster(settings, password=password) if known is None else known
     paths = paths_to_measure(cluster, networks=wanted.networks, peers=wanted.peers)
     if wanted.is_one_path and not (wanted.networks or wanted.peers):
         paths = paths[:1]

@@ -116,7 +116,7 @@ def _mix(result: MeasuredMix) -> str:
 
 
 def _ends(own: Sequence[FlowSummary]) -> list[FlowSummary]:
-    """Return the summary without company, and that in most of it: alone and together, or quiet and busy."""
+    """Return the summary without company, and the one with most: alone and together, or quiet and busy."""
     ordered = sorted(own, key=lambda one: one.company != "alone")
     return [ordered[0]] if len(ordered) == 1 else [ordered[0], ordered[-1]]
 

@@ -34,7 +34,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _NUMBER_WITHOUT_END = re.compile(rb"[:,\[]\s*-?[0-9]{21}")
 """A number with more digits than 64 bits have: arithmetic with it has no limit."""
 _NAME = re.compile(r"[a-z]+-[0-9]{8}-[0-9]{6}(-[0-9]{1,2})?\.json")
-"""The name of a kept result; another file in the directory is somebody's own and stays."""
+"""The name of a kept result; another file in the directory is a person's own and stays."""
 _MOST_ALIKE = 100
 """Results of one kind that started in the same second."""
 
@@ -114,7 +114,7 @@ def measurement_in(data: bytes, name: object) -> Measurement:
         raise MeasurementFileError(f"{name} is nested too deeply to be a result.") from None
     if not is_sound(found):
         raise MeasurementFileError(
-            f"{name} is no result: it has figures of a path that it does not name, or numbers that nobody measures."
+            f"{name} is no result: it has figures of a path that it does not name, or numbers that cannot be measured."
         )
     return found
 
@@ -155,7 +155,7 @@ def keep(measurement: Measurement) -> Path:
 def keep_result(measurement: Measurement) -> Keeping:
     """Keep a result, delete the oldest of its kind over `MOST_KEPT`, and say where it is or why it was not kept.
 
-    Blocking. It raises nothing: whoever measured has the result whatever becomes of the file.
+    Blocking. It raises nothing, since the caller still has the result.
     """
     try:
         path = keep(measurement)
@@ -224,7 +224,8 @@ def newest_measurements(cluster: str) -> tuple[Measurement, ...]:
 class ResultsMeanwhile:
     """The results of a cluster for a recording: the newest of each kind when it starts, and those that end later.
 
-    A thread of its own reads the directory: where its file system hangs, there are no results, and nobody waits.
+    A thread of its own reads the directory: where its file system hangs, there are no results, and the recording
+    goes on.
     """
 
     _MOST_LATER = 20

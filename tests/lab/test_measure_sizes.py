@@ -42,6 +42,12 @@ def decoded(text: str) -> Measurement:
     return msgspec.json.decode(text.encode(), type=Measurement)
 
 
+def kept(practice: Practice) -> Measurement:
+    """The newest result that was kept."""
+    files = sorted((practice.state / "racwire/measurements/practice").iterdir(), key=lambda one: one.stat().st_mtime)
+    return decoded(files[-1].read_text())
+
+
 def packets_out(practice: Practice) -> int:
     counted = run(practice.cluster, "rac1", "cat", "/sys/class/net/eth1/statistics/tx_packets")
     return int(counted.stdout)
@@ -73,10 +79,11 @@ def senders(practice: Practice) -> list[int]:
 class Running:
     """A measurement that runs until a test ends it."""
 
-    def __init__(self, practice: Practice, *words: str) -> None:
+    def __init__(self, practice: Practice, *words: str, kind: str = "sizes") -> None:
         self._practice = practice
+        usual = LONG if kind == "sizes" else ()
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tui", "measure", "sizes", "--lab", "--go", "practice", *LONG, *words],
+            [sys.executable, "-P", "-m", "tui", "measure", kind, "--lab", "--go", "practice", *usual, *words],
             env=practice.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -129,6 +136,9 @@ def test_every_answer_is_counted_whatever_answers(practice: Practice, far_end: s
     assert isinstance(found.result, MeasuredSizes)
     assert not found.stopped
     assert found.paths[0].far_end == far_end
+    assert kept(practice) == found
+    assert ran.stderr.splitlines()[-1].startswith(f"racwire: The result is in {practice.state}/racwire/measurements/")
+    assert "sizes on practice, from rac1" in practice.racwire("measure", "show", "sizes").stdout
     assert len(found.result.rounds) == 8
     assert {(s.size, s.frames) for s in found.result.summaries} == {(64, 1), (8192, 6)}
     for one in found.result.summaries:
@@ -161,6 +171,31 @@ def test_no_second_has_more_packets_than_the_cap(practice: Practice) -> None:
     ]
     assert windows
     assert all(packets <= 600 * seconds + 6 + 10 for packets, seconds in windows), max(windows)
+
+
+@beyond
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("rate", ("--steps", "1", "--step", "3s")), ("mix", ("--classes", "small,medium", "--packets", "20000"))],
+)
+def test_no_second_has_more_bits_than_the_cap(practice: Practice, kind: str, words: tuple[str, ...]) -> None:
+    running = Running(practice, *words, "--share", "1", "--rounds", "1", kind=kind)
+    seen: list[tuple[float, int, float]] = []
+    while running.process.poll() is None and senders(practice):
+        before_s = time.monotonic()
+        sent = run(practice.cluster, "rac1", "cat", "/sys/class/net/eth1/statistics/tx_bytes")
+        seen.append((before_s, int(sent.stdout), time.monotonic()))
+    code, out, err = running.end()
+    assert code in (0, 3), out + err
+    windows = [
+        ((count - first) * 8 / (after_s - before_s), after_s - before_s)
+        for place, (before_s, first, _) in enumerate(seen)
+        for _, count, after_s in seen[place + 1 :]
+        if 1.0 <= after_s - before_s <= 1.5
+    ]
+    most, seconds = max(windows)
+    assert most <= 100e6 + 64_000 * 8 / seconds, most  # 1 % of 10 Gb/s, one message, and the answers to pings
+    assert most >= 1e6
 
 
 @beyond
@@ -272,6 +307,7 @@ def test_it_stops_by_itself_at_the_first_sign_of_harm(practice: Practice) -> Non
     assert "failed reassembl" in found.stopped or "no answer" in found.stopped
     assert isinstance(found.result, MeasuredSizes)
     assert found.result.rounds
+    assert kept(practice) == found
     running.nothing_is_left()
 
 

@@ -6,12 +6,14 @@ import json
 import os
 import threading
 import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from checks.measure.harm_signs import HarmSigns
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
 from checks.measure.load_limits import HARD, limits_of
 from checks.measure.load_plan import NO_DATABASE, LoadPlan, agree
 from checks.measure.load_refusals import failing_paths, load_refusals, standing_refusals
@@ -89,19 +91,37 @@ class QuietOrders(Orders):
 @pytest.mark.parametrize(
     ("packets", "wire", "most"), [(1, 100, 2000), (6, 8700, 333), (45, 68_000, 44), (1, 9000, 1389)]
 )
+@pytest.mark.parametrize(("take", "part"), [(Budget.take, 0.98), (Budget.take_of_a_run, 0.88)])
 def test_no_second_has_more_than_the_limits_and_one_message(
-    packets: int, wire: int, most: int, monkeypatch: pytest.MonkeyPatch
+    packets: int,
+    wire: int,
+    most: int,
+    take: Callable[[Budget, int, int], None],
+    part: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock(monkeypatch)
     budget = Budget(QuietOrders(clock), 2000, 100e6, 1 << 40, 0.5)
     sent = []
     while clock.now < 1005:
-        budget.take(packets, wire)
+        take(budget, packets, wire)
         sent.append(clock.now)
         clock.tick(1e-6)
-    for start in sent:
-        assert sum(start <= at < start + 1 for at in sent) <= most + 1
-    assert len(sent) >= 4.9 * most
+    for place, start in enumerate(sent):
+        assert bisect_left(sent, start + 1) - place <= most + 1
+    assert len(sent) >= 5 * part * most
+
+
+def test_single_messages_go_back_to_back_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    budget = Budget(QuietOrders(clock), 2000, 100e6, 1 << 40, 0.5)
+    pauses = []
+    for _ in range(2000):
+        before = clock.now
+        budget.take_of_a_run(1, 100)
+        pauses.append(clock.now - before)
+        clock.tick(50e-6)  # an answer takes as long
+    assert sum(pause > 0 for pause in pauses) < 20
 
 
 def test_the_bytes_of_a_run_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +146,17 @@ def test_orders_arrive_and_a_stop_ends_the_one_that_runs() -> None:
             orders.wait(60)
         os.write(write, b'{"order": "again"}\n')
         assert orders.next() == {"order": "again"}
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def test_a_stop_between_two_orders_does_not_end_the_sender() -> None:
+    read, write = os.pipe()
+    try:
+        orders = Orders(read)
+        os.write(write, b'stop\n\n{"order": "next"}\n')
+        assert orders.next() == {"order": "next"}
     finally:
         os.close(read)
         os.close(write)
@@ -244,6 +275,14 @@ def test_the_first_sign_stops_the_measurement(event: object) -> None:
     assert signs.see(node(Udp_RcvbufErrors=1000)) == first
 
 
+def test_a_database_that_can_no_longer_be_watched_is_a_sign_where_it_was_watched() -> None:
+    gap = Gap("database", 0, "ORA-03113.")
+    assert not HarmSigns({("rac1", "eth1")}, 80).see(gap)
+    signs = HarmSigns({("rac1", "eth1")}, 80)
+    signs.baseline(InstanceSample("prac1", 1, "rac1", 0, 1.0, {"gc blocks lost": 0}))
+    assert "can no longer be watched for lost blocks: ORA-03113." in signs.see(gap)
+
+
 def test_drops_of_another_interface_are_no_sign() -> None:
     signs = HarmSigns({("rac1", "eth1")}, 80)
     assert not signs.see(NodeSample("rac1", 0, 0.2, interfaces={"eth0": InterfaceCounts(rx_dropped=5)}))
@@ -329,3 +368,35 @@ def test_percentiles_are_values_that_occurred() -> None:
     assert [percentile(values, share) for share in (0.5, 0.99, 1.0)] == [50.0, 99.0, 100.0]
     assert percentile([7.0], 0.99) == 7.0
     assert percentile([], 0.5) is None
+
+
+# --- silence ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("misscount", "most_s"), [(30, 3.0), (60, 6.0), (3, 0.6), (Unknown("no crsctl"), 3.0)])
+def test_a_tenth_of_misscount_is_too_long(misscount: int | Unknown, most_s: float) -> None:
+    found = clusters.cluster(2, replace(clusters.clusterware(2), misscount_s=misscount))
+    assert most_silence_s(found) == pytest.approx(most_s)
+
+
+def looks(answers: Callable[[float], bool], times: Iterable[float]) -> list[float | None]:
+    silence, seen = QuietPath(3.0), []
+    for at in times:
+        if answers(at):
+            silence.answered(at)
+        seen.append(silence.too_long_s(at))
+    return seen
+
+
+def test_a_path_that_falls_silent_is_a_sign_and_one_that_never_answered_is_none() -> None:
+    every = [number * EVERY_S for number in range(50)]
+    seen = looks(lambda at: at < 2.0, every)
+    first = next(at for at, found in zip(every, seen, strict=True) if found is not None)
+    assert 4.8 <= first <= 5.2
+    assert looks(lambda _: True, every) == [None] * 50
+    assert looks(lambda _: False, every) == [None] * 50
+
+
+def test_what_passed_while_racwire_did_not_run_is_no_silence() -> None:
+    before = [number * EVERY_S for number in range(10)]
+    assert set(looks(lambda at: at < 2.0, [*before, 60.0, 60.2, 60.4])) == {None}

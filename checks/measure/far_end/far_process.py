@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, Self
 
-from checks.measure.far_end.programs import LOCK_IS_HELD, FarLimits, Interpreter, command_line, text_of
+from checks.measure.far_end.programs import LOCK_IS_HELD, FarLimits, Interpreter, command_line, message_of
 from checks.measure.near_end.control import HEARTBEAT_S
 from checks.model.sanitize import sanitize
 from checks.model.settings import SshSettings
@@ -92,12 +92,12 @@ class FarEnd:
         self._shell = await Shell.open_ssh(self.node, settings)
         started = False
         try:
-            line = command_line(self.interpreter, own, peer, self.token, limits)
+            line = command_line(self.interpreter, own, peer, limits)
             self._write = self._shell.hand_over(line, self._receive)
             try:
                 async with asyncio.timeout(_READY_S):
                     await self._next("text")
-                    self._write(text_of(self.interpreter.language).encode())
+                    self._write(message_of(self.interpreter.language, self.token))
                     self._heart = asyncio.create_task(self._beat())
                     words = await self._next("ready")
             except TimeoutError:
@@ -106,6 +106,8 @@ class FarEnd:
                 self.udp_port, self.tcp_port = int(words[1]), int(words[2])
             except (IndexError, ValueError):
                 raise FarEndError("its first line names no ports") from None
+            if not all(0 < port < 65_536 for port in (self.udp_port, self.tcp_port)):
+                raise FarEndError("its first line names no ports")
             started = True
         finally:
             if not started:
@@ -113,6 +115,8 @@ class FarEnd:
 
     async def counts(self) -> FarCounts:
         """Return what the far end counted so far. Raises FarEndError where it does not answer."""
+        while not self._lines.empty():  # a late or a second answer to an earlier question
+            self._lines.get_nowait()
         self._write(b"s")
         try:
             async with asyncio.timeout(_ANSWER_S):
@@ -162,9 +166,11 @@ class FarEnd:
             waiting = asyncio.create_task(self._lines.get())
             if self._shell is not None and (error := self._shell.ended) is not None:
                 self._end(continued(str(error)).rstrip("."))
-            await asyncio.wait((waiting, self.ended), return_when=asyncio.FIRST_COMPLETED)
+            try:
+                await asyncio.wait((waiting, self.ended), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                waiting.cancel()  # where it is not done: it would take the next line
             if not waiting.done():
-                waiting.cancel()
                 raise FarEndError(self.ended.result())
             words = waiting.result()
             if words[0] == kind:

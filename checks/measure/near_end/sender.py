@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -67,6 +68,14 @@ ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
 }
 
 
+def _carry_out(order: Order, budget: Budget) -> dict[str, Any]:
+    """Carry out an order. Its result also has `sent_bps`: bits a second on the wire, of this node, over the order."""
+    began_s, left = time.monotonic(), budget.bytes_left
+    result = ORDERS[order["order"]](order, budget)
+    seconds = time.monotonic() - began_s
+    return {**result, "sent_bps": (left - budget.bytes_left) * 8 / seconds if seconds > 0 else 0.0}
+
+
 def _messages(order: Order) -> Messages:
     if order["port"] is None:
         return Pings(order["source"], order["target"], order["device"], order["size"], order["train"])
@@ -89,7 +98,7 @@ def main() -> None:
             continue
         assert budget is not None, "the limits come first"
         try:
-            _say(ORDERS[order["order"]](order, budget))
+            _say(_carry_out(order, budget))
         except (OSError, CannotPingError) as error:
             _say({"failed": getattr(error, "strerror", None) or str(error)})
 

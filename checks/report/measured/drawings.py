@@ -275,7 +275,7 @@ def _length(one: PathSilence, result: DrillOf) -> str:
 def _limits(
     misscount: float | None, low: float, high: float, across: svg.Scale, top: float, bottom: float
 ) -> Iterator[svg.Markup]:
-    """Yield the misscount and half of it, where they are on the axis, else where they would be."""
+    """Yield the misscount and its half, where they are on the axis, else where they would be."""
     if misscount is None:
         return
     if misscount > high:

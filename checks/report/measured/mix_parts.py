@@ -68,7 +68,7 @@ def _grid(title: str, rows: Sequence[FlowSummary]) -> Grid:
         )
         for one in rows
     )
-    return grid(title, heads, cells, words=1)
+    return grid(title, heads, cells, words=1, minor=("Mb/s", "p95", "bytes", "flows", "broken"))
 
 
 def _slowdown(one: FlowSummary) -> str:

@@ -42,14 +42,18 @@ class Grid:
     title: str
     table: Table
     words: int = 0
+    minor: tuple[str, ...] = ()
+    """The heads of the columns that a narrow screen can do without, first the one to leave out first."""
 
 
 Part = Heading | Prose | Grid
 
 
-def grid(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0) -> Grid:
+def grid(
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0, minor: Sequence[str] = ()
+) -> Grid:
     """Return a table."""
-    return Grid(title, Table(tuple(heads), tuple(tuple(row) for row in rows)), words)
+    return Grid(title, Table(tuple(heads), tuple(tuple(row) for row in rows)), words, tuple(minor))
 
 
 def figure(value: float | Unknown | None, places: int = 0) -> str:

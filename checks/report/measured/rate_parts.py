@@ -64,7 +64,7 @@ def _grid(title: str, steps: Sequence[RateStep]) -> Grid:
         )
         for step in steps
     ]
-    return grid(title, heads, cells, words=2)
+    return grid(title, heads, cells, words=2, minor=("there", "CPU here", "cap Mb/s", "refused", "dropped", "sent"))
 
 
 def _cpu(cpu_s: float | None, seconds: float) -> str:

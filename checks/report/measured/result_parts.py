@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from checks.model.measurement import (
@@ -14,6 +14,7 @@ from checks.model.measurement import (
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
+    Result,
     SizeSummary,
     StorageRound,
 )
@@ -36,16 +37,21 @@ def parts_of(measurement: Measurement) -> Iterator[Part]:
     if isinstance(measurement.result, DrillOf):
         yield from judgement_parts(measurement.result, measurement.paths)
     yield from state_of(measurement)
-    match measurement.result:
-        case MeasuredStorage() as result:
+    yield from figures_of(measurement.result, measurement.paths)
+
+
+def figures_of(result: Result, paths: Sequence[MeasuredPath]) -> Iterator[Part]:
+    """Yield the parts with the figures of a result, also of one that is not complete yet."""
+    match result:
+        case MeasuredStorage():
             yield from _storage(result)
-        case DrillOf() as result:
-            yield from drill_parts(result, measurement.paths)
-    of_path = _OF_PATH.get(type(measurement.result))
-    for number, path in enumerate(measurement.paths if of_path else ()):
+        case DrillOf():
+            yield from drill_parts(result, paths)
+    of_path = _OF_PATH.get(type(result))
+    for number, path in enumerate(paths if of_path else ()):
         assert of_path is not None
         yield Heading(_path(path))
-        yield from of_path(measurement.result, number)
+        yield from of_path(result, number)
 
 
 def state_of(measurement: Measurement) -> Iterator[Prose]:
@@ -86,7 +92,7 @@ def _sizes(result: MeasuredSizes, path: int) -> Iterator[Part]:
     own = [one for one in result.summaries if one.path == path]
     for title, rows in (
         ("one at a time", [s for s in own if not s.rate]),
-        ("at a fixed rate, from the moment at which each message was due", [s for s in own if s.rate]),
+        ("at a fixed rate, whether or not answers came", [s for s in own if s.rate]),
     ):
         if rows:
             yield _size_grid(title, rows)
@@ -102,17 +108,18 @@ def _size_grid(title: str, rows: list[SizeSummary]) -> Grid:
                 f"{s.train} x {s.size:,}" if s.train > 1 else f"{s.size:,}",
                 f"{s.frames}",
                 figure(s.p50_us),
-                figure(s.p99_us),
-                figure(s.p999_us),
+                figure(s.p99_us if s.answers else None),
+                figure(s.p999_us if s.answers else None),
                 figure(s.messages_per_s),
                 figure(s.megabytes_per_s, 1),
-                f"{s.lost:,}",
+                f"{s.lost:,}" if s.sent else "-",
                 figure(s.cpu_here_us),
                 figure(s.cpu_there_us),
                 figure(s.cpu_node_us),
             )
             for s in rows
         ),
+        minor=("node", "there", "us here", "p99.9 us", "frames", "msg/s"),
     )
 
 

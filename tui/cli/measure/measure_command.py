@@ -140,6 +140,7 @@ async def _work(
 
     from checks.measure.load_plan import agree
     from checks.measure.measuring import measure
+    from checks.report.quantities import bits
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.password import password_of
     from tui.cli.status_line import StatusLine
@@ -153,8 +154,15 @@ async def _work(
     consent = agree(prepared.plan, args.go)
     stop = asyncio.Event()
 
+    sent_bps = 0.0
+
+    def sent(bits_per_s: float) -> None:
+        nonlocal sent_bps
+        sent_bps = bits_per_s
+
     def progress(text: str, done: int, total: int) -> None:
-        line.show(f"SENDING {text}   {done} of {total}   s stops" if total else text)
+        rate = f"{bits(sent_bps)}, " if sent_bps else ""
+        line.show(f"SENDING {rate}{text}   {done} of {total}   s stops" if total else text)
 
     try:
         with graceful_loop_stop(stop.set), stop_with_terminal(stop.set):
@@ -167,6 +175,7 @@ async def _work(
                 stop=stop,
                 although_loaded=args.although_loaded.strip(),
                 password=password,
+                sent=sent,
             )
     finally:
         line.clear()
