@@ -64,7 +64,7 @@ class Running:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         self.said = ""
-        self.until_it_says(" now.")
+        self.until_it_says(" now")
 
     def until_it_says(self, words: str) -> None:
         """Read its progress until it says this."""
