@@ -5,6 +5,7 @@ Text, screen, HTML and Markdown are views of these entries. The texts are not sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -119,6 +120,25 @@ def _reasons_of(report: Report, finding: Finding) -> tuple[str, ...]:
         return _accounts(report.diagnosis, None)
     is_said = any(line.rstrip(".").casefold() in finding.title.casefold() for line in finding.seen[:1])
     return () if finding.status is not Status.UNKNOWN or is_said else finding.seen[:1]
+
+
+def nodes_at_fault(report: Report) -> frozenset[str]:
+    """Return the nodes at fault: of a cause that was found its own places, and not the nodes that noticed its
+    effects; of any other fault its nodes. Where a cause names no place, the nodes of its findings count."""
+    entries = cause_entries(report)
+    explained = {id(f) for entry in entries for f in entry.all_findings}
+    found = {node for entry in entries for node in _places_of(entry)}
+    left = (f for f in report.findings if f.status in FAULTS and not f.waived and id(f) not in explained)
+    return frozenset(found.union(*(f.nodes for f in left)))
+
+
+def _places_of(entry: ReportEntry) -> set[str]:
+    """Return the nodes at fault: those of the cause; where its findings disagree, those that most of them name."""
+    named = Counter(node for finding in entry.findings for node in dict.fromkeys(finding.nodes))
+    if not named:
+        return {node for finding in entry.effects for node in finding.nodes}
+    most = max(named.values())
+    return {node for node, count in named.items() if count == most}
 
 
 def other_causes(report: Report) -> Iterator[tuple[str, str]]:

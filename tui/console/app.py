@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -46,6 +46,7 @@ from tui.screens.base import ConsoleScreen
 if TYPE_CHECKING:
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
+    from tui.console.finding_rows import FindingRow
     from tui.console.live import Past
 
 STOP_WITHIN_S = 0.4
@@ -67,7 +68,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
 
     def __init__(
         self,
-        new_engine: Callable[[str], Engine],
+        new_engine: Callable[[Sequence[str]], Engine],
         *,
         new_feed: Callable[[], Feed],
         state_directory: Path,
@@ -83,7 +84,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
     ) -> None:
         """Create the app.
 
-        `new_engine` creates an engine for one check, or for all checks where none is named. A thread calls `warm_up`
+        `new_engine` creates an engine for the named checks, or for all where none is named. A thread calls `warm_up`
         before that, to load the modules that the engine needs. With a `past` the console displays that and samples
         nothing. `changes` gives access to the journals of changes. `first` is the mode of the first screen."""
         self.DEFAULT_MODE = first  # type: ignore[misc]
@@ -202,18 +203,18 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
 
     # --- requests of the screens --------------------------------------------------------------------------------------
 
-    def _start(self, check: str = "") -> None:
-        self.state.run.start(check)
-        self._run.start(check)
+    def _start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
+        self.state.run.start(checks, verified)
+        self._run.start(checks)
         self._show_news()
 
     async def on_console_screen_run_wanted(self, message: ConsoleScreen.RunWanted) -> None:
-        """Run all checks or one of them again; a run in progress is stopped first."""
-        if message.check and not self.state.run.is_whole:
+        """Run all checks or some of them again; a run in progress is stopped first."""
+        if message.checks and not self.state.run.is_whole:
             self.notice("A single check can run again after all checks have concluded; r runs all of them.")
             return
         await self._run.stop(STOP_WITHIN_S)
-        self._start(message.check)
+        self._start(message.checks, message.verified)
 
     def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy a text to the clipboard of the terminal, and write it to a file in any case."""

@@ -11,11 +11,12 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
-from checks.model.finding import Key
+from checks.model.finding import PROBLEMS, Key
 from tui.console.actions import CHECKS, bindings
 from tui.console.app_state import AppState, News
+from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
-from tui.console.run_state import FindingRow, RunState
+from tui.console.run_state import RunState
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.finding_list import FindingList
 from tui.terminal.clipboard import commands_text
@@ -114,7 +115,7 @@ class ChecksScreen(ConsoleScreen):
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
-        return row_lines(row, width, note_on(row))
+        return row_lines(row, width, (self.board.proofs.get(row.key, ""), note_on(row)))
 
     def _nothing(self) -> str:
         if self._query or self._problems_only:
@@ -191,22 +192,53 @@ class ChecksScreen(ConsoleScreen):
         self._problems_only = not self._problems_only
         self.draw()
 
-    def action_whole(self) -> None:
-        """Show the cause or the finding at full width, and its evidence."""
-        from tui.screens.reader import FindingScreen
+    def action_whole(self, *, at_evidence: bool = False) -> None:
+        """Show the cause or the finding at full width, and its evidence; or unfold what passed."""
+        from tui.screens.finding_page import FindingScreen
 
-        if row := self._list.chosen:
-            self.app.push_screen(FindingScreen(row))
+        if (row := self._list.chosen) is None:
+            return
+        if row.is_fold:
+            self.action_fold(row.is_open)
+        else:
+            self.app.push_screen(FindingScreen(row, at_evidence=at_evidence))
+
+    def action_evidence(self) -> None:
+        """Show what racwire read and sent for the cause or the finding."""
+        self.action_whole(at_evidence=True)
 
     def action_fold(self, fold: bool) -> None:
-        """Hide or show the findings of the selected cause."""
+        """Hide or show the findings of the selected row."""
         row = self._list.chosen
-        cause = row and (row.key if row.entry else row.cause)
-        if not cause:
+        parent = row and (row.key if row.entry or row.is_fold else row.parent)
+        if not parent:
             return
-        self._unfolded = self._unfolded - {cause} if fold else self._unfolded | {cause}
+        self._unfolded = self._unfolded - {parent} if fold else self._unfolded | {parent}
         self._list.stay()
         self.draw()
+
+    def action_verify(self) -> None:
+        """Request a run of the checks that would prove the selected cause or problem fixed."""
+        row = self._list.chosen
+        if row is None or row.finding.status not in PROBLEMS:
+            self.notice("v verifies a cause or a problem; this is none.")
+            return
+        from checks.diagnosis.proof import checks_that_prove
+        from checks.run.check_discovery import discover
+
+        findings = row.entry.all_findings if row.entry else (row.finding, *row.likewise)
+        causes = [cause.cause for cause in row.entry.causes] if row.entry else []
+        checks = checks_that_prove(causes, findings, {code: made[1].id for code, made in discover().kinds().items()})
+        self._list.stay()
+        self.post_message(self.RunWanted(*checks, verified=row))
+
+    def action_forget(self) -> None:
+        """Remove a row that is gone from the list."""
+        row = self._list.chosen
+        if row is not None and self.board.dismiss(row):
+            self.draw()
+        else:
+            self.notice("d removes what is gone from the list; this is not gone.")
 
     def action_copy(self) -> None:
         """Copy the commands of the finding."""
@@ -217,7 +249,9 @@ class ChecksScreen(ConsoleScreen):
                 self.notice("This finding has no commands.")
 
     def action_rerun(self) -> None:
-        """Request another run."""
+        """Request another run. The selection stays on a problem, to see what becomes of it."""
+        if (row := self._list.chosen) and row.finding.status in PROBLEMS:
+            self._list.stay()
         self.post_message(self.RunWanted())
 
     def action_rerun_one(self) -> None:
