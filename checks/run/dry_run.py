@@ -21,6 +21,7 @@ from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
 from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
 from checks.sources.database.statements import Statement
+from checks.sources.drill_state import DRILL_LOGS, DRILL_PROBES, DRILL_STATE, DRILL_TIMERS
 from checks.sources.entries import GridCommand, Program, RegistryEntry, RunsOn
 from checks.sources.grid_commands import (
     DATABASE_CONFIGURATION,
@@ -34,10 +35,10 @@ from checks.sources.kernel_files import (
     COUNTERS,
     COUNTERS_OF_THIS_NODE,
     INTERFACES_OF_THIS_NODE,
+    LINKS_LEAST_S,
     PEER,
     ROUTES_IN_USE,
     SAMPLE,
-    SAMPLE_AND_LINKS,
     SAMPLE_OF_THIS_NODE,
     THIS_NODE,
 )
@@ -119,9 +120,8 @@ def plan_samples(settings: Settings, environ: Mapping[str, str] = os.environ) ->
         "  on each peer, through one open connection, one program at a time:",
         f"    {_ssh_line(settings, environ)}",
         *_timed(f"{every}, with a limit of {SAMPLE.limit_s:g} s", SAMPLE.text),
-        *_timed(f"every {SAMPLE_AND_LINKS.every_s:g} s, in addition", SAMPLE_AND_LINKS.reads[0].how),
         *_timed(
-            f"when a sample shows a changed interface, and every {PEER.every_s:g} s",
+            f"when a sample shows a changed interface, not twice within {LINKS_LEAST_S:g} s; every {PEER.every_s:g} s",
             "the reads listed above for each peer",
         ),
     )
@@ -167,7 +167,28 @@ def plan_measurement() -> Iterator[str]:
         "",
         f"racwire measure, racwire drill: {FAR_ENDS.where}, before their plan:",
         *(f"  {line}" for line in FAR_ENDS.action_on(*FAR_ENDS.example).splitlines()),
-        *_reads(FAR_ENDS, 20),
+        *_reads(FAR_ENDS, 22),
+        "",
+        "racwire measure storage DIR: on this node, before its plan:",
+        "  directory             realpath, stat, statvfs and a listing of DIR; /proc/self/mountinfo; /sys/dev/block",
+        "and with --go:",
+        "  file                  one file in DIR without a name (O_TMPFILE; else .racwire-TOKEN, unlinked as soon as",
+        "                        it is open), written and read with O_DIRECT or fsync by a process of racwire here",
+    )
+
+
+def plan_drill() -> Iterator[str]:
+    """Yield what `racwire drill` reads and sends in addition, line by line."""
+    yield from (
+        "",
+        f"racwire drill: {DRILL_PROBES.where}, only with --go CLUSTER:",
+        *_reads(DRILL_PROBES, 20),
+        f"{DRILL_TIMERS.where}, once:",
+        *_reads(DRILL_TIMERS, 20),
+        f"{DRILL_STATE.where}, every {DRILL_STATE.every_s:g} s while it runs:",
+        *_reads(DRILL_STATE, 20),
+        f"{DRILL_LOGS.where}, at the end; in a drill of a node, on this one also every few seconds:",
+        *_reads(DRILL_LOGS, 20),
     )
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
 
+import msgspec
+
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_not_look, keyed
+from checks.model.measurement import Measurement
 from checks.model.report import Report, WaiverStanding
 from checks.report.causes import ReportEntry, cause_entries
 from checks.rules.waivers import ended
@@ -129,6 +132,12 @@ class RunState:
         self.trouble = reason
         if self._whole:
             self.report, self._finished = self._whole, True
+
+    def add_measurement(self, measurement: Measurement) -> None:
+        """Add the result of a measurement to the report, in place of an older one of its kind."""
+        if self.report is not None:
+            others = (one for one in self.report.measurements if one.kind != measurement.kind)
+            self.report = msgspec.structs.replace(self.report, measurements=(*others, measurement))
 
     def of_past(self, number: int) -> RunState:
         """Return the state after an earlier run of the session: `runs[number]`, compared with the run before it."""

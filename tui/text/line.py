@@ -25,6 +25,7 @@ LINK = "link"
 ROLES = frozenset(
     {
         LINK,
+        "sending",
         "fail",
         "warn",
         "unknown",
