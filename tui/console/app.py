@@ -18,6 +18,7 @@ from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
 from tui.console.change_state import CheckGate, MakePlan
 from tui.console.change_worker import ChangeWorker
+from tui.console.command_line import CommandLine
 from tui.console.error_guard import FaultLog, GuardedApp
 from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
@@ -63,7 +64,7 @@ _FOLLOWED = frozenset({"nodes", "networks", "database"})
 """Groups of facts from which the live feed knows what to sample."""
 
 
-class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
+class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
     """The full-screen console of racwire."""
 
     TITLE = "racwire"

@@ -10,17 +10,22 @@ from tui.console.finding_rows import FindingRow, RowMark
 from tui.console.run_state import RunState
 from tui.text.entry_lines import pane_entry_lines
 from tui.text.finding_lines import finding_lines, pane_layout, part_lines, role_of
-from tui.text.line import Line, hanging, sanitize_line
+from tui.text.line import Line, cell_len, hanging, sanitize_line
 
 
 def counts_line(board: RunState, limits: Sequence[str], width: int) -> Line:
-    """Return the filters of the list and the number of findings of each status; closer together where room is short."""
+    """Return the filters of the list and the number of findings of each status; closer together where room is short,
+    and the calm ones left out where it is shorter."""
     causes = len(board.causes())
     counts = [(counted(causes, "cause"), "title")] if causes else []
     counts += [(f"{number} {status}", role_of(status)) for status, number in board.counts()]
-    counts += [(f"{board.waived} waived", "")] if board.waived else []
+    waived = [(f"{board.waived} waived", "")] if board.waived else []
+    calm = {role_of(status) for status in CALM_WORDS}
+    counts = [*(c for c in counts if c[1] not in calm), *waived, *(c for c in counts if c[1] in calm)]
     parts = [*((sanitize_line(limit), "accent") for limit in limits), *counts]
-    gap = "  " if sum(len(text) + 2 for text, _ in parts) < width else " "
+    while len(parts) > 1 and sum(cell_len(text) + 1 for text, _ in parts) > width:
+        parts.pop()  # the calmest count, which is in the list
+    gap = "  " if sum(cell_len(text) + 2 for text, _ in parts) < width else " "
     return [span for number, part in enumerate(parts) for span in ((gap if number else " ", ""), part)]
 
 

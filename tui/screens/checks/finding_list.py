@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from rich.cells import cell_len
@@ -75,6 +75,16 @@ class FindingList(Lines):
             self._index = max(min(index, len(rows) - 1), 0)
         self._draw(0)  # as far up as the cursor allows: what is new and bad is at the top, and must be in sight
         self.post_message(self.Chosen(self.chosen))
+
+    def select(self, wanted: Callable[[FindingRow], bool]) -> bool:
+        """Move the cursor to the first row that is wanted; return False where there is none."""
+        place = next((number for number, row in enumerate(self._rows) if wanted(row)), None)
+        if place is None:
+            return False
+        self._moved, self._index = True, place
+        self._draw(self.above)
+        self.post_message(self.Chosen(self.chosen))
+        return True
 
     def stay(self) -> None:
         """Keep the cursor on its finding, even when a worse one arrives."""
@@ -211,7 +221,7 @@ def _subject(row: FindingRow, width: int) -> str:
     subject = sanitize_line(row.finding.subject or row.finding.title)
     if width < _LITTLE_ROOM and cell_len(subject) > width:
         return fitted("…" + subject[-(width - 1) :] if width > 1 else "", width)
-    return fitted(subject, width)
+    return fitted(shortened(subject, width), width)  # no figure is cut
 
 
 def _reason(row: FindingRow) -> str:

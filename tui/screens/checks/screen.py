@@ -53,13 +53,15 @@ class ChecksScreen(ConsoleScreen):
         self._unfolded: frozenset[Key] = frozenset()
         self._joint = -1
         self._shown: FindingRow | None = None
+        self._past: tuple[RunState, int] | None = None
+        """An earlier run of the session that is shown, and its number from the end; None for the last run."""
         # Mounted at first use: before that its styles would only delay the first screen.
         self._filter = _Filter(self.leave_filter)
 
     @property
     def board(self) -> RunState:
-        """The state of the runs."""
-        return self.state.run
+        """The state of the runs: the last one, or an earlier one that is shown."""
+        return self._past[0] if self._past else self.state.run
 
     def compose_body(self) -> ComposeResult:
         """Yield the two panes."""
@@ -91,6 +93,7 @@ class ChecksScreen(ConsoleScreen):
         typing = self.query_one("#filter-line").has_class("-open")
         limits = [f"/{self._query}"] if self._query and not typing else []
         limits += ["problems only"] if self._problems_only else []
+        limits += [f"run {self._past_number} of {len(self.state.run.runs)}"] if self._past else []
         return [counts_line(self.board, limits, width)]
 
     def upper_rule(self, width: int) -> list[Line]:
@@ -182,10 +185,44 @@ class ChecksScreen(ConsoleScreen):
         self.draw()
 
     def action_clear(self) -> None:
-        """Show everything again."""
-        self._problems_only = False
+        """Show everything again, of the last run."""
+        self._problems_only, self._past = False, None
         self._filter.value = ""
         self.leave_filter()
+
+    @property
+    def _past_number(self) -> int:
+        return len(self.state.run.runs) - (self._past[1] if self._past else 0)
+
+    def action_run(self, by: int) -> None:
+        """Show an earlier or a later run of the session."""
+        run = self.state.run
+        ago = (self._past[1] if self._past else -1 if run.running else 0) - by
+        if ago >= len(run.runs):
+            self.notice("There is no earlier run: the last 8 of the session are kept.")
+        elif ago <= 0 or not run.runs:
+            self._past = None
+            self.draw()
+        else:
+            self._past = run.of_past(len(run.runs) - 1 - ago), ago
+            self.draw()
+
+    def filter_by(self, text: str) -> None:
+        """Show only the findings that contain the text."""
+        self._filter.value, self._past, self._problems_only = text, None, False
+        self.draw()
+
+    def select_code(self, code: str) -> bool:
+        """Select the first row of a cause or finding with that code, and unfold what contains it. Return False where
+        there is none."""
+        self._filter.value, self._past, self._problems_only = "", None, False
+        rows = self.board.rows()
+        below = {row.key for row in rows if row.entry and any(f.code == code for f in row.entry.all_findings)}
+        below |= {row.key for row in rows if any(one.finding.code == code for one in row.calm)}
+        own = {row.key for row in rows if row.key[1] == code}
+        self._unfolded |= below - own
+        self.draw()
+        return self._list.select(lambda row: row.key[1] == code)
 
     def action_problems(self) -> None:
         """Show only problems, or everything again."""
@@ -219,6 +256,7 @@ class ChecksScreen(ConsoleScreen):
 
     def action_verify(self) -> None:
         """Request a run of the checks that would prove the selected cause or problem fixed."""
+        self._past = None
         row = self._list.chosen
         if row is None or row.finding.status not in PROBLEMS:
             self.notice("v verifies a cause or a problem; this is none.")
@@ -250,12 +288,14 @@ class ChecksScreen(ConsoleScreen):
 
     def action_rerun(self) -> None:
         """Request another run. The selection stays on a problem, to see what becomes of it."""
+        self._past = None
         if (row := self._list.chosen) and row.finding.status in PROBLEMS:
             self._list.stay()
         self.post_message(self.RunWanted())
 
     def action_rerun_one(self) -> None:
         """Request another run of only the check of the selected finding."""
+        self._past = None
         if row := self._list.chosen:
             if len(row.checks) > 1:
                 self.notice(f"{len(row.checks)} checks have this reason: r runs all again, / finds one of them.")
