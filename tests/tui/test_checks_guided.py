@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Magnitude, Status
+from checks.model.finding import Finding, Status
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from tests.tui.clusters import black_hole, engine, healthy
@@ -27,7 +27,7 @@ def losing(blocks: int, *nodes: str) -> Engine:
             f"{blocks} blocks were lost.",
             subject=f"{blocks} lost",
             nodes=nodes,
-            extent=Magnitude(blocks, "blocks"),
+            extent=(blocks, "blocks"),
         )
 
     return engine(healthy(), (judge,))
@@ -43,7 +43,6 @@ async def test_the_first_step_is_in_sight_at_80_columns(new_console: NewConsole)
         pane = pilot.app.screen.query_one("#finding", Lines)
         in_sight = pane.text.splitlines()[: pane.size.height]
         assert any(line.startswith("Next 1. ") for line in in_sight)
-        assert any(line.startswith("Because ") for line in in_sight)
         cause = " ".join(" ".join(shown(pilot, "list").splitlines()[:3]).split())
         assert "192.168.11.0/24" in cause
         assert "rac3" in cause
@@ -154,5 +153,5 @@ async def test_links_are_followed_and_backspace_returns(new_console: NewConsole)
 async def test_the_filter_searches_the_whole_text(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
-        await pilot.press("slash", *"563566.1 8972", "enter")
+        await pilot.press("slash", *"giants", "enter")
         assert [row.split()[:2] for row in listed(pilot)] == [["F", "df-ping"]]

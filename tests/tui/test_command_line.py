@@ -10,7 +10,7 @@ from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, shown, until
 from tui.console.actions import CHECKS
-from tui.console.command_line import argument_of, choices
+from tui.console.command_choices import argument_of, choices
 from tui.screens.reader import ReaderScreen
 
 

@@ -17,7 +17,7 @@ from textual.widgets import Input
 
 from checks.model.report import Report
 from tui.console.actions import Action
-from tui.console.command_line import Choice, argument_of, choices
+from tui.console.command_choices import Choice, argument_of, choices
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, cell_len, fitted, sanitize_line
 from tui.widgets.bars import rule_line
