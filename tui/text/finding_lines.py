@@ -81,6 +81,8 @@ def finding_lines(
         yield from part_lines("Waived", (waived_text(finding.waived),), width, layout, "accent")
     elif ended := lifted_for(finding, report.waivers):
         yield from part_lines("Waiver", (ended_text(ended),), width, layout, "warn")
+    if layout.is_pane:  # the first step is in sight also where much was seen
+        yield from remedy_lines("Next", finding.next[:1], width, layout)
     yield from part_lines("Seen", finding.seen, width, layout)
     names = ", ".join(f"{other.check} ({other.code})" for other in likewise)
     yield from part_lines("Likewise", (f"unknown for {names}",) if names else (), width, layout)
@@ -92,7 +94,10 @@ def finding_lines(
     else:
         yield from part_lines("Cause", ("; ".join(causes_of(finding, report.diagnosis)),), width, layout)
     yield from part_lines("Expected", finding.expected, width, layout)
-    yield from remedy_lines("Next", finding.next, width, layout)
+    if layout.is_pane:
+        yield from remedy_lines("Then", finding.next[1:], width, layout, first=2)
+    else:
+        yield from remedy_lines("Next", finding.next, width, layout)
     yield from part_lines("Why", (finding.why,), width, layout)
     if layout.is_pane:
         yield from link_lines("Joined", (f"{f.check}: {f.title}" for f in links.joined), width, layout)

@@ -95,6 +95,9 @@ def amounts_text(row: FindingRow) -> str:
     now, before = row.finding, row.before
     if before is None:
         return ""
+    counts = [finding.data.get("lost_blocks") for finding in (before, now)]
+    if None not in counts and counts[0] != counts[1]:
+        return f"{counts[0]:,} → {counts[1]:,} lost blocks"
     one, other = before.extent, now.extent
     if one and other and one.unit == other.unit and one.value != other.value:
         return f"{_number(one.value)} → {_number(other.value)} {sanitize_line(other.unit)}"

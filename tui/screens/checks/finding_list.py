@@ -28,7 +28,7 @@ _NARROW = 60
 _LITTLE_ROOM = 14
 
 _BEFORE_CAUSE = 5
-"""Columns before the sentence of a cause."""
+"""Columns before the sentence of a cause, and before the second line of a row."""
 _CAUSE_LINES = 2
 """The most lines of a cause; one more where the list is narrower than `_CAUSE_WIDTH`."""
 _CAUSE_WIDTH = 36
@@ -160,6 +160,8 @@ def _row_lines(row: FindingRow, names: int, width: int) -> list[Line]:
     """Return the lines of a row: one or more of a cause, and one of a finding."""
     if row.entry:
         return list(_cause_lines(row, row.entry, width))
+    if row.keys and not row.is_fold and not row.parent:
+        return list(_group_lines(row, width))
     return [_fold_line(row, width) if row.is_fold else _row_line(row, names, width)]
 
 
@@ -182,6 +184,18 @@ def _cause_lines(row: FindingRow, entry: ReportEntry, width: int) -> Iterator[Li
     for number, part in enumerate(parts[1:most], 1):
         is_cut = number == most - 1 and len(parts) > most
         yield [(" " * _BEFORE_CAUSE, ""), (fitted(f"{part} …" if is_cut else part, room), role)]
+
+
+def _group_lines(row: FindingRow, width: int) -> Iterator[Line]:
+    """Yield the row of several checks that are UNKNOWN for one reason: their number and the reason, in two lines."""
+    old = row.mark in (RowMark.BEFORE, RowMark.UNSEEN) or bool(row.finding.waived)
+    room = max(width - _BEFORE_CAUSE, 1)
+    parts = wrapped(sanitize_line(f"{_name(row)}  {_reason(row)}"), room)
+    letter = (f"{row.finding.status.letter} ", "faint" if old else role_of(row.finding.status))
+    for number, part in enumerate(parts[:_CAUSE_LINES]):
+        is_cut = number == _CAUSE_LINES - 1 and len(parts) > _CAUSE_LINES
+        start = [(" " * _BEFORE_CAUSE, "")] if number else [(row.mark.sign, "accent"), letter]
+        yield [*start, (fitted(f"{part} …" if is_cut else part, room), "faint" if old else "")]
 
 
 def _fold_line(row: FindingRow, width: int) -> Line:
