@@ -21,6 +21,8 @@ _REASONS, _SEEN = 3, 2
 """The most reasons of an entry, and the most of these that are observations of its strongest finding."""
 _MOST_CODES = 24
 """The most codes in a line; a run of a few checks leaves more causes unexamined."""
+_SUFFERED = ("IC-LOST-", "IC-TIME-", "IC-PING-", "IC-LOG-")
+"""The codes of what the database and Clusterware suffered, of the past too: they name who noticed."""
 _SHORTEST = 24
 """The fewest characters of a shortened sentence, which ends at a comma, a semicolon or a colon."""
 
@@ -124,11 +126,15 @@ def _reasons_of(report: Report, finding: Finding) -> tuple[str, ...]:
 
 def nodes_at_fault(report: Report) -> frozenset[str]:
     """Return the nodes at fault: of a cause that was found its own places, and not the nodes that noticed its
-    effects; of any other fault its nodes. Where a cause names no place, the nodes of its findings count."""
+    effects; of any other fault its nodes. Where a cause was found, what the database suffered marks a node only if no
+    cause explains it."""
     entries = cause_entries(report)
     explained = {id(f) for entry in entries for f in entry.all_findings}
     found = {node for entry in entries for node in _places_of(entry)}
-    left = (f for f in report.findings if f.status in FAULTS and not f.waived and id(f) not in explained)
+    left = [f for f in report.findings if f.status in FAULTS and not f.waived and id(f) not in explained]
+    if entries:
+        unexplained = report.diagnosis.unexplained
+        left = [f for f in left if not f.code.startswith(_SUFFERED) or f.title in unexplained]
     return frozenset(found.union(*(f.nodes for f in left)))
 
 
