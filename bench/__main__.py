@@ -17,9 +17,13 @@ from bench import (
     first_paint,
     keys,
     live,
+    measure_drill,
+    measure_flows,
     measure_hashes,
+    measure_load,
     measure_rate,
     measure_sizes,
+    measure_stop,
     memory,
     page,
     samples,
@@ -47,6 +51,10 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
     "measure-sizes": measure_sizes.measure,
     "measure-rate": measure_rate.measure,
     "measure-hashes": measure_hashes.measure,
+    "measure-flows": measure_flows.measure,
+    "measure-stop": measure_stop.measure,
+    "measure-load": measure_load.measure,
+    "measure-drill": measure_drill.measure,
 }
 
 

@@ -118,6 +118,11 @@ def measure(lab: Lab, *words: str) -> tuple[int, Any]:
     return done.returncode, json.loads(done.stdout)
 
 
+def entered(lab: Lab, node: str, command: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments of `subprocess.Popen` for a command on a node."""
+    return {"args": lab.enter(node, command), "cwd": _ROOT, "env": _environment(lab, node)}
+
+
 def on_node(lab: Lab, node: str, *command: str) -> str:
     """Return the output of a command on a node."""
     return subprocess.run(

@@ -151,6 +151,17 @@ def test_orders_arrive_and_a_stop_ends_the_one_that_runs() -> None:
         os.close(write)
 
 
+def test_a_stop_between_two_orders_does_not_end_the_sender() -> None:
+    read, write = os.pipe()
+    try:
+        orders = Orders(read)
+        os.write(write, b'stop\n\n{"order": "next"}\n')
+        assert orders.next() == {"order": "next"}
+    finally:
+        os.close(read)
+        os.close(write)
+
+
 def test_the_end_of_the_parent_ends_the_sender() -> None:
     read, write = os.pipe()
     orders = Orders(read)
@@ -262,6 +273,14 @@ def test_the_first_sign_stops_the_measurement(event: object) -> None:
     first = signs.see(event)
     assert first.endswith(".")
     assert signs.see(node(Udp_RcvbufErrors=1000)) == first
+
+
+def test_a_database_that_can_no_longer_be_watched_is_a_sign_where_it_was_watched() -> None:
+    gap = Gap("database", 0, "ORA-03113.")
+    assert not HarmSigns({("rac1", "eth1")}, 80).see(gap)
+    signs = HarmSigns({("rac1", "eth1")}, 80)
+    signs.baseline(InstanceSample("prac1", 1, "rac1", 0, 1.0, {"gc blocks lost": 0}))
+    assert "can no longer be watched for lost blocks: ORA-03113." in signs.see(gap)
 
 
 def test_drops_of_another_interface_are_no_sign() -> None:

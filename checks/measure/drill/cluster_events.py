@@ -10,16 +10,18 @@ from checks.model.facts import LogKind, LogLine, NodeLogs
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST, received
 from checks.rules.log_events import log_lines, moment_of
-from checks.rules.silence_causes import EventKind
+from checks.rules.silence_causes import TimelineKind
 from checks.traffic.samples import Gap, InstanceSample
 
 _CSS = {
-    **dict.fromkeys(("CRS-1612", "CRS-1611", "CRS-1610", "CRS-1625"), EventKind.CSS_NOTICED),
-    **dict.fromkeys(("CRS-1607", "CRS-1608", "CRS-1609", "CRS-1632"), EventKind.EVICTED),
-    "CRS-1601": EventKind.RECONFIGURED,
+    **dict.fromkeys(("CRS-1612", "CRS-1611", "CRS-1610", "CRS-1625"), TimelineKind.CSS_NOTICED),
+    **dict.fromkeys(("CRS-1607", "CRS-1608", "CRS-1609", "CRS-1632"), TimelineKind.EVICTED),
+    "CRS-1601": TimelineKind.RECONFIGURED,
 }
 _PROCESS = re.compile(r"^\[\w+\(\d+\)\]\s*")
 """The process that wrote a line, such as `[OCSSD(2417)]`."""
+_AFTERWORD = re.compile(r"(?:\.\s+If this persists|;\s+details at)\b.*", re.IGNORECASE)
+"""What each such message says, and where CSS wrote more."""
 _TEXT = 160
 _MOST = 40
 """Most lines of one log on the timeline: the first ones, which say what happened."""
@@ -43,12 +45,12 @@ def _event(node: str, kind: LogKind, owner: str, line: LogLine, ahead_s: float) 
     at = moment_of(line.at)
     if at is None or kind is LogKind.ASM:
         return None
-    text = line.text if len(line.text) <= _TEXT else f"{line.text[: _TEXT - 1]}…"
+    text = _AFTERWORD.sub("", _PROCESS.sub("", line.text))
+    text = text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
     if kind is LogKind.CLUSTERWARE:
         said = _CSS.get(line.code)
-        what = f"CSS: {_PROCESS.sub('', text)}"
-        return None if said is None else DrillEvent(at.timestamp() - ahead_s, node, what, said)
-    return DrillEvent(at.timestamp() - ahead_s, node, f"{owner}: {text}", EventKind.INSTANCES)
+        return None if said is None else DrillEvent(at.timestamp() - ahead_s, node, f"CSS: {text}", said)
+    return DrillEvent(at.timestamp() - ahead_s, node, f"{owner}: {text}", TimelineKind.INSTANCES)
 
 
 class BlockWatch:
@@ -71,13 +73,13 @@ class BlockWatch:
         earliest_at = event.at - event.seconds
         if lost := event.statistics.get(BLOCKS_LOST, 0):
             what = f"{event.instance} lost {counted(lost, 'block')} in {event.seconds:.1f} s"
-            yield DrillEvent(event.at, event.host, what, EventKind.BLOCKS_LOST, earliest_at=earliest_at)
+            yield DrillEvent(event.at, event.host, what, TimelineKind.BLOCKS_LOST, earliest_at=earliest_at)
         blocks = received(event.statistics) or 0
         if blocks and self._waits.get(event.instance):
             what = f"{event.instance} receives blocks again"
-            yield DrillEvent(event.at, event.host, what, EventKind.FIRST_BLOCK, earliest_at=earliest_at)
+            yield DrillEvent(event.at, event.host, what, TimelineKind.FIRST_BLOCK, earliest_at=earliest_at)
         elif not blocks and self._waits.get(event.instance) is False:
             what = f"{event.instance} received no block in {event.seconds:.1f} s"
-            yield DrillEvent(event.at, event.host, what, EventKind.NO_BLOCK, earliest_at=earliest_at)
+            yield DrillEvent(event.at, event.host, what, TimelineKind.NO_BLOCK, earliest_at=earliest_at)
         if blocks or event.instance in self._waits:
             self._waits[event.instance] = not blocks
