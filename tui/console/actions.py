@@ -53,7 +53,7 @@ PALETTE = Action(
     "colon,ctrl+p",
     "app.palette",
     ":",
-    "Search the commands by text, and run one.",
+    "Type a command or a name: save, explain IC-PATH-003, rac2.",
 )
 
 EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to write the report to a file.", "export")
@@ -76,15 +76,20 @@ CHECKS = (
         "Show the cause or the finding at full width, with what racwire read and sent for it.",
         "open",
     ),
-    Action("right", "fold(False)", "→", "Unfold the cause: show its findings.", "unfold"),
-    Action("left", "fold(True)", "←", "Fold the cause: hide its findings."),
+    Action("right", "fold(False)", "→", "Unfold the cause, or what passed: show its findings.", "unfold"),
+    Action("left", "fold(True)", "←", "Fold the cause, or what passed: hide its findings."),
+    Action("tab", "evidence", "Tab", "Show what racwire read and sent for the cause or the finding."),
+    Action("v", "verify", "v", "Verify that the cause is fixed: run only the checks that would prove it.", "verify"),
     Action("slash", "filter", "/", "Filter the findings by text; Esc shows all findings again.", "filter"),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN, and the causes; p again shows all."),
     Action("c", "copy", "c", "Copy the commands of the finding to the clipboard and to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
     Action("R", "rerun_one", "R", "Run only the check of the selected finding again; the others stay."),
+    Action("left_square_bracket", "run(-1)", "[", "Show the run before this one; the last 8 of the session are kept."),
+    Action("right_square_bracket", "run(1)", "]", "Show the run after this one."),
+    Action("d", "forget", "d", "Dismiss: remove what is gone from the list."),
     EXPORT,
-    Action("escape", "clear", "Esc", "Clear the filter."),
+    Action("escape", "clear", "Esc", "Clear the filter, and return to the last run."),
 )
 
 SCROLLING = (

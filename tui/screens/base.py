@@ -12,6 +12,7 @@ from textual.message import Message
 
 from tui.console.actions import TABS, Action, in_footer
 from tui.console.app_state import AppState, News
+from tui.console.finding_rows import FindingRow
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, sanitize_line, wrapped
 from tui.widgets.bars import action_at, keys_line, rule_line, tab_at, tabs_line
@@ -21,7 +22,7 @@ from tui.widgets.lines import Lines
 
 log = logging.getLogger(__name__)
 
-_NOT_OF_THE_PAST = frozenset({"rerun", "rerun_one", "pause", "reset", "record"})
+_NOT_OF_THE_PAST = frozenset({"rerun", "rerun_one", "verify", "pause", "reset", "record"})
 """Actions that are useless where a recording or saved state is open."""
 
 
@@ -42,11 +43,12 @@ class ConsoleScreen(StyledScreen[None]):
     ]
 
     class RunWanted(Message):
-        """The operator wants to run the checks again: the named one, or all."""
+        """The operator wants to run the checks again: the named ones, or all; to verify a row, where there is one."""
 
-        def __init__(self, check: str = "") -> None:
+        def __init__(self, *checks: str, verified: FindingRow | None = None) -> None:
             super().__init__()
-            self.check = check
+            self.checks = checks
+            self.verified = verified
 
     def __init__(self, state: AppState) -> None:
         super().__init__()
