@@ -28,7 +28,7 @@ from checks.traffic.samples import (
     overlap_s,
 )
 from checks.traffic.timeline import Timeline, Track
-from tui.widgets.graph import Style, graph
+from tui.widgets.graph import Style, column, graph, tall_graph
 
 LOOK_BACK_S = 90.0
 """Seconds to search back for the newest event of a source, however short the graphs are: racwire retries an unreachable
@@ -38,7 +38,7 @@ LOOK_AHEAD_S = 90.0
 """Seconds to search ahead of an earlier moment for a sample that covers that moment too: a sample covers a minute or a
 little more."""
 
-NODE, INSTANCE, DATABASE = "node ", "instance ", "database"
+NODE, INSTANCE, DATABASE, PAIRS = "node ", "instance ", "database", "pairs"
 
 P = TypeVar("P")
 Q = TypeVar("Q")
@@ -163,12 +163,24 @@ class Series(Generic[P]):
         )
 
     def drawn(self, read: Callable[[P], float | None], width: int, top: float, style: Style) -> str:
-        """Return the graph of one figure."""
+        """Return the graph of one figure in one line."""
+        return self.tall(read, width, 1, top, style)[0]
+
+    def tall(
+        self, read: Callable[[P], float | None], width: int, height: int, top: float, style: Style
+    ) -> Sequence[str]:
+        """Return the graph of one figure in `height` lines, the highest line first."""
         values = self.values(read)
         if style == "braille":  # two values share a character: each new value changes all characters
-            return graph(values, width, top, style)
-        signs = self.memo.along((self.key, read, top, style), values, lambda value: graph((value,), 1, top, style))
-        return "".join(signs[-width:] if width else ()).rjust(width)
+            return tall_graph(values, width, height, top, style)
+        if height == 1:
+            signs = self.memo.along((self.key, read, top, style), values, lambda value: graph((value,), 1, top, style))
+            return ["".join(signs[-width:] if width else ()).rjust(width)]
+        columns = self.memo.along(
+            (self.key, read, top, style, height), values, lambda value: column(value, height, top, style)
+        )
+        shown = columns[-width:] if width else ()
+        return ["".join(line).rjust(width) for line in zip(*shown, strict=True)] or [" " * width] * height
 
     @property
     def only_now(self) -> Series[P]:
