@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from page import picture_of, print_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-INSIDE, CHANGING = "--inside", "--changing"
+INSIDE, CHANGING, MEASURING = "--inside", "--changing", "--measuring"
 PAGE = HERE / "report-html.png"
 """The first screenful of the HTML report that the console writes."""
 SHEET = HERE / "report-print.png"
@@ -35,6 +36,8 @@ SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database", "6": "r
 LIVE = "34v"
 LOOK = "v"
 """The key that verifies the gate of a change's step."""
+SIZES_MEASURED = 30
+"""Steps of a measurement after which its picture is taken: every size has figures by then."""
 SAMPLED_S = 12
 """Seconds before a picture of a live screen, or of the verification of a gate."""
 
@@ -48,8 +51,12 @@ def main() -> None:
     if sys.argv[1:] == [CHANGING]:
         asyncio.run(take_pictures({LOOK: "change"}, first="change"))
         return
+    if sys.argv[1:] == [MEASURING]:
+        asyncio.run(take_picture_of_measuring())
+        return
     of_a_broken_cluster()
     of_a_change()
+    of_a_measurement()
 
 
 def of_a_broken_cluster() -> None:
@@ -92,32 +99,26 @@ def of_a_change() -> None:
             rehearsal.end()
 
 
+def of_a_measurement() -> None:
+    """Take the picture of a measurement that is being sent, on a cluster whose ports have 1 Gbit/s."""
+    with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
+        os.environ["RACWIRE_LAB_DIR"] = str(Path(directory) / "lab")
+        import racwire_lab
+
+        cluster = racwire_lab.up(nodes=2, rate="1g")
+        try:
+            command = cluster.enter(cluster.nodes[0], [sys.executable, str(Path(__file__).resolve()), MEASURING])
+            environment = {**os.environ, **cluster.environment(cluster.nodes[0]), "XDG_STATE_HOME": directory}
+            subprocess.run(command, env=environment, check=True)
+        finally:
+            racwire_lab.down()
+
+
 async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
     """Run the console at each size, and save the screen after each key."""
-    from checks.run.check_discovery import discover
-    from checks.run.engine import Engine
-    from checks.run.settings_file import load_settings
-    from checks.traffic.feed import Feed
-    from tui.cli.password import password_for
-    from tui.console.app import ConsoleApp
-    from tui.console.journal_watcher import ClusterChanges
-
-    settings = load_settings(None)
-    found = discover()
-    password = password_for(settings.database, found.checks)
-
-    def new_engine(check: str) -> Engine:
-        return Engine([c for c in found.checks if check in ("", c.id)], settings, password=password)
-
     for size in SIZES:
         with tempfile.TemporaryDirectory() as state:
-            app = ConsoleApp(
-                new_engine,
-                new_feed=lambda: Feed(settings, password=password),
-                state_directory=Path(state),
-                changes=ClusterChanges(settings, lambda: found, password),
-                first=first,
-            )
+            app = console(Path(state), first)
             async with app.run_test(size=size) as pilot:
                 await pilot.pause()
                 while app.report is None:
@@ -127,11 +128,62 @@ async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
                     await pilot.pause(SAMPLED_S if key in LIVE else 0.5)
                     if name == "report":
                         await write_page(pilot, app)
-                    picture = app.export_screenshot(title="racwire", simplify=True)
-                    target = HERE / f"{name}-{size[0]}x{size[1]}.svg"
-                    target.write_text(with_spaces_as_places(without_web_fonts(picture)), encoding="utf-8")
-                    print(target.relative_to(ROOT))
+                    save_picture(app, name, size)
                 await app.action_quit()
+
+
+async def take_picture_of_measuring() -> None:
+    """Send as an operator does, and save the screen once every size was measured."""
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as state:
+            app = console(Path(state), "measure")
+            async with app.run_test(size=size) as pilot:
+                while app.report is None or "sizes" not in app.state.measures.plans:
+                    await pilot.pause(0.2)
+                await pilot.press("g")
+                await pilot.press(*"practice", "enter")
+                while app.state.measures.sending is None or app.state.measures.sending.done < SIZES_MEASURED:
+                    await pilot.pause(0.2)
+                save_picture(app, "measure", size)
+                await app.action_quit()
+
+
+def console(state_directory: Path, first: str) -> ConsoleApp:
+    """Return the console of this node. A busy machine must not keep it from measuring."""
+    from checks.run.check_discovery import discover
+    from checks.run.engine import Engine
+    from checks.run.settings_file import load_settings
+    from checks.traffic.feed import Feed
+    from tui.cli.password import password_for
+    from tui.console.app import ConsoleApp
+    from tui.console.journal_watcher import ClusterChanges
+    from tui.console.measure_worker import ClusterMeasurements
+
+    settings = load_settings(None)
+    measure = msgspec.structs.replace(settings.measure, loaded_cpu_percent=100.0, most_cpu_percent=100.0)
+    settings = msgspec.structs.replace(settings, measure=measure)
+    found = discover()
+    password = password_for(settings.database, found.checks)
+
+    def new_engine(check: str) -> Engine:
+        return Engine([c for c in found.checks if check in ("", c.id)], settings, password=password)
+
+    return ConsoleApp(
+        new_engine,
+        new_feed=lambda: Feed(settings, password=password),
+        state_directory=state_directory,
+        changes=ClusterChanges(settings, lambda: found, password),
+        measurements=ClusterMeasurements(settings, password),
+        first=first,
+    )
+
+
+def save_picture(app: ConsoleApp, name: str, size: tuple[int, int]) -> None:
+    """Save the screen as it is now."""
+    picture = app.export_screenshot(title="racwire", simplify=True)
+    target = HERE / f"{name}-{size[0]}x{size[1]}.svg"
+    target.write_text(with_spaces_as_places(without_web_fonts(picture)), encoding="utf-8")
+    print(target.relative_to(ROOT))
 
 
 async def write_page(pilot: Pilot[None], app: ConsoleApp) -> None:

@@ -11,12 +11,16 @@ from checks.measure.far_end.far_process import FarCounts, FarEnd
 from checks.measure.link_use import LinkUse
 from checks.measure.load_limits import LoadLimits
 from checks.measure.measure_error import HaltedError
-from checks.measure.near_process import NearProcess, SenderError
+from checks.measure.near_process import NearProcess, SenderError, SenderHangsError
 from checks.model.measurement import MeasuredPath
 
 Progress = Callable[[str, int, int], None]
 """Receives what is being sent, and the steps that are done and their number."""
+Sent = Callable[[float], None]
+"""Receives the bits a second on the wire that this node sent in the last order."""
 _GRACE_S = 5.0
+_STOP_S = 0.3
+"""Seconds after a stop until an order that has not returned is given up."""
 
 
 class Bench:
@@ -29,6 +33,7 @@ class Bench:
         sender: NearProcess,
         limits: LoadLimits,
         progress: Progress,
+        sent: Sent | None = None,
     ) -> None:
         self.paths = tuple(paths)
         self.limits = limits
@@ -39,13 +44,16 @@ class Bench:
         """How full the links were while this ran."""
         self._far_ends = tuple(far_ends)
         self._sender = sender
+        self._sent = sent
         self._halted: HaltedError | None = None
+        self._halting = asyncio.Event()
         self._began_s = time.monotonic()
 
     def halt(self, sentence: str, *, is_harm: bool) -> None:
         """Stop sending: the running order returns with what it has measured. Only the first call counts."""
         if self._halted is None:
             self._halted = HaltedError(sentence, is_harm=is_harm)
+            self._halting.set()
             self._sender.stop()
 
     def demand_running(self) -> None:
@@ -78,19 +86,35 @@ class Bench:
             "token": "" if far is None else far.token,
         }
 
-    async def order(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
+    async def order(self, order: dict[str, Any], seconds: float, *, hangs: str = "") -> dict[str, Any]:
         """Carry out an order of the sender that takes up to `seconds`, and return its result.
 
-        The result of an order that ended early is complete in itself, and the next call raises HaltedError. Raises
+        `hangs`: the sentence where it takes much longer, which is a sign of harm then; else it is the sender's own. The
+        result of an order that ended early is complete in itself, and the next call raises HaltedError. Raises
         HaltedError also where the sender fails.
         """
         self.demand_running()
+        running = asyncio.create_task(self._sender.order(order, seconds + _GRACE_S))
+        halting = asyncio.create_task(self._halting.wait())
         try:
-            result = await self._sender.order(order, seconds + _GRACE_S)
+            await asyncio.wait((running, halting), return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():  # it returns at once what it has, unless it hangs in the kernel
+                await asyncio.wait((running,), timeout=_STOP_S)
+            if not running.done():
+                self.demand_running()
+            result = running.result()
         except SenderError as error:
-            self.halt(str(error), is_harm=False)
+            is_harm = bool(hangs) and isinstance(error, SenderHangsError)
+            self.halt(hangs if is_harm else str(error), is_harm=is_harm)
             self.demand_running()
             raise AssertionError from error
+        finally:
+            running.cancel()
+            halting.cancel()
+            await asyncio.gather(running, halting, return_exceptions=True)
+        sent_bps = result.pop("sent_bps", 0.0)
+        if self._sent is not None:
+            self._sent(sent_bps)
         if result.get("stopped"):
             self.halt(f"The sender stopped: {result['stopped']}.", is_harm="no answer" in result["stopped"])
         return result

@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST
 from checks.rules.nic_counts import exceeds_strays
@@ -32,6 +33,10 @@ _PLURALS = {
     "datagram without room in a receive buffer": "datagrams without room in a receive buffer",
     "packet dropped before sending": "packets dropped before sending",
 }
+EVERY_S = 0.2
+"""Seconds between two pings of a path, which show that it still carries something."""
+_USUAL_MISSCOUNT_S = 30.0
+_LEAST_S = 3 * EVERY_S
 _WORSE = 3.0
 """How much faster than before a counter must grow to be a sign, where it grew before."""
 _RECENT_S = 5.0
@@ -66,6 +71,7 @@ class HarmSigns:
 
     def baseline(self, event: object) -> None:
         """Add a sample from before the measurement."""
+        self.has_instances |= isinstance(event, InstanceSample)
         if isinstance(event, NodeSample | InstanceSample):
             self._before_s[event.source] += event.seconds
             for loss in self._losses(event):
@@ -88,6 +94,8 @@ class HarmSigns:
                 self.sign = f"{event.node}: its CPUs were {busy:.0%} busy, over the limit of {self._most_cpu:.0%}."
         if isinstance(event, Gap) and event.source.startswith("node ") and not self.sign:
             self.sign = f"{event.source.removeprefix('node ')} can no longer be watched: {event.reason}"
+        if isinstance(event, Gap) and event.source == "database" and self.has_instances and not self.sign:
+            self.sign = f"The instances can no longer be watched for lost blocks: {event.reason}"
         return self.sign
 
     def losses_before(self) -> list[str]:
@@ -129,3 +137,36 @@ class HarmSigns:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {_PLURALS[noun]}" if count != 1 and noun in _PLURALS else counted(count, noun)
+
+
+def most_silence_s(cluster: Cluster) -> float:
+    """Return the seconds of silence that are a sign of harm: a tenth of misscount, of 30 s where it is not known."""
+    clusterware = cluster.clusterware
+    misscount = Unknown("") if isinstance(clusterware, Unknown) else clusterware.misscount_s
+    return max(_LEAST_S, (_USUAL_MISSCOUNT_S if isinstance(misscount, Unknown) else misscount) / 10)
+
+
+class QuietPath:
+    """How long one path has been silent. No I/O; times are in seconds."""
+
+    def __init__(self, most_s: float) -> None:
+        self._most_s = most_s
+        self._heard_s: float | None = None
+        self._looked_s: float | None = None
+
+    def answered(self, now: float) -> None:
+        """Note an answer."""
+        self._heard_s = now
+
+    def too_long_s(self, now: float) -> float | None:
+        """Return the length of a silence that is too long; None where there is none. Call it at each look.
+
+        What passed while racwire itself did not look is not counted: it sent nothing then.
+        """
+        late_s = now - self._looked_s - 2 * EVERY_S if self._looked_s is not None else 0.0
+        self._looked_s = now
+        if self._heard_s is None:
+            return None
+        self._heard_s += max(0.0, late_s)
+        silent_s = now - self._heard_s
+        return silent_s if silent_s > self._most_s else None

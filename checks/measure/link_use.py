@@ -28,13 +28,14 @@ class LinkUse:
                 if event.node == node and counts is not None and (not own or own[-1][0] < event.at):
                     own.append((event.at, event.seconds, counts.rx_bytes, counts.tx_bytes))
 
-    def of_sources(self) -> dict[str, float]:
-        """Return the share of each link of this node over all samples, by a name such as `eth1 of rac1`."""
+    def of_links(self) -> dict[str, float]:
+        """Return the share of each link at both ends over all samples, by a name such as `eth1 of rac1`."""
         found = {}
         for path in self._paths:
-            share = self._share(path, path.source_node, path.interface, 0.0, float("inf"))
-            if share is not None:
-                found[f"{path.interface} of {path.source_node}"] = share
+            for node, interface in ((path.source_node, path.interface), (path.target_node, path.target_interface)):
+                share = self._share(path, node, interface, 0.0, float("inf"))
+                if share is not None:
+                    found[f"{interface} of {node}"] = share
         return found
 
     def between(self, path: int, begin: float, end: float) -> float | None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from checks.measure.load_limits import LoadLimits
 from checks.measure.measure_error import MeasureError
+from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, wire_bytes_of
 from checks.model.wording import counted, lasting, listed
+
+NO_DATABASE = Unknown("no database is connected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,10 @@ class LoadPlan:
     paths: tuple[MeasuredPath, ...]
     load: PlannedLoad
     limits: LoadLimits
-    blocks_per_s: float | None = None
-    """Blocks of 8 KB that the instances exchange now; None without a database."""
+    blocks_per_s: float | Unknown = NO_DATABASE
+    """Blocks that all instances together receive now; Unknown with a clause."""
+    lock_holders: Mapping[str, str] = field(default_factory=dict)
+    """The interpreter on each peer where a far end only holds the lock; empty where there is none."""
 
     def lines(self) -> Iterator[str]:
         """Yield the sentences of the plan."""
@@ -56,7 +61,7 @@ class LoadPlan:
             yield f"It takes up to {lasting(math.ceil(load.seconds))}."
             yield (
                 "It stops at the first lost block, failed reassembly, drop or error of a node, where a CPU limit is "
-                "reached, and at Ctrl-C."
+                "reached, where the storage does not answer for 5 s, at Ctrl-C and at the key s. Nothing is installed."
             )
 
     def _on_paths(self) -> Iterator[str]:
@@ -65,6 +70,13 @@ class LoadPlan:
             peers = [path for path in self.paths if path.network == network]
             each = listed(f"{path.target_node} ({path.target}, {_far_end(path)})" for path in peers)
             yield f"On {network} from {peers[0].source_node} ({peers[0].source}, MTU {peers[0].mtu}) to {each}."
+        for program in dict.fromkeys(self.lock_holders.values()):
+            nodes = listed(node for node, one in self.lock_holders.items() if one == program)
+            yield (
+                f"{program} on {nodes} holds a lock, so that no second measurement begins there, and answers nothing."
+                if program
+                else f"No lock is held on {nodes}, without Perl or Python: see that nobody else measures."
+            )
         yield (
             f"It takes up to {lasting(math.ceil(load.seconds))}, and sends up to {load.packets:,} packets and "
             f"{_bytes(load.wire_bytes)} in all, answers included."
@@ -76,15 +88,15 @@ class LoadPlan:
             load.peak_packets_per_s / fragments_of(USUAL_BLOCK_BYTES, mtu),
         )
         now = (
-            "how many they exchange now is not known: no database is connected"
-            if self.blocks_per_s is None
+            f"how many the instances exchange now is not known: {self.blocks_per_s.reason}"
+            if isinstance(self.blocks_per_s, Unknown)
             else f"the instances now exchange {self.blocks_per_s:,.0f} blocks/s"
         )
         yield f"At its peak this is as much as {blocks:,.0f} blocks of 8 KB a second; {now}."
         yield (
             "It stops at the first lost block, failed reassembly, drop or error of a node, at three unanswered "
-            "messages in a row, where a CPU limit is reached, and at Ctrl-C. Nothing is installed, and no file is "
-            "written on a peer."
+            "messages in a row, where a path is silent for a tenth of misscount, where a CPU limit is reached, at "
+            "Ctrl-C and at the key s. Nothing is installed, and no file is written on a peer."
         )
 
     def _share(self) -> str:
@@ -107,7 +119,8 @@ def agree(plan: LoadPlan, typed: str) -> Consent:
     """Return the consent to a plan. Raises MeasureError unless the name of the cluster was typed."""
     if not plan.cluster:
         raise MeasureError(
-            "The name of this cluster is not known, so it cannot be typed: name the Grid home with --grid-home."
+            "The name of this cluster is not known, so it cannot be typed: name the Grid home with --grid-home, or, "
+            "while Clusterware is down, the cluster in the settings (`name` under [cluster])."
         )
     if typed != plan.cluster:
         raise MeasureError(f"This cluster is called {plan.cluster}, not {typed}: nothing was sent.")

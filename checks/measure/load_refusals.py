@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from checks.change.gates.stack_gates import running_on
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.measurement import MeasuredPath
@@ -46,12 +47,31 @@ def standing_refusals(cluster: Cluster, *, change: str = "", is_lab: bool, link_
             )
     if change:
         yield LoadRefusal("ME-LOAD-003", f"The change {change} is open on this node: finish it or roll it back first.")
-    if link_share > 0.10 and not is_lab:
+    if link_share > 0.10 and not is_lab and (why := why_not_down(cluster)):
         yield LoadRefusal(
             "ME-LOAD-004",
-            "More than 10 % of a link may be sent only with the stack down on all nodes, which racwire does not check "
-            "here: choose 10 % or less.",
+            f"More than 10 % of a link may be sent only with the stack down on all nodes: {why}. Choose 10 % or less.",
         )
+
+
+def why_not_down(cluster: Cluster) -> str:
+    """Return why the stack is not known to be down on all nodes, as a clause; empty where it is."""
+    if isinstance(cluster.nodes, Unknown):
+        return f"the nodes are not known ({cluster.nodes.reason.rstrip('.')})"
+    if isinstance(cluster.setups, Unknown):
+        return cluster.setups.reason.rstrip(".")
+    for node in cluster.nodes:
+        setup = cluster.setup(node.name)
+        if setup is None:
+            return f"what runs on {node.name} is not known"
+        if running := running_on(setup):
+            return f"{running[0]}{f' and {len(running) - 1} more' if running[1:] else ''} " + (
+                f"{'run' if running[1:] else 'runs'} on {node.name}"
+            )
+        if setup.is_down is None:
+            unread = next(one.reason for one in (setup.daemons, setup.instances) if isinstance(one, Unknown))
+            return f"what runs on {node.name} is not known ({unread.rstrip('.')})"
+    return ""
 
 
 def failing_paths(findings: Iterable[Finding], paths: Sequence[MeasuredPath]) -> Iterator[LoadRefusal]:

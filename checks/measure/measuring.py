@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
-from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import replace as replace_limits
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from checks.measure.bench import Bench, Progress
-from checks.measure.far_end.far_process import FarEnd, FarEndError
-from checks.measure.far_end.programs import FarLimits, sha256_of
-from checks.measure.harm_signs import HarmSigns
+from checks.measure.bench import Bench, Progress, Sent
+from checks.measure.far_end.far_process import FarEnd
+from checks.measure.far_end.programs import sha256_of
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
-from checks.measure.measure_error import HaltedError, MeasureError
-from checks.measure.near_process import NearProcess, SenderError
-from checks.measure.preparing import LOCK, Experiment, Prepared
+from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
+from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
+from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
+from checks.model.broken_dependency import error_text
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, Measurement
 from checks.model.settings import Settings
@@ -33,7 +33,8 @@ from checks.run.engine import Engine
 from checks.run.events import RunFinished
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
-from checks.sources.nodes.shell import ShellError
+from checks.sources.probes.icmp_socket import EchoSocket
+from checks.sources.probes.pinger import CannotPingError
 from checks.traffic.feed import Feed
 from checks.traffic.pace import Pace
 from checks.traffic.samples import FeedEvent, NodeSample
@@ -45,8 +46,11 @@ _HERE_S, _PEERS_S = 0.2, 1.0
 """Seconds between two looks for signs of harm, on this node and on the others."""
 _DISTURBED_US = 1_000.0
 """How late this node may send (p99) before its figures are its own scheduler's rather than the network's."""
+_OVERDUE_S = 8.0
+"""Seconds without a sample of a node after which it counts as no longer watched."""
+_SMALL_PING = bytes(56)
 _CHECKS = ("df-ping", "interfaces", "mtu-consistency")
-_FAR_MARGIN_S = 10.0
+_T = TypeVar("_T")
 
 
 class RefusedError(MeasureError):
@@ -67,6 +71,7 @@ async def measure(
     stop: asyncio.Event,
     although_loaded: str = "",
     password: Secret | None = None,
+    sent: Sent | None = None,
 ) -> Measurement:
     """Measure, and return what was measured, also where a sign of harm or the operator ended it early.
 
@@ -78,20 +83,26 @@ async def measure(
     if prepared.refusals:
         raise RefusedError(prepared.refusals)
     async with AsyncExitStack() as stack:
-        stack.enter_context(_locked())
-        progress("looking at the paths", 0, 0)
-        if failing := await _failing(prepared, settings, stop):
-            raise RefusedError(failing)
-        signs = HarmSigns(_interfaces(plan.paths), settings.measure.most_cpu_percent)
+        stack.enter_context(locked_here())
+        if prepared.paths:
+            progress("looking at the paths", 0, 0)
+            if failing := await _unless_stopped(stop, _failing(prepared, settings)):
+                raise RefusedError(failing)
+        signs = HarmSigns(_interfaces(prepared.links), settings.measure.most_cpu_percent)
         watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
         progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
-        loaded = await watch.baseline(signs, prepared, settings, stop)
+        loaded = await _unless_stopped(stop, watch.baseline(signs, prepared, settings))
         if loaded and not (although_loaded and all(one.is_load for one in loaded)):
             raise RefusedError(loaded)
-        far_ends = await _open_far_ends(prepared, consent, settings, stack)
-        sender = await _open_sender(consent, stack)
-        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress)
-        halted = await _run(experiment, bench, watch, signs, far_ends, stop)
+        far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings, stack))
+        sender = await _unless_stopped(stop, open_sender(consent, prepared.links, stack))
+        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
+        watched = [far for far in (*far_ends, *holders) if far is not None]
+        most_s = most_silence_s(prepared.cluster)
+        silence = _watch_for_silence(prepared.paths, most_s, lambda sign: bench.halt(sign, is_harm=True))
+        nodes = [node.name for node in prepared.cluster.read_nodes()]
+        halted = await _run(experiment, bench, watch, signs, watched, (silence, watch.overdue(nodes, bench)), stop)
+        await asyncio.gather(sender.close(), *(far.close() for far in watched))
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
         cluster=plan.cluster,
@@ -105,7 +116,7 @@ async def measure(
         ),
         result=experiment.result(),
         plan=tuple(plan.lines()),
-        sha256={far.interpreter.language: sha256_of(far.interpreter.language) for far in far_ends if far is not None},
+        sha256={far.interpreter.language: sha256_of(far.interpreter.language) for far in watched},
         seed=experiment.seed,
         although_loaded=although_loaded if loaded else "",
         stopped=str(halted) if halted else "",
@@ -119,25 +130,26 @@ async def measure(
     )
 
 
-@contextmanager
-def _locked() -> Iterator[None]:
-    """Hold the lock of this node. Raises MeasureError where another measurement has it."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
-        try:
-            lock.bind(f"\0{LOCK}")
-        except OSError:
-            raise MeasureError("Another measurement runs on this node: wait for its end.") from None
-        yield
+async def _unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, _T]) -> _T:
+    """Return the result of the work. Raises NotBegunError, and ends the work, where the operator stops it before."""
+    working, stopped = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((working, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set():
+            raise NotBegunError
+        return working.result()
+    finally:
+        working.cancel()
+        stopped.cancel()
+        await asyncio.gather(working, stopped, return_exceptions=True)
 
 
-async def _failing(prepared: Prepared, settings: Settings, stop: asyncio.Event) -> list[LoadRefusal]:
-    """Run the checks of the paths, and return a refusal for each failure. Raises MeasureError where it was stopped."""
+async def _failing(prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
+    """Run the checks of the paths, and return a refusal for each failure."""
     engine = Engine([check for check in discover().checks if check.id in _CHECKS], settings)
     events = engine.events()
     try:
         async for event in events:
-            if stop.is_set():
-                raise MeasureError("Stopped before anything was sent.")
             if isinstance(event, RunFinished):
                 return list(failing_paths(event.report.findings, prepared.paths))
     finally:
@@ -146,7 +158,10 @@ async def _failing(prepared: Prepared, settings: Settings, stop: asyncio.Event) 
 
 
 def _interfaces(paths: Sequence[MeasuredPath]) -> set[tuple[str, str]]:
-    return {(path.source_node, path.interface) for path in paths}
+    """Return node and name of the interfaces at both ends."""
+    return {
+        end for path in paths for end in ((path.source_node, path.interface), (path.target_node, path.target_interface))
+    }
 
 
 class _Watch:
@@ -155,6 +170,8 @@ class _Watch:
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
         self.events: asyncio.Queue[FeedEvent] = asyncio.Queue()
+        self.seen_s: dict[str, float] = {}
+        """When the last sample of each node was looked at, by the monotonic clock."""
 
     @classmethod
     @asynccontextmanager
@@ -182,17 +199,13 @@ class _Watch:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def baseline(
-        self, signs: HarmSigns, prepared: Prepared, settings: Settings, stop: asyncio.Event
-    ) -> list[LoadRefusal]:
+    async def baseline(self, signs: HarmSigns, prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
         """Sample before anything is sent, and return the refusals of a loaded cluster. Raises MeasureError."""
         nodes: dict[str, list[NodeSample]] = defaultdict(list)
-        link_use = LinkUse(prepared.paths)
+        link_use = LinkUse(prepared.links)
         until = asyncio.get_running_loop().time() + BASELINE_S
         wanted = {node.name for node in prepared.cluster.read_nodes()}
         while (left := until - asyncio.get_running_loop().time()) > 0 or not wanted <= nodes.keys():
-            if stop.is_set():
-                raise MeasureError("Stopped before anything was sent.")
             if left < -10:
                 missing = sorted(wanted - nodes.keys())
                 raise MeasureError(
@@ -207,13 +220,23 @@ class _Watch:
                         nodes[event.node].append(event)
         return list(
             load_refusals(
-                link_use.of_sources(),
+                link_use.of_links(),
                 {node: _busy(samples) for node, samples in nodes.items()},
                 signs.losses_before(),
                 settings.measure.loaded_cpu_percent,
                 is_beside=prepared.plan.limits.flows_per_s is not None,
             )
         )
+
+    async def overdue(self, nodes: Sequence[str], bench: Bench) -> None:
+        """Halt where the samples of a node no longer come: nobody sees then what the load does to it."""
+        began_s = time.monotonic()
+        while True:
+            for node in nodes:
+                silent_s = time.monotonic() - self.seen_s.get(f"node {node}", began_s)
+                if silent_s > _OVERDUE_S:
+                    bench.halt(f"{node} has not sent its counters for {silent_s:.0f} s.", is_harm=True)
+            await asyncio.sleep(_PEERS_S)
 
 
 def _busy(samples: Sequence[NodeSample]) -> float:
@@ -222,55 +245,13 @@ def _busy(samples: Sequence[NodeSample]) -> float:
     return 1 - sum(c.idle_s for c in cpus) / total if total else 0.0
 
 
-async def _open_far_ends(
-    prepared: Prepared, consent: Consent, settings: Settings, stack: AsyncExitStack
-) -> list[FarEnd | None]:
-    """Open a far end for each path that has one; paths to the same address of a peer share none."""
-    limits = consent.plan.limits
-    far_limits = FarLimits(
-        limits.whole_s + _FAR_MARGIN_S, limits.most_bytes, limits.cpu_share * (limits.whole_s + _FAR_MARGIN_S)
-    )
-    found: list[FarEnd | None] = []
-    opened: Counter[str] = Counter()
-    for path in prepared.paths:
-        if path.far_end == "kernel":
-            found.append(None)
-            continue
-        candidates = prepared.candidates[path.target_node]
-        number = opened[path.target_node]
-        opened[path.target_node] += 1
-        own = replace_limits(far_limits, lock=f"{LOCK}-{number}") if number else far_limits
-        try:
-            far = await FarEnd.open(path.target_node, settings.ssh, candidates, path.target, path.source, own)
-        except (FarEndError, ShellError) as error:
-            raise MeasureError(str(error)) from None
-        stack.push_async_callback(far.close)
-        found.append(far)
-    return found
-
-
-async def _open_sender(consent: Consent, stack: AsyncExitStack) -> NearProcess:
-    limits = consent.plan.limits
-    slowest = min(limits.bits_per_s(path.speed_mbps) for path in consent.plan.paths)
-    try:
-        sender = await NearProcess.open(
-            packets_per_s=limits.packets_per_s,
-            bits_per_s=slowest,
-            most_bytes=limits.most_bytes,
-            cpu_share=limits.cpu_share,
-        )
-    except SenderError as error:
-        raise MeasureError(str(error)) from None
-    stack.push_async_callback(sender.close)
-    return sender
-
-
 async def _run(
     experiment: Experiment,
     bench: Bench,
     watch: _Watch,
     signs: HarmSigns,
-    far_ends: Sequence[FarEnd | None],
+    far_ends: Sequence[FarEnd],
+    watches: Sequence[Coroutine[Any, Any, None]],
     stop: asyncio.Event,
 ) -> HaltedError | None:
     """Run the experiment, and halt it at the first sign of harm, at `stop`, and at the end of a far end."""
@@ -278,6 +259,7 @@ async def _run(
     async def look() -> None:
         while True:
             event = await watch.events.get()
+            watch.seen_s[event.source if isinstance(event, NodeSample) else ""] = time.monotonic()
             bench.link_use.see(event)
             if sign := signs.see(event):
                 bench.halt(sign, is_harm=True)
@@ -290,8 +272,13 @@ async def _run(
         reason = await asyncio.shield(far.ended)
         bench.halt(f"The far end on {far.node} ended: {continued(reason)}.", is_harm=False)
 
-    tasks = [asyncio.create_task(look()), asyncio.create_task(stopped())]
-    tasks += [asyncio.create_task(ended(far)) for far in far_ends if far is not None]
+    def broke(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            bench.halt(f"racwire itself failed while it watched: {error_text(error)}.", is_harm=False)
+
+    tasks = [asyncio.create_task(one) for one in (look(), stopped(), *watches, *map(ended, far_ends))]
+    for task in tasks:
+        task.add_done_callback(broke)
     try:
         await experiment.run(bench)
         bench.demand_running()
@@ -302,3 +289,36 @@ async def _run(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     return None
+
+
+async def _watch_for_silence(paths: Sequence[MeasuredPath], most_s: float, report: Callable[[str], None]) -> None:
+    """Ping the paths until one is silent for too long, and report that as a sentence. Runs until it is cancelled.
+
+    A datagram that goes one way has no answer, and TCP waits for seconds before it gives up: so a small ping goes along
+    five times a second. A path that does not answer at all, and one that this user may not ping, is not watched.
+    """
+    sockets: list[tuple[MeasuredPath, EchoSocket, QuietPath]] = []
+    for path in dict.fromkeys(paths):
+        with suppress(CannotPingError):
+            one = EchoSocket(path.source, path.target, path.interface, dont_fragment=False)
+            sockets.append((path, one, QuietPath(most_s)))
+    sequence = 0
+    try:
+        while sockets:
+            sequence = (sequence + 1) % 65_536
+            for path, one, silence in sockets:
+                now = time.monotonic()
+                if any(echo.identifier == one.identifier for echo in one.answers()):
+                    silence.answered(now)
+                if (silent_s := silence.too_long_s(now)) is not None:
+                    report(
+                        f"{path.target_node} has not answered on {path.network} for {silent_s:.1f} s, more than a "
+                        "tenth of misscount."
+                    )
+                    return
+                with suppress(OSError):
+                    one.send(sequence, _SMALL_PING)
+            await asyncio.sleep(EVERY_S)
+    finally:
+        for _, one, _ in sockets:
+            one.close()

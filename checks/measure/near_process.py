@@ -20,6 +20,10 @@ class SenderError(Exception):
     """The sender could not be started, has ended, or could not carry out an order. The message is one sentence."""
 
 
+class SenderHangsError(SenderError):
+    """The sender did not finish an order in time."""
+
+
 class NearProcess:
     """The sender. Always `close` it; it also ends by itself within a second where this process dies."""
 
@@ -67,7 +71,7 @@ class NearProcess:
             async with asyncio.timeout(limit_s):
                 result = await self._result()
         except TimeoutError:
-            raise SenderError(f"The sender on this node did not finish within {limit_s:.0f} s.") from None
+            raise SenderHangsError(f"The sender on this node did not finish within {limit_s:.0f} s.") from None
         if "failed" in result:
             raise SenderError(f"This node could not send: {result['failed']}.")
         return result

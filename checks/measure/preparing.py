@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,24 +26,31 @@ from checks.measure.far_end.programs import (
     text_of,
 )
 from checks.measure.load_limits import LoadLimits
-from checks.measure.load_plan import LoadPlan, PlannedLoad
+from checks.measure.load_plan import NO_DATABASE, LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.paths_to_measure import paths_to_measure, public_paths
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, Database, NodeSetup, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath, Result
 from checks.model.settings import Settings
-from checks.model.wording import lasting
+from checks.model.wording import continued, lasting, listed
+from checks.rules.cache_fusion import per_second, received
+from checks.run.gathering import GATHERERS
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.registry import FAR_ENDS
 from checks.traffic.discovery import find_cluster
+from checks.traffic.feed import Feed
+from checks.traffic.samples import Gap, InstanceSample
 
 _RUNS = re.compile(r"^run (/.*)$", re.MULTILINE)
-LOCK = "racwire-measure"
-"""The name of the abstract socket that a measurement holds on each node: it cannot collide with a port of Oracle."""
+_SETUPS_S = 30.0
+"""Seconds until racwire plans without what runs on the nodes."""
+_BLOCKS_S, _BLOCKS_PATIENCE_S = 1.0, 5.0
+"""Seconds between the two samples of the instances, and until racwire plans without them."""
+Setups = tuple[NodeSetup | UnreadNode, ...] | Unknown
 
 
 class Experiment(Protocol):
@@ -88,7 +95,16 @@ class Prepared:
     plan: LoadPlan
     candidates: dict[str, tuple[Interpreter, ...]]
     """The interpreters of each peer that can run a far end, the best first."""
+    lock_holders: dict[str, tuple[Interpreter, ...]]
+    """The same of each peer where no far end answers, so that one only holds the lock."""
     refusals: tuple[LoadRefusal, ...]
+    storage_links: tuple[MeasuredPath, ...] = ()
+    """The link of this node to the storage that is measured."""
+
+    @property
+    def links(self) -> tuple[MeasuredPath, ...]:
+        """The paths of which the links carry the measurement, and are watched."""
+        return self.paths or self.storage_links
 
     @property
     def paths(self) -> tuple[MeasuredPath, ...]:
@@ -97,10 +113,19 @@ class Prepared:
 
 
 async def prepare(
-    experiment: Experiment, wanted: WantedPaths, limits: LoadLimits, settings: Settings, password: Secret | None = None
+    experiment: Experiment,
+    wanted: WantedPaths,
+    limits: LoadLimits,
+    settings: Settings,
+    password: Secret | None = None,
+    *,
+    known: Cluster | None = None,
 ) -> Prepared:
-    """Read the cluster and plan the experiment. Raises MeasureError where it is not possible."""
-    cluster = await find_cluster(settings, password=password)
+    """Read the cluster and plan the experiment. Raises MeasureError where it is not possible.
+
+    `known` are facts that were read before: enough for a plan to look at, too old to send by.
+    """
+    cluster = await find_cluster(settings, password=password) if known is None else known
     paths = paths_to_measure(cluster, networks=wanted.networks, peers=wanted.peers)
     if wanted.is_one_path and not (wanted.networks or wanted.peers):
         paths = paths[:1]
@@ -108,7 +133,9 @@ async def prepare(
         paths = tuple(path for path in paths if path.network == paths[0].network)
     if wanted.with_public:
         paths = (paths[0], *public_paths(cluster, paths))
-    found = await _far_ends(cluster, {path.target_node for path in paths}, settings)
+    peers = [node.name for node in cluster.read_nodes() if node.name != cluster.local_node]
+    found, setups, blocks_per_s = await read_more(cluster, peers, settings, password)
+    cluster = replace(cluster, setups=setups)
     candidates = {node: _chosen(one.candidates, wanted.far_end) for node, one in found.items()}
     chosen = tuple(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths)
     load = experiment.plan(chosen, limits)
@@ -117,24 +144,40 @@ async def prepare(
             f"This takes up to {lasting(load.seconds)}, and may take {lasting(limits.whole_s)}: choose fewer "
             "sizes, flows, rounds or paths, or a longer time with --whole."
         )
-    clusterware = cluster.clusterware
-    name = (
-        ""
-        if isinstance(clusterware, Unknown) or isinstance(clusterware.cluster_name, Unknown)
-        else clusterware.cluster_name
+    answering = {path.target_node for path in chosen if path.far_end != KERNEL}
+    holders = {node: one.candidates for node, one in found.items() if node not in answering}
+    plan = LoadPlan(
+        name_of(cluster, settings),
+        experiment.kind,
+        chosen,
+        load,
+        limits,
+        blocks_per_s,
+        {node: candidates[0].path if candidates else "" for node, candidates in holders.items()},
     )
-    plan = LoadPlan(name, experiment.kind, chosen, load, limits)
     refusals = [
         *standing_refusals(
-            cluster, change=_open_change(settings), is_lab="RACWIRE_LAB" in os.environ, link_share=limits.link_share
+            cluster, change=open_change(settings), is_lab="RACWIRE_LAB" in os.environ, link_share=limits.link_share
         ),
-        *(
-            LoadRefusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
-            for node, one in found.items()
-            if one.is_measuring
-        ),
+        *measuring_elsewhere(found),
     ]
-    return Prepared(cluster, plan, candidates, tuple(refusals))
+    able = {node: those for node, those in holders.items() if those}
+    return Prepared(cluster, plan, candidates, able, tuple(refusals))
+
+
+def measuring_elsewhere(found: Mapping[str, PeerFound]) -> Iterator[LoadRefusal]:
+    """Yield a refusal for each peer on which another measurement runs."""
+    for node, one in found.items():
+        if one.is_measuring:
+            yield LoadRefusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
+
+
+def name_of(cluster: Cluster, settings: Settings) -> str:
+    """Return the name that must be typed: Clusterware's, or where it tells none that of the settings; else empty."""
+    clusterware = cluster.clusterware
+    if isinstance(clusterware, Unknown) or isinstance(clusterware.cluster_name, Unknown):
+        return settings.cluster.name
+    return clusterware.cluster_name
 
 
 def far_end_texts() -> Iterator[tuple[str, str, str]]:
@@ -143,29 +186,86 @@ def far_end_texts() -> Iterator[tuple[str, str, str]]:
         yield language, sha256_of(language), text_of(language)
 
 
+async def _blocks_per_s(cluster: Cluster, settings: Settings, password: Secret | None) -> float | Unknown:
+    """Return the blocks that all instances together receive in a second, from two samples; Unknown with a clause."""
+    if not isinstance(cluster.database, Database):
+        return NO_DATABASE
+    wanted = {instance.name for instance in cluster.database.instances}
+    rates: dict[str, float] = {}
+    every = replace(settings.traffic, interval_s=_BLOCKS_S)
+    try:
+        async with (
+            asyncio.timeout(_BLOCKS_PATIENCE_S),
+            Feed(replace(settings, traffic=every), password=password) as feed,
+        ):
+            feed.follow(replace(cluster, nodes=()))
+            async for event in feed.events():
+                if isinstance(event, Gap) and event.source == "database":
+                    return Unknown(continued(event.reason).rstrip("."))
+                if isinstance(event, InstanceSample):
+                    rate = per_second(received(event.statistics), event.seconds)
+                    if rate is not None:
+                        rates[event.instance] = rate
+                if wanted <= rates.keys():
+                    break
+    except TimeoutError:
+        silent = listed(sorted(wanted - rates.keys()))
+        return Unknown(f"GV$SYSSTAT had no two samples of {silent} within {_BLOCKS_PATIENCE_S:.0f} s")
+    return sum(rates.values())
+
+
 @dataclass(frozen=True, slots=True)
-class _Found:
+class PeerFound:
+    """What a peer has for a measurement."""
+
     candidates: tuple[Interpreter, ...]
     is_measuring: bool
 
 
-async def _far_ends(cluster: Cluster, nodes: Collection[str], settings: Settings) -> dict[str, _Found]:
-    """Return the interpreters of each node. Raises MeasureError where a node does not answer."""
+async def read_more(
+    cluster: Cluster, peers: Collection[str], settings: Settings, password: Secret | None
+) -> tuple[dict[str, PeerFound], Setups, float | Unknown]:
+    """Return what a plan needs besides, all read at the same time: far ends, what runs on the nodes, and the blocks.
+
+    Raises MeasureError where a peer does not answer.
+    """
     session = Session(settings, Journal())
     session.local_node = cluster.local_node
-
-    async def one(node: str) -> _Found:
-        shell = await session.shell(node)
-        text = (await shell.run(FAR_ENDS, *(each.path for each in SYSTEM))).text
-        return _Found(tuple(map(interpreter_at, _RUNS.findall(text))), "measures" in text.splitlines())
-
+    others = (
+        asyncio.create_task(_setups(session, cluster)),
+        asyncio.create_task(_blocks_per_s(cluster, settings, password)),
+    )
     try:
-        found = await asyncio.gather(*map(one, nodes))
+        far_ends = await _far_ends(session, peers)
+        return far_ends, await others[0], await others[1]
     except ShellError as error:
         raise MeasureError(str(error)) from None
     finally:
-        await session.close()
-    return dict(zip(nodes, found, strict=True))
+        for task in others:
+            task.cancel()
+        await asyncio.gather(session.close(), *others, return_exceptions=True)
+
+
+async def _far_ends(session: Session, nodes: Collection[str]) -> dict[str, PeerFound]:
+    """Return the interpreters of each node. Raises ShellError."""
+
+    async def one(node: str) -> PeerFound:
+        shell = await session.shell(node)
+        text = (await shell.run(FAR_ENDS, *(each.path for each in SYSTEM))).text
+        return PeerFound(tuple(map(interpreter_at, _RUNS.findall(text))), "measures" in text.splitlines())
+
+    return dict(zip(nodes, await asyncio.gather(*map(one, nodes)), strict=True))
+
+
+async def _setups(session: Session, cluster: Cluster) -> Setups:
+    (gatherer,) = (one for one in GATHERERS if one.group == "setups")
+    try:
+        async with asyncio.timeout(_SETUPS_S):
+            found = await gatherer.gather(session, cluster)
+    except TimeoutError:
+        return Unknown(f"the nodes did not tell within {_SETUPS_S:.0f} s what runs on them")
+    assert isinstance(found, tuple | Unknown)
+    return found
 
 
 def _chosen(candidates: Sequence[Interpreter], language: str) -> tuple[Interpreter, ...]:
@@ -188,7 +288,7 @@ def _with_far_end(
     return replace(path, far_end=candidates[0].language, program=candidates[0].path)
 
 
-def _open_change(settings: Settings) -> str:
+def open_change(settings: Settings) -> str:
     """Return the name of an open change of this node; empty without one, or where its directory cannot be read."""
     try:
         found = open_here(directory_of(settings), os.uname().nodename)

@@ -82,6 +82,7 @@ class Sizes:
         self.seed = seed
         self._raw: dict[_Series, _Raw] = defaultdict(_Raw)
         self._paths: tuple[MeasuredPath, ...] = ()
+        self._is_running = False
 
     def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
         """Return what will be sent at most."""
@@ -105,9 +106,17 @@ class Sizes:
 
     async def run(self, bench: Bench) -> None:
         """Measure until done. Raises HaltedError; `result` then has the rounds so far."""
-        self._paths = bench.paths
+        self._paths, self._is_running = bench.paths, True
+        try:
+            await self._run(bench)
+        finally:
+            self._is_running = False
+        bench.demand_running()
+
+    async def _run(self, bench: Bench) -> None:
         chance = random.Random(self.seed)  # noqa: S311 - an order, no secret
         series = list(self._series(bench.paths, bench.limits))
+        self._raw.update({one: _Raw() for one in series})
         idle = await bench.order({"order": "idle", "seconds": 1.0}, 1.0)
         idle_share = idle["busy_s"] / 1.0
         done = 0
@@ -120,15 +129,14 @@ class Sizes:
                 )
                 await self._measure(bench, one, number, idle_share)
                 done += 1
-        bench.demand_running()
 
     def result(self) -> MeasuredSizes:
-        """Return the rounds so far, and their summaries."""
+        """Return the rounds so far, and their summaries; while it runs, also empty summaries of the sizes to come."""
         rounds = sorted(
             (one for raw in self._raw.values() for one in raw.rounds),
             key=lambda r: (r.path, r.rate, r.train, r.size, r.round),
         )
-        summaries = [self._summary(one, raw) for one, raw in self._raw.items()]
+        summaries = [self._summary(one, raw) for one, raw in self._raw.items() if raw.rounds or self._is_running]
         return MeasuredSizes(
             tuple(rounds), tuple(sorted(summaries, key=lambda s: (s.path, s.rate > 0, s.train, s.size)))
         )

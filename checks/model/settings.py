@@ -22,6 +22,13 @@ class ClusterSettings(_Section, frozen=True):
         str,
         Meta(description="The Grid Infrastructure home. Empty: racwire finds it (environment, olr.loc, oratab, ...)."),
     ] = ""
+    name: Annotated[
+        str,
+        Meta(
+            max_length=255,
+            description="The name of the cluster, which a measurement wants typed. Clusterware's own name comes first.",
+        ),
+    ] = ""
     networks: Annotated[
         tuple[str, ...],
         Meta(

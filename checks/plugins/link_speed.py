@@ -12,6 +12,7 @@ from checks.model.networks import nics_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.plugins.shared.path_text import short_name
+from checks.rules.link_states import is_slower
 
 _SLOW_SIDE = (
     "Packets that arrive faster than the slow side takes them wait in the queue of the switch port, and are dropped "
@@ -71,7 +72,7 @@ def link_speed(cluster: Cluster) -> Iterator[Finding]:
         nics = _nics(cluster, network)
         half = [nic for nic in nics if nic.duplex == "half"]
         fastest = max((nic.speed_mbps or 0 for nic in nics), default=0)
-        slower = [nic for nic in nics if nic.speed_mbps and nic.speed_mbps < fastest]
+        slower = [nic for nic in nics if is_slower(nic.speed_mbps, [fastest])]
         silent = [nic for nic in nics if not nic.speed_mbps]
         if half:
             yield _half(network, half)

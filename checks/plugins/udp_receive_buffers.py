@@ -14,7 +14,15 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
 from checks.plugins.shared.settings_text import plan_of
 from checks.rules.buffer_sizes import RECEIVE_MINIMUM, below_minimum, proposed
-from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
+from checks.rules.node_counts import (
+    NodeCounts,
+    counts_of,
+    datagram_status,
+    lacks,
+    overflow_status,
+    sysctl,
+    without_counts,
+)
 
 NONE_DROPPED = Kind("IC-UDP-001", "No datagram is dropped after its arrival")
 OVERFLOWED = Kind(
@@ -90,7 +98,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
         where = f"root on {named(nodes, 'node')}"
         small = [key for key in RECEIVE_MINIMUM if any(key in below_minimum(cluster, n) for n in nodes)]
         yield OVERFLOWED.finding(
-            Status.FAIL,
+            overflow_status(same[0]),
             f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {_time(same)}: "
             + ("all memory for UDP was used up." if by_memory else "the receive buffers of their sockets were full."),
             subject=f"{briefly(nodes, 'node')}: {number:,} overflowed",
@@ -134,7 +142,7 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
     nodes, number = [c.node for c in counts], sum(c.bad_checksums for c in counts)
     if counts:
         yield CHECKSUM.finding(
-            Status.WARN,
+            datagram_status(number),
             f"{counted(number, 'datagram')} arrived at {named(nodes, 'node')} with a wrong checksum in "
             f"{_time(counts)}.",
             subject=f"{briefly(nodes, 'node')}: {number:,} wrong checksums",
@@ -171,7 +179,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
     sizes = {n: size for n in nodes if (size := sysctl(cluster, n, "net.core.netdev_max_backlog")) is not None}
     if counts:
         yield BACKLOG.finding(
-            Status.WARN,
+            datagram_status(number),
             f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {_time(counts)} before processing them: "
             "the CPUs are too slow for the traffic.",
             subject=f"{briefly(nodes, 'node')}: backlog {number:,}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.wording import listed
+from checks.predict.fragment_cost import is_measured
 from checks.predict.prediction import Estimate
 
 BURST = "packets of a multiblock read"
@@ -56,9 +57,16 @@ def _softirq(estimates: Sequence[Estimate]) -> Iterator[str]:
     if not change:
         return
     verb = "saves" if change > 0 else "costs"
+    if not is_measured(most.inputs):
+        yield (
+            f"It {verb} at most {abs(change):.2g} % of one CPU on a node ({most.subject}): soft interrupts take "
+            f"{most.now:.2g} % there now."
+        )
+        return
+    least, largest = sorted((abs(most.now - most.low), abs(most.now - most.high)))
     yield (
-        f"It {verb} at most {abs(change):.2g} % of one CPU on a node ({most.subject}): soft interrupts take "
-        f"{most.now:.2g} % there now."
+        f"By the measured CPU time of a packet, it {verb} {abs(change):.2g} % of one CPU on {most.subject} (between "
+        f"{least:.2g} and {largest:.2g} %): soft interrupts take {most.now:.2g} % there now."
     )
 
 

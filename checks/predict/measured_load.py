@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from checks.model.facts import Database
+from checks.model.facts import Database, Unknown
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
+from checks.predict.fragment_cost import FragmentCost, fragment_costs
 from checks.predict.packet_rates import Flow
 from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
 from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
@@ -75,6 +76,8 @@ class MeasuredLoad:
     """The average time of the instances' own pings of 500 bytes; None where none was recorded."""
     block_rtt_ms: float | None
     """The same of 8 KB."""
+    fragment_costs: Mapping[str, FragmentCost | Unknown] = field(default_factory=dict)
+    """The measured CPU time of a packet, by node; nodes that nothing was measured on have none."""
 
 
 def load_of(recording: Recorded) -> MeasuredLoad:
@@ -115,6 +118,7 @@ def load_of(recording: Recorded) -> MeasuredLoad:
         statistics={name: _statistics(name, stretches, seconds) for name in sorted(readings.subjects("instance"))},
         small_rtt_ms=_ping_ms("500 B", readings.subjects("pings"), stretches),
         block_rtt_ms=_ping_ms("8 KB", readings.subjects("pings"), stretches),
+        fragment_costs=fragment_costs(recording.header.measurements),
     )
 
 

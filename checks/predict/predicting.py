@@ -9,6 +9,7 @@ from checks.model.interconnect_load import WireTime
 from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.model.wording import counted
 from checks.predict.conclusions import BURST, LIMITS, SOFTIRQ, conclusions
+from checks.predict.fragment_cost import FragmentCost, formula_of, inputs_of, percent_after
 from checks.predict.measured_load import MeasuredLoad, NodeLoad, NodeStretch
 from checks.predict.packet_rates import Flow, Packets, packets_at, wire_bits
 from checks.predict.prediction import Estimate, NotPredicted, Prediction
@@ -115,8 +116,7 @@ def _burst(load: MeasuredLoad, node: NodeLoad, mtu: int, block: int, multiblock:
     if buffer is not None:
         inputs["net.core.rmem_max"] = f"{buffer:,} B; the burst has {multiblock * block:,} B of data"
     frames = [multiblock * fragments_of(block, size, load.version) for size in (node.mtu, mtu)]
-    name, formula = BURST, "blocks x packets for a block"
-    yield _exact(name, "", (frames[0], frames[1]), formula, inputs, node.node)
+    yield _exact(BURST, "", (frames[0], frames[1]), "blocks x packets for a block", inputs, node.node)
     if speed := min((link.speed_mbps for link in node.links if link.speed_mbps), default=0):
         times = [8 * multiblock * wire_bytes_of(block, size, load.version) / speed for size in (node.mtu, mtu)]
         yield _exact(
@@ -292,24 +292,29 @@ def _both_ways(load: MeasuredLoad, node: NodeLoad, mtu: int) -> tuple[float, flo
 
 
 def _softirq(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Estimate | NotPredicted:
-    """Return the CPU time in soft interrupts: at best it falls with the packets, at worst it stays."""
+    """Return the CPU time in soft interrupts: at best it falls with the packets, at worst it stays.
+
+    Where the cost of a packet was measured on the node, the packets less save that.
+    """
     name = SOFTIRQ
     known = [stretch.softirq_s for stretch in node.stretches if stretch.softirq_s is not None]
     if not known:
         return NotPredicted(name=name, subject=node.node, reason="The CPU time of soft interrupts was not recorded.")
     now, after = _both_ways(load, node, mtu)
     softirq = 100 * mean(known)
-    changed = softirq * after / now if now else softirq
+    cost = load.fragment_costs.get(node.node)
+    inputs = {"soft interrupts": f"{softirq:.2f} % of a CPU", "packets": f"{now:,.1f} -> {after:,.1f}/s"}
+    likely, low, high = percent_after(softirq, now, after, cost)
     return Estimate(
         name=name,
         subject=node.node,
         unit="% of a CPU",
         now=softirq,
-        after=changed,
-        low=min(softirq, changed),
-        high=max(softirq, changed),
-        formula="CPU time x packets after / now, if private packets need all of that time; else it changes less",
-        inputs={"soft interrupts": f"{softirq:.2f} % of a CPU", "packets": f"{now:,.1f} -> {after:,.1f}/s"},
+        after=likely,
+        low=low,
+        high=high,
+        formula=formula_of(cost),
+        inputs=inputs | inputs_of(cost),
     )
 
 
@@ -365,17 +370,22 @@ def _room(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Iterator[Estimate | N
     busiest = [stretch.busiest_softirq for stretch in node.stretches if stretch.busiest_softirq is not None]
     packets_now, packets_after = _both_ways(load, node, mtu)
     share = mean(busiest) if busiest else 0.0
+    whole = _softirq(load, node, mtu)
     if share > 0 and packets_after:
-        times = packets_now / packets_after / share
+        times, bounds = packets_now / packets_after / share, (1.0, packets_now / packets_after)
+        formula = "1 / share of the busiest CPU, x packets now / after, if private packets need that whole share"
+        if isinstance(whole, Estimate) and isinstance(load.fragment_costs.get(node.node), FragmentCost) and whole.low:
+            times, bounds = whole.now / whole.after / share, (whole.now / whole.high, whole.now / whole.low)
+            formula = "1 / share of the busiest CPU, x CPU time in soft interrupts now / after"
         yield Estimate(
             name=softirq,
             subject=node.node,
             unit="x",
             now=1 / share,
             after=times,
-            low=min(1 / share, times),
-            high=max(1 / share, times),
-            formula="1 / share of the busiest CPU, x packets now / after, if private packets need that whole share",
+            low=min(bounds) / share,
+            high=max(bounds) / share,
+            formula=formula,
             inputs={
                 "busiest CPU": f"{100 * share:.1f} % in soft interrupts",
                 "packets": f"{packets_now:,.1f} -> {packets_after:,.1f}/s",

@@ -36,6 +36,8 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     measurement.MeasuredPath: ("far_end",),
     measurement.RateStep: ("protocol",),
     measurement.FlowRound: ("flow_class", "company"),
+    measurement.FlowSummary: ("flow_class", "company", "fullness"),
+    measurement.HashDirection: ("verdict",),
     measurement.MeasuredStorage: ("file_system", "method"),
     measurement.DrillOf: ("transition",),
     measurement.PathSilence: ("protocol",),
@@ -116,7 +118,7 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.FirewalldZone: ("interface",),
     facts.HostSetup: ("drivers_in_use",),
     facts.NodeSetup: ("infiniband_modes",),
-    measurement.MeasuredPath: ("interface",),
+    measurement.MeasuredPath: ("interface", "target_interface"),
     samples.NodeSample: ("interfaces",),
     samples.Link: ("name", "master"),
 }

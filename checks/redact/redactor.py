@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
+from checks.model.measurement import Measurement
 from checks.model.report import Report
 from checks.redact.addresses import Addresses, is_well_known_network
 from checks.redact.fields import Treatment
@@ -103,8 +104,8 @@ class Redactor:
         self._identity = identity
         self._replacer: TextReplacer | None = None
 
-    def learn(self, *parts: Report | Header) -> None:
-        """Learn the names in reports and headers. Learn all parts of a shared report before replacing any name."""
+    def learn(self, *parts: Report | Header | Measurement) -> None:
+        """Learn the names in parts of a shared report: learn all of them before replacing any name."""
         for part in parts:
             self._learned.learn_struct(part)
         self._replacer = None

@@ -5,9 +5,8 @@ Colour is never the only difference: the run before is hollow and dashed, the ru
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from checks.model.wording import counted
 from checks.report import svg
@@ -28,7 +27,6 @@ _CLASSES = {
     ComparisonVerdict.DIFFERS: "differs",
     ComparisonVerdict.ENVIRONMENT_SHIFTED: "shifted",
 }
-Scale = Callable[[float], float]
 
 
 def picture_of(comparison: Comparison) -> str:
@@ -108,7 +106,7 @@ def _pair(pair: Pair, y: float) -> tuple[list[svg.Markup], float]:
 def _row(metric: Compared, top: float) -> Iterator[svg.Markup]:
     sides = [side for side in (metric.before, metric.after, metric.same) if side]
     low, high = _range([value for side in sides for value in side.values])
-    scale = _scale(low, high, _PLOT, _PLOT_END)
+    scale = svg.linear_scale(low, high, _PLOT, _PLOT_END)
     yield svg.line(_NAMES, top, _WIDTH - _MARGIN, top, "rule")
     unit = f", {metric.unit}" if metric.unit else ""
     first, *rest = textwrap.wrap(f"{metric.name}{unit}", 42)
@@ -127,7 +125,7 @@ def _row(metric: Compared, top: float) -> Iterator[svg.Markup]:
     yield svg.label(_RIGHT + 56, top + 33, p, "faint")
 
 
-def _lane(side: Side, name: str, y: float, scale: Scale) -> Iterator[svg.Markup]:
+def _lane(side: Side, name: str, y: float, scale: svg.Scale) -> Iterator[svg.Markup]:
     if side.low is not None and side.high is not None:
         yield svg.line(scale(side.low), y, max(scale(side.high), scale(side.low) + 1), y, f"{name}-bar")
     for value in side.values:
@@ -160,8 +158,8 @@ def _curve(metric: Compared, stretch_s: float | None, x: float, y: float) -> Ite
     low, high = _range(values)
     unit = f", {metric.unit}" if metric.unit else ""
     longest = max(len(metric.before.values), len(metric.after.values))
-    across = _scale(0, max(longest - 1, 1), x + 52, x + _CURVE_WIDTH - 8)
-    up = _scale(low, high, y + 24 + _CURVE_HEIGHT - 24, y + 24)
+    across = svg.linear_scale(0, max(longest - 1, 1), x + 52, x + _CURVE_WIDTH - 8)
+    up = svg.linear_scale(low, high, y + 24 + _CURVE_HEIGHT - 24, y + 24)
     yield svg.label(x, y + 14, f"{metric.name}{unit}", tip=metric.note)
     for value in (low, high):
         yield svg.line(x + 48, up(value), x + _CURVE_WIDTH, up(value), "rule")
@@ -186,9 +184,10 @@ def _size_curve(name: str, points: Sequence[Compared], top: float) -> Iterator[s
     sides = [side for p in drawn for side in (p.before, p.after)]
     values = [v for side in sides for v in (side.centre, side.low, side.high) if v is not None and v > 0]
     left, right, bottom = _MARGIN + 60, _WIDTH - _MARGIN - 20, top + _SIZES_HEIGHT
-    across = _log_scale(drawn[0].size, drawn[-1].size, left, right)
-    up = _log_scale(min(values), max(values), bottom - 8, top + 24)
-    for value in (min(values), max(values)):
+    across = svg.log_scale(drawn[0].size, drawn[-1].size, left, right)
+    ticks = svg.log_ticks(min(values), max(values))
+    up = svg.log_scale(ticks[0], ticks[-1], bottom - 8, top + 24)
+    for value in ticks:
         yield svg.line(left, up(value), right, up(value), "rule")
         yield svg.label(left - 6, up(value) + 4, number(value), "faint", anchor="end")
     free_from = 0.0
@@ -217,11 +216,6 @@ def _side_after(metric: Compared) -> Side:
     return metric.after
 
 
-def _log_scale(low: float, high: float, begin: float, end: float) -> Scale:
-    scale = _scale(math.log(low), math.log(high), begin, end)
-    return lambda value: scale(math.log(value))
-
-
 def _time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
 
@@ -233,7 +227,3 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
         return 0.0, high
     room = (high - low) * 0.1 or abs(high) * 0.1 or 1.0
     return low - room, high + room
-
-
-def _scale(low: float, high: float, begin: float, end: float) -> Scale:
-    return lambda value: begin + (value - low) / ((high - low) or 1.0) * (end - begin)

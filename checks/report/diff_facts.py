@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,11 +17,18 @@ from checks.model.facts import (
     Node,
     PathProbe,
 )
+from checks.model.measurement import Measurement
 from checks.model.report import Report
-from checks.model.wording import listed
+from checks.model.sound_measurement import sound
+from checks.model.wording import counted, listed
+from checks.report.age import time_text
+from checks.report.measurement_headline import headline
 from checks.report.quantities import milliseconds, rate
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, lost, per_second
 from checks.rules.receive_time import is_unusual
+from checks.traffic.compare.comparison import ComparisonVerdict
+from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.imports.measurement_result import run_of
 
 MUCH = 1.5
 """The factor by which two rates, shares or times must differ to count as different. The value is racwire's own: rates
@@ -46,7 +53,7 @@ class FactChange(msgspec.Struct, frozen=True):
     """A fact that differs between the two reports."""
 
     group: str
-    """`Nodes`, `Networks`, `Interfaces`, `Paths`, `Instances`, `Rates`, `Versions`, `Settings`."""
+    """`Nodes`, `Networks`, `Interfaces`, `Paths`, `Instances`, `Rates`, `Measurements`, `Versions`, `Settings`."""
     name: str
     """The thing that the fact describes: `eth1 of rac2`."""
     before: str
@@ -66,6 +73,7 @@ def fact_changes(before: Report, after: Report, *, by_name: bool = True) -> tupl
     ]
     found = [change for group in groups for change in _differing(*group)] if by_name else []
     found += _rates(one, other) if by_name else []
+    found += _measured_anew(sound(before.measurements), sound(after.measurements)) if by_name else []
     found += _differing("Versions", _versions(before, by_name), _versions(after, by_name), False)
     if by_name:
         found += _differing("Settings", _flat(before.settings), _flat(after.settings), False)
@@ -151,6 +159,26 @@ def _measured(cluster: Cluster) -> Iterator[tuple[str, tuple[float, Callable[[fl
                 value = per_second(node.counters.value(group, counter), node.seconds)
                 if value is not None:
                     yield f"{node.node} {what}", (value, rate)
+
+
+def _measured_anew(before: Sequence[Measurement], after: Sequence[Measurement]) -> Iterator[FactChange]:
+    """Yield each kind whose newest result is another one, and differs by the tests of `racwire compare`."""
+    newer = {one.kind: one for one in after}
+    for one in before:
+        other = newer.get(one.kind, one)
+        if other == one:
+            continue
+        comparison = compare([Runs(run_of(one, "before"), run_of(other, "after"))])
+        counts = [
+            f"{counted(len(found), 'figure')} {verdict}"
+            for verdict in (ComparisonVerdict.WORSE, ComparisonVerdict.BETTER, ComparisonVerdict.DIFFERS)
+            if (found := comparison.having(verdict))
+        ]
+        counts += ["the environment shifted"] if comparison.shifted else []
+        if counts:
+            left = f"{headline(one)}, {time_text(one.started_at)}"
+            right = f"{headline(other)}, {time_text(other.started_at)} ({', '.join(counts)})"
+            yield FactChange("Measurements", one.kind, left, right)
 
 
 def _versions(report: Report, by_name: bool) -> Values:

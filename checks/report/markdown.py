@@ -15,11 +15,14 @@ from checks.model.facts import PathProbe
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import sound
 from checks.model.wording import counted, few, listed
 from checks.report.actions import one_line
 from checks.report.causes import ReportEntry, cause_entries, causes_of, other_causes
 from checks.report.folding import grouped_by_reason, grouped_skipped
 from checks.report.load_section import TITLE, load_section
+from checks.report.measured.result_parts import state_of
+from checks.report.measurement_headline import brief
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
 
 _CODE_WORD = re.compile(
@@ -89,6 +92,8 @@ _FULL = 18_000
 Jira, which is the smallest limit of these ticket systems."""
 _LINES = 4_000
 """Most characters for entries of one line: once for problems, once for everything else."""
+_MEASURED = 1_500
+"""Most characters for results of measurements."""
 _TITLE, _VALUE, _TEXT, _CELL, _COMMANDS = 300, 200, 800, 60, 3_000
 _ROWS = 40
 _CAUSES = 3
@@ -120,6 +125,7 @@ def to_markdown(report: Report) -> bytes:
     skipped = grouped_skipped(report.findings)
     lines += room.section("Skipped", (inline(f"{f.title} Skipped: {listed(ids)}.", _TITLE) for f, ids in skipped))
     lines += _load(report)
+    lines += _Room(_MEASURED).section("Measured", _measured(report))
     unread = [part.reason for node in report.cluster.read_nodes() for part in node.all_unread]
     lines += room.section("Not read", (inline(reason, _TITLE) for reason in unread))
     lines += ["", "## How this was found", "", *_made(report)]
@@ -132,6 +138,13 @@ def _load(report: Report) -> Iterator[str]:
     if section is not None and section.is_known:
         yield from ("", f"## {TITLE}", "")
         yield from (f"- {inline(text, _TEXT)}" for text in (section.headline, section.kind, *section.notes) if text)
+
+
+def _measured(report: Report) -> Iterator[str]:
+    """Yield each result of a measurement, with what makes it doubtful; the HTML and JSON reports have its figures."""
+    for one in sound(report.measurements):
+        doubts = " ".join(part.text for part in state_of(one) if part.look in ("warn", "fail", "unknown"))
+        yield inline(" ".join(filter(None, (f"{brief(one)}.", doubts))), _TITLE)
 
 
 def _cause(entry: ReportEntry, *, has_headline: bool) -> Iterator[str]:

@@ -6,7 +6,7 @@ and lines that only one of the two formats knows (`# UNIT`, `# EOF`) are comment
 An unknown value has no sample; `racwire_unknown` counts it, with its kind and the kind of its reason. A waived finding
 has a sample with a label that says so: an alert can leave it out, and a dashboard can display it. Labels contain names,
 and no figures or sentences, so that a cluster has the same series in every run: about six for each path, a few for each
-node, instance and problem. Where two things have equal labels, for example two nodes with long names that are cut here,
+node, instance and problem, and some fifty for each path that was measured. Where two things have equal labels, for example two nodes with long names that are cut here,
 the first one is written; problems with equal labels are added up.
 
 The files of the textfile collector end in `.prom`, must appear complete, and must be readable by node_exporter. If
@@ -42,6 +42,8 @@ from checks.model.interconnect_load import InterconnectLoad, LoadClass, WireTime
 from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.model.report import Report, exit_code
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import sound
+from checks.report.measured.measured_samples import measured_samples
 from checks.report.summary import cluster_name
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
 from checks.rules.load_of_run import interconnect_load
@@ -97,6 +99,14 @@ racwire_load_wire_ratio{limit} The share of DB time on the wire: low and high li
 racwire_load_kind{kind} The kind of the load by what it needs from the interconnect; always 1.
 racwire_interconnect_user_bytes_per_second{db_instance,user,direction} Bytes of a user such as cache, dlm or ipq.
 racwire_service_cluster_wait_ratio{service} The waits of a service for other instances, as a share of its DB time.
+racwire_measured_timestamp_seconds{kind,ended} When the newest kept result of a kind was started, and how it ended.
+racwire_measured_round_trip_seconds{network,from,to,size,pace,quantile} A message of so many bytes, there and back.
+racwire_measured_received_bits_per_second{network,from,to,protocol} The highest rate of payload that arrived.
+racwire_measured_lost_ratio{kind,network,from,to} The share of messages or datagrams that the network lost.
+racwire_measured_flow_seconds{network,from,to,class,company,quantile} The time until a whole flow had arrived.
+racwire_measured_source_ports{network,from,to,state} UDP source ports of a path that pass, and that are dead.
+racwire_measured_storage_bytes_per_second{directory,direction} The median rate of a file of another server.
+racwire_measured_silence_seconds{network,from,to,protocol} The longest time without an answer in the newest drill.
 """
 _LINE = re.compile(r"(\w+)(?:\{([\w,]+)\})? (.+)")
 
@@ -154,6 +164,8 @@ def _samples(report: Report) -> Iterator[Sample]:
     if isinstance(cluster.activity, Activity):
         yield from _instances(cluster.activity, cluster.database)
     yield from _load(cluster)
+    for measurement in sound(report.measurements):
+        yield from measured_samples(measurement)
     yield from _unknown(cluster)
 
 

@@ -5,13 +5,40 @@ One style sheet has the colours for light and for dark surroundings. Print alway
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from xml.sax.saxutils import escape, quoteattr
 
 from checks.model.sanitize import sanitize
 
 Markup = str
 """Finished SVG. Only `element` and `text` convert other text to it."""
+Scale = Callable[[float], float]
+"""The position of a value on an axis, in pixels."""
+
+
+def linear_scale(low: float, high: float, begin: float, end: float) -> Scale:
+    """Return the axis from `begin`, where `low` is, to `end`, where `high` is."""
+    return lambda value: begin + (value - low) / ((high - low) or 1.0) * (end - begin)
+
+
+def log_scale(low: float, high: float, begin: float, end: float) -> Scale:
+    """Return a logarithmic axis; all values must be above 0."""
+    scale = linear_scale(math.log(low), math.log(high), begin, end)
+    return lambda value: scale(math.log(value))
+
+
+def log_ticks(low: float, high: float) -> tuple[float, ...]:
+    """Return round values, from the last one not above `low` to the first one not below `high`: 10, 20, 50, 100 ...
+
+    Both must be above 0. Over more than three decades, only powers of ten.
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1.0, 2.0, 5.0) if last - first <= 3 else (1.0,)
+    every = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    begin = max(tick for tick in every if tick <= low * (1 + 1e-9))
+    end = min((tick for tick in every if tick >= high * (1 - 1e-9)), default=every[-1])
+    return tuple(tick for tick in every if begin <= tick <= end)
 
 
 def text(content: str) -> Markup:
@@ -74,6 +101,19 @@ def stretched(width: float, height: float, title: str, description: str, childre
     )
 
 
+def drawing(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> Markup:
+    """Return a picture with text for an HTML page, in the colours of the page's style sheet, never distorted."""
+    return element(
+        "svg",
+        element("title", text(title)),
+        element("desc", text(description)),
+        *children,
+        viewBox=f"0 0 {_value(width)} {_value(height)}",
+        class_="drawing",
+        role="img",
+    )
+
+
 def document(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> str:
     """Return a whole SVG file. Screen readers and searches read the title and the description."""
     return (
@@ -121,6 +161,8 @@ text { font: 12px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1b1f2
 .better { fill: #1a7f37; font-weight: 600 }
 .differs { fill: #0550ae; font-weight: 600 }
 .shifted { fill: #8250df; font-weight: 600 }
+.silence { fill: #b3261e }
+.mark { stroke: #8250df; stroke-width: 1.3; stroke-dasharray: 6 3 }
 @media screen and (prefers-color-scheme: dark) {
 text { fill: #e6edf3 }
 .faint { fill: #9198a1 }
@@ -137,5 +179,7 @@ text { fill: #e6edf3 }
 .better { fill: #3fb950 }
 .differs { fill: #79c0ff }
 .shifted { fill: #d2a8ff }
+.silence { fill: #ff7b72 }
+.mark { stroke: #d2a8ff }
 }
 """

@@ -291,8 +291,16 @@ def loss_statuses(cluster: Cluster, activity: Activity, instances: Collection[in
     return found
 
 
+def share_status(lost_blocks: int, received_blocks: int | None, limits: Thresholds) -> Status:
+    """Return the status of lost blocks by their share of those sent to the instance: any lost block is a warning."""
+    if lost_blocks <= 0:
+        return Status.PASS
+    percent = 100 * lost_blocks / ((received_blocks or 0) + lost_blocks)
+    return Status.FAIL if percent > limits.lost_blocks_fail_percent else Status.WARN
+
+
 def _is_failure(limits: Thresholds, loss: InstanceLoss) -> bool:
-    return loss.percent > limits.lost_blocks_fail_percent or loss.waits_are_on_top
+    return share_status(loss.lost, loss.received, limits) is Status.FAIL or loss.waits_are_on_top
 
 
 def _may_be_false(cluster: Cluster, activity: Activity, loss: InstanceLoss, evidence: LossEvidence) -> bool:

@@ -116,11 +116,18 @@ def counts_of(change: CounterChange) -> NodeCounts:
     def value(group: str, name: str) -> int:
         return max(0, change.counters.value(group, name) or 0)
 
+    return counts_by(value, change.node, change.seconds, change.fragment_memory_bytes)
+
+
+def counts_by(
+    value: Callable[[str, str], int], node: str, seconds: float, fragment_memory_bytes: int | None = None
+) -> NodeCounts:
+    """Return the counters of one node by a function from group and name to the growth, which is 0 or more."""
     overflowed, no_memory = value("Udp", "RcvbufErrors"), value("Udp", "MemErrors")
     bad_checksums, timed_out = value("Udp", "InCsumErrors"), value("Ip", "ReasmTimeout")
     return NodeCounts(
-        node=change.node,
-        seconds=change.seconds,
+        node=node,
+        seconds=seconds,
         fragments=value("Ip", "ReasmReqds"),
         failed=max(timed_out, value("Ip", "ReasmFails")),
         timed_out=timed_out,
@@ -135,7 +142,7 @@ def counts_of(change: CounterChange) -> NodeCounts:
         vanished=_vanished(value),
         rejected=value("IcmpMsg", "OutType3"),
         overlapping=value("IpExt", "ReasmOverlaps"),
-        fragment_memory_bytes=change.fragment_memory_bytes,
+        fragment_memory_bytes=fragment_memory_bytes,
     )
 
 
@@ -169,6 +176,16 @@ def reassembly_status(counts: NodeCounts, limits: Thresholds) -> Status:
     if not counts.failed:
         return Status.PASS
     return Status.FAIL if counts.failed_percent >= limits.reassembly_fail_percent else Status.WARN
+
+
+def overflow_status(counts: NodeCounts) -> Status:
+    """Return the status of datagrams that found no room in a receive buffer: each is lost, so any is a failure."""
+    return Status.FAIL if counts.overflowed or counts.no_memory else Status.PASS
+
+
+def datagram_status(dropped: int) -> Status:
+    """Return the status of datagrams with a wrong checksum, and of packets dropped from a CPU's backlog."""
+    return Status.WARN if dropped else Status.PASS
 
 
 def node_counts(cluster: Cluster, node: str) -> NodeCounts | None:

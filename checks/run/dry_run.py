@@ -34,10 +34,10 @@ from checks.sources.kernel_files import (
     COUNTERS,
     COUNTERS_OF_THIS_NODE,
     INTERFACES_OF_THIS_NODE,
+    LINKS_LEAST_S,
     PEER,
     ROUTES_IN_USE,
     SAMPLE,
-    SAMPLE_AND_LINKS,
     SAMPLE_OF_THIS_NODE,
     THIS_NODE,
 )
@@ -119,9 +119,8 @@ def plan_samples(settings: Settings, environ: Mapping[str, str] = os.environ) ->
         "  on each peer, through one open connection, one program at a time:",
         f"    {_ssh_line(settings, environ)}",
         *_timed(f"{every}, with a limit of {SAMPLE.limit_s:g} s", SAMPLE.text),
-        *_timed(f"every {SAMPLE_AND_LINKS.every_s:g} s, in addition", SAMPLE_AND_LINKS.reads[0].how),
         *_timed(
-            f"when a sample shows a changed interface, and every {PEER.every_s:g} s",
+            f"when a sample shows a changed interface, not twice within {LINKS_LEAST_S:g} s; every {PEER.every_s:g} s",
             "the reads listed above for each peer",
         ),
     )
@@ -167,7 +166,13 @@ def plan_measurement() -> Iterator[str]:
         "",
         f"racwire measure, racwire drill: {FAR_ENDS.where}, before their plan:",
         *(f"  {line}" for line in FAR_ENDS.action_on(*FAR_ENDS.example).splitlines()),
-        *_reads(FAR_ENDS, 20),
+        *_reads(FAR_ENDS, 22),
+        "",
+        "racwire measure storage DIR: on this node, before its plan:",
+        "  directory             realpath, stat, statvfs and a listing of DIR; /proc/self/mountinfo; /sys/dev/block",
+        "and with --go:",
+        "  file                  one file in DIR without a name (O_TMPFILE; else .racwire-TOKEN, unlinked as soon as",
+        "                        it is open), written and read with O_DIRECT or fsync by a process of racwire here",
     )
 
 

@@ -1,37 +1,56 @@
 """The results of `racwire measure` and `racwire drill` as files: those that each run keeps, and any other by its path.
 
-A kept result is `measurements/CLUSTER/KIND-TIME.json` in the state directory, whole or not there at all. The file of
-another person or of another version is not trusted: it is a result that this racwire can read, or one sentence why not.
+A kept result is `measurements/CLUSTER/KIND-TIME.json` in the state directory, whole or not there at all. The newest
+`MOST_KEPT` of each kind and cluster stay; `keep_result` deletes older ones. The file of another person or of another
+version is not trusted: it is a result that this racwire can read, or one sentence why not.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
 
 from checks.model.measurement import FORMAT, Measurement
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import is_sound
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, OutputFile, write_whole
 
 KINDS = ("sizes", "rate", "mix", "hashes", "storage", "drill")
 MOST_BYTES = 50_000_000
 """Most bytes of a file: a larger one is not read."""
+MOST_KEPT = 100
+"""Results of one kind and cluster that stay; a result has some 0.1 MB."""
+_LONGEST = timedelta(minutes=20)
+"""A measurement takes up to 15 minutes; the name of its file has the time of its start."""
 _ENDING = ".json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _NUMBER_WITHOUT_END = re.compile(rb"[:,\[]\s*-?[0-9]{21}")
 """A number with more digits than 64 bits have: arithmetic with it has no limit."""
+_NAME = re.compile(r"[a-z]+-[0-9]{8}-[0-9]{6}(-[0-9]{1,2})?\.json")
+"""The name of a kept result; another file in the directory is a person's own and stays."""
 _MOST_ALIKE = 100
 """Results of one kind that started in the same second."""
 
 
 class MeasurementFileError(Exception):
     """A result could not be read or listed. The message is one sentence with the file and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What became of a result."""
+
+    path: Path | None
+    """The file; None where it was not kept."""
+    sentence: str
+    """Where it is, or why it was not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +112,10 @@ def measurement_in(data: bytes, name: object) -> Measurement:
         raise MeasurementFileError(f"{name} is damaged: its JSON is not whole.") from None
     except RecursionError:
         raise MeasurementFileError(f"{name} is nested too deeply to be a result.") from None
-    if not all(0 <= number < len(found.paths) for number in _path_numbers(found)):
-        raise MeasurementFileError(f"{name} is no whole result: it has figures of a path that it does not name.")
+    if not is_sound(found):
+        raise MeasurementFileError(
+            f"{name} is no result: it has figures of a path that it does not name, or numbers that cannot be measured."
+        )
     return found
 
 
@@ -131,6 +152,47 @@ def keep(measurement: Measurement) -> Path:
     return path
 
 
+def keep_result(measurement: Measurement) -> Keeping:
+    """Keep a result, delete the oldest of its kind over `MOST_KEPT`, and say where it is or why it was not kept.
+
+    Blocking. It raises nothing, since the caller still has the result.
+    """
+    try:
+        path = keep(measurement)
+    except OutputError as error:
+        return Keeping(None, f"The result was not kept: {error}")
+    _prune(path.parent, measurement.kind)
+    return Keeping(path, f"The result is in {path}.")
+
+
+def _prune(directory: Path, kind: str) -> None:
+    """Delete the oldest results of a kind. One that cannot be deleted stays: nothing depends on it."""
+    with suppress(OSError):
+        own = sorted((one for one in directory.iterdir() if _NAME.fullmatch(one.name)), key=_by_name)
+        for old in [one for one in own if one.name.startswith(f"{kind}-")][:-MOST_KEPT]:
+            old.unlink()
+
+
+def result_path(name: str) -> Path:
+    """Return the file that a person means: a file, the name of a kept result, or a kind, whose newest result it is.
+
+    Blocking. Raises MeasurementFileError where there is none, or where the directory cannot be read.
+    """
+    path = Path(name)
+    try:
+        is_there = path.exists() and not path.is_dir()
+    except (OSError, ValueError):
+        is_there = False
+    if is_there:
+        return path
+    own = [p for p in _files(None) if p.stem == name or (name in KINDS and p.name.startswith(f"{name}-"))]
+    if own:
+        return max(own, key=_by_name)
+    if name in KINDS:
+        raise MeasurementFileError(f"No result of the kind {name} is kept: `racwire measure {name}` shows its plan.")
+    raise MeasurementFileError(f"{name} is neither a file nor a kept result: `racwire measure list` names those.")
+
+
 def kept_measurements(cluster: str | None = None) -> tuple[KeptMeasurement, ...]:
     """Return the kept results of a cluster, or of all, the newest first, with the files that cannot be read.
 
@@ -157,6 +219,59 @@ def newest_measurements(cluster: str) -> tuple[Measurement, ...]:
                 found.append(one)
                 break
     return tuple(found)
+
+
+class ResultsMeanwhile:
+    """The results of a cluster for a recording: the newest of each kind when it starts, and those that end later.
+
+    A thread of its own reads the directory: where its file system hangs, there are no results, and the recording
+    goes on.
+    """
+
+    _MOST_LATER = 20
+
+    def __init__(self, since: datetime) -> None:
+        """`since` is the start of the recording, a time with a zone."""
+        self._since = since
+        self._before: tuple[Measurement, ...] | None = None
+        self._seen: tuple[str, int] | None = None
+        self._found: tuple[Measurement, ...] | None = None
+        self._reading: threading.Thread | None = None
+
+    def look(self, cluster: str, within_s: float = 0.0) -> tuple[Measurement, ...] | None:
+        """Return the results, where they have changed and were read; else start to read, and return None.
+
+        It waits at most `within_s` seconds.
+        """
+        if self._reading is None or not self._reading.is_alive():
+            self._reading = threading.Thread(target=self._read, args=(cluster,), name="racwire-results", daemon=True)
+            self._reading.start()
+        self._reading.join(within_s)
+        found, self._found = self._found, None
+        return found
+
+    def _read(self, cluster: str) -> None:
+        with suppress(OSError, MeasurementFileError):
+            changed = _directory(cluster).stat().st_mtime_ns
+            if self._seen == (cluster, changed):
+                return
+            if self._before is None:
+                self._before = newest_measurements(cluster)
+            later = [
+                one for path in self._recent(cluster) if (one := _read(path).measurement) and self._ended_later(one)
+            ]
+            known = [one for one in self._before if one not in later]
+            self._seen = (cluster, changed)
+            self._found = (*known, *(one for one in later if one.cluster == cluster))
+
+    def _recent(self, cluster: str) -> list[Path]:
+        """Return the newest files whose names have times from shortly before the start on."""
+        since = f"{(self._since - _LONGEST).astimezone(UTC):%Y%m%d-%H%M%S}"
+        own = sorted((p for p in _files(cluster) if "-".join(p.stem.split("-")[1:3]) >= since), key=_by_time)
+        return own[-self._MOST_LATER :]
+
+    def _ended_later(self, one: Measurement) -> bool:
+        return _moment(one) + timedelta(seconds=min(max(one.seconds, 0.0), 86_400)) > self._since
 
 
 def age_of(measurement: Measurement, now: datetime) -> float | None:
@@ -197,6 +312,12 @@ def _by_name(path: Path) -> tuple[str, int]:
     return "-".join(parts[:3]), int(again) if again.isascii() and again.isdigit() and len(again) < 9 else 0
 
 
+def _by_time(path: Path) -> tuple[str, str, int]:
+    name, again = _by_name(path)
+    kind, _, time = name.partition("-")
+    return time, kind, again
+
+
 def _started(one: KeptMeasurement) -> tuple[float, str]:
     return (0.0 if one.measurement is None else _moment(one.measurement).timestamp(), one.path.name)
 
@@ -207,16 +328,6 @@ def _moment(measurement: Measurement) -> datetime:
         return datetime.fromisoformat(measurement.started_at).astimezone(UTC)
     except (ValueError, OverflowError):
         return datetime.fromtimestamp(0, UTC)
-
-
-def _path_numbers(measurement: Measurement) -> Iterator[int]:
-    """Yield the number of each path that the figures are of."""
-    for name in measurement.result.__struct_fields__:
-        several = getattr(measurement.result, name)
-        for one in several if isinstance(several, tuple) else ():
-            if isinstance(number := getattr(one, "path", None), int):
-                yield number
-            yield from getattr(one, "paths", ())
 
 
 def _shown(number: int | None) -> str:

@@ -183,26 +183,19 @@ _SAMPLE = (
     "grep -hE '^(Ip|Udp):|^cpu' /proc/stat /proc/net/snmp 2>/dev/null"
 )
 _LINKS = f"\necho '{MARK} links'\ncd {SYS_CLASS_NET} && grep -H . -- */mtu */operstate 2>/dev/null; cd /"
+LINKS_LEAST_S = 5.0
+"""The shortest time between two readings of a peer's interfaces, in seconds: one that flaps must not load the peer."""
 SAMPLE = Program(
     name="sample",
     groups=("samples",),
     where=RunsOn.PEERS,
-    purpose="the counters of one sample, with two short processes that print only the lines in use",
-    text=_SAMPLE,
-    reads=(Read("", "counters", _SAMPLE),),
+    purpose="the counters of one sample, with MTU and state of each interface; three short processes print only the "
+    "lines in use, and no driver is queried",
+    text=_SAMPLE + _LINKS,
+    reads=(Read("", "counters", _SAMPLE), Read("", "links", _LINKS.strip())),
     limit_s=5.0,
 )
 """A healthy peer takes milliseconds."""
-SAMPLE_AND_LINKS = Program(
-    name="sample and links",
-    groups=("samples",),
-    where=RunsOn.PEERS,
-    purpose="the same counters, with MTU and state of each interface; queries no driver",
-    text=_SAMPLE + _LINKS,
-    reads=(Read("", "links", _LINKS.strip()),),
-    limit_s=5.0,
-    every_s=10.0,
-)
 
 # --- the ends of a path -----------------------------------------------------------------------------------------------
 
@@ -309,7 +302,6 @@ KERNEL_SOURCES = (
     PEER,
     COUNTERS,
     SAMPLE,
-    SAMPLE_AND_LINKS,
     PING_TOOL,
     LINK,
     NEIGHBOUR,

@@ -40,7 +40,7 @@ class NodeReading:
     uptime_s: float | None = None
     """Seconds since boot by the node's own clock; read only from peers."""
     links_text: str = ""
-    """The output of SAMPLE_AND_LINKS about the interfaces; empty where it was not requested."""
+    """The output of SAMPLE about the interfaces."""
 
 
 def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> NodeReading | Unknown:
@@ -55,7 +55,7 @@ def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> N
 
 
 def parse_peer(text: str) -> NodeReading | Unknown:
-    """Return a reading of a peer from the output of SAMPLE or SAMPLE_AND_LINKS.
+    """Return a reading of a peer from the output of SAMPLE.
 
     The lines of each file that `cat` printed have a form of their own, which says which file a line is from.
     """

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from checks.model.facts import Unknown
-from checks.sources.kernel_files import PEER, SAMPLE, SAMPLE_AND_LINKS
+from checks.sources.kernel_files import LINKS_LEAST_S, PEER, SAMPLE
 from checks.sources.nodes.remote import parse_node
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
@@ -75,8 +75,9 @@ class Peer:
         self._counter = NodeCounter()
         self._clock = PeerClock()
         self._names: set[str] = set()
+        """The interfaces and their states at the last reading."""
         self._links_text = ""
-        self._looked_s = self._read_s = float("-inf")
+        self._read_s = self._changed_s = float("-inf")
 
     async def sample(self, shell: Shell, pace: Pace, succeeded: Callable[[], None]) -> None:
         """Emit samples without end. Raises ShellError where the connection fails, and SameNodeError where the peer is
@@ -87,9 +88,8 @@ class Peer:
             succeeded()
 
     async def _take(self, shell: Shell) -> None:
-        looks = time.monotonic() - self._looked_s >= (SAMPLE_AND_LINKS.every_s or 0)
         asked_s = time.monotonic()
-        answer = await shell.run(SAMPLE_AND_LINKS if looks else SAMPLE)
+        answer = await shell.run(SAMPLE)
         answered_s, at = time.monotonic(), time.time()
         self._answered()
         reading = parse_peer(answer.text)
@@ -98,20 +98,18 @@ class Peer:
         if sample is not None:
             self._emit(sample)
         if isinstance(reading, NodeReading):
-            await self._look_at_links(shell, reading, looks)
+            await self._look_at_links(shell, reading)
 
-    async def _look_at_links(self, shell: Shell, reading: NodeReading, looked: bool) -> None:
-        """Read the interfaces again if an interface changed, appeared or disappeared, and from time to time anyway."""
-        names, now_s = reading.interfaces.all_names, time.monotonic()
-        changed = names != self._names
-        if looked:
-            self._looked_s = now_s
-            changed = changed or reading.links_text != self._links_text
-            self._links_text = reading.links_text
-        self._names = names
-        if not changed and now_s - self._read_s < (PEER.every_s or 0):
+    async def _look_at_links(self, shell: Shell, reading: NodeReading) -> None:
+        """Read the interfaces again if one changed, appeared or disappeared, and from time to time anyway."""
+        names, links_text = reading.interfaces.all_names, reading.links_text
+        now_s = time.monotonic()
+        changed = names != self._names or links_text != self._links_text
+        if changed and now_s - self._changed_s >= LINKS_LEAST_S:
+            self._changed_s = now_s
+        elif now_s - self._read_s < (PEER.every_s or 0):
             return
-        self._read_s = now_s
+        self._names, self._links_text, self._read_s = names, links_text, now_s
         found = parse_node(self._node, (await shell.run(PEER, timeout_s=self._links_timeout_s)).text)
         if found.interfaces:  # none where the peer lacks `ip`: its counters are still sampled
             self._book.know(self._node, found.interfaces)

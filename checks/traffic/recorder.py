@@ -7,12 +7,14 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
-from checks.model.facts import Cluster
+from checks.model.facts import Cluster, Clusterware
+from checks.run.kept_measurements import ResultsMeanwhile
 from checks.traffic.json_text import as_json
 from checks.traffic.recording import Header
 from checks.traffic.recording_codec import LARGEST_EVENT, LATEST, Packed, key_of, pack, rows_of
@@ -20,6 +22,8 @@ from checks.traffic.recording_file import RecordingError, create_file, sqlite_re
 from checks.traffic.recording_shapes import Shape, UnpackableError, shape_as_text, shape_of
 from checks.traffic.samples import Event, Gap, InstancesPace, Links
 
+_LAST_RESULT_S = 0.3
+"""Seconds that the end of a recording waits for a result that was kept just before."""
 _MOST_REMOVED = 50
 """Most rows that one write removes: a clock that jumps ahead for a moment must not delete the whole recording."""
 
@@ -33,6 +37,7 @@ class Recorder:
         self._header = header
         self._keep_s = keep_s
         self._shapes: dict[Shape, int] = {}
+        self._results: ResultsMeanwhile | None = None
         self._one_at_a_time = threading.Lock()
 
     @classmethod
@@ -74,6 +79,20 @@ class Recorder:
         """Replace the pace in the header by a newer one. Raises RecordingError where the file cannot be written."""
         self._update_header(msgspec.structs.replace(self._header, instances_pace=pace))
 
+    def follow_results(self, within_s: float = 0.0) -> None:
+        """Add the kept results of measurements that are new to the header, once the name of the cluster is known.
+
+        It waits at most `within_s` seconds for them. Raises RecordingError where the file cannot be written.
+        """
+        clusterware = self._header.cluster.clusterware
+        name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
+        if not isinstance(name, str) or not name:
+            return
+        if self._results is None:
+            self._results = ResultsMeanwhile(_moment(self._header.started_at))
+        if (found := self._results.look(name, within_s)) is not None:
+            self._update_header(msgspec.structs.replace(self._header, measurements=found))
+
     def _update_header(self, header: Header) -> None:
         with self._transaction() as file:
             self._header = header
@@ -81,6 +100,10 @@ class Recorder:
 
     def close(self) -> None:
         """End the recording. Can be called twice."""
+        if self._results is not None:
+            with suppress(RecordingError):
+                self.follow_results(_LAST_RESULT_S)
+            self._results = None
         with self._one_at_a_time, suppress(sqlite3.Error):
             self._file.close()
 
@@ -142,3 +165,11 @@ class Recorder:
                 "DELETE FROM links WHERE node = ?1 AND at < (SELECT max(at) FROM links WHERE node = ?1 AND at <= ?2)",
                 (node, links.at - self._keep_s),
             )
+
+
+def _moment(started_at: str) -> datetime:
+    """Return the start of a recording; now, where the text is no time."""
+    try:
+        return datetime.fromisoformat(started_at).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return datetime.now(UTC)

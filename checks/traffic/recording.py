@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple, Self
 import msgspec
 
 from checks.model.facts import Cluster
+from checks.model.measurement import Measurement
 from checks.traffic import recording_codec, recording_v1
 from checks.traffic.json_text import as_json
 from checks.traffic.recording_codec import SPAN_S, Packed, key_of
@@ -57,6 +58,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The settings in use, by section, without passwords."""
     instances_pace: InstancesPace | None = None
     """The last known pace of the instances' samples; None where no instance was sampled, and in recordings of 0.1.0."""
+    measurements: tuple[Measurement, ...] = ()
+    """The newest kept result of each kind at the start, and those of measurements that ended during the recording."""
 
 
 class SourceTally(NamedTuple):

@@ -24,12 +24,17 @@ CONSOLE, ON_LAB, ON_NODE = "console", "console lab", "console rac1"
 """Blocks whose commands run in a directory with `FILES`, on a machine with a practice cluster, on a node of it."""
 _NODE = ON_NODE.split()[1]
 _GOLDEN = "tests/golden/v0_1_0"
+_MEASURED = "tests/samples/measurements"
+"""Results of `racwire measure` on a practice cluster, at MTU 1500 and at 9000."""
 FILES = {
     "night.racwire": f"{_GOLDEN}/faults.racwire",
     "evening.racwire": f"{_GOLDEN}/healthy.racwire",
     "before.rec": f"{_GOLDEN}/before.rec",
     "after.rec": f"{_GOLDEN}/loss.rec",
     "outage.change": f"{_GOLDEN}/outage.change",
+    "sizes1500.json": f"{_MEASURED}/sizes1500.json",
+    "sizes9000.json": f"{_MEASURED}/sizes9000.json",
+    "mix.json": f"{_MEASURED}/mix.json",
 }
 """The files that the commands find in their directory, and their places in the checkout."""
 _NOT_INHERITED = re.compile(r"RACWIRE|XDG_|ORACLE_|TNS_ADMIN|GRID_HOME|COLUMNS|FORCE_COLOR|PYTHON")

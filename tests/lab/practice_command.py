@@ -41,7 +41,14 @@ class Practice:
     def __init__(
         self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False, **options: Any
     ) -> None:
-        self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
+        self.state = directory.with_name(f"{directory.name}-state")
+        """The state directory of the commands: results of measurements are kept there."""
+        self.environment = {
+            **os.environ,
+            "RACWIRE_LAB_DIR": str(directory),
+            "HOME": "/nonexistent",
+            "XDG_STATE_HOME": str(self.state),
+        }
         os.environ["RACWIRE_LAB_DIR"] = str(directory)
         # A test that takes long must not see a HAIP move or an IPC send timeout, unless it is about them.
         times = dict.fromkeys(("haip_after_s", "ipc_timeout_s"), 900.0)

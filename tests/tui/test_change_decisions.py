@@ -33,7 +33,7 @@ from tests.tui.change_driving import (
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown
 from tests.unit.change_journals import STEPS, journal, plan
-from tui.screens.change.ask import AskScreen
+from tui.screens.ask import AskScreen
 from tui.screens.change.screen import ChangeScreen
 
 

@@ -17,6 +17,7 @@ from tests.tui.change_driving import PaperChanges, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
+from tests.tui.measure_driving import PaperMeasurements, agree
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import cluster_events
 from tests.unit.change_journals import journal, verification
@@ -97,3 +98,18 @@ def test_report(
     assert snap_compare(
         new_console(lambda: engine(black_hole(), UNCHANGING)), terminal_size=(80, 24), run_before=report
     )
+
+
+def test_measure(new_console: NewConsole, snap_compare: Compare) -> None:
+    source = PaperMeasurements()
+
+    async def sends(pilot: Pilot[None]) -> None:
+        await concluded(pilot)
+        await pilot.press("7")
+        await Console(pilot, FakeFeed()).until(lambda: "It takes up to" in shown(pilot, "measure-page"))
+        await agree(pilot, "practice")
+        await Console(pilot, FakeFeed()).until(lambda: "SENDING" in shown(pilot, "measure-line"))
+        await pilot.pause()
+
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), measurements=source)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=sends)

@@ -32,9 +32,12 @@ from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, other_
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
+from tests.unit.measurement_support import sizes
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
 from tui.console.live import of_saved
+from tui.text.line import plain
+from tui.text.measurement_lines import measurement_lines
 from tui.text.sanitize import sanitize_lines
 from tui.widgets.lines import Lines
 
@@ -97,13 +100,32 @@ async def test_the_checks_and_paths_are_those_of_the_file(new_console: NewConsol
         assert "This is a saved state." in text(on.pilot, "change-page")
 
 
+async def test_measurements_of_the_file_are_shown_and_nothing_can_be_sent(
+    new_console: NewConsole, tmp_path: Path
+) -> None:
+    found = sizes()
+    path = tmp_path / "night.racwire"
+    save(OutputFile(path), msgspec.structs.replace(await report_of(black_hole()), measurements=(found,)), None)
+    async with opened(new_console, path) as on:
+        await on.press("7")
+        assert "us p50" in shown(on.pilot, "measure-list")
+        assert "rac1 -> rac2 on 192.168.10.0/24" in text(on.pilot, "measure-page")
+        assert "The saved state is open, so nothing can be sent" in text(on.pilot, "measure-page")
+        await on.press("g")
+        assert shown(on.pilot, "measure-line").strip() == "The saved state is open: nothing can be sent."
+        await on.press("enter")
+        assert shown(on.pilot, "page") == plain(measurement_lines(found, 78))
+
+
 async def test_actions_that_need_a_cluster_are_not_offered(new_console: NewConsole, tmp_path: Path) -> None:
     path = await saved_file(tmp_path, black_hole())
     async with opened(new_console, path, (120, 40)) as on:
-        for key in "123456":
+        for key in "1234567":
             await on.press(key)
             keys = shown(on.pilot, "keys")
-            assert not [word for word in ("rerun", "record", "pause", "plan a change") if word in keys]
+            assert not [
+                word for word in ("rerun", "record", "pause", "plan a change", "measure", "plan again") if word in keys
+            ]
             await on.press("question_mark")
             assert "Run all checks again" not in shown(on.pilot, "page")
             await on.press("escape")

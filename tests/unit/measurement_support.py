@@ -6,11 +6,12 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from checks.measure.flow_figures import flow_round, summaries_of
 from checks.model.facts import Unknown
 from checks.model.measurement import (
     DrillEvent,
     DrillOf,
-    FlowRound,
+    HashDirection,
     HashPort,
     MeasuredHashes,
     MeasuredMix,
@@ -27,6 +28,7 @@ from checks.model.measurement import (
     StorageRound,
 )
 from checks.model.packet_sizes import fragments_of
+from checks.rules.flow_verdicts import FlowVerdict, members_of
 
 USUAL = (64, 200, 1472, 2048, 8192, 32_768)
 AT = 1_780_000_000.0
@@ -159,37 +161,32 @@ def rate(mbps: float = 940.0, **more: Any) -> Measurement:
 
 
 def mix(small_ms: float = 45.0, **more: Any) -> Measurement:
-    return measurement(
-        MeasuredMix(
-            tuple(
-                FlowRound(
-                    path=0,
-                    flow_class=flow_class,
-                    size=size,
-                    company=company,
-                    concurrency=8,
-                    round=number,
-                    at=AT + number,
-                    seconds=5.0,
-                    completed=50,
-                    broken=0,
-                    mean_ms=mean + number / 10,
-                    p50_ms=mean,
-                    p95_ms=3 * mean,
-                    p99_ms=5 * mean,
-                )
-                for flow_class, size, together in (("small", 65_536, small_ms), ("large", 32_000_000, 900.0))
-                for company, mean in (("alone", together / 10), ("together", together))
-                for number in range(6)
-            )
-        ),
-        **more,
+    rounds = tuple(
+        flow_round(
+            path=0,
+            flow_class=flow_class,
+            size=size,
+            company=company,
+            concurrency=concurrency,
+            number=number,
+            at=AT + number,
+            seconds=5.0,
+            times_ms=[mean * (1 + (flow + number / 5) / 100) for flow in range(-25, 25)],
+            broken=0,
+        )
+        for flow_class, size, together in (("small", 65_536, small_ms), ("large", 32_000_000, 900.0))
+        for company, mean, concurrency in (("alone", together / 10, 1), ("together", together, 2))
+        for number in range(6)
     )
+    return measurement(MeasuredMix(rounds, tuple(summaries_of(rounds))), **more)
 
 
 def hashes(dead: int = 31, **more: Any) -> Measurement:
     ports = tuple(HashPort(0, 40_000 + number, 3, 0 if number % 2 and number < 2 * dead else 3) for number in range(64))
-    return measurement(MeasuredHashes(8972, ports), **more)
+    verdict = FlowVerdict.DEAD_MEMBER if dead else FlowVerdict.PASSES
+    links = members_of(dead, 64) if dead else (None, None, None)
+    there = HashDirection(0, False, verdict, dead, 64, 192, 192 - 3 * dead, *links)
+    return measurement(MeasuredHashes(8972, ports, (there,)), **more)
 
 
 def storage(mb_per_s: float = 200.0, **more: Any) -> Measurement:

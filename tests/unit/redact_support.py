@@ -22,6 +22,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Waived
 from checks.model.journal import Entry
+from checks.model.measurement import DrillEvent, DrillOf, MeasuredStorage, Measurement
 from checks.model.report import Report, WaiverStanding
 from checks.redact import Identity
 from checks.traffic.samples import Gap, Link, Links, NodeSample
@@ -29,6 +30,7 @@ from checks.traffic.timeline import Timeline
 from tests.fixtures.clusters import interface
 from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import black_hole, report_of
+from tests.unit.measurement_support import EVERY
 
 ORIGINALS = (
     # nodes, and names made of them
@@ -99,8 +101,31 @@ def site() -> Report:
               outcome="ssh: rac2: no route to 192.168.11.2", text=_OUTPUT),
     )  # fmt: skip
     return msgspec.structs.replace(
-        report, findings=findings, journal=journal, waivers=(standing,), settings=_settings(), versions={"racwire": "1"}
+        report, findings=findings, journal=journal, waivers=(standing,), settings=_settings(),
+        versions={"racwire": "1"}, measurements=tuple(map(_of_site, EVERY)),
+    )  # fmt: skip
+
+
+def _of_site(made: Measurement) -> Measurement:
+    """Return a made-up result as one of the site: with its names and addresses in every place that can hold one."""
+    path = msgspec.structs.replace(
+        made.paths[0], program="/opt/fjordtools/perl/bin/perl", source="192.168.10.1", target="192.168.10.77"
     )
+    result = made.result
+    if isinstance(result, MeasuredStorage):
+        result = msgspec.structs.replace(
+            result, directory="/home/kim/hall-north-3", server="mailgate.nordfjord.example:/fjordtools"
+        )
+    if isinstance(result, DrillOf):
+        events = (DrillEvent(1.0, "rac3", "192.168.10.1 moved from eth1 of rac1 to leaf7"),)
+        result = msgspec.structs.replace(
+            result, subject="link eth2 of rac3", events=events, cause="rac1 asks for 192.168.11.2 again after 1 s."
+        )
+    return msgspec.structs.replace(
+        made, cluster="prodrac", node="rac1", paths=(path,), result=result,
+        plan=("On 192.168.10.0/24 from rac1 (192.168.10.1) to rac2.", "The far end is /opt/fjordtools/perl/bin/perl."),
+        although_loaded="Ann Lee agreed, for payroll", stopped="The far end on rac2 ended: no answer from 172.17.4.9.",
+    )  # fmt: skip
 
 
 def track() -> Timeline:

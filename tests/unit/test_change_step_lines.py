@@ -24,11 +24,12 @@ from checks.model.finding import Status
 from tests.unit.change_journals import plan, verification
 from tests.unit.change_lines_support import AGREED, LIVE, SWITCHED, change, text, words
 from tui.console.change_state import ChangeState, JournalsRead, Refused, WantedPlan, Work
+from tui.screens.ask import Question
 from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.gate_page import detail_lines
 from tui.screens.change.head import head_line
 from tui.screens.change.overview import overview_page, refused_page
-from tui.screens.change.questions import ChangeQuestion, ask_note, ask_override, ask_plan
+from tui.screens.change.questions import ask_note, ask_override, ask_plan
 from tui.screens.change.step_page import all_blocks_text, block_text, next_action, step_page
 from tui.text.line import command_lines, plain
 
@@ -188,7 +189,7 @@ def test_an_accepted_obstacle_has_its_reason_and_is_no_longer_counted():
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-def wrong(question: ChangeQuestion, name: str) -> Callable[[str], str]:
+def wrong(question: Question, name: str) -> Callable[[str], str]:
     return next(field.wrong for field in question.fields if field.name == name)
 
 

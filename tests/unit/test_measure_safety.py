@@ -6,19 +6,26 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from checks.measure.harm_signs import HarmSigns
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
 from checks.measure.load_limits import HARD, limits_of
-from checks.measure.load_plan import LoadPlan, agree
-from checks.measure.load_refusals import failing_paths, load_refusals
+from checks.measure.load_plan import NO_DATABASE, LoadPlan, agree
+from checks.measure.load_refusals import failing_paths, load_refusals, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.near_end.control import Budget, Orders, StoppedError
+from checks.measure.preparing import name_of
 from checks.measure.sizes import Sizes, percentile
+from checks.model.facts import NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.measurement import MeasuredPath
+from checks.model.settings import ClusterSettings, Settings
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, NodeSample
+from tests.fixtures import clusters
 
 PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
 
@@ -150,7 +157,7 @@ def test_a_parent_that_hangs_ends_the_sender() -> None:
 # --- plan and consent -------------------------------------------------------------------------------------------------
 
 
-def plan(cluster: str = "prac", blocks: float | None = None) -> LoadPlan:
+def plan(cluster: str = "prac", blocks: float | Unknown = NO_DATABASE) -> LoadPlan:
     limits = limits_of()
     return LoadPlan(cluster, "sizes", (PATH,), Sizes(seed=1).plan((PATH,), limits), limits, blocks)
 
@@ -276,6 +283,45 @@ def test_frames_of_a_switch_that_linux_counts_as_dropped_are_no_sign_and_no_refu
     assert signs.see(sample(600, 40)).startswith("rac1: 40 dropped packets of eth1")
 
 
+@pytest.mark.parametrize(
+    ("setups", "why"),
+    [
+        ({}, ""),
+        ({"rac2": {"instances": ("+ASM2", "prod2")}}, "+ASM2 and 1 more run on rac2"),
+        ({"rac2": {"daemons": ("ohasd.bin",)}}, "ohasd.bin runs on rac2"),
+        ({"rac1": {"daemons": Unknown("hidepid=2")}}, "what runs on rac1 is not known (hidepid=2)"),
+        ({"rac2": None}, "what runs on rac2 is not known"),
+    ],
+)
+def test_more_than_a_tenth_of_a_link_needs_a_stack_that_is_known_to_be_down_on_all_nodes(
+    setups: dict[str, dict[str, Any] | None], why: str
+) -> None:
+    found = tuple(
+        UnreadNode(name, "no route to host")
+        if (changed := setups.get(name, {})) is None
+        else NodeSetup(name, **{"daemons": (), "instances": (), **changed})
+        for name in ("rac1", "rac2")
+    )
+    down = replace(clusters.cluster(2), setups=found)
+    refused = {one.code: one.sentence for one in standing_refusals(down, is_lab=False, link_share=0.5)}
+    assert why in refused.get("ME-LOAD-004", "") if why else not refused
+    assert not list(standing_refusals(down, is_lab=False, link_share=0.1))
+    assert not list(standing_refusals(down, is_lab=True, link_share=0.5))
+
+
+def test_what_runs_on_the_nodes_must_be_known_where_it_decides() -> None:
+    unread = replace(clusters.cluster(2), setups=Unknown("It took over 30 s."))
+    (refused,) = standing_refusals(unread, is_lab=False, link_share=0.5)
+    assert "all nodes: It took over 30 s. Choose" in refused.sentence
+
+
+def test_the_settings_name_a_cluster_whose_clusterware_is_down() -> None:
+    settings = Settings(cluster=ClusterSettings(name="prod"))
+    up = clusters.cluster(2)
+    assert name_of(up, settings) != "prod"
+    assert name_of(replace(up, clusterware=Unknown("It is down.")), settings) == "prod"
+
+
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
@@ -284,3 +330,35 @@ def test_percentiles_are_values_that_occurred() -> None:
     assert [percentile(values, share) for share in (0.5, 0.99, 1.0)] == [50.0, 99.0, 100.0]
     assert percentile([7.0], 0.99) == 7.0
     assert percentile([], 0.5) is None
+
+
+# --- silence ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("misscount", "most_s"), [(30, 3.0), (60, 6.0), (3, 0.6), (Unknown("no crsctl"), 3.0)])
+def test_a_tenth_of_misscount_is_too_long(misscount: int | Unknown, most_s: float) -> None:
+    found = clusters.cluster(2, replace(clusters.clusterware(2), misscount_s=misscount))
+    assert most_silence_s(found) == pytest.approx(most_s)
+
+
+def looks(answers: Callable[[float], bool], times: Iterable[float]) -> list[float | None]:
+    silence, seen = QuietPath(3.0), []
+    for at in times:
+        if answers(at):
+            silence.answered(at)
+        seen.append(silence.too_long_s(at))
+    return seen
+
+
+def test_a_path_that_falls_silent_is_a_sign_and_one_that_never_answered_is_none() -> None:
+    every = [number * EVERY_S for number in range(50)]
+    seen = looks(lambda at: at < 2.0, every)
+    first = next(at for at, found in zip(every, seen, strict=True) if found is not None)
+    assert 4.8 <= first <= 5.2
+    assert looks(lambda _: True, every) == [None] * 50
+    assert looks(lambda _: False, every) == [None] * 50
+
+
+def test_what_passed_while_racwire_did_not_run_is_no_silence() -> None:
+    before = [number * EVERY_S for number in range(10)]
+    assert set(looks(lambda at: at < 2.0, [*before, 60.0, 60.2, 60.4])) == {None}

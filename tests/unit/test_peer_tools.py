@@ -11,7 +11,7 @@ import pytest
 from checks.model.facts import KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import SshSettings
-from checks.sources.kernel_files import COUNTERS, SAMPLE_AND_LINKS, UDP_ENDS
+from checks.sources.kernel_files import COUNTERS, SAMPLE, UDP_ENDS
 from checks.sources.nodes.local import read_local_node
 from checks.sources.nodes.remote import read_peer
 from checks.sources.nodes.setup import read_setup
@@ -52,7 +52,7 @@ async def test_a_peer_without_python_is_read() -> None:
         assert node.limits == ()
         setup = await read_setup(shell, Journal(), 20)
         assert not isinstance(setup.boot_id, Unknown)
-        assert isinstance(parse_peer((await shell.run(SAMPLE_AND_LINKS)).text), NodeReading)
+        assert isinstance(parse_peer((await shell.run(SAMPLE)).text), NodeReading)
         assert (await shell.run(COUNTERS, "lo")).exit_status == 0
     finally:
         await shell.close()

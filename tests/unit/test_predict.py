@@ -12,6 +12,7 @@ from checks.model.facts import Unknown
 from checks.model.interconnect_load import WireTime
 from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.predict.conclusions import LIMITS, SOFTIRQ, conclusions
+from checks.predict.fragment_cost import fragment_costs
 from checks.predict.measured_load import load_of
 from checks.predict.packet_rates import Flow, packets_at
 from checks.predict.predicting import predict
@@ -19,6 +20,7 @@ from checks.predict.prediction import Estimate
 from checks.predict.receipt import receipt
 from checks.traffic.samples import InstanceSample
 from tests.unit.compare_support import FakeRecording, recording
+from tests.unit.measurement_support import sizes
 from tests.unit.test_compare_command import written
 from tui.cli.main import main
 
@@ -106,6 +108,38 @@ def test_lost_blocks_fall_with_the_number_of_packets():
 def test_soft_interrupts_are_an_interval_from_no_effect_to_the_full_effect():
     one = estimates(predict(load_of(STANDARD), 9000), "CPU in soft interrupts")["rac1"]
     assert one.low == one.after < one.now == one.high
+
+
+def test_the_measured_cost_of_a_packet_replaces_the_guess_from_soft_interrupts():
+    def softirq(*measured, load=STANDARD, mtu=9000):
+        own = FakeRecording(list(load.events()), cluster=load.header.cluster)
+        own.header = msgspec.structs.replace(load.header, measurements=measured)
+        return estimates(predict(load_of(own), mtu), SOFTIRQ)
+
+    guessed, found = softirq()["rac1"], softirq(sizes(frame_cpu_us=1.5))
+    one = found["rac1"]
+    packets = {e.name: e for e in predict(load_of(STANDARD), 9000).estimates if e.subject == "rac1"}
+    saved = sum(packets[f"packets {way}"].now - packets[f"packets {way}"].after for way in ("in", "out"))
+    assert one.now == guessed.now
+    assert one.now - one.after == pytest.approx(saved * 1.5e-4, rel=0.05)
+    assert guessed.low < one.low < one.after < one.high < guessed.high
+    assert "`racwire measure sizes` at MTU 1500, 2026-11-24 05:03" in one.inputs["CPU time of a packet"]
+    assert found["rac2"] == softirq()["rac2"]  # nothing was measured on rac2
+    busy = softirq(sizes(disturbed="This node itself sent late."))["rac1"]
+    assert (busy.after, busy.low, busy.high) == (guessed.after, guessed.low, guessed.high)
+    assert busy.inputs["CPU time of a packet"] == "not used. Its own node was busy when it was measured."
+
+
+@given(frame_cpu_us=st.floats(1.0, 20.0), mtu=st.sampled_from((1500, 4000, 9000)))
+def test_the_cost_of_a_packet_lies_in_its_interval(frame_cpu_us, mtu):
+    cost = fragment_costs([sizes(mtu, frame_cpu_us=frame_cpu_us, noise_us=0.1, sizes=(64, 200, 1472, 16_384, 65_507))])
+    assert cost["rac1"].low_us <= frame_cpu_us * (1 + 1e-9)
+    assert frame_cpu_us * (1 - 0.05) <= cost["rac1"].high_us
+
+
+def test_a_result_in_which_packets_cost_nothing_is_not_used():
+    (cost,) = fragment_costs([sizes(frame_cpu_us=0.0)]).values()
+    assert isinstance(cost, Unknown)
 
 
 def test_every_number_has_a_formula_and_inputs():

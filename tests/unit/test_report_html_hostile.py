@@ -23,12 +23,14 @@ OWN = {
     "html", "head", "meta", "title", "style", "body", "a", "header", "p", "b", "h1", "h2", "h3", "ul", "ol", "li", "dl",
     "dt", "dd", "div", "main", "section", "nav", "article", "span", "table", "thead", "tbody", "tr", "th", "td", "pre",
     "code", "small", "details", "summary", "figure", "figcaption", "footer", "br", "svg", "desc", "path", "rect",
+    "circle", "line", "polyline", "text",
 }  # fmt: skip
 """All elements that the page is made of."""
 
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "aria-label", "aria-labelledby", "role",
     "tabindex", "scope", "title", "viewBox", "preserveAspectRatio", "d", "vector-effect", "x", "y", "width", "height",
+    "cx", "cy", "r", "x1", "y1", "x2", "y2", "points", "text-anchor",
 }  # fmt: skip
 
 

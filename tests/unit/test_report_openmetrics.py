@@ -27,6 +27,7 @@ from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, loaded, losing, own_activity
 from tests.fixtures.hostile import hostile_report
 from tests.fixtures.reports import black_hole, report_of
+from tests.unit.measurement_support import EVERY
 
 Labels = frozenset[tuple[str, str]]
 
@@ -70,7 +71,9 @@ def finding(status: Status, **more: object) -> Finding:
     return Finding(status=status, **fields)  # type: ignore[arg-type]
 
 
-ALL = report_of(asked(black_hole(3), activity=loaded(losing(2, 37, {1: 37}, 3))))
+ALL = msgspec.structs.replace(
+    report_of(asked(black_hole(3), activity=loaded(losing(2, 37, {1: 37}, 3)))), measurements=EVERY
+)
 
 
 @pytest.mark.parametrize("report", [ALL, report_of(cluster(1)), of(Cluster("", "")), hostile_report()])
@@ -103,6 +106,18 @@ def test_the_load_has_its_share_of_the_wire_its_kind_and_the_users_of_the_interc
     assert value(ALL, name, user="cache", direction="sent", db_instance="prod1") == 3e6
     assert value(ALL, "racwire_service_cluster_wait_ratio", service="orders") == pytest.approx(0.02)
     assert value(report_of(cluster(2)), "racwire_load_cluster_wait_ratio") is None
+
+
+def test_the_newest_results_of_measurements_have_metrics():
+    way = {"network": "192.168.10.0/24", "from": "rac1", "to": "rac2"}
+    name = "racwire_measured_round_trip_seconds"
+    median = value(ALL, name, size="8192", pace="one_at_a_time", quantile="0.5", **way)
+    assert median == pytest.approx(112.5e-6, rel=0.01)
+    assert value(ALL, name, size="8192", pace="one_at_a_time", quantile="0.99", **way) is None
+    assert value(ALL, "racwire_measured_lost_ratio", kind="rate", **way) == pytest.approx(10 / 40_000)
+    assert value(ALL, "racwire_measured_source_ports", state="dead", **way) == 31
+    assert value(ALL, "racwire_measured_silence_seconds", protocol="icmp") == 1.02
+    assert len(values(ALL, "racwire_measured_timestamp_seconds", ended="as_planned")) == len(EVERY)
 
 
 def test_the_run_has_metrics():

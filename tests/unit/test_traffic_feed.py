@@ -247,7 +247,7 @@ def limited(monkeypatch, name, **limits):
 async def test_a_peer_that_hangs_is_a_gap_after_its_timeout_and_does_not_delay_others(
     start, peers, monkeypatch, tmp_path
 ):
-    limited(monkeypatch, "SAMPLE_AND_LINKS", limit_s=0.5)
+    limited(monkeypatch, "SAMPLE", limit_s=0.5)
     (tmp_path / "hanging").mkdir()
     program(tmp_path / "hanging" / "cat", "exec sleep 60")
     peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; {LOGGED_IN}")
@@ -275,7 +275,7 @@ async def test_a_peer_with_an_unexpected_answer_is_a_gap_reported_once(start, pe
 
 
 async def test_an_mtu_change_on_a_peer_is_detected(start, peers, monkeypatch, tmp_path):
-    limited(monkeypatch, "SAMPLE_AND_LINKS", every_s=0.0)
+    monkeypatch.setattr(peer_stream, "LINKS_LEAST_S", 0.0)
     program(tmp_path / "grep", f'case "$*" in *mtu*) cat {tmp_path}/mtu;; *) PATH=/usr/bin:/bin exec grep "$@";; esac')
     words = f"2: eth1: <BROADCAST,UP,LOWER_UP> mtu $(cut -d: -f2 {tmp_path}/mtu) state UP qlen 1000"
     program(tmp_path / "ip", f'echo "{words}"')

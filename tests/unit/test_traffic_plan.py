@@ -5,7 +5,7 @@ import pytest
 from checks.model.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
 from checks.run.dry_run import plan_samples
 from checks.sources.database.statements import statements
-from checks.sources.kernel_files import SAMPLE_AND_LINKS
+from checks.sources.kernel_files import SAMPLE
 from tui.cli.main import main
 
 DATABASE = DatabaseSettings(connect="rac-scan:1521/prod", user="racwire")
@@ -21,7 +21,7 @@ def test_the_dry_run_has_this_node_and_its_peers_with_files_programs_and_interva
         assert file in text
     assert "netlink RTM_GETLINK" in text
     assert text.count("every 5 s") == 2
-    for line in SAMPLE_AND_LINKS.text.splitlines():
+    for line in SAMPLE.text.splitlines():
         assert line in text
 
 

@@ -13,8 +13,10 @@ from tui.cli.options import add_output_options
 
 _EPILOG = """\
 BEFORE and AFTER are two recordings, two results of one kind of racwire
-measure as JSON, whose rounds are samples, or two results of one other tool:
+measure, whose rounds are samples, or two results of one other tool:
 Swingbench (results.xml), HammerDB (its log), iperf3 (-J), sysstat (sadf -j).
+A result of racwire measure is a JSON file, a name from racwire measure list,
+or a kind, which is the newest result of that kind.
 racwire divides each recording into stretches and compares their medians with
 the rank test of Mann and Whitney.
 
@@ -22,6 +24,7 @@ examples:
   racwire compare before.rec after.rec
   racwire compare before.rec after.rec --same again.rec
   racwire compare sizes1500.json sizes9000.json --svg sizes.svg
+  racwire compare sizes-20261124-050311 sizes
   racwire compare before.rec after.rec --svg mtu.svg \\
       --also swingbench-before.xml swingbench-after.xml
 
@@ -68,6 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, print, and return the exit code. Raises UsageError for files that cannot be compared."""
+    args.before, args.after, args.same = _file_of(args.before), _file_of(args.after), _file_of(args.same)
     runs_named = [args.before, args.after, *([args.same] if args.same else [])]
     for names in (runs_named, *args.also):
         _refuse_twice(names, "compare two runs")
@@ -83,6 +87,20 @@ def run(args: argparse.Namespace) -> int:
     from tui.cli.comparing import comparison_of, deliver
 
     return deliver(args, comparison_of(args, names, skip_first_s, stretch_s), output, picture)
+
+
+def _file_of(name: str | None) -> str | None:
+    """Return the file that a name stands for: itself, or a kept result of `racwire measure`. Raises UsageError."""
+    if name is None or Path(name).exists():
+        return name
+    from checks.run.kept_measurements import KINDS, MeasurementFileError, result_path
+
+    try:
+        return str(result_path(name))
+    except MeasurementFileError as error:
+        if name in KINDS:
+            raise UsageError(str(error)) from None
+        return name
 
 
 def _refuse_twice(names: Sequence[str], instead: str) -> None:

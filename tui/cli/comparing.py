@@ -5,10 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from checks.model.exit_codes import ExitCode
+from checks.model.measurement import Measurement
+from checks.model.sound_measurement import sound
 from checks.report.compare_pictures import picture_of
+from checks.run.kept_measurements import age_of
 from checks.traffic.compare.comparison import Comparison, ComparisonVerdict, to_json
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
@@ -32,7 +38,38 @@ def comparison_of(
         runs = _runs([Path(name) for name in names], skip_first_s, stretch_s)
     except (RecordingError, ImportProblem) as problem:
         raise UsageError(str(problem)) from problem
-    return compare(_paired(args, runs))
+    comparison = compare(_paired(args, runs))
+    measured = _measured_pairs(Path(args.before), Path(args.after))
+    return _joined(comparison, compare(measured)) if measured else comparison
+
+
+def _measured_pairs(before: Path, after: Path) -> list[Runs]:
+    """The newest results of each kind in two recordings, where they are not the same. Raises UsageError."""
+    if not (_is_recording(before) and _is_recording(after)):
+        return []
+    from checks.traffic.imports.measurement_result import run_of
+
+    sides = []
+    for path in (before, after):
+        with closing(Recording.open(path)) as recording:
+            sides.append({one.kind: one for one in _by_start(sound(recording.header.measurements))})
+    first, second = sides
+    return [
+        Runs(run_of(one, f"in {before.name}"), run_of(second[kind], f"in {after.name}"))
+        for kind, one in first.items()
+        if kind in second and second[kind] != one
+    ]
+
+
+def _by_start(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """The oldest first, so that the newest of a kind is the last."""
+    return sorted(measurements, key=lambda one: age_of(one, datetime.now(UTC)) or 0.0, reverse=True)
+
+
+def _joined(one: Comparison, other: Comparison) -> Comparison:
+    """One comparison of both; what moved in one of them says nothing about the other."""
+    summary = [f"Measured: {text}" for text in (*other.shifted, *other.summary)]
+    return replace(one, pairs=(*one.pairs, *other.pairs), summary=(*one.summary, *summary))
 
 
 def _runs(

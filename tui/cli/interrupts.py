@@ -10,6 +10,7 @@ racwire with `&`, since Ctrl-C is then meant for another process. SIGTERM still 
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import select
 import signal
@@ -39,6 +40,8 @@ class _SignalState:
         """The first signal empties this list: `pop` is atomic, so a second signal cannot interrupt it."""
         self.ends: list[Callable[[], None] | None] = []
         self.before: dict[signal.Signals, Any] = {}
+        self.last_acts: list[Callable[[], None]] = []
+        """What must be done even where a second signal ends the process at once."""
 
     def install(self) -> None:
         """Handle the signals that are not ignored."""
@@ -53,6 +56,8 @@ class _SignalState:
             self._first.pop()
         except IndexError:
             if self.received_at is not None and time.monotonic() - self.received_at > _SAME_SIGNAL_S:
+                for act in self.last_acts:
+                    act()
                 os._exit(_INTERRUPTED)
             return
         self.received_at = time.monotonic()
@@ -113,11 +118,26 @@ def graceful_loop_stop(end: Callable[[], None]) -> Iterator[None]:
         yield
 
 
-def write_interruptibly(write: Callable[[], _T]) -> _T:
+@contextmanager
+def before_abrupt_end(act: Callable[[], None]) -> Iterator[None]:
+    """Do `act` before a second signal ends the process at once: it must not wait, nor raise.
+
+    Needs a `graceful_stop` around it, which receives that signal.
+    """
+    state = _state
+    assert state is not None, "no graceful_stop is around it"
+    state.last_acts.append(act)
+    try:
+        yield
+    finally:
+        state.last_acts.remove(act)
+
+
+def write_interruptibly(write: Callable[[], _T], most_s: float = math.inf) -> _T:
     """Run `write` in a thread of its own and return its result. Raises the exception that `write` raises.
 
     A dead disk blocks that thread only, so a second signal still ends the process. After the first signal the write
-    continues, since an incomplete file is of no use.
+    continues, since an incomplete file is of no use. Raises TimeoutError after `most_s` seconds, and leaves the thread.
     """
     results: list[_T] = []
     errors: list[BaseException] = []
@@ -133,8 +153,10 @@ def write_interruptibly(write: Callable[[], _T]) -> _T:
 
     with graceful_stop(_announce_stop):
         threading.Thread(target=work, name="racwire-write", daemon=True).start()
+        until = time.monotonic() + most_s
         while not done.wait(_WAKE_S):  # a signal that arrives just before a wait without an end would not be handled
-            pass
+            if time.monotonic() > until:
+                raise TimeoutError
     if errors:
         raise errors[0]
     return results[0]

@@ -107,6 +107,7 @@ def summary(path: Path, recording: Recording) -> str:
         f"Interval  {header.interval_s:g} s, by racwire {header.racwire_version}",
         *([f"Instances {header.instances_pace.text} (at the end)"] if header.instances_pace else []),
         *_cluster(header),
+        *_measured(header),
         "",
         *_sources(recording.tallies()),
         "",
@@ -148,6 +149,14 @@ def _cluster(header: Header) -> list[str]:
     else:
         lines.append(f"Database  {database.reason}")
     return lines
+
+
+def _measured(header: Header) -> list[str]:
+    """A line for each result of a measurement."""
+    from checks.model.sound_measurement import sound
+    from checks.report.measurement_headline import brief
+
+    return [f"{'' if number else 'Measured':<9} {brief(one)}" for number, one in enumerate(sound(header.measurements))]
 
 
 def _sources(tallies: dict[str, SourceTally]) -> list[str]:

@@ -30,6 +30,7 @@ _STYLES = {
     "command": "cyan",
     "change": "bold yellow",
     "accent": "bold",
+    "sending": "reverse",
 }
 """The style of each role. Colour adds no information: the text is enough."""
 

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
+from checks.model.measurement import Measurement
 from checks.redact import Identity, RedactionError, Redactor, open_mapping
 from checks.report.report_evidence import Evidence
 from checks.run.directories import state_directory
@@ -46,6 +47,23 @@ def redacted(evidence: Evidence, map_file: str | None) -> Evidence:
         raise UsageError(str(error)) from None
     print_message(f"names and addresses are pseudonyms; {path} maps them to the names, keep it private. {REVIEW_FIRST}")
     return Evidence(report, track)
+
+
+def redacted_result(measurement: Measurement) -> Measurement:
+    """The result of a measurement with pseudonyms; a message on stderr names the mapping.
+
+    Raises UsageError where the mapping cannot be used, OutputError where it cannot be written.
+    """
+    path = map_path(None)
+    try:
+        with open_mapping(path) as pseudonyms:
+            redactor = Redactor(pseudonyms, identity())
+            redactor.learn(measurement)
+            found = redactor.struct(measurement)
+    except RedactionError as error:
+        raise UsageError(str(error)) from None
+    print_message(f"names and addresses are pseudonyms; {path} maps them to the names, keep it private.")
+    return found
 
 
 def redact_recording(source: Path, target: Path, map_file: str | None = None) -> Path:

@@ -13,11 +13,13 @@ from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
+from checks.model.sound_measurement import sound
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
 from checks.report.causes import ReportEntry, cause_entries, further_entries, other_causes, passed_checks, shortened
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.load_section import TITLE, load_section
+from checks.report.measurement_headline import brief
 from checks.report.summary import cluster_name, counts, examined, headline
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
 from tui.cli.output import columns_of, render
@@ -25,6 +27,7 @@ from tui.text.entry_lines import WHOLE_REPORT, brief_entry_lines
 from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line
 from tui.text.load_lines import load_lines
+from tui.text.measurement_lines import measurement_lines
 
 _NARROWEST = 35
 """Minimum columns of the layout: with fewer, the text next to a label would break after each letter."""
@@ -134,6 +137,9 @@ def _in_full(report: Report, width: int) -> Iterator[Line]:
     yield from _waived(report, width)
     yield from _calm(report, width)
     yield from _load(report.cluster, width)
+    for measurement in sound(report.measurements):
+        yield []
+        yield from measurement_lines(measurement, width)
 
 
 def _load(cluster: Cluster, width: int) -> Iterator[Line]:
@@ -156,6 +162,8 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
         yield from _names("Passed", dict.fromkeys(passed, 1), width, _PASSED_LINES)
     if (section := load_section(report.cluster)) and section.is_known:
         yield from hanging([(f"{'Load':<{_LABEL}}", "label")], section.headline, width)
+    for number, measurement in enumerate(sound(report.measurements)):
+        yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], brief(measurement), width)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
 
 

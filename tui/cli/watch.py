@@ -1,9 +1,10 @@
-"""`racwire watch`: print samples as JSON lines on stdout, live or of a recording."""
+"""`racwire watch`: print samples as JSON lines, or events, on stdout, live or of a recording."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from checks.model.settings import Settings
     from checks.traffic.recording import Header
     from tui.cli.sampling import Ending
+    from tui.cli.watch_events import EventLines
     from tui.console.batch_writer import Item
 
 _EPILOG = """\
@@ -37,19 +39,42 @@ Each line is a JSON object. Its field `fact` is one of:
   InstancesPace   how often instances are sampled from here on, and why
 Counts are differences, not rates. Fields that are 0 or empty are left out.
 
+With --events, each line is the start or the end of an event: lost blocks,
+failed reassembly, full receive buffers, drops and errors, a node or an
+instance that does not answer, a link, a speed or an MTU that changed, a clock
+that jumped. Trouble at several places is one event. An event of counters ends
+after 30 s without a further sign; its end is the last sign.
+With --format json, `state` is starts, continues (at a further place, or
+worse), ends, once (over when it was seen), or lasts (when the command ends).
+Other fields: kind, status, places, start, end, peak with unit, count, and
+checks, which examine such an event.
+
 examples:
+  racwire watch --events --for 1h
+  racwire watch --events --from night.rec
+  racwire watch --events --format json | jq -c 'select(.state == "starts")'
   racwire watch | jq -c 'select(.fact == "Gap")'
   racwire watch --every 10 --for 1h > hour.jsonl
   racwire watch night.rec | jq -c 'select(.fact == "NodeSample") | .counters'
 
 exit codes: 0 the time of --for is over, the recording ends, or the reader
-closes the pipe; 3 nothing could be sampled or read; 64 usage; 130 interrupted."""
+closes the pipe; 3 nothing could be sampled or read; 64 usage; 130 interrupted.
+With --events that of the worst event: 0 none, 1 warning, 2 failure; 3 a node
+or an instance did not answer, or was never seen, and there was no failure."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Print the samples of every node and instance as JSON lines."
+    parser.description = (
+        "Print the samples of every node and instance as JSON lines.\n\n"
+        "With --events it prints what happens instead: blocks lost, a node that does\n"
+        "not answer, a link that is down."
+    )
     parser.epilog = _EPILOG
+    events = parser.add_argument_group("events")
+    events.add_argument("--events", action="store_true", help="print events instead of samples, as lines")
+    events.add_argument("--format", choices=("text", "json"), help="of events: text (default), or JSON lines")
+    events.add_argument("--from", metavar="FILE", dest="from_file", help="the same as FILE")
     add_live_options(parser, "print this recording instead of live samples", nargs="?")
 
 
@@ -58,10 +83,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
     Raises UsageError for a wrong option, OSError where stdout is full.
     """
-    if args.file is not None:
+    file = _file_of(args)
+    if file is not None:
         if args.for_time is not None or hasattr(args, "every") or args.probe:
             raise UsageError("--for, --every and --probe are for live samples: leave them out to print a recording.")
-        return _print_recording(Path(args.file))
+        if args.events:
+            from tui.cli.watch_events import print_events_of
+
+            return print_events_of(file, as_json=args.format == "json", quiet=args.quiet)
+        return _print_recording(file)
     from checks.traffic.discovery import growing_cluster
     from checks.traffic.feed import Feed
     from checks.traffic.header import header_now, still_unknown
@@ -77,22 +107,48 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     line = StatusLine(quiet=args.quiet)
     status = SamplingStatus(line.print, line.announce)
     probing = settings if args.probe else None
-    _print([_first(header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s))])
+    lines = _event_lines(args) if args.events else None
+    if lines is None:
+        _print([_first(header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s))])
 
-    async def watch() -> Ending:
+    def see(item: Item) -> None:
+        status(item, probing)
+        if lines is not None:
+            lines.take(item)
+
+    async def watch(print_items: Callable[[list[Item]], None]) -> Ending:
         return await sample(
             Feed(settings, password=password),
             growing_cluster(settings, password=password),
-            BatchWriter(_print_items, 0.0),
-            on_item=lambda item: status(item, probing),
+            BatchWriter(print_items, 0.0),
+            on_item=see,
             for_s=for_s,
             probe=args.probe,
         )
 
-    ending = run_sampling(watch())
+    ending = run_sampling(watch(_print_items) if lines is None else lines.during(watch, line))
     if ending.interrupted:
         return exit_past_hung_threads(ExitCode.INTERRUPTED)
-    return exit_past_hung_threads(ExitCode.PASS if status.samples else ExitCode.COULD_NOT_TELL)
+    if not status.samples:
+        return exit_past_hung_threads(ExitCode.COULD_NOT_TELL)
+    return exit_past_hung_threads(lines.exit_code if lines is not None else ExitCode.PASS)
+
+
+def _file_of(args: argparse.Namespace) -> Path | None:
+    """The recording to print; None for live samples. Raises UsageError where the options contradict each other."""
+    if args.file is not None and args.from_file is not None:
+        raise UsageError("FILE and --from are the same: leave one of them out.")
+    if args.format == "text" and not args.events:
+        raise UsageError("Samples are printed as JSON only; add --events for events as text.")
+    file = args.file if args.file is not None else args.from_file
+    return None if file is None else Path(file)
+
+
+def _event_lines(args: argparse.Namespace) -> EventLines:
+    from checks.events.watching import EventWatch
+    from tui.cli.watch_events import EventLines
+
+    return EventLines(EventWatch(), as_json=args.format == "json")
 
 
 def _print_recording(path: Path) -> int:
@@ -106,6 +162,7 @@ def _print_recording(path: Path) -> int:
         raise UsageError(str(error)) from None
     try:
         _print([_first(recording.header), to_json_text(recording.header.cluster)])
+        _print([to_json_text(one) for one in recording.header.measurements])
         for event in recording.events():
             _print([to_json_text(event)])
     except RecordingError as error:

@@ -40,6 +40,7 @@ TABS = {
     "database": "4 Database",
     "change": "5 Change",
     "report": "6 Report",
+    "measure": "7 Measure",
 }
 """The main screens: the mode of each and its tab, whose first character is its key."""
 

@@ -16,6 +16,7 @@ from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished
 from tui.cli.log_file import log_path
 from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
+from tui.console.change_state import CheckGate, MakePlan
 from tui.console.change_worker import ChangeWorker
 from tui.console.error_guard import FaultLog, GuardedApp
 from tui.console.export_worker import ExportWorker
@@ -23,6 +24,8 @@ from tui.console.hangup import HangupWatcher
 from tui.console.journal_watcher import ChangeSource
 from tui.console.live import SAMPLED, LiveFeed
 from tui.console.main_screens import HelpMixin, MainScreens
+from tui.console.measure_state import Send, SendingEnded
+from tui.console.measure_worker import MeasureSource, MeasureWorker
 from tui.console.messages import (
     ChangeReported,
     ChangeWanted,
@@ -32,6 +35,8 @@ from tui.console.messages import (
     ExportWanted,
     FeedFailed,
     IntervalWanted,
+    MeasureReported,
+    MeasureWanted,
     PaceReported,
     RecordingEnded,
     RecordWanted,
@@ -50,6 +55,8 @@ if TYPE_CHECKING:
 
 STOP_WITHIN_S = 0.4
 """How long quitting waits for a run to close its connections; racwire abandons what hangs longer."""
+
+_DISTURBS = "The packets of the checks would disturb the measurement: stop it first (7, then s)."
 
 _FOLLOWED = frozenset({"nodes", "networks", "database"})
 """Groups of facts from which the live feed knows what to sample."""
@@ -79,13 +86,15 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         hangup: HangupWatcher | None = None,
         past: Past | None = None,
         changes: ChangeSource | None = None,
+        measurements: MeasureSource | None = None,
         first: str = "checks",
     ) -> None:
         """Create the app.
 
         `new_engine` creates an engine for one check, or for all checks where none is named. A thread calls `warm_up`
         before that, to load the modules that the engine needs. With a `past` the console displays that and samples
-        nothing. `changes` gives access to the journals of changes. `first` is the mode of the first screen."""
+        nothing. `changes` gives access to the journals of changes, `measurements` to what can be sent. `first` is the
+        mode of the first screen."""
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.faults = FaultLog()
@@ -96,6 +105,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         self._run = RunWorker(self, new_engine, warm_up)
         self._live = LiveFeed(self, new_feed, past)
         self._changing = ChangeWorker(self, self.state, changes)
+        self._measuring = MeasureWorker(self, self.state, measurements)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
         self._settings = settings
@@ -200,6 +210,15 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
             self.notice(notice)
         self._show_news(News.REPORT)
 
+    def on_measure_reported(self, message: MeasureReported) -> None:
+        """Apply news of the work on a measurement."""
+        notice = self.state.measures.apply(message.news)
+        if isinstance(message.news, SendingEnded) and message.news.measurement is not None:
+            self.state.run.add_measurement(message.news.measurement)
+        if notice and self.current_mode != "measure":  # which has it in a line of its own
+            self.notice(notice)
+        self._show_news(News.MEASURE)
+
     # --- requests of the screens --------------------------------------------------------------------------------------
 
     def _start(self, check: str = "") -> None:
@@ -211,6 +230,9 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         """Run all checks or one of them again; a run in progress is stopped first."""
         if message.check and not self.state.run.is_whole:
             self.notice("A single check can run again after all checks have concluded; r runs all of them.")
+            return
+        if self._measuring.is_sending:
+            self.notice(_DISTURBS)
             return
         await self._run.stop(STOP_WITHIN_S)
         self._start(message.check)
@@ -239,7 +261,17 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
 
     def on_change_wanted(self, message: ChangeWanted) -> None:
         """Pass a request about a change to its worker."""
-        self._changing.do(message.want)
+        if self._measuring.is_sending and isinstance(message.want, CheckGate | MakePlan):
+            self.notice(_DISTURBS)
+        else:
+            self._changing.do(message.want)
+
+    def on_measure_wanted(self, message: MeasureWanted) -> None:
+        """Pass a request about a measurement to its worker; nothing is sent while the checks send."""
+        if isinstance(message.want, Send) and self.running:
+            self.notice("The checks have started meanwhile; their packets would disturb the measurement.")
+        elif notice := self._measuring.do(message.want):
+            self.notice(notice)
 
     # --- quitting -----------------------------------------------------------------------------------------------------
 
@@ -253,7 +285,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
 
     async def action_quit(self) -> None:
         """Quit: stop all workers at the same time, close their connections and files, restore the terminal."""
-        parts = (self._run, self._live, self._changing, self._exporting)
+        parts = (self._measuring, self._run, self._live, self._changing, self._exporting)
         ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts]
         try:
             await asyncio.wait(ending, timeout=STOP_WITHIN_S)

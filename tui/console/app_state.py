@@ -15,6 +15,7 @@ from checks.traffic.samples import InstancesPace
 from checks.traffic.timeline import Timeline
 from tui.console.change_state import ChangeState
 from tui.console.export_state import ExportState
+from tui.console.measure_state import MeasureState
 from tui.console.run_state import RunState
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class News(Enum):
     """The state of a change, or of the work on it."""
     REPORT = auto()
     """The files of the report."""
+    MEASURE = auto()
+    """The plans and results of measurements, and what is being sent."""
 
 
 @dataclass
@@ -93,6 +96,7 @@ class AppState:
     feed: FeedState = field(default_factory=FeedState)
     changes: ChangeState = field(default_factory=ChangeState)
     exports: ExportState = field(default_factory=ExportState)
+    measures: MeasureState = field(default_factory=MeasureState)
     graphs: Literal["blocks", "braille"] = "blocks"
     """The style of the graphs, from the settings."""
 

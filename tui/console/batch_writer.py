@@ -80,10 +80,13 @@ class BatchWriter:
 
 
 def record(recorder: Recorder, items: list[Item]) -> None:
-    """Write the newest cluster, the newest pace and all events to a recording. Raises RecordingError where it cannot be
-    written."""
+    """Write the newest cluster, pace and results, and all events, to a recording.
+
+    Raises RecordingError where it cannot be written.
+    """
     for cluster in [item for item in items if isinstance(item, Cluster)][-1:]:
         recorder.follow(cluster)
     for pace in [item for item in items if isinstance(item, InstancesPace)][-1:]:
         recorder.follow_pace(pace)
     recorder.write(item for item in items if not isinstance(item, Cluster | InstancesPace))
+    recorder.follow_results()

@@ -25,6 +25,7 @@ SCREENS = {
     "database": "tui.screens.database.screen:DatabaseScreen",
     "change": "tui.screens.change.screen:ChangeScreen",
     "report": "tui.screens.report.screen:ReportScreen",
+    "measure": "tui.screens.measure.screen:MeasureScreen",
 }
 """The main screens by mode."""
 

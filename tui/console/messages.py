@@ -12,6 +12,7 @@ from checks.traffic.samples import Event as Sample
 from checks.traffic.samples import InstancesPace
 from tui.console import export_state
 from tui.console.change_state import ChangeNews, ChangeRequest, WorkProgressed
+from tui.console.measure_state import MeasureNews, MeasureRequest, SendingProgressed
 
 
 class EngineReported(Message):
@@ -134,5 +135,29 @@ class ExportWanted(Message):
     """The operator has a request about the report."""
 
     def __init__(self, want: export_state.ExportRequest) -> None:
+        super().__init__()
+        self.want = want
+
+
+class MeasureReported(Message):
+    """The work on a measurement has news."""
+
+    def __init__(self, news: MeasureNews) -> None:
+        super().__init__()
+        self.news = news
+
+    def can_replace(self, message: Message) -> bool:
+        """Return whether only the later of two steps needs to be drawn."""
+        return (
+            isinstance(self.news, SendingProgressed)
+            and isinstance(message, MeasureReported)
+            and isinstance(message.news, SendingProgressed)
+        )
+
+
+class MeasureWanted(Message):
+    """The operator has a request about a measurement."""
+
+    def __init__(self, want: MeasureRequest) -> None:
         super().__init__()
         self.want = want

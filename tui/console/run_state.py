@@ -13,6 +13,7 @@ import msgspec
 from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.journal import Entry
+from checks.model.measurement import Measurement
 from checks.model.report import Report, WaiverStanding
 from checks.report.causes import ReportEntry, cause_entries
 from checks.report.folding import grouped_by_reason, groups_by_reason
@@ -172,6 +173,12 @@ class RunState:
         self.trouble = reason
         if self._whole:
             self.report, self._finished = self._whole, True
+
+    def add_measurement(self, measurement: Measurement) -> None:
+        """Add the result of a measurement to the report, in place of an older one of its kind."""
+        if self.report is not None:
+            others = (one for one in self.report.measurements if one.kind != measurement.kind)
+            self.report = msgspec.structs.replace(self.report, measurements=(*others, measurement))
 
     @property
     def is_whole(self) -> bool:

@@ -141,6 +141,7 @@ def _run_full_screen(
     from tui.console.app import ConsoleApp
     from tui.console.hangup import HangupWatcher
     from tui.console.journal_watcher import ClusterChanges
+    from tui.console.measure_worker import ClusterMeasurements
     from tui.terminal.driver import console_driver
 
     log = LogFile(log_path(state_directory()))
@@ -183,6 +184,7 @@ def _run_full_screen(
         hangup=hangup,
         past=past,
         changes=ClusterChanges(settings, _found, password) if past is None else None,
+        measurements=ClusterMeasurements(settings, password) if past is None else None,
         first=first,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
@@ -194,8 +196,9 @@ def _run_full_screen(
     elif app.faults.count:
         print_message_unless_blocked(f"an internal error occurred while the console ran; {log.location}.")
     usual = " ".join(("racwire change", *os.environ.get(ENTERED, "").split()))
-    if told := app.state.changes.farewell(again or usual):
-        print_message_unless_blocked(told)
+    for told in (app.state.measures.farewell(), app.state.changes.farewell(again or usual)):
+        if told:
+            print_message_unless_blocked(told)
     if past is not None and not past.is_saved and not broke:
         return exit_past_hung_threads(ExitCode.PASS)
     return exit_past_hung_threads(_code(app, broke=broke))

@@ -32,6 +32,8 @@ class ConsoleScreen(StyledScreen[None]):
     """The mode of the screen, a key of `tui.console.actions.TABS`."""
     ACTIONS: ClassVar[tuple[Action, ...]]
     """The commands of this screen only: for the bindings, the footer, the help screen and the palette."""
+    DRAWS_MEASURE: ClassVar[bool] = False
+    """Whether the body of the screen shows measurements."""
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual's name and type
         (0, "-single"),
         (60, "-narrow"),
@@ -86,7 +88,8 @@ class ConsoleScreen(StyledScreen[None]):
         """Redraw the header and the body."""
         if news is not News.SAMPLES:
             self.query_one("#header", Lines).show(self._header)
-        if not self._broken:
+        is_of_another = news is News.MEASURE and not self.DRAWS_MEASURE  # which then has no part of it but the header
+        if not self._broken and not is_of_another:
             self.draw(news)
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
@@ -130,7 +133,9 @@ class ConsoleScreen(StyledScreen[None]):
         return [rule_line(width, self._notice)] if self._notice or self._broken else self.lower_rule(width)
 
     def _header(self, width: int) -> list[Line]:
-        return [header_line(self.state.run.in_header, width, self.state.feed)]
+        sending = self.state.measures.sending
+        mark = f"{sending.phase.value} {sending.kind}" if sending else ""
+        return [header_line(self.state.run.in_header, width, self.state.feed, mark)]
 
     # --- the mouse ----------------------------------------------------------------------------------------------------
 

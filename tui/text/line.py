@@ -22,6 +22,7 @@ Line = Sequence[Span]
 
 ROLES = frozenset(
     {"fail", "warn", "unknown", "info", "pass", "skipped", "title", "label", "command", "change", "faint", "accent"}
+    | {"sending"}
 )
 
 

@@ -34,7 +34,7 @@ def lines_below(number: int) -> str:
 
 
 def tabs_line(tabs: Mapping[str, str], current: str, width: int) -> Line:
-    """Return the tabs with the current one marked; tabs without room are in the help only."""
+    """Return the tabs with the current one marked. Where room is short, the last of the others are only their keys."""
     return [(text, "accent" if mode == current else "faint") for mode, text in _tabs(tabs, current, width)]
 
 
@@ -48,7 +48,12 @@ def tab_at(tabs: Mapping[str, str], current: str, width: int, column: int) -> st
 
 def _tabs(tabs: Mapping[str, str], current: str, width: int) -> Iterator[tuple[str, str]]:
     before = " " if sum(cell_len(tab) + 2 for tab in tabs.values()) <= width else ""
-    for mode, tab in tabs.items():
+    shown = dict(tabs)
+    for mode in reversed(list(tabs)):
+        if sum(cell_len(tab) + len(before) + 1 for tab in shown.values()) + 1 - len(before) <= width:
+            break
+        shown[mode] = tabs[mode] if mode == current else tabs[mode][:1]
+    for mode, tab in shown.items():
         text = f"[{tab}]" if mode == current else f"{before}{tab} "
         if (width := width - cell_len(text)) < 0:
             return

@@ -13,9 +13,13 @@ from tui.console.app_state import FeedState
 from tui.text.line import Line, fitted, plain, sanitize_line, width_of
 
 
-def header_line(report: Report | None, width: int, feed: FeedState | None = None) -> Line:
+def header_line(report: Report | None, width: int, feed: FeedState | None = None, sending: str = "") -> Line:
     """Return the header line. Without enough room it omits first the time and the version, then the database, and last
-    the nodes without problems."""
+    the nodes without problems. `sending` is at its end in any case, and says that a measurement runs."""
+    if sending:
+        mark = f" {sending} "
+        line = header_line(report, max(width - len(mark) - 1, 0), feed)
+        return [*line, (" " * max(width - len(mark) - width_of(line), 0), ""), (mark, "sending")]
     lines: list[Line] = [*(_shorter_and_shorter(report) if report else ()), [(" racwire", "title")]]
     for ends in _ends(report, feed):
         for line, end in product(lines, ends):

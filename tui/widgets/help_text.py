@@ -64,6 +64,7 @@ _HEADER = Legend(
         LegendEntry("!", "a node that has a problem"),
         LegendEntry("?", "a node that could not be read, or an MTU that is not known"),
         LegendEntry("live", "the sampling interval; live! means that sampling failed"),
+        LegendEntry("SENDING", "a measurement sends packets: s on the Measure screen stops it"),
     ],
 )
 

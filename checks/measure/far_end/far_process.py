@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, Self
 
-from checks.measure.far_end.programs import FarLimits, Interpreter, command_line, text_of
+from checks.measure.far_end.programs import LOCK_IS_HELD, FarLimits, Interpreter, command_line, text_of
 from checks.measure.near_end.control import HEARTBEAT_S
 from checks.model.sanitize import sanitize
 from checks.model.settings import SshSettings
@@ -79,6 +79,8 @@ class FarEnd:
                 await far._start(settings, own, peer, limits)
                 return far
             except FarEndError as error:
+                if LOCK_IS_HELD in str(error):
+                    raise FarEndError(f"Another measurement runs on {node}: wait for its end.") from None
                 reasons.append(f"{interpreter.path}: {error}")
         raise FarEndError(
             f"No far end runs on {node} ({'; '.join(reasons)})."
@@ -104,6 +106,8 @@ class FarEnd:
                 self.udp_port, self.tcp_port = int(words[1]), int(words[2])
             except (IndexError, ValueError):
                 raise FarEndError("its first line names no ports") from None
+            if not all(0 < port < 65_536 for port in (self.udp_port, self.tcp_port)):
+                raise FarEndError("its first line names no ports")
             started = True
         finally:
             if not started:
@@ -111,6 +115,8 @@ class FarEnd:
 
     async def counts(self) -> FarCounts:
         """Return what the far end counted so far. Raises FarEndError where it does not answer."""
+        while not self._lines.empty():  # a late or a second answer to an earlier question
+            self._lines.get_nowait()
         self._write(b"s")
         try:
             async with asyncio.timeout(_ANSWER_S):
@@ -160,9 +166,11 @@ class FarEnd:
             waiting = asyncio.create_task(self._lines.get())
             if self._shell is not None and (error := self._shell.ended) is not None:
                 self._end(continued(str(error)).rstrip("."))
-            await asyncio.wait((waiting, self.ended), return_when=asyncio.FIRST_COMPLETED)
+            try:
+                await asyncio.wait((waiting, self.ended), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                waiting.cancel()  # where it is not done: it would take the next line
             if not waiting.done():
-                waiting.cancel()
                 raise FarEndError(self.ended.result())
             words = waiting.result()
             if words[0] == kind:

@@ -12,6 +12,10 @@ from importlib.resources import files
 KERNEL = "kernel"
 """No program: the far node's kernel answers pings."""
 PERL, PYTHON = "perl", "python"
+LOCK = "racwire-measure"
+"""The name of the abstract socket that a measurement holds on each node: it cannot collide with a port of Oracle."""
+LOCK_IS_HELD = "another measure runs"
+"""What a far end prints where another measurement holds the lock."""
 _FILES = {PERL: "reflector.pl", PYTHON: "reflector.py"}
 _SYSTEM = (
     (PERL, "/usr/bin/perl"),
@@ -78,7 +82,7 @@ class FarLimits:
     seconds: float
     most_bytes: int
     cpu_seconds: float
-    lock: str = "racwire-measure"
+    lock: str = LOCK
     """The abstract socket that it holds. A second far end of the same measurement on a node holds another one."""
 
 

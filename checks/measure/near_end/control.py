@@ -52,7 +52,8 @@ class Orders:
             try:
                 self._read(0.1)
             except StoppedError:
-                return None
+                if not self._stop:
+                    return None
             self._stop = ""
         return self._orders.popleft()
 

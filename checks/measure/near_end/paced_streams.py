@@ -200,7 +200,7 @@ def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
             found.stopped = f"the datagrams were refused: {error.strerror or error}"
         _receive(sockets, size, found)
         found.dropped = own_drops(one.getsockname()[1] for one in sockets)
-    found.seconds = max(last - started, 1e-9)
+    found.seconds = max(last - started, 1e-9) if found.received else time.monotonic() - started
     return _done(found, pace, cpu)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -16,6 +17,7 @@ from checks.measure.near_end import exchanges, paced_streams
 from checks.measure.near_end.control import Budget, Orders, StoppedError
 from checks.measure.near_end.messages import Datagrams, Messages, Pings
 from checks.measure.near_end.source_ports import source_ports
+from checks.measure.near_end.storage_file import StorageFile
 from checks.measure.near_end.tcp_flows import flows
 from checks.sources.probes.pinger import CannotPingError
 
@@ -48,6 +50,7 @@ def idle(order: Order, budget: Budget) -> dict[str, Any]:
     return {"busy_s": exchanges.busy_s() - before, "stopped": stopped}
 
 
+_storage = StorageFile()
 ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "exchange": exchange,
     "idle": idle,
@@ -57,7 +60,18 @@ ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "udp_to": paced_streams.udp_to,
     "udp_from": paced_streams.udp_from,
     "source_ports": source_ports,
+    "storage_look": _storage.look,
+    "storage_open": _storage.open,
+    "storage_transfer": _storage.transfer,
 }
+
+
+def _carry_out(order: Order, budget: Budget) -> dict[str, Any]:
+    """Carry out an order. Its result also has `sent_bps`: bits a second on the wire, of this node, over the order."""
+    began_s, left = time.monotonic(), budget.bytes_left
+    result = ORDERS[order["order"]](order, budget)
+    seconds = time.monotonic() - began_s
+    return {**result, "sent_bps": (left - budget.bytes_left) * 8 / seconds if seconds > 0 else 0.0}
 
 
 def _messages(order: Order) -> Messages:
@@ -82,7 +96,7 @@ def main() -> None:
             continue
         assert budget is not None, "the limits come first"
         try:
-            _say(ORDERS[order["order"]](order, budget))
+            _say(_carry_out(order, budget))
         except (OSError, CannotPingError) as error:
             _say({"failed": getattr(error, "strerror", None) or str(error)})
 

@@ -32,6 +32,7 @@ from checks.plugins.interfaces.port_addresses import (
     swapped_findings,
 )
 from checks.rules.engineered import is_engineered
+from checks.rules.link_states import link_status
 from checks.rules.swapped_ports import swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
@@ -261,7 +262,7 @@ def _not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: In
     no_cable = interface.administratively_up
     what = "has no link" if no_cable else "is switched off"
     return NOT_UP.finding(
-        Status.FAIL,
+        link_status(interface.is_up),
         f"{port.interface} of {port.node} {what}: {port.node} is cut off from {network.name}.",
         subject=f"{port.node} {port.interface} down",
         data={

@@ -12,7 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from checks.model.finding import Status
+from checks.model.measurement import Measurement
 from checks.model.sanitize import sanitize
+from checks.model.sound_measurement import sound
 from checks.report import actions
 from checks.report.age import time_text
 from checks.report.causes import cause_entries, other_causes
@@ -29,6 +31,9 @@ from checks.report.html.problem_sections import (
 )
 from checks.report.html.traffic_section import traffic_section
 from checks.report.load_section import TITLE, load_section
+from checks.report.measured.drawings import drawings_of
+from checks.report.measured.result_parts import parts_of, provenance_of
+from checks.report.measurement_headline import brief
 from checks.report.report_evidence import Evidence
 from checks.report.summary import cluster_name, counts, facts, first_steps, headline, place, sentences
 
@@ -58,6 +63,7 @@ def to_html(evidence: Evidence) -> bytes:
         matrices=matrix_section.matrices(report.cluster),
         reason_for_no_matrix=matrix_section.reason_for_no_matrix(report.cluster),
         traffic=traffic_section(evidence),
+        measured=tuple(map(_measured, sound(report.measurements))),
         load_title=TITLE,
         load=load_section(report.cluster),
         sheets=cluster_sheets(report.cluster),
@@ -67,6 +73,15 @@ def to_html(evidence: Evidence) -> bytes:
         cluster=cluster_name(report),
     )
     return page.encode() + b"\n"
+
+
+def _measured(measurement: Measurement) -> dict[str, object]:
+    return {
+        "title": brief(measurement),
+        "parts": tuple(parts_of(measurement)),
+        "drawings": tuple(drawings_of(measurement)),
+        "provenance": tuple(provenance_of(measurement)),
+    }
 
 
 @cache

@@ -17,6 +17,8 @@ SIZES = "measure sizes"
 _ASKS_FOR_LOAD = re.compile(r"\b(users|think time|streams|target rate|block size|protocol|direction)\b")
 """Facts of load generators that set the load."""
 _UNEQUAL = 1.5
+_USUAL_NOISE = 0.25
+"""The difference of two runs without a change that racwire expects anyway, as `comparison_verdict` has it."""
 _MOST_NOISE = 0.25
 """The share of a control by which two runs without any change may differ."""
 _NAMED = 4
@@ -87,6 +89,17 @@ def noise_warnings(metrics: Sequence[Compared]) -> Iterator[str]:
                 f"BEFORE and SAME differ in {metric.name} ({number(metric.before.centre)} and "
                 f"{number(metric.same.centre)} {metric.unit}), which the change cannot affect: the noise floor is high "
                 "and can hide real differences."
+            )
+
+
+def factor_warnings(metrics: Sequence[Compared]) -> Iterator[str]:
+    """Yield a sentence for each metric that sets the noise of others, where it differs by more than usual noise."""
+    for metric in metrics:
+        low, high = sorted((metric.before.centre, metric.after.centre))
+        if low != high and high > (1 + _USUAL_NOISE) * low:
+            yield (
+                f"{metric.name} differs ({number(metric.before.centre)} and {number(metric.after.centre)} "
+                f"{metric.unit}), which the change cannot cause: for larger messages, twice as much counts as noise."
             )
 
 

@@ -37,6 +37,9 @@ class Measured:
     """The curve over message sizes that this metric is a point of: `round trip`; empty for none."""
     size: int = 0
     """The message size in bytes, for a point of a curve."""
+    noise: str = ""
+    """The name of the metric that the change cannot affect, and whose difference shows how much this one may differ
+    without a cause: the round trip of 64 B; empty for none."""
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from checks.model.exit_codes import ExitCode
 from tui.cli.document import Document, chosen_output
 from tui.cli.errors import UsageError
+from tui.cli.measure.kept_results import SHOWN, add_kept_results, deliver_measurement, run_kept_results
 from tui.cli.measure.measure_options import KINDS, add_load_options, limits_from, wanted_from
 from tui.cli.options import add_check_options, add_output_options, add_quiet_option, refuse_check_options
 from tui.cli.streams import exit_past_hung_threads, print_message
@@ -32,12 +34,16 @@ examples:
   racwire measure sizes                 print the plan; nothing is sent
   racwire measure sizes --go practice   measure the cluster called practice
   racwire plan measure                  the program that a peer would run
+  racwire measure list                  the results that are kept
+  racwire measure show sizes            the newest result of a kind
 
 """
 _CODES = """\
 exit codes: 0 measured, or the plan was printed; 2 stopped by a sign of harm;
 3 could not tell: disturbed, or stopped early; 64 usage, or refused;
 130 interrupted."""
+_DISK_S = 10.0
+"""Seconds that a disk has for the result, which is then printed in any case."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -61,13 +67,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         add_output_options(output)
         add_quiet_option(output)
         add_check_options(one)
+    add_kept_results(kinds)
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
-    from checks.measure.measure_error import MeasureError
+    from checks.measure.measure_error import MeasureError, NotBegunError
     from tui.cli.own_loop import run_in_own_loop
 
+    if args.measure_command in SHOWN:
+        return run_kept_results(args)
     refuse_check_options(args)
     if args.measure_command is None:
         raise UsageError(f"name what to measure: {', '.join(KINDS)}; see `racwire measure --help`.")
@@ -77,11 +86,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         experiment, limits = kind.experiment(args), limits_from(args)
         work = _work(args, experiment, wanted_from(args, kind.is_one_path), limits, settings)
         prepared, measurement = run_in_own_loop(work)
+    except NotBegunError as error:
+        print_message(str(error))
+        return exit_past_hung_threads(ExitCode.INTERRUPTED)
     except MeasureError as error:
         raise UsageError(str(error)) from None
     if measurement is None:
         return exit_past_hung_threads(_print_plan(prepared, args))
-    return exit_past_hung_threads(_deliver(measurement, args, output))
+    keep_and_say(measurement, is_quiet=args.quiet)
+    return exit_past_hung_threads(deliver_measurement(measurement, args, output, exit_code_of(measurement)))
 
 
 async def _work(
@@ -97,23 +110,36 @@ async def _work(
     from checks.measure.load_plan import agree
     from checks.measure.measuring import measure
     from checks.measure.preparing import prepare
+    from checks.measure.storage import Storage, prepare_storage
+    from checks.report.quantities import bits
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.password import password_of
     from tui.cli.status_line import StatusLine
+    from tui.cli.terminal_stop import stop_with_terminal
 
     line = StatusLine(quiet=args.quiet)
     password = password_of(settings.database)
-    prepared = await prepare(experiment, wanted, limits, settings, password)
+    if isinstance(experiment, Storage):
+        prepared = await prepare_storage(experiment, limits, settings, password)
+    else:
+        prepared = await prepare(experiment, wanted, limits, settings, password)
     if args.go is None:
         return prepared, None
     consent = agree(prepared.plan, args.go)
     stop = asyncio.Event()
 
+    sent_bps = 0.0
+
+    def sent(bits_per_s: float) -> None:
+        nonlocal sent_bps
+        sent_bps = bits_per_s
+
     def progress(text: str, done: int, total: int) -> None:
-        line.show(f"SENDING {text}   {done} of {total}   Ctrl-C stops" if total else text)
+        rate = f"{bits(sent_bps)}, " if sent_bps else ""
+        line.show(f"SENDING {rate}{text}   {done} of {total}   s stops" if total else text)
 
     try:
-        with graceful_loop_stop(stop.set):
+        with graceful_loop_stop(stop.set), stop_with_terminal(stop.set):
             measurement = await measure(
                 consent,
                 prepared,
@@ -123,6 +149,7 @@ async def _work(
                 stop=stop,
                 although_loaded=args.although_loaded.strip(),
                 password=password,
+                sent=sent,
             )
     finally:
         line.clear()
@@ -139,8 +166,9 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
             yield from hanging([], sentence, width)
         for refusal in prepared.refusals:
             yield from hanging([], f"Refused now: {refusal.sentence} ({refusal.code})", width, "fail")
-        name = plan.cluster or "CLUSTER"
-        yield from hanging([], f"Nothing was sent. To send it: racwire measure {plan.kind} --go {name}", width)
+        what = f"{plan.kind} {shlex.quote(args.directory)}" if hasattr(args, "directory") else plan.kind
+        name = shlex.quote(plan.cluster or "CLUSTER")
+        yield from hanging([], f"Nothing was sent. To send it: racwire measure {what} --go {name}", width)
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render
@@ -156,6 +184,7 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
             "kind": plan.kind,
             "paths": msgspec.to_builtins(plan.paths),
             "load": load,
+            "blocks_per_s": msgspec.to_builtins(plan.blocks_per_s),
             "refusals": [{"code": one.code, "sentence": one.sentence} for one in prepared.refusals],
         }
         return msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n"
@@ -163,21 +192,18 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
     return Document("plan", args.format, json=json, text=text).deliver(chosen_output(args), ExitCode.PASS)
 
 
-def _deliver(measurement: Measurement, args: argparse.Namespace, output: object) -> int:
-    import msgspec
+def keep_and_say(measurement: Measurement, *, is_quiet: bool = False) -> None:
+    """Keep a result, and say on stderr where it is, or why it was not kept. `is_quiet`: say only the latter."""
+    from checks.run.kept_measurements import keep_result
+    from tui.cli.interrupts import write_interruptibly
 
-    from checks.whole_files import OutputFile
-    from tui.cli.output import columns_of, render
-    from tui.text.measurement_lines import measurement_lines
-
-    def text(stream: TextIO) -> str:
-        return render(measurement_lines(measurement, columns_of(stream, narrowest=80, widest=120)), stream)
-
-    def json() -> bytes:
-        return msgspec.json.format(msgspec.json.encode(measurement), indent=2) + b"\n"
-
-    assert output is None or isinstance(output, OutputFile)
-    return Document("measurement", args.format, json=json, text=text).deliver(output, exit_code_of(measurement))
+    try:
+        kept = write_interruptibly(lambda: keep_result(measurement), _DISK_S)
+    except TimeoutError:
+        print_message(f"The result was not kept: the disk did not answer for {_DISK_S:.0f} s.")
+        return
+    if kept.path is None or not is_quiet:
+        print_message(kept.sentence)
 
 
 def exit_code_of(measurement: Measurement) -> ExitCode:

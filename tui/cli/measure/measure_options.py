@@ -144,6 +144,33 @@ def _hashes(args: argparse.Namespace) -> Experiment:
     return Hashes(args.ports)
 
 
+def _add_storage(options: argparse._ActionsContainer) -> None:
+    options.add_argument("directory", metavar="DIR", help="a directory of a mounted storage network, without datafiles")
+    options.add_argument("--bytes", metavar="SIZE", help="size of the file, from 4m to 1024m (default 256m, or less)")
+    options.add_argument("--request", metavar="SIZE", help="size of a request, from 4k to 4m (default 1m)")
+    options.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds, at most 20 (default 5)")
+
+
+def _storage(args: argparse.Namespace) -> Experiment:
+    from checks.measure.storage import USUAL_REQUEST, Storage
+
+    for option, value in (
+        ("--on", args.on),
+        ("--to", args.to),
+        ("--far-end", args.far_end),
+        ("--packets", args.packets),
+        ("--in-flight", args.in_flight),
+    ):
+        if value:
+            raise UsageError(f"{option} does not go with storage, which has a directory in place of a path.")
+    return Storage(
+        args.directory,
+        file_bytes=None if args.bytes is None else size_in_bytes(args.bytes, "--bytes"),
+        request_bytes=USUAL_REQUEST if args.request is None else size_in_bytes(args.request, "--request"),
+        rounds=args.rounds,
+    )
+
+
 KINDS = {
     "sizes": MeasureKind(
         "latency, throughput and CPU time by message size",
@@ -184,7 +211,26 @@ KINDS = {
         _add_hashes,
         _hashes,
     ),
+    "storage": MeasureKind(
+        "write and read times of one file in a directory of a storage network",
+        """\
+  racwire measure storage /mnt/backup        print the plan; nothing is written
+  racwire measure storage /mnt/backup --go practice
+  racwire measure storage /mnt/backup --bytes 64m --request 8k --go practice""",
+        _add_storage,
+        _storage,
+    ),
 }
+
+
+def usual_measurement(kind: str) -> tuple[Experiment, WantedPaths, LoadLimits]:
+    """Return the experiment, the paths and the limits of `racwire measure KIND` without options."""
+    parser = argparse.ArgumentParser()
+    add_load_options(parser)
+    KINDS[kind].add_options(parser)
+    args = parser.parse_args([])
+    args.measure_command = kind
+    return KINDS[kind].experiment(args), wanted_from(args, KINDS[kind].is_one_path), limits_from(args)
 
 
 def add_seed(options: argparse._ActionsContainer) -> None:
@@ -197,12 +243,16 @@ def seed_of(args: argparse.Namespace) -> int:
     return secrets.randbelow(1_000_000) if args.seed is None else int(args.seed)
 
 
-def size_in_bytes(text: str) -> int:
-    """Return the bytes in `8192` or `8k`. Raises UsageError."""
-    number, unit = (text[:-1], 1024) if text[-1:] in "kK" and text else (text, 1)
-    if not (number.isascii() and number.isdigit() and len(number) <= 9):
-        raise UsageError(f"--sizes: {text!r} is no size; use bytes, such as 64, 8192 or 8k.")
+def size_in_bytes(text: str, option: str = "--sizes") -> int:
+    """Return the bytes in `8192`, `8k` or `4m`. Raises UsageError."""
+    unit = _UNITS.get(text[-1:].lower(), 1)
+    number = text if unit == 1 else text[:-1]
+    if not (number.isascii() and number.isdigit() and len(number) <= 10):
+        raise UsageError(f"{option}: {text!r} is no size; use bytes, such as 8192, 8k or 4m.")
     return int(number) * unit
+
+
+_UNITS = {"k": 1 << 10, "m": 1 << 20}
 
 
 # --- all kinds --------------------------------------------------------------------------------------------------------
@@ -231,7 +281,7 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
 
 def limits_from(args: argparse.Namespace) -> LoadLimits:
     """Return the limits that the options choose. Raises MeasureError and UsageError."""
-    from checks.measure.load_limits import beside, limits_of
+    from checks.measure.load_limits import beside, limits_of, of_storage
 
     limits = limits_of(
         packets_per_s=args.packets,
@@ -239,6 +289,8 @@ def limits_from(args: argparse.Namespace) -> LoadLimits:
         in_flight=args.in_flight,
         whole_s=None if args.whole is None else seconds_of(args.whole, "--whole"),
     )
+    if args.measure_command == "storage":
+        return of_storage(limits)
     return beside(limits) if getattr(args, "beside", False) else limits
 
 

@@ -10,8 +10,8 @@ from checks.change.state import Change, ChangeError
 from checks.model.journal import now
 from tui.console.change_state import Decide, Decision, MakePlan, WantedPlan
 from tui.console.messages import ChangeWanted
+from tui.screens.ask import Answer, Question, ask
 from tui.screens.change import questions as questions
-from tui.screens.change.ask import Answer, AskScreen
 from tui.screens.change.gate_page import details_lines
 from tui.screens.change.overview import mtus_of
 from tui.screens.change.view import ChangeView
@@ -27,21 +27,12 @@ class Deciding(ChangeView):
     """The part of the screen that asks questions. It rejects an impossible decision before the operator types
     anything."""
 
-    async def _ask(self, question: questions.ChangeQuestion, then: Callable[[Answer], None]) -> None:
-        def answered(answer: Answer | None) -> None:
-            if answer is not None:
-                then(answer)
-
-        asking = AskScreen(question)
-        await self.app.push_screen(asking, answered)
-        asking.set_focus(asking.query_one("#field-0"))  # the next key may be here already, and belongs to the answer
-
-    async def _decide(self, decision: Decision, question: questions.ChangeQuestion, host: str = "") -> None:
+    async def _decide(self, decision: Decision, question: Question, host: str = "") -> None:
         def then(answer: Answer) -> None:
             by, text, *_ = answer
             self.post_message(ChangeWanted(Decide(decision, by, text, host)))
 
-        await self._ask(question, then)
+        await ask(self.app, question, then)
 
     def _fits(self, decide: Callable[[], object]) -> bool:
         """Return whether the decision is possible now; where not, display why."""
@@ -70,7 +61,7 @@ class Deciding(ChangeView):
         def then(answer: Answer) -> None:
             self.post_message(ChangeWanted(MakePlan(questions.wanted_plan(answer), accepted)))
 
-        await self._ask(questions.ask_plan(mtus_of(self.state.cluster), offered), then)
+        await ask(self.app, questions.ask_plan(mtus_of(self.state.cluster), offered), then)
 
     async def action_accept(self) -> None:
         """Accept an obstacle, with a reason."""
@@ -86,7 +77,7 @@ class Deciding(ChangeView):
             self._refused = refused.accepting(obstacle, answer[0])
             self.draw()
 
-        await self._ask(questions.ask_accept(obstacle), then)
+        await ask(self.app, questions.ask_accept(obstacle), then)
 
     async def action_attest(self) -> None:
         """Attest what racwire cannot see."""
@@ -119,7 +110,7 @@ class Deciding(ChangeView):
         def then(answer: Answer) -> None:
             self.post_message(ChangeWanted(Decide(Decision.NOTE, "", answer[0])))
 
-        await self._ask(questions.ask_note(change), then)
+        await ask(self.app, questions.ask_note(change), then)
 
     async def action_rollback(self) -> None:
         """Show the rollback, and start it."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from checks.change.change_plan import Plan, Step
@@ -13,6 +12,7 @@ from checks.change.obstacles import Obstacle
 from checks.change.state import Change
 from checks.model.wording import counted, listed
 from tui.console.change_state import WantedPlan
+from tui.screens.ask import Field, Question
 from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
 
@@ -26,28 +26,6 @@ cluster."""
 _PAIR: dict[str, Literal["", "yes", "no"]] = {"": "", "yes": "yes", "y": "yes", "no": "no", "n": "no"}
 
 
-@dataclass(frozen=True)
-class Field:
-    """An input field of one line."""
-
-    name: str
-    value: str = ""
-    hint: str = ""
-    wrong: Callable[[str], str] = lambda text: ""
-    """Returns why a text is not valid; empty where it is."""
-
-
-@dataclass(frozen=True)
-class ChangeQuestion:
-    """A page to read, and the input fields below it."""
-
-    title: str
-    page: Callable[[int], Iterable[Line]]
-    fields: tuple[Field, ...]
-    does: str
-    """What Enter does on the last field, in a word for the keys."""
-
-
 def login() -> str:
     """Return the login name of the operator; empty where the system does not know it."""
     try:
@@ -56,7 +34,7 @@ def login() -> str:
         return ""
 
 
-def ask_plan(mtus: str, offered: WantedPlan) -> ChangeQuestion:
+def ask_plan(mtus: str, offered: WantedPlan) -> Question:
     """Return the question for a plan: the new MTU, and what `racwire change new` takes in addition."""
 
     def page(width: int) -> Iterator[Line]:
@@ -85,7 +63,7 @@ def ask_plan(mtus: str, offered: WantedPlan) -> ChangeQuestion:
         Field("Hypervisor", " ".join(offered.hypervisors), "kinds, such as vmware, or none"),
         Field("Hosts", " ".join(offered.hosts), "of the guests, such as esx1 esx2: each is attested"),
     )
-    return ChangeQuestion("Plan a change", page, fields, "make the plan")
+    return Question("Plan a change", page, fields, "make the plan")
 
 
 def wanted_plan(answer: tuple[str, ...]) -> WantedPlan:
@@ -98,7 +76,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.replace(",", " ").split()))
 
 
-def ask_attest(change: Change, step: Step) -> ChangeQuestion:
+def ask_attest(change: Change, step: Step) -> Question:
     """Return the question for an attestation of what racwire cannot see."""
     number = change.plan.position(step.id) + 1
 
@@ -115,10 +93,10 @@ def ask_attest(change: Change, step: Step) -> ChangeQuestion:
     hosts = change.mark(step).unattested(step)
     where = f" for {sanitize_line(hosts[0])}" if hosts else ""
     fields = (_name(), _note_of(step))
-    return ChangeQuestion(f"Attest step {number}, {sanitize_line(step.title)}{where}", page, fields, "attest")
+    return Question(f"Attest step {number}, {sanitize_line(step.title)}{where}", page, fields, "attest")
 
 
-def ask_sign_off(change: Change) -> ChangeQuestion:
+def ask_sign_off(change: Change) -> Question:
     """Return the question for the sign-off of a change or of a rollback."""
     step = change.plan.steps[-1]
 
@@ -131,10 +109,10 @@ def ask_sign_off(change: Change) -> ChangeQuestion:
         yield from hanging([], "After this the change is over; `racwire change report` writes its report.", width)
 
     fields = (_name(), _note_of(step))
-    return ChangeQuestion(f"Sign off {sanitize_line(change.opened.id)}", page, fields, "sign off")
+    return Question(f"Sign off {sanitize_line(change.opened.id)}", page, fields, "sign off")
 
 
-def ask_override(change: Change, step: Step) -> ChangeQuestion:
+def ask_override(change: Change, step: Step) -> Question:
     """Return the question for an override of a gate that did not pass."""
 
     def page(width: int) -> Iterator[Line]:
@@ -148,10 +126,10 @@ def ask_override(change: Change, step: Step) -> ChangeQuestion:
 
     number = change.plan.position(step.id) + 1
     title = f"Override the gate of step {number}, {sanitize_line(step.title)}"
-    return ChangeQuestion(title, page, (_name(), _reason(), _yes("to override the gate")), "override the gate")
+    return Question(title, page, (_name(), _reason(), _yes("to override the gate")), "override the gate")
 
 
-def ask_note(change: Change) -> ChangeQuestion:
+def ask_note(change: Change) -> Question:
     """Return the question for a note."""
     step = change.current or change.plan.steps[-1]
 
@@ -159,10 +137,10 @@ def ask_note(change: Change) -> ChangeQuestion:
         where = f"step {change.plan.position(step.id) + 1}, {sanitize_line(step.title)}"
         yield from hanging([], f"A remark on {where}, for the report and for the next operator.", width)
 
-    return ChangeQuestion("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "write the note")
+    return Question("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "write the note")
 
 
-def ask_rollback(change: Change, rollback: Plan) -> ChangeQuestion:
+def ask_rollback(change: Change, rollback: Plan) -> Question:
     """Return the question for a rollback, with the steps of the rollback."""
 
     def page(width: int) -> Iterator[Line]:
@@ -177,22 +155,22 @@ def ask_rollback(change: Change, rollback: Plan) -> ChangeQuestion:
         text = "The rollback ends the change: it cannot be continued. A new change can be planned afterwards."
         yield from hanging([], text, width)
 
-    return ChangeQuestion("Rollback", page, (_name(), _reason(), _yes("to roll back")), "start the rollback")
+    return Question("Rollback", page, (_name(), _reason(), _yes("to roll back")), "start the rollback")
 
 
-def ask_abandon(change: Change) -> ChangeQuestion:
+def ask_abandon(change: Change) -> Question:
     """Return the question for abandoning a change."""
 
     def page(width: int) -> Iterator[Line]:
         text = "Nothing was stopped or changed yet, so the change can be abandoned here. Its journal stays."
         yield from hanging([], text, width)
 
-    return ChangeQuestion(
+    return Question(
         f"Abandon {sanitize_line(change.opened.id)}", page, (_name(), _reason(), _yes("to abandon it")), "abandon it"
     )
 
 
-def ask_accept(obstacle: Obstacle) -> ChangeQuestion:
+def ask_accept(obstacle: Obstacle) -> Question:
     """Return the question for the acceptance of an obstacle."""
 
     def page(width: int) -> Iterator[Line]:
@@ -204,7 +182,7 @@ def ask_accept(obstacle: Obstacle) -> ChangeQuestion:
         )
         yield from hanging([], text, width, "warn")
 
-    return ChangeQuestion("Accept an obstacle", page, (_reason(),), "accept it")
+    return Question("Accept an obstacle", page, (_reason(),), "accept it")
 
 
 def _name() -> Field:

@@ -1,31 +1,28 @@
-"""The result of `racwire measure mix` as lines: completion times by class, alone and in company."""
+"""The parts of a result of `racwire measure mix`: completion times by class, alone and in company."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.facts import Unknown
 from checks.model.measurement import FlowSummary, MeasuredMix
-from tui.text.line import Line, hanging
+from checks.report.measured.parts import Grid, Part, Prose, figure, grid
 
 _CLEAR = 0.05
 """The p below which a slowdown is more than chance, as in `racwire compare`."""
 
 
-def mix_lines(result: MeasuredMix, path: int, width: int) -> Iterator[Line]:
-    """Yield the lines of one path, for `width` columns."""
+def mix_parts(result: MeasuredMix, path: int) -> Iterator[Part]:
+    """Yield the parts of one path."""
     own = [one for one in result.summaries if one.path == path]
     if any(one.is_towards_here for one in result.rounds):
-        yield from hanging([("  ", "")], "The flows came from the peer to this node.", width, "faint")
+        yield Prose("The flows came from the peer to this node.", "faint")
     for title, rows in _tables(own):
         if rows:
-            yield [(f"  {title}", "")]
-            yield from _table(rows)
+            yield _grid(title, rows)
     if any(one.fullness for one in own):
-        yield from _beside(own, width)
-    if any(one.broken for one in own):
-        broken = sum(one.broken for one in own)
-        yield from hanging([("  ", "")], f"{broken:,} of the flows did not complete.", width, "fail")
+        yield from _beside(own)
+    if broken := sum(one.broken for one in own):
+        yield Prose(f"{broken:,} of the flows did not complete.", "fail")
 
 
 def _tables(own: Sequence[FlowSummary]) -> Iterator[tuple[str, list[FlowSummary]]]:
@@ -41,7 +38,7 @@ def _tables(own: Sequence[FlowSummary]) -> Iterator[tuple[str, list[FlowSummary]
             yield f"in the {fullness} third of the seconds{used}: completion times of flows, in ms", third
 
 
-def _beside(own: Sequence[FlowSummary], width: int) -> Iterator[Line]:
+def _beside(own: Sequence[FlowSummary]) -> Iterator[Prose]:
     """Say whether small flows wait where the link is full."""
     for one in own:
         if one.fullness != "busy" or one.slowdown is None or one.slowdown_p is None:
@@ -51,30 +48,27 @@ def _beside(own: Sequence[FlowSummary], width: int) -> Iterator[Line]:
             if one.slowdown_p < _CLEAR
             else f"show no difference between the busy third and the quiet one (p {one.slowdown_p:.2f})"
         )
-        yield from hanging([("  ", "")], f"Flows of the class {one.flow_class} {verdict}.", width)
+        yield Prose(f"Flows of the class {one.flow_class} {verdict}.")
 
 
-def _table(rows: Sequence[FlowSummary]) -> Iterator[Line]:
+def _grid(title: str, rows: Sequence[FlowSummary]) -> Grid:
     heads = ("class", "bytes", "flows", "mean", "p50", "p95", "p99", "slowdown", "Mb/s", "broken")
-    cells = [
+    cells = (
         (
             one.flow_class,
             f"{one.size:,}",
             f"{one.completed:,}",
-            _figure(one.mean_ms, 2),
-            _figure(one.p50_ms, 2),
-            _figure(one.p95_ms, 2),
-            _figure(one.p99_ms, 2),
+            figure(one.mean_ms, 2),
+            figure(one.p50_ms, 2),
+            figure(one.p95_ms, 2),
+            figure(one.p99_ms, 2),
             _slowdown(one),
-            _figure(None if one.delivered_bps is None else one.delivered_bps / 1e6, 2),
+            figure(None if one.delivered_bps is None else one.delivered_bps / 1e6, 2),
             f"{one.broken:,}",
         )
         for one in rows
-    ]
-    widths = [max(len(head), *(len(row[place]) for row in cells)) for place, head in enumerate(heads)]
-    yield [("  " + "  ".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)), "faint")]
-    for row in cells:
-        yield [("  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)), "")]
+    )
+    return grid(title, heads, cells, words=1, minor=("Mb/s", "p95", "bytes", "flows", "broken"))
 
 
 def _slowdown(one: FlowSummary) -> str:
@@ -82,9 +76,3 @@ def _slowdown(one: FlowSummary) -> str:
         return "-"
     clear = one.slowdown_p is not None and one.slowdown_p < _CLEAR
     return f"x {one.slowdown:.2f}" if clear else f"(x {one.slowdown:.2f})"
-
-
-def _figure(value: float | Unknown | None, places: int = 0) -> str:
-    if isinstance(value, Unknown):
-        return "too few"
-    return "-" if value is None else f"{value:,.{places}f}"

@@ -1,4 +1,4 @@
-"""The results of `racwire measure rate` and `racwire measure hashes` as lines."""
+"""The parts of results of `racwire measure rate` and `racwire measure hashes`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.measurement import HashDirection, MeasuredHashes, MeasuredRate, RateStep
 from checks.model.wording import counted
+from checks.report.measured.parts import Grid, Look, Part, Prose, grid
 from checks.rules.flow_verdicts import FlowVerdict
-from tui.text.line import Line, hanging
-
-_INDENT: Line = [("  ", "")]
 
 
-def rate_lines(result: MeasuredRate, path: int, width: int) -> Iterator[Line]:
-    """Yield the lines of one path, for `width` columns; steps of several nodes stand with the first of their paths."""
+def rate_parts(result: MeasuredRate, path: int) -> Iterator[Part]:
+    """Yield the parts of one path; steps of several nodes stand with the first of their paths."""
     own = [step for step in result.steps if step.paths[0] == path]
     for title, steps in (
         ("one stream or sender", [step for step in own if len(step.paths) == 1]),
@@ -23,16 +21,13 @@ def rate_lines(result: MeasuredRate, path: int, width: int) -> Iterator[Line]:
         ),
     ):
         if steps:
-            yield [(f"  {title}", "")]
-            yield from _table(steps)
+            yield _grid(title, steps)
     udp = [step for step in own if step.protocol == "udp"]
     if udp:
-        yield from hanging(_INDENT, _losses(udp), width, "fail" if any(step.lost for step in udp) else "faint")
+        yield Prose(_losses(udp), "fail" if any(step.lost for step in udp) else "faint")
     if any(step.protocol == "tcp" for step in own):
-        yield from hanging(
-            _INDENT,
+        yield Prose(
             "TCP does not show the MTU where a NIC cuts segments by itself (offload): use the datagrams for that.",
-            width,
             "faint",
         )
 
@@ -50,7 +45,7 @@ def _losses(steps: Sequence[RateStep]) -> str:
     )
 
 
-def _table(steps: Sequence[RateStep]) -> Iterator[Line]:
+def _grid(title: str, steps: Sequence[RateStep]) -> Grid:
     heads = ("what", "way", "% link", "cap Mb/s", "Mb/s", "sent", "lost", "refused", "dropped", "CPU here", "there")
     cells = [
         (
@@ -69,26 +64,23 @@ def _table(steps: Sequence[RateStep]) -> Iterator[Line]:
         )
         for step in steps
     ]
-    widths = [max(len(head), *(len(row[place]) for row in cells)) for place, head in enumerate(heads)]
-    yield [("  " + "  ".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)), "faint")]
-    for row in cells:
-        yield [("  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)), "")]
+    return grid(title, heads, cells, words=2, minor=("there", "CPU here", "cap Mb/s", "refused", "dropped", "sent"))
 
 
 def _cpu(cpu_s: float | None, seconds: float) -> str:
     return "-" if cpu_s is None or not seconds else f"{cpu_s / seconds:.0%}"
 
 
-def hash_lines(result: MeasuredHashes, path: int, width: int) -> Iterator[Line]:
-    """Yield the lines of one path, for `width` columns."""
+def hash_parts(result: MeasuredHashes, path: int) -> Iterator[Part]:
+    """Yield the parts of one path."""
     for one in result.directions:
         if one.path == path:
-            text, style = _verdict(one)
+            text, look = _verdict(one)
             way = "towards this node" if one.is_towards_here else "from this node"
-            yield from hanging(_INDENT, f"{way}, {counted(one.of, 'source port')}: {text}", width, style)
+            yield Prose(f"{way}, {counted(one.of, 'source port')}: {text}", look)
 
 
-def _verdict(one: HashDirection) -> tuple[str, str]:
+def _verdict(one: HashDirection) -> tuple[str, Look]:
     kinds = {
         FlowVerdict.SHORT_MEMBER: "loses full-size packets",
         FlowVerdict.DEAD_MEMBER: "loses all packets",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from tui.screens.change.questions import ChangeQuestion
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import lines_below, rule_line
@@ -20,6 +21,28 @@ from tui.widgets.lines import Lines
 Answer = tuple[str, ...]
 _LONGEST = 500
 """Most characters of an answer: a longer text is a document, not a reason."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """An input field of one line."""
+
+    name: str
+    value: str = ""
+    hint: str = ""
+    wrong: Callable[[str], str] = lambda text: ""
+    """Returns why a text is not valid; empty where it is."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A page to read, and the input fields below it."""
+
+    title: str
+    page: Callable[[int], Iterable[Line]]
+    fields: tuple[Field, ...]
+    does: str
+    """What Enter does on the last field, in a word for the keys."""
 
 
 class _OneLine(Input):
@@ -69,7 +92,7 @@ class AskScreen(StyledScreen[Answer | None]):
     ]
     AUTO_FOCUS = "Input"
 
-    def __init__(self, question: ChangeQuestion) -> None:
+    def __init__(self, question: Question) -> None:
         super().__init__()
         self._question = question
         self._problem = ""
@@ -168,3 +191,15 @@ class AskScreen(StyledScreen[Answer | None]):
     def action_leave(self) -> None:
         """Cancel without a decision."""
         self.dismiss(None)
+
+
+async def ask(app: App[None], question: Question, then: Callable[[Answer], None]) -> None:
+    """Ask the question, and call `then` with the answers, unless the operator cancels."""
+
+    def answered(answer: Answer | None) -> None:
+        if answer is not None:
+            then(answer)
+
+    asking = AskScreen(question)
+    await app.push_screen(asking, answered)
+    asking.set_focus(asking.query_one("#field-0"))  # the next key may be here already, and belongs to the answer

@@ -1,0 +1,162 @@
+"""Sources that stop answering and come back, times in which racwire took no samples, and clocks that jump."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from checks.events.cluster_event import EventKind, EventPlace
+from checks.events.event_book import EventBook
+from checks.model.finding import Status
+from checks.rules.live_events import TOGETHER_S, allowed_delay_s, clock_jumped, is_silent, silence_status, stood_still
+from checks.traffic.samples import Gap, InstanceSample, NodeSample
+
+_FADING = 0.99
+"""How much of the longest delay of a source counts after one more sample."""
+_ANOTHER_NAME = " is another name of "
+"""In the reason of a gap of `peer_stream.SameNodeError`: the node answers under its other name."""
+_DOWN = " is down: "
+"""In the reason of a gap of `instances.UpInstances`, of an instance that V$ACTIVE_INSTANCES does not list."""
+
+
+@dataclass
+class _Source:
+    """A node or an instance that delivered samples."""
+
+    place: EventPlace
+    interval_s: float
+    last_at: float
+    last_s: float
+    """When the last sample came, by the book's clock."""
+    round: int
+    """The number of samples of racwire's own node until then."""
+    delay_s: float = 0.0
+    """How late its samples are."""
+    reason: str = ""
+    """The reason of the gap after the last sample."""
+    stands: EventKind | None = None
+    """The event that lasts here."""
+
+
+class Answers:
+    """Watches who answers."""
+
+    def __init__(self, book: EventBook) -> None:
+        self._book = book
+        self._sources: dict[str, _Source] = {}
+        self._never: dict[str, str] = {}
+        self._round = 0
+        self.local = ""
+        """The node that racwire runs on: it is the one whose samples tell the time."""
+        self.usual_s = 1.0
+        """Seconds between two samples."""
+        self._local_at: float | None = None
+        self._long: tuple[float, float] | None = None
+        """Start and end of the last sample, where it was much longer than those before."""
+
+    @property
+    def never(self) -> dict[str, str]:
+        """The sources that delivered nothing so far, with the reasons."""
+        return dict(self._never)
+
+    def rename(self, local: str) -> None:
+        """Use the name of racwire's own node. Its samples bear that name from now on."""
+        if local != self.local:
+            self._sources.pop(f"node {self.local}", None)
+            self.local = local
+
+    def see(self, sample: NodeSample | InstanceSample) -> None:
+        """Take a sample, whatever it counts."""
+        is_local = sample.source == f"node {self.local}"
+        self._round += is_local
+        source, now_s = self._sources.get(sample.source), self._book.now_s
+        self._never.pop(sample.source, None)
+        if source is None:
+            source = _Source(_place(sample), sample.seconds, sample.at, now_s, self._round)
+            self._sources[sample.source] = source
+        waited_s = now_s - source.last_s
+        if not is_local:  # it may have been silent and come back before anybody looked
+            self._look(source)
+        if source.stands is not None:
+            self._book.leave(source.stands, source.place.key, sample.at)
+            source.stands = None
+        elif waited_s:
+            source.delay_s = max(_FADING * source.delay_s, min(waited_s, 4 * sample.seconds) - sample.seconds, 0.0)
+        source.interval_s, source.last_at, source.last_s = sample.seconds, sample.at, now_s
+        source.round, source.reason = self._round, ""
+        if isinstance(sample, NodeSample) and is_local:
+            self._see_clock(sample)
+            self.look()
+
+    def see_gap(self, gap: Gap) -> None:
+        """Take the reason why a source has no samples from now on."""
+        if gap.source == f"node {self.local}":
+            self._local_at = None
+        source = self._sources.get(gap.source)
+        if source is None:
+            if not gap.source.startswith(("pairs", "latency")) and _ANOTHER_NAME not in gap.reason:
+                self._never[gap.source] = gap.reason
+            return
+        if _ANOTHER_NAME in gap.reason:
+            del self._sources[gap.source]
+            if source.stands:
+                self._book.leave(source.stands, source.place.key, gap.at)
+            return
+        source.reason = gap.reason
+        if source.stands is None and gap.source.startswith("instance ") and _DOWN in gap.reason:
+            self._stand(source, EventKind.INSTANCE_DOWN)
+        elif source.stands is not None:
+            self._book.explain(source.stands, source.place.key, gap.reason)
+        self._look(source)
+
+    def look(self) -> None:
+        """Find the sources that have not delivered for too long."""
+        for name, source in self._sources.items():
+            if name != f"node {self.local}":
+                self._look(source)
+
+    def _look(self, source: _Source) -> None:
+        if source.stands is not None:
+            return
+        is_instance, waited_s = bool(source.place.instance), self._book.now_s - source.last_s
+        allowed_s = allowed_delay_s(source.delay_s, is_instance and not source.reason)
+        interval_s = max(source.interval_s, self.usual_s)  # the sample after a late one is shorter
+        if is_silent(waited_s - allowed_s, interval_s, self._round - source.round):
+            self._stand(source, EventKind.INSTANCE_SILENT if is_instance else EventKind.NODE_SILENT)
+
+    def _stand(self, source: _Source, kind: EventKind) -> None:
+        place = source.place
+        source.stands = kind
+        since = EventPlace(source.last_at, place.node, instance=place.instance)
+        # While one instance hangs, queries of all instances fail now and then.
+        together_s = math.inf if kind is EventKind.INSTANCE_SILENT else TOGETHER_S
+        reason = "" if kind is EventKind.INSTANCE_DOWN else source.reason  # which says just that
+        self._book.stand(
+            kind, since, silence_status(is_down=kind is EventKind.INSTANCE_DOWN), reason=reason, together_s=together_s
+        )
+
+    def _see_clock(self, sample: NodeSample) -> None:
+        """Compare the clock of racwire's own node with the time that its counters cover, which no clock changes."""
+        before, self._local_at = self._local_at, sample.at
+        long, self._long = self._long, None
+        if long and not stood_still(long[1] - long[0], sample.seconds):
+            long = None  # the interval is longer now
+        if long:
+            place = EventPlace(long[0], sample.node)
+            self._moment(EventKind.NO_SAMPLES, place, silence_status(), long[1], long[1] - long[0])
+        if before is not None and clock_jumped(by_s := sample.at - before - sample.seconds):
+            self._moment(EventKind.CLOCK_JUMP, EventPlace(before, sample.node), Status.WARN, sample.at, by_s)
+        elif before is not None and self._round > 1 and stood_still(sample.seconds, self.usual_s):
+            self._long = before, sample.at
+            return
+        self.usual_s = sample.seconds
+
+    def _moment(self, kind: EventKind, place: EventPlace, status: Status, until: float, peak: float) -> None:
+        self._book.stand(kind, place, status, peak=peak)
+        self._book.leave(kind, place.key, until)
+
+
+def _place(sample: NodeSample | InstanceSample) -> EventPlace:
+    if isinstance(sample, InstanceSample):
+        return EventPlace(sample.at, sample.host, instance=sample.instance)
+    return EventPlace(sample.at, sample.node)

@@ -1,0 +1,143 @@
+"""How an event reads, for the console, the command line and reports: headline, place, peak, sentence."""
+
+from __future__ import annotations
+
+from checks.events.cluster_event import ClusterEvent, EventKind, EventPlace
+from checks.model.wording import counted, few, lasting, span
+
+_COUNTED = {
+    EventKind.LOST_BLOCKS: ("blocks lost", "block", "lost"),
+    EventKind.REASSEMBLY: ("reassembly failed", "packet", "not reassembled"),
+    EventKind.RECEIVE_BUFFERS: ("receive buffers full", "datagram", "dropped at full receive buffers"),
+    EventKind.CHECKSUMS: ("wrong checksums", "datagram", "dropped for a wrong checksum"),
+    EventKind.BACKLOG: ("packets dropped before a CPU took them", "packet", "dropped before a CPU took them"),
+    EventKind.NIC_DROPS: ("packets dropped", "packet", "dropped"),
+    EventKind.NIC_ERRORS: ("NIC errors", "error", "counted"),
+}
+"""What is counted: the words of a list, the noun for one, and the verb."""
+_STANDING = {
+    EventKind.NODE_SILENT: ("no answer", "does not answer", "did not answer"),
+    EventKind.INSTANCE_SILENT: ("no answer", "does not answer", "did not answer"),
+    EventKind.INSTANCE_DOWN: ("down", "is down", "was down"),
+    EventKind.LINK_DOWN: ("no link", "has no link", "had no link"),
+}
+"""What lasts: for a list, in the present, in the past."""
+_PLURAL = {"does": "do", "is": "are", "was": "were", "has": "have"}
+_MOST = 4
+"""Most names in a line."""
+
+
+def what(event: ClusterEvent) -> str:
+    """Return what happened, without the place: `blocks lost`, `MTU 9000 → 1400`."""
+    if event.kind in _COUNTED:
+        return _COUNTED[event.kind][0]
+    if event.kind in _STANDING:
+        return _STANDING[event.kind][0]
+    if event.kind is EventKind.MTU:
+        return f"MTU {_value(event.former)} → {_value(event.peak)}"
+    if event.kind is EventKind.LINK_SPEED:
+        return f"speed {_value(event.former)} → {_value(event.peak)} Mbit/s"
+    return "clock jump" if event.kind is EventKind.CLOCK_JUMP else "no samples"
+
+
+def where(event: ClusterEvent) -> str:
+    """Return the places: `rac1, rac2`, `eth2 of rac2`, `prac2`."""
+    if not any(place.interface for place in event.places):
+        is_of_instance = event.kind in (EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN)
+        return _names(dict.fromkeys((p.instance if is_of_instance else "") or p.node for p in event.places))
+    nodes: dict[str, dict[str, None]] = {}
+    for place in event.places:
+        nodes.setdefault(place.node, {})[place.interface] = None
+    if len({tuple(sorted(interfaces)) for interfaces in nodes.values()}) == 1:
+        return f"{_names(next(iter(nodes.values())))} of {_names(nodes)}"
+    return _names(f"{interface} of {node}" for node, interfaces in nodes.items() for interface in interfaces)
+
+
+def headline(event: ClusterEvent) -> str:
+    """Return what happened and where, for one line after the time: `blocks lost on rac1, rac2, rac3`."""
+    at = where(event)
+    if event.kind in _COUNTED:
+        return f"{what(event)} {'at' if any(p.interface for p in event.places) else 'on'} {at}"
+    if event.kind in _STANDING:
+        _, now, then = _STANDING[event.kind]
+        return f"{at} {_verb(then if event.is_over else now, event)}"
+    if event.kind in (EventKind.MTU, EventKind.LINK_SPEED):
+        noun, unit = ("MTU", "") if event.kind is EventKind.MTU else ("speed", " Mbit/s")
+        return f"{noun} of {at} changed from {_value(event.former)} to {_value(event.peak)}{unit}"
+    if event.kind is EventKind.CLOCK_JUMP:
+        return f"the clock of {at} jumped {_jump(event.peak)}"
+    return f"{at} took no samples for {span(event.peak)}"
+
+
+def peak(event: ClusterEvent, now: float) -> str:
+    """Return the worst value, short: `13.1/s`, `22 s`, `1400`; for what lasts, the time until now."""
+    if event.kind in _COUNTED:
+        return f"{_rate(event.peak)}/s"
+    if event.kind in (EventKind.MTU, EventKind.LINK_SPEED):
+        return _value(event.peak)
+    if event.kind is EventKind.CLOCK_JUMP:
+        return f"{event.peak:+.3g} s"
+    return lasting(event.duration_s(now))
+
+
+def outcome(event: ClusterEvent, now: float) -> str:
+    """Return the extent of an event: `4,123 blocks lost in 11 min 57 s, at most 13.1/s`, `for 22 s`; of one that lasts,
+    until now. Empty where the headline has it."""
+    if event.kind in (EventKind.CLOCK_JUMP, EventKind.NO_SAMPLES):
+        return ""
+    took = lasting(event.duration_s(now))
+    if event.kind in _COUNTED:
+        _, noun, verb = _COUNTED[event.kind]
+        return f"{counted(event.count, noun)} {verb} in {took}, at most {_rate(event.peak)}/s"
+    return f"for {took}"
+
+
+def sentence(event: ClusterEvent) -> str:
+    """Return an event as a sentence that can be read aloud, with its senders and its reason where they are known."""
+    text = headline(event)
+    if event.kind in _COUNTED:
+        _, noun, verb = _COUNTED[event.kind]
+        was = "were" if event.count != 1 else "was"
+        known = f" ({_pairs(event)})" if event.pairs else ""
+        at = "at" if any(p.interface for p in event.places) else "on"
+        text = f"{counted(event.count, noun)} {was} {verb} {at} {where(event)}{known}, at most {_rate(event.peak)}/s"
+    reason = f" {event.reason}" if event.reason else ""
+    is_name = event.kind not in (EventKind.LINK_SPEED, EventKind.CLOCK_JUMP)  # names keep their letters
+    return f"{text if is_name else text[:1].upper() + text[1:]}.{reason}"
+
+
+def came_back(event: ClusterEvent, place: EventPlace) -> str:
+    """Return the sentence for a place that is well again: `rac2 answers again`."""
+    name = place.instance or (f"{place.interface} of {place.node}" if place.interface else place.node)
+    again = {
+        EventKind.NODE_SILENT: "answers again",
+        EventKind.INSTANCE_SILENT: "answers again",
+        EventKind.INSTANCE_DOWN: "is up again",
+        EventKind.LINK_DOWN: "has a link again",
+    }
+    return f"{name} {again.get(event.kind, 'is well again')}"
+
+
+def _names(names: object) -> str:
+    return few(names, _MOST)  # type: ignore[arg-type]
+
+
+def _verb(text: str, event: ClusterEvent) -> str:
+    verb, _, rest = text.partition(" ")
+    return f"{_PLURAL.get(verb, verb) if len(event.places) > 1 else verb} {rest}"
+
+
+def _pairs(event: ClusterEvent) -> str:
+    return few((f"{a} → {b}" for a, b in event.pairs), _MOST)
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 0.05 else "<0.1"
+
+
+def _value(value: float | None) -> str:
+    return "?" if value is None else f"{value:.0f}"
+
+
+def _jump(seconds: float) -> str:
+    return f"{span(abs(seconds))} {'ahead' if seconds > 0 else 'back'}"

@@ -1,0 +1,132 @@
+"""Watches a cluster: takes what a feed or a recording delivers, and returns the events that changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from checks.events.answers import Answers
+from checks.events.cluster_event import ClusterEvent
+from checks.events.counted_troubles import CountedTroubles
+from checks.events.event_book import EventBook
+from checks.events.private_links import LinkChanges, PrivatePlaces
+from checks.model.facts import Cluster, Database
+from checks.traffic.samples import (
+    FeedEvent,
+    Gap,
+    InstanceSample,
+    InstancesPace,
+    LatencySample,
+    Links,
+    NodeSample,
+    PairsSample,
+)
+
+_CLOCK_BACK_S = 5.0
+"""Samples of several sources are not in order of time to the second; a time further back is another clock."""
+_STEPS = 3.0
+"""Most intervals that the book's clock runs between two items: a time without samples ends no event."""
+
+
+class EventWatch:
+    """The events of a cluster, from one source of samples. It does no I/O, and the same items make the same events."""
+
+    def __init__(self, cluster: Cluster | None = None) -> None:
+        """`cluster`: what is known at the start, as in the header of a recording."""
+        self._book = EventBook()
+        self._places = PrivatePlaces()
+        self._links = LinkChanges(self._book, self._places)
+        self._counted = CountedTroubles(self._book, self._places)
+        self._answers = Answers(self._book)
+        self._at: float | None = None
+        self._waited_s = 0.0
+        """The part of the book's clock that ran since the last item."""
+        if cluster is not None:
+            self.follow(cluster)
+
+    @property
+    def events(self) -> list[ClusterEvent]:
+        """All events in the order of their start, as they are now; of those that are over, the newest 2,000."""
+        return self._book.events
+
+    @property
+    def lasting(self) -> list[ClusterEvent]:
+        """The events that last."""
+        return self._book.lasting
+
+    @property
+    def never_seen(self) -> dict[str, str]:
+        """The sources (`node rac2`, `database`) that delivered no sample so far, with the reasons."""
+        return self._answers.never
+
+    def follow(self, cluster: Cluster) -> None:
+        """Use what is known of the cluster: its private networks, its thresholds, its database."""
+        self._places.follow(cluster)
+        self._counted.limits = cluster.thresholds
+        if isinstance(cluster.database, Database):
+            self._counted.database = cluster.database
+        if cluster.local_node:
+            self._answers.rename(cluster.local_node)
+
+    def see(self, item: FeedEvent | Cluster) -> list[ClusterEvent]:
+        """Take an item, and return the events that it changed: that started, ended, reached a further place, left one,
+        or became worse."""
+        if isinstance(item, Cluster):
+            self.follow(item)
+        elif not isinstance(item, InstancesPace) and math.isfinite(item.at):
+            self._advance(item.at)
+            self._take(item)
+            self._book.age()
+        return self._book.changed()
+
+    def pass_time(self, now: float) -> list[ClusterEvent]:
+        """Return the events that changed because nothing came until now, in seconds since 1970. Call it between
+        items, so that a source that stops answering is an event in time."""
+        if self._at is not None:
+            waited_s = min(max(now - self._at, 0.0), _STEPS * self._answers.usual_s)
+            if waited_s > self._waited_s:
+                self._book.now_s += waited_s - self._waited_s
+                self._waited_s = waited_s
+                self._answers.look()
+        return self._book.changed()
+
+    def _take(self, item: NodeSample | InstanceSample | PairsSample | LatencySample | Links | Gap) -> None:
+        match item:
+            case NodeSample() | InstanceSample() if not 0 < item.seconds < math.inf:
+                pass  # no sample of any racwire
+            case NodeSample():
+                if not self._answers.local:
+                    self._answers.rename(item.node)  # a feed begins with its own node
+                self._answers.see(item)
+                self._counted.see_node(item)
+            case InstanceSample():
+                self._answers.see(item)
+                self._counted.see_instance(item)
+            case PairsSample():
+                self._counted.see_pairs(item)
+            case Links():
+                self._places.know(item)
+                self._links.see(item)
+            case Gap():
+                self._answers.see_gap(item)
+                self._counted.forget(item.source)
+            case LatencySample():
+                pass
+
+    def _advance(self, at: float) -> None:
+        """Run the book's clock up to an item. It neither jumps nor goes back with the clock of the node."""
+        if self._at is None:
+            self._at = at
+        elif at > self._at:
+            step_s = min(at - self._at, _STEPS * self._answers.usual_s)
+            self._book.now_s += max(step_s - self._waited_s, 0.0)
+            self._at, self._waited_s = at, 0.0
+        elif at < self._at - _CLOCK_BACK_S:
+            self._at, self._waited_s = at, 0.0
+
+
+def events_in(items: Iterable[FeedEvent | Cluster], cluster: Cluster | None = None) -> Iterator[ClusterEvent]:
+    """Yield the events of a recording as they change; `cluster` is that of its header."""
+    watch = EventWatch(cluster)
+    for item in items:
+        yield from watch.see(item)

@@ -1,0 +1,411 @@
+"""Events of generated runs: none in an hour of a healthy cluster, one for each trouble, in the words of the checks."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from checks.events.answers import _ANOTHER_NAME, _DOWN
+from checks.events.cluster_event import EventKind, checks_for
+from checks.events.watching import EventWatch, events_in
+from checks.model.facts import BlockTransfer
+from checks.model.finding import Status
+from checks.plugins.gc_blocks_lost import gc_blocks_lost
+from checks.plugins.reassembly import reassembly
+from checks.plugins.udp_receive_buffers import udp_receive_buffers
+from checks.run.check_discovery import discover
+from checks.traffic.instances import UpInstances
+from checks.traffic.samples import Gap, InstanceSample, InstancesPace, LatencySample, Links, NodeSample, PairsSample
+from tests.fixtures.databases import asked, change, counters, losing
+from tests.unit.events_support import (
+    BEGIN,
+    facts,
+    instance_sample,
+    links,
+    loses,
+    node_sample,
+    noisy_hour,
+    only,
+    run,
+    seen,
+    with_counts,
+)
+
+BAD = range(61, 101)
+"""The seconds of a run in which something is wrong: samples that end in them."""
+
+
+def is_bad(at):
+    return 61 <= at < 101
+
+
+def on(node, **more):
+    """The run in which a node counts more in the bad seconds."""
+
+    def broken(at, item):
+        wrong = is_bad(at) and isinstance(item, NodeSample) and item.node in node
+        return with_counts(item, **more) if wrong else item
+
+    return broken
+
+
+def lost_at(*numbers, blocks=20):
+    def broken(at, item):
+        wrong = is_bad(at) and isinstance(item, InstanceSample) and item.number in numbers
+        return loses(item, blocks) if wrong else item
+
+    return broken
+
+
+# --- healthy ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seed", "every"), [(1, 1.0), (2, 1.0), (3, 5.0)])
+def test_an_hour_of_a_healthy_cluster_with_strays_and_late_samples_has_no_event(seed, every):
+    assert seen(noisy_hour(seed, every)) == []
+
+
+def test_a_longer_interval_is_no_time_without_samples():
+    short, long = run(60), run(600, every=60.0)
+    later = [replace(item, at=item.at + 60) for item in long if not isinstance(item, Links)]
+    assert seen([*short, *later]) == []
+
+
+# --- one event for each trouble ---------------------------------------------------------------------------------------
+
+COUNTED = [
+    (on(["rac2"], ReasmFails=30, ReasmTimeout=30), EventKind.REASSEMBLY, Status.WARN, 30),
+    (on(["rac2"], ReasmFails=3_000), EventKind.REASSEMBLY, Status.FAIL, 3_000),
+    (on(["rac2"], RcvbufErrors=5), EventKind.RECEIVE_BUFFERS, Status.FAIL, 5),
+    (on(["rac2"], InCsumErrors=5), EventKind.CHECKSUMS, Status.WARN, 5),
+    (on(["rac2"], Dropped=5), EventKind.BACKLOG, Status.WARN, 5),
+    (on(["rac2"], eth2={"rx_dropped": 900}), EventKind.NIC_DROPS, Status.WARN, 900),
+    (on(["rac2"], eth2={"tx_dropped": 900}), EventKind.NIC_DROPS, Status.WARN, 900),
+    (on(["rac2"], eth2={"rx_errors": 4}), EventKind.NIC_ERRORS, Status.WARN, 4),
+    (lost_at(2, blocks=2), EventKind.LOST_BLOCKS, Status.WARN, 2),
+    (lost_at(2, blocks=200), EventKind.LOST_BLOCKS, Status.FAIL, 200),
+]
+
+
+@pytest.mark.parametrize(("broken", "kind", "status", "count"), COUNTED)
+def test_a_counter_that_grows_is_one_event_with_place_time_and_peak(broken, kind, status, count):
+    event = only(seen(run(240, broken)), kind)
+    assert (event.status, event.nodes) == (status, ("rac2",))
+    assert event.start == pytest.approx(BEGIN + BAD.start - 1, abs=0.1)
+    assert event.end == pytest.approx(BEGIN + BAD.stop - 1, abs=0.1)
+    assert event.count == count * len(BAD)
+    assert event.peak == pytest.approx(count, rel=0.1)
+    assert [place.until for place in event.places] == [event.end]
+
+
+def test_the_public_interface_and_a_few_strays_are_no_event():
+    assert seen(run(200, on(["rac2"], eth0={"rx_errors": 50, "rx_dropped": 9_000}))) == []
+    assert seen(run(200, on(["rac2"], eth2={"rx_dropped": 1}))) == []
+
+
+def test_drops_of_a_nic_with_a_smaller_mtu_are_an_effect_of_the_mtu():
+    def broken(at, item):
+        if at == 61 and isinstance(item, Links):
+            return item
+        return on(["rac2"], eth2={"rx_dropped": 900})(at, item)
+
+    items = [*run(60), links("rac2", BEGIN + 60.5, eth2={"mtu": 1500})]
+    items += [i for i in run(200, broken) if i.at > BEGIN + 61]
+    assert only(seen(items), EventKind.MTU).status is Status.FAIL
+
+
+def test_the_same_trouble_on_several_nodes_is_one_event_with_the_rate_of_all():
+    event = only(seen(run(240, lost_at(1, 2, 3))), EventKind.LOST_BLOCKS)
+    assert event.nodes == ("rac1", "rac2", "rac3")
+    assert event.count == 3 * 20 * len(BAD)
+    assert event.peak == pytest.approx(60, rel=0.05)
+
+
+def test_trouble_with_pauses_is_one_event_and_trouble_that_returns_needs_longer_to_be_over():
+    def with_pauses(at, item):
+        return lost_at(2)(61 if int(at) % 20 < 2 else 0, item)
+
+    assert len(seen(run(600, with_pauses))) == 1
+
+    def returning(at, item):
+        return lost_at(2)(61 if int(at) % 100 < 2 else 0, item)
+
+    found = seen(run(3600, returning))
+    assert {event.kind for event in found} == {EventKind.LOST_BLOCKS}
+    assert len(found) == 3  # over after 30, 60 and 120 s, and then the pauses of 98 s are too short
+
+
+def test_a_stray_block_after_the_event_began_belongs_to_it():
+    def broken(at, item):
+        stray = int(at) == 120 and isinstance(item, InstanceSample) and item.number == 2
+        return loses(item, 1) if stray else lost_at(2)(at, item)
+
+    event = only(seen(run(240, broken)), EventKind.LOST_BLOCKS)
+    assert (event.count, event.end) == (20 * len(BAD) + 1, pytest.approx(BEGIN + 120, abs=0.1))
+
+
+def test_the_senders_of_lost_blocks_are_pairs_of_nodes():
+    transfers = (BlockTransfer(2, 1, 900, 900, 12, 0, 0, 0), BlockTransfer(1, 2, 900, 900, 0, 0, 0, 0))
+    items = [*run(90, lost_at(2)), PairsSample(BEGIN + 90.1, 10.0, transfers)]
+    assert only(seen(items), EventKind.LOST_BLOCKS).pairs == (("rac1", "rac2"),)
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def without(*sources, last=False):
+    """The run in which sources deliver nothing in the bad seconds."""
+    return lambda at, item: None if getattr(item, "source", "") in sources and is_bad(at) else item
+
+
+def test_a_node_that_stops_answering_is_an_event_after_two_intervals_until_it_answers():
+    watch = EventWatch(facts())
+    began = next(item.at for item in run(240, without("node rac2")) if watch.see(item))
+    assert began - (BEGIN + 60) < 3.1  # the last sample, two that are missing
+    event = only(seen(run(240, without("node rac2"))), EventKind.NODE_SILENT)
+    assert (event.status, event.nodes) == (Status.UNKNOWN, ("rac2",))
+    assert (event.start, event.end) == (pytest.approx(BEGIN + 60, abs=0.1), pytest.approx(BEGIN + 101, abs=0.1))
+
+
+def test_time_that_passes_shows_a_silent_node_before_the_next_sample():
+    watch = EventWatch(facts())
+    for item in run(60):
+        watch.see(item)
+    for second in (61, 62):
+        for item in (node_sample("rac1", BEGIN + second), instance_sample(1, BEGIN + second)):
+            assert watch.see(item) == []
+    assert watch.pass_time(BEGIN + 62.1) == []
+    assert [event.kind for event in watch.pass_time(BEGIN + 62.4)] == [EventKind.NODE_SILENT]
+
+
+def test_nodes_that_stop_together_are_one_event_and_each_comes_back_by_itself():
+    def broken(at, item):
+        late = 101 <= at < 111 and item.source == "node rac3"
+        return None if late else without("node rac2", "node rac3")(at, item)
+
+    event = only(seen(run(240, broken)), EventKind.NODE_SILENT)
+    assert {p.node: round(p.until - BEGIN) for p in event.places} == {"rac2": 101, "rac3": 111}
+
+
+def test_an_instance_that_is_down_is_an_event_at_once_and_one_that_hangs_has_a_reason():
+    up = UpInstances()
+    up._listed = {1, 3}
+    reason = up.why_missing(2, "prod2")
+    assert _DOWN in reason
+    watch = EventWatch(facts())
+    for item in run(10):
+        watch.see(item)
+    (event,) = watch.see(Gap("instance prod2", BEGIN + 11, reason))
+    assert (event.kind, event.status, event.places[0].node) == (EventKind.INSTANCE_DOWN, Status.WARN, "rac2")
+    (event,) = watch.see(instance_sample(2, BEGIN + 15))
+    assert event.end == BEGIN + 15
+
+    def hangs(at, item):
+        if at == BAD.start and item.source == "instance prod2":
+            return Gap(item.source, item.at, "prod2 could not be queried: it did not answer in time.")
+        return without("instance prod2")(at, item)
+
+    event = only(seen(run(240, hangs)), EventKind.INSTANCE_SILENT)
+    assert (event.status, "prod2 could not be queried" in event.reason) == (Status.UNKNOWN, True)
+
+
+def test_counters_that_were_reset_and_a_node_with_another_name_are_no_events():
+    def restarted(at, item):
+        gap = Gap(item.source, item.at, "The node was restarted between the two readings: its counters were reset.")
+        return gap if at == 61 and isinstance(item, NodeSample) else item
+
+    assert seen(run(120, restarted)) == []
+
+    def renamed(at, item):
+        if getattr(item, "source", "") != "node rac3" or at < 61:
+            return item
+        return Gap(item.source, item.at, f"rac3{_ANOTHER_NAME}rac1: racwire samples this node as rac1.")
+
+    assert seen(run(120, renamed)) == []
+
+
+def test_sources_that_never_answered_are_no_events_and_are_named():
+    watch = EventWatch(facts())
+    for item in run(60, without("node rac2")):
+        watch.see(item if item.source != "node rac3" else Gap("node rac3", item.at, "ssh refused"))
+    assert (watch.events, watch.never_seen) == ([], {"node rac3": "ssh refused"})
+
+
+def test_a_clock_that_was_set_is_an_event_and_disturbs_no_other():
+    def jumps(at, item):
+        item = lost_at(2)(at, item)
+        return replace(item, at=item.at + 3600) if at >= 80 else item
+
+    found = {event.kind: event for event in seen(run(240, jumps))}
+    assert set(found) == {EventKind.LOST_BLOCKS, EventKind.CLOCK_JUMP}
+    assert found[EventKind.CLOCK_JUMP].peak == pytest.approx(3600, abs=1)
+    assert found[EventKind.LOST_BLOCKS].count == 20 * len(BAD)
+
+    def jumps_back(at, item):
+        return replace(item, at=item.at - 3600) if at >= 80 else item
+
+    assert only(seen(run(240, jumps_back)), EventKind.CLOCK_JUMP).peak == pytest.approx(-3600, abs=1)
+
+
+def test_a_time_in_which_racwire_stood_still_is_one_event_and_no_node_is_silent():
+    def stood(at, item):
+        if 61 <= at < 101:
+            return None
+        return replace(item, seconds=41.0) if at == 101 and isinstance(item, NodeSample) else item
+
+    event = only(seen(run(240, stood)), EventKind.NO_SAMPLES)
+    assert (event.status, round(event.peak)) == (Status.UNKNOWN, 41)
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+
+def linked(*changes):
+    """A run with the interfaces of nodes at some seconds."""
+    states = [links(node, BEGIN + at + 0.5, **changed) for at, node, changed in changes]
+    return sorted([*run(120), *states], key=lambda item: item.at)
+
+
+@pytest.mark.parametrize(
+    ("changed", "kind", "peak", "former"),
+    [
+        ({"is_up": False, "speed_mbps": None}, EventKind.LINK_DOWN, 0, None),
+        ({"speed_mbps": 1000}, EventKind.LINK_SPEED, 1000, 10_000),
+        ({"mtu": 1400}, EventKind.MTU, 1400, 9000),
+    ],
+)
+def test_an_interface_that_changes_is_an_event_until_it_is_what_it_was(changed, kind, peak, former):
+    event = only(seen(linked((20, "rac2", {"eth2": changed}), (50, "rac2", {}))), kind)
+    assert (event.status, event.nodes, event.places[0].interface) == (Status.FAIL, ("rac2",), "eth2")
+    assert (event.start, event.end) == (BEGIN + 20.5, BEGIN + 50.5)
+    assert (event.peak, event.former) == (peak, former)
+    assert only(seen(linked((20, "rac2", {"eth2": changed}))), kind).end is None
+
+
+def test_an_mtu_that_was_changed_on_every_node_is_over():
+    new = {"eth2": {"mtu": 1500}}
+    event = only(seen(linked((20, "rac1", new), (25, "rac2", new), (29, "rac3", new))), EventKind.MTU)
+    assert (event.status, event.end, event.nodes) == (Status.FAIL, BEGIN + 29.5, ("rac1", "rac2", "rac3"))
+
+
+def test_a_speed_that_came_back_lower_after_the_link_is_an_event_of_its_own():
+    down, slow = {"eth2": {"is_up": False, "speed_mbps": None}}, {"eth2": {"speed_mbps": 1000}}
+    found = seen(linked((20, "rac2", down), (30, "rac2", slow)))
+    assert [event.kind for event in found] == [EventKind.LINK_DOWN, EventKind.LINK_SPEED]
+
+
+def test_what_a_nic_drops_without_a_link_is_no_event_of_its_own():
+    items = linked((60, "rac2", {"eth2": {"is_up": False}}), (101, "rac2", {}))
+    drops = on(["rac2"], eth2={"tx_dropped": 900})
+    only(seen([drops(item.at - BEGIN, item) for item in items]), EventKind.LINK_DOWN)
+
+
+# --- a check and an event agree ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 40), st.integers(10, 400), st.integers(0, 30), st.integers(1, 3_000))
+def test_an_event_of_thirty_seconds_has_the_status_of_a_check_over_them(lost, blocks, timeouts, fails):
+    """Whether counts are normal, and how grave they are, is judged once."""
+    seconds = [
+        [
+            node_sample("rac2", BEGIN + n, ReasmFails=max(fails, timeouts), ReasmTimeout=timeouts, RcvbufErrors=lost),
+            replace(
+                instance_sample(2, BEGIN + n),
+                statistics={"gc blocks lost": lost, "gc cr blocks received": blocks, "gc current blocks received": 0},
+            ),
+        ]
+        for n in range(1, 31)
+    ]
+    found = {event.kind: event.status for event in seen([item for second in seconds for item in second], nodes=2)}
+    activity = losing(2, 30 * lost, {1: 30 * lost})
+    (own,) = [one for one in activity.instances if one.instance == 2]
+    statistics = {**own.statistics, "gc cr blocks received": 30 * blocks, "gc current blocks received": 0}
+    activity = replace(
+        activity, instances=tuple(replace(o, statistics=statistics) if o is own else o for o in activity.instances)
+    )
+    checked = asked(
+        2,
+        activity=activity,
+        counters=counters(
+            2,
+            change(
+                "rac2", Ip_ReasmReqds=30 * 60_000, Ip_ReasmFails=30 * max(fails, timeouts),
+                Ip_ReasmTimeout=30 * timeouts, Udp_RcvbufErrors=30 * lost, Udp_InErrors=30 * lost,
+            ),
+        ),
+    )  # fmt: skip
+
+    def worst(check):
+        return min((finding.status for finding in check.run(checked)), key=lambda status: status.gravity)
+
+    assert found[EventKind.LOST_BLOCKS] is worst(gc_blocks_lost)
+    assert found[EventKind.REASSEMBLY] is worst(reassembly)
+    assert found[EventKind.RECEIVE_BUFFERS] is worst(udp_receive_buffers)
+
+
+def test_every_kind_names_checks_that_exist():
+    known = {check.id for check in discover().checks}
+    for kind in EventKind:
+        assert set(checks_for(kind)) <= known
+        assert checks_for(kind) or kind is EventKind.NO_SAMPLES
+
+
+# --- any items --------------------------------------------------------------------------------------------------------
+
+TIMES = st.one_of(st.floats(BEGIN - 100, BEGIN + 4000), st.floats())
+COUNTS = st.integers(-5, 2**64)
+NODES = st.sampled_from(("rac1", "rac2", "rac3", "other", ""))
+ITEMS = st.one_of(
+    st.builds(
+        lambda node, at, seconds, count: replace(
+            node_sample("x", BEGIN), node=node, at=at, seconds=seconds, counters={"Ip.ReasmFails": count}
+        ),
+        NODES, TIMES, st.one_of(st.just(1.0), st.floats()), COUNTS,
+    ),
+    st.builds(lambda n, at, count: replace(instance_sample(n, at), statistics={"gc blocks lost": count}),
+              st.integers(0, 5), TIMES, COUNTS),
+    st.builds(lambda node, at, mtu, up: links(node, at, mtu, eth2={"is_up": up}),
+              NODES, TIMES, st.integers(), st.booleans()),
+    st.builds(Gap, st.sampled_from(("node rac2", "instance prod2", "database", "pairs", "", "node")), TIMES, st.text()),
+    st.builds(PairsSample, TIMES, st.floats()),
+    st.builds(LatencySample, st.text(), NODES, COUNTS, TIMES, st.floats(), COUNTS, COUNTS),
+    st.builds(InstancesPace, TIMES, st.floats(), st.floats()),
+    st.builds(facts, st.integers(1, 3)),
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(ITEMS, max_size=60), st.randoms(use_true_random=False))
+def test_any_items_make_events_that_begin_before_they_end(items, at_random):
+    changes = list(events_in(items, facts()))
+    assert changes == list(events_in(items, facts()))
+    watch, numbers, over = EventWatch(facts()), set(), set()
+    for item in items:
+        for event in [*watch.see(item), *watch.pass_time(BEGIN + at_random.uniform(0, 4000))]:
+            assert event.number not in over
+            assert event.places
+            numbers.add(event.number)
+            over |= {event.number} if event.is_over else set()
+    assert sorted(numbers) == list(range(1, len(numbers) + 1))
+    assert {event.number for event in watch.events} == numbers
+    assert {event.number for event in watch.lasting} == numbers - over
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_looking_between_the_samples_changes_no_event(seed):
+    at_random = random.Random(seed)
+    broken = at_random.choice(COUNTED)[0]
+
+    def both(at, item):
+        return without("node rac3")(at, item) and broken(at, item)
+
+    watch = EventWatch(facts())
+    for item in run(240, both):
+        watch.see(item)
+        watch.pass_time(item.at + at_random.uniform(0, 0.9))
+    assert [(e.kind, e.places, e.count) for e in watch.events] == [
+        (e.kind, e.places, e.count) for e in seen(run(240, both))
+    ]

@@ -1,0 +1,186 @@
+"""The text of the Measure screen: the list, the plan, the figures so far, and the line about what is being sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from checks.model.measurement import MeasuredPath, Measurement, Result
+from checks.model.wording import lasting, listed
+from checks.report.measurement_headline import headline, remark
+from checks.report.quantities import bits
+from checks.run.kept_measurements import age_of
+from tui.console.app_state import FeedState
+from tui.console.measure_state import MeasureEntry, MeasureState, Sending, SendingPhase
+from tui.text.line import Line, cell_len, fitted, hanging, sanitize_line
+from tui.text.measurement_lines import figure_lines, measurement_lines
+
+if TYPE_CHECKING:
+    from checks.measure.load_plan import LoadPlan
+    from checks.measure.preparing import Prepared
+
+_NAME, _AGE = 7, 6
+_STOPS = "s stops"
+CHECKS_DISTURB = "The checks send packets too: g works when they have ended."
+_IN_TABLE = 30
+"""Lines of the page from which the last result has room below the plan."""
+
+
+def entry_line(
+    entry: MeasureEntry, found: Measurement | None, sending: Sending | None, now: datetime, width: int
+) -> Line:
+    """Return the line of an experiment: its name, the age of its last result, and that result in a few words."""
+    name = f" {entry.kind:<{_NAME}} "
+    room = max(width - len(name), 0)
+    if sending is not None and sending.kind == entry.kind:
+        return [(name, "title"), (fitted(f"{sending.phase.value.lower()} now", room), "accent")]
+    if found is None:
+        return [(name, "title"), (fitted("no result", room), "faint")]
+    age = f"{_short_age(found, now):>{_AGE}} "
+    note = remark(found)
+    sign, role = ("F", "fail") if found.is_harm else ("!", "warn") if note else (" ", "")
+    words = f"{headline(found)}{f', {note}' if note else ''}"
+    rest = fitted(sanitize_line(words), max(room - len(age) - 2, 0))
+    return [(name, "title"), (age, "faint"), (f"{sign} ", role), (rest, role)]
+
+
+def _short_age(measurement: Measurement, now: datetime) -> str:
+    """Return the age in its largest unit: `12 min`, `3 d`; `?` where it is not known."""
+    age = age_of(measurement, now)
+    if age is None:
+        return "?"
+    return " ".join(lasting(max(age, 0)).split()[:2])
+
+
+def plan_lines(
+    entry: MeasureEntry, state: MeasureState, commands: Sequence[str], now: datetime, width: int, height: int
+) -> Iterator[Line]:
+    """Yield the page of an experiment while it is not being sent: why it is refused, its last result, its plan."""
+    yield from hanging([(entry.kind, "title"), ("  ", "")], f"{entry.about}.", width, indent=0)
+    found = state.results.get(entry.kind)
+    yield from _last(found, now, width)
+    prepared = state.plans.get(entry.kind)
+    if problem := state.problems.get(entry.kind):
+        yield from _paragraph([("? ", "unknown")], problem, width)
+    for refusal in state.refusals(entry.kind):
+        yield from _paragraph([("F ", "fail"), (f"{refusal.code}  ", "title")], refusal.sentence, width, indent=2)
+        if refusal.is_load:
+            yield from hanging([("  ", "")], "g asks for the reason to measure nevertheless.", width, "warn")
+    if not entry.is_sent_here:
+        yield from _paragraph([], entry.elsewhere, width)
+    elif prepared is not None:
+        for sentence in prepared.plan.lines():
+            yield from _paragraph([], sentence, width)
+    elif state.reading == entry.kind:
+        yield from _paragraph([], "Reading the cluster, to make the plan. Nothing is sent.", width, "faint")
+    yield []
+    for number, command in enumerate(commands):
+        label = "Command  " if number == 0 else " " * 9
+        yield from hanging([(label, "label")], command, width, "command")
+    if found is not None and height >= _IN_TABLE:
+        yield []
+        yield from measurement_lines(found, width)
+
+
+def _last(found: Measurement | None, now: datetime, width: int) -> Iterator[Line]:
+    if found is None:
+        yield from hanging([("Last  ", "label")], "no result is kept here", width, "faint")
+        return
+    age = age_of(found, now)
+    ago = f", {lasting(max(age, 0))} ago" if age is not None else ""
+    note = remark(found)
+    words = f"{headline(found)}{f', {note}' if note else ''}{ago}. Enter opens it."
+    yield from hanging([("Last  ", "label")], words, width, "fail" if found.is_harm else "warn" if note else "")
+
+
+def _paragraph(start: Line, text: str, width: int, role: str = "", *, indent: int | None = None) -> Iterator[Line]:
+    yield []
+    yield from hanging(start, text, width, role, indent=indent)
+
+
+def sending_lines(sending: Sending, width: int) -> Iterator[Line]:
+    """Yield the page of an experiment while it is being sent: what it does now, and the figures so far."""
+    yield [(fitted(f"{sending.kind}: {sanitize_line(sending.text)}", width).rstrip(), "title")]
+    if sending.result is not None:
+        yield from figures(sending.result, sending.plan.paths, width)
+        return
+    for sentence in sending.plan.lines():
+        yield from _paragraph([], sentence, width, "faint")
+
+
+def figures(result: Result, paths: Sequence[MeasuredPath], width: int) -> list[Line]:
+    """Return the figures, from the first line of the page on."""
+    lines = list(figure_lines(result, paths, width))
+    return lines[1:] if lines and not lines[0] else lines
+
+
+def past_lines(entry: MeasureEntry, found: Measurement | None, feed: FeedState, width: int) -> Iterator[Line]:
+    """Yield the page of an experiment of a saved state or a recording: its result, and why nothing can be sent."""
+    yield from hanging([(entry.kind, "title"), ("  ", "")], f"{entry.about}.", width, indent=0)
+    yield []
+    if found is not None:
+        yield from measurement_lines(found, width)
+    else:
+        yield from hanging([], f"{feed.held_by} has no result of it.", width, "faint")
+    yield []
+    text = f"{feed.held_by} is open, so nothing can be sent: measure on a node of the cluster itself."
+    yield from hanging([], text, width, "faint")
+
+
+def sending_line(sending: Sending, width: int) -> Line:
+    """Return the line about what is being sent, over the whole width, with as much as fits."""
+    text = next((one for one in _texts(sending) if cell_len(one) + 2 <= width), f"{sending.phase.value}  {_STOPS}")
+    return [(fitted(f" {text}", width), "sending")]
+
+
+def _texts(sending: Sending) -> Iterator[str]:
+    """Yield what is being sent, the longest text first."""
+    word, plan = sending.phase.value, sending.plan
+    if sending.phase is SendingPhase.STOPPING:
+        yield f"{word} {sending.kind}: what was measured is kept"
+        return
+    if sending.phase is SendingPhase.PREPARING:
+        yield f"{word} {sending.kind}: {sending.text}   {_STOPS}"
+        yield f"{word} {sending.kind}   {_STOPS}"
+        return
+    start = f"{word} {bits(sending.sent_bps)}" if sending.sent_bps else word
+    peers, networks = _named(plan)
+    done = f"{sending.done} of {sending.total}"
+    yield f"{start} to {peers} on {networks}   {done} steps of {sending.kind}   {_STOPS}"
+    yield f"{start} to {peers} on {networks}   {done}   {_STOPS}"
+    yield f"{start} to {peers}   {done}   {_STOPS}"
+    yield f"{start}   {done}   {_STOPS}"
+
+
+def _named(plan: LoadPlan) -> tuple[str, str]:
+    peers = dict.fromkeys(sanitize_line(path.target_node) for path in plan.paths)
+    return listed(peers), listed(dict.fromkeys(sanitize_line(path.network) for path in plan.paths))
+
+
+def rest_line(state: MeasureState, entry: MeasureEntry, width: int, *, is_checking: bool) -> Line:
+    """Return the line about what is being sent while nothing is: how the last measurement ended, or what `g` does."""
+    if (ended := state.ended) is not None:
+        role = "warn" if ended.measurement is None or ended.measurement.stopped else "accent"
+        role = "fail" if ended.measurement is not None and ended.measurement.is_harm else role
+        return [(fitted(f" {sanitize_line(ended.sentence)}", width), role)]
+    if is_checking and entry.is_sent_here:
+        return [(fitted(f" {CHECKS_DISTURB}", width), "faint")]
+    text = "Nothing is sent before the cluster's name is typed"
+    return [(fitted(f" {text}: g." if entry.is_sent_here else f" {text}.", width), "faint")]
+
+
+def question_lines(prepared: Prepared, state: MeasureState, kind: str, width: int) -> Iterator[Line]:
+    """Yield the page above the question for the name of the cluster: what is agreed to."""
+    plan = prepared.plan
+    for number, sentence in enumerate(plan.lines()):
+        if number:
+            yield []
+        yield from hanging([], sentence, width)
+    for refusal in state.refusals(kind):
+        yield from _paragraph([("F ", "fail"), (f"{refusal.code}  ", "title")], refusal.sentence, width, indent=2)
+    text = (
+        "Before it sends, racwire reads the cluster again, checks these paths, and looks for load for 3 s. It sends "
+        "nothing where one of them speaks against it, or where the plan is another one by then."
+    )
+    yield from _paragraph([], text, width, "faint")

@@ -1,0 +1,334 @@
+"""The Measure screen: the experiments, what the selected one would send, and what is being sent."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+
+from checks.model.measurement import Measurement
+from tui.cli.options import ENTERED
+from tui.console.actions import Action, bindings, in_footer
+from tui.console.app_state import AppState, News
+from tui.console.measure_state import (
+    ENTRIES,
+    FindPlan,
+    FindResults,
+    MeasureEntry,
+    MeasureState,
+    Send,
+    SendingEnded,
+    StopSending,
+)
+from tui.console.messages import CopyWanted, MeasureWanted
+from tui.screens.ask import Answer, Field, Question, ask
+from tui.screens.base import ConsoleScreen
+from tui.screens.measure import keys as keys
+from tui.screens.measure.lines import (
+    CHECKS_DISTURB,
+    entry_line,
+    figures,
+    past_lines,
+    plan_lines,
+    question_lines,
+    rest_line,
+    sending_line,
+    sending_lines,
+)
+from tui.screens.reader import ReaderScreen
+from tui.text.line import Line, sanitize_line
+from tui.text.measurement_lines import measurement_lines
+from tui.widgets.bars import keys_line, lines_below, rule_line
+from tui.widgets.choice_list import ChoiceList
+from tui.widgets.help_text import Legend
+from tui.widgets.lines import Lines
+from tui.widgets.run_text import state_of
+
+_FEW_CHARACTERS = 10
+
+
+class MeasureScreen(ConsoleScreen):
+    """The list of experiments and the page of the selected one. It requests plans and sending from the app."""
+
+    NAME = "measure"
+    ACTIONS: ClassVar[tuple[Action, ...]] = keys.IDLE
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(keys.ALL)]
+    DRAWS_MEASURE = True
+
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._joint = -1
+        self._paged = ""
+        """The kind whose page is displayed."""
+        self._dismissed: SendingEnded | None = None
+        """The end of a measurement whose figures the operator has left."""
+
+    def compose_body(self) -> ComposeResult:
+        """Yield the list and the page, and below them the line about what is being sent."""
+        with Horizontal(id="panes"):
+            with Vertical(id="measure-left"):
+                yield ChoiceList(id="measure-list")
+            with Vertical(id="right"):
+                yield Lines(id="measure-page")
+        yield Lines(self._line, id="measure-line", classes="bar")
+
+    def on_mount(self) -> None:
+        """Show the experiments."""
+        self._show_list()
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Find the last results and the plan when the screen opens: both may be others by now."""
+        super().on_screen_resume(event)
+        if self.is_current:
+            self.post_message(MeasureWanted(FindResults()))
+            self._find_plan()
+            self.call_after_refresh(self._join_rules)
+
+    # --- the state ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _measures(self) -> MeasureState:
+        return self.state.measures
+
+    @property
+    def _list(self) -> ChoiceList:
+        return self.query_one("#measure-list", ChoiceList)
+
+    @property
+    def _page(self) -> Lines:
+        return self.query_one("#measure-page", Lines)
+
+    @property
+    def _entry(self) -> MeasureEntry:
+        return ENTRIES[self._list.chosen]
+
+    @property
+    def _result(self) -> Measurement | None:
+        """The last result of the selected experiment; of a saved state, the one that it has."""
+        return self._results().get(self._entry.kind)
+
+    def _results(self) -> dict[str, Measurement]:
+        if not self.state.feed.replayed:
+            return self._measures.results
+        report = self.state.report
+        return {one.kind: one for one in report.measurements} if report is not None else {}
+
+    @property
+    def _just_ended(self) -> Measurement | None:
+        """The measurement of the selected experiment that has just ended, until the operator selects another one."""
+        ended = self._measures.ended
+        if ended is None or ended is self._dismissed or ended.kind != self._entry.kind:
+            return None
+        return ended.measurement
+
+    def offer_only_replay(self) -> None:
+        """Offer only what reads results: a saved state or a recording has no cluster to measure."""
+        self.ACTIONS = keys.PAST  # type: ignore[misc]
+
+    def _offer(self) -> None:
+        now: tuple[Action, ...] = keys.IDLE if self._entry.is_sent_here else keys.ELSEWHERE
+        if self._measures.sending is not None:
+            now = keys.SENDING
+        if now is not self.ACTIONS and not self.state.feed.replayed:
+            self.ACTIONS = now  # type: ignore[misc]
+            self.query_one("#keys", Lines).show(lambda width: [keys_line(in_footer(self.ACTIONS), width)])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether the action works now: of the keys of this screen, only those of the moment."""
+        mine = action in {a.name for a in keys.ALL}
+        if mine and action not in {a.name for a in self.ACTIONS}:
+            return False
+        return super().check_action(action, parameters)
+
+    def signs(self) -> Sequence[Legend]:
+        """Return the legend of the signs in the list and on the page."""
+        return keys.SIGNS
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def draw(self, news: News | None = None) -> None:
+        """Draw the list, the page, and the line about what is being sent."""
+        if news is News.SAMPLES:
+            return
+        if news is News.PROGRESS or (news is News.RUN and not self.state.feed.replayed):
+            self.query_one("#measure-line", Lines).show(self._line)
+            self.draw_lower_rule()
+            return
+        self._offer()
+        if self.state.feed.replayed:
+            self._show_list()
+        self._list.lay_out()
+        self._show_page()
+        self.query_one("#measure-line", Lines).show(self._line)
+        self.draw_lower_rule()
+
+    def _show_list(self) -> None:
+        chosen = self._list.chosen
+        self._list.show_choices([partial(self._entry_line, entry) for entry in ENTRIES])
+        self._list.move(chosen)
+
+    def _entry_line(self, entry: MeasureEntry, width: int) -> Line:
+        return entry_line(entry, self._results().get(entry.kind), self._measures.sending, datetime.now(UTC), width)
+
+    def _show_page(self) -> None:
+        """Show the page of the selected experiment, scrolled as before where it is the same one."""
+        sending = self._measures.sending
+        page = f"{self._entry.kind} {sending is not None and sending.kind == self._entry.kind}"
+        top, self._paged = self._page.above if page == self._paged else 0, page
+        self._page.show(self._lines, top=top)
+
+    def _lines(self, width: int) -> list[Line]:
+        entry, measures = self._entry, self._measures
+        if self.state.feed.replayed:
+            return list(past_lines(entry, self._result, self.state.feed, width))
+        if measures.sending is not None and measures.sending.kind == entry.kind:
+            return list(sending_lines(measures.sending, width))
+        if (ended := self._just_ended) is not None:
+            return figures(ended.result, ended.paths, width)
+        height = self._page.size.height
+        return list(plan_lines(entry, measures, self._commands(), datetime.now(UTC), width, height))
+
+    def _commands(self) -> tuple[str, ...]:
+        cluster = shlex.quote(self._measures.cluster_name or "CLUSTER")
+        entered = f" {options}" if (options := os.environ.get(ENTERED)) else ""
+        return tuple(f"racwire {text.format(cluster=cluster)}{entered}" for text in self._entry.commands)
+
+    def _line(self, width: int) -> list[Line]:
+        if (sending := self._measures.sending) is not None:
+            return [sending_line(sending, width)]
+        if held_by := self.state.feed.held_by:
+            return [[(f" {held_by} is open: nothing can be sent.", "faint")]]
+        return [rest_line(self._measures, self._entry, width, is_checking=self.state.run.running)]
+
+    def upper_rule(self, width: int) -> list[Line]:
+        """Return the upper rule, joined to the line between the panes."""
+        return [rule_line(width, joint=self._joint, sign="┬")]
+
+    def lower_rule(self, width: int) -> list[Line]:
+        """Return the lower rule with the progress of a run of the checks, and how many lines of the page lie below."""
+        below = self._page.below if self._joint >= 0 else 0
+        progress = state_of(self.state.run) if self.state.run.running else ""
+        if not progress and self._measures.reading:
+            progress = f"reading the cluster for the plan of {self._measures.reading}"
+        if not progress and self._measures.ended is not None:
+            progress = sanitize_line(self._measures.ended.kept)
+        return [rule_line(width, progress, lines_below(below))]
+
+    @on(Lines.Scrolled, "#measure-page")
+    def show_lines_below(self) -> None:
+        """Update the count of lines below."""
+        self.draw_lower_rule()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay out the page for the new size, and join the rule to the line between the panes."""
+        self.call_after_refresh(self._join_rules)
+
+    def _join_rules(self) -> None:
+        self._joint = -1 if self.has_class("-single") else self.query_one("#measure-left").outer_size.width
+        self.query_one("#upper-rule", Lines).show(self.upper_rule)
+        self._page.lay_out()
+        self.draw_lower_rule()
+
+    # --- keys ---------------------------------------------------------------------------------------------------------
+
+    def action_move(self, by: int) -> None:
+        """Select another experiment."""
+        self._list.move(by)
+        self._selected()
+
+    @on(ChoiceList.Taken)
+    def _selected(self) -> None:
+        """Show the selected experiment, and find its plan."""
+        self._dismissed = self._measures.ended
+        self._find_plan()
+        self.draw()
+
+    def _find_plan(self, *, is_fresh: bool = False) -> None:
+        if self._entry.is_sent_here and (is_fresh or self._entry.kind not in self._measures.plans):
+            self.post_message(MeasureWanted(FindPlan(self._entry.kind, is_fresh)))
+
+    def action_page(self, pages: int) -> None:
+        """Scroll the page by screens."""
+        self._page.scroll_pages(pages)
+
+    def action_reread(self) -> None:
+        """Request the plan by facts that are read again."""
+        self._dismissed = self._measures.ended
+        self._find_plan(is_fresh=True)
+
+    def action_stop(self) -> None:
+        """Stop what is being sent."""
+        self.post_message(MeasureWanted(StopSending()))
+
+    def action_copy(self) -> None:
+        """Copy the command that does the same."""
+        self.post_message(CopyWanted("\n".join(self._commands())))
+
+    def action_whole(self) -> None:
+        """Show the last result at full width."""
+        found = self._result
+        if found is None:
+            self.notice(f"There is no result of {self._entry.kind} yet.")
+            return
+        title = f"Result  {sanitize_line(found.kind)}"
+        self.app.push_screen(ReaderScreen(title, lambda width: list(measurement_lines(found, width))))
+
+    async def action_go(self) -> None:
+        """Ask for the name of the cluster, and request to send; refuse at once what the plan refuses."""
+        from checks.measure.load_plan import agree  # late: it is loaded at first use
+        from checks.measure.measure_error import MeasureError
+
+        entry = self._entry
+        prepared = self._measures.plans.get(entry.kind)
+        if self.state.run.running:
+            self.notice(CHECKS_DISTURB)
+            return
+        if prepared is None:
+            self.notice(self._measures.problems.get(entry.kind) or "The plan is not made yet: wait for it.")
+            return
+        if prepared.refusals:
+            self.notice(f"{prepared.refusals[0].code} forbids it: see above; r reads the cluster again.")
+            return
+        plan = prepared.plan
+
+        def wrong_name(typed: str) -> str:
+            try:
+                agree(plan, typed)
+            except MeasureError as error:
+                return str(error)
+            return ""
+
+        def then(answer: Answer) -> None:
+            typed, *reasons = answer
+            self.post_message(MeasureWanted(Send(entry.kind, plan, typed, *reasons)))
+
+        if not plan.cluster:
+            self.notice(wrong_name(""))
+            return
+        fields = [Field("Cluster", hint="type the name of this cluster to send", wrong=wrong_name)]
+        if any(one.is_load for one in self._measures.refusals(entry.kind)):
+            fields.append(Field("Reason", hint="why it is measured although it is loaded", wrong=_no_reason))
+        await ask(
+            self.app,
+            Question(
+                f"Measure {entry.kind}: nothing is sent before the name is typed",
+                lambda width: question_lines(prepared, self._measures, entry.kind, width),
+                tuple(fields),
+                "send",
+            ),
+            then,
+        )
+
+
+def _no_reason(text: str) -> str:
+    if not text or len(text) >= _FEW_CHARACTERS:
+        return ""
+    return f"Type a reason of at least {_FEW_CHARACTERS} characters, or none: the result keeps it."
