@@ -6,8 +6,8 @@ and lines that only one of the two formats knows (`# UNIT`, `# EOF`) are comment
 An unknown value has no sample; `racwire_unknown` counts it, with its kind and the kind of its reason. A waived finding
 has a sample with a label that says so: an alert can leave it out, and a dashboard can display it. Labels contain names,
 and no figures or sentences, so that a cluster has the same series in every run: about six for each path, a few for each
-node, instance and problem, and some fifty for each path that was measured. Where two things have equal labels, for example two nodes with long names that are cut here,
-the first one is written; problems with equal labels are added up.
+node, instance and problem, and some fifty for each path that was measured. Where two things have equal labels, for
+example two nodes with long names that are cut here, the first one is written; problems with equal labels are added up.
 
 The files of the textfile collector end in `.prom`, must appear complete, and must be readable by node_exporter. If
 node_exporter runs as another user: `racwire report --format openmetrics > racwire.prom.new; mv racwire.prom.new

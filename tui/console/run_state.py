@@ -10,7 +10,7 @@ from itertools import groupby
 
 import msgspec
 
-from checks.model.facts import Cluster
+from checks.model.facts import Cluster, PathProbe
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.journal import Entry
 from checks.model.measurement import Measurement
@@ -18,7 +18,7 @@ from checks.model.report import Report, WaiverStanding
 from checks.report.causes import ReportEntry, cause_entries
 from checks.report.folding import grouped_by_reason, groups_by_reason
 from checks.rules.waivers import ended
-from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, PathsSoFar, RunFinished, RunStarted
 
 _CALM_GRAVITY = Status.INFO.gravity
 _CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Passed", Status.SKIPPED: "Skipped"}
@@ -120,6 +120,8 @@ class RunState:
         """The check that runs alone; empty where all checks run."""
         self._whole: Report | None = None
         """The full report that a check that runs alone adds to."""
+        self.paths_so_far: tuple[PathProbe, ...] = ()
+        """The paths that this run has probed while others are pending."""
         self._gathered: list[str] = []
         self._before_of: dict[str, Report] = {}
         """By check that ran alone since the last full run: the report before that."""
@@ -137,6 +139,7 @@ class RunState:
         self.report = known if check else None
         self._again, self._whole, self._gathered = check, known if check else None, []
         self._finished = False
+        self.paths_so_far = ()
         self.running = True
         self.progress = "starting"
         self.trouble = ""
@@ -150,6 +153,9 @@ class RunState:
                 self._checks = checks
             case GatherProgress():
                 self.progress = f"{event.text}  {event.measure}".rstrip()
+                return
+            case PathsSoFar(probes=probes):
+                self.paths_so_far = probes
                 return
             case Gathered(group=group, problem=problem):
                 self._gathered.append(group)

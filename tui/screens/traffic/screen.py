@@ -169,8 +169,7 @@ class TrafficScreen(ConsoleScreen):
         }
         short = {"edge(True)": "G", "back": "Esc"}
         return tuple(
-            replace(action, key=short.get(action.action, action.key))
-            for action in relabelled(super().footer(), labels)
+            replace(action, key=short.get(action.action, action.key)) for action in relabelled(super().footer(), labels)
         )
 
     def _lines(self, width: int) -> Sequence[Line]:
