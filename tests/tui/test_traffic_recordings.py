@@ -200,7 +200,7 @@ async def test_a_recording_is_shown_with_the_same_keys(new_console: NewConsole, 
         await on.press("end")
         await on.until(lambda: on.rule == end)
         await on.press("+")
-        await on.until(lambda: "2 s a point" in on.rule)
+        await on.until(lambda: "2 s/point" in on.rule)
         await on.press("w")
         assert "recording already" in on.below
         for words in ("pause", "record"):

@@ -87,6 +87,8 @@ class NodePage:
     axis: TimeAxis
     others: dict[str, list[InterfaceBlock]] = field(default_factory=dict)
     """The private interfaces of each other node; empty where not all other nodes are read."""
+    _made_columns: dict[Layout, Columns] = field(default_factory=dict)
+    _made_halves: dict[Layout, Halves] = field(default_factory=dict)
 
     @property
     def key(self) -> object:
@@ -223,12 +225,16 @@ class NodePage:
         return merged([*line, ("  ", ""), *rest], self.look.width)
 
     def _columns(self, layout: Layout) -> Columns:
-        tallest = max(layout.tall, layout.others or 1)
-        return columns_for(self.look.width, self._names(layout), tallest)
+        if layout not in self._made_columns:
+            tallest = max(layout.tall, layout.others or 1)
+            self._made_columns[layout] = columns_for(self.look.width, self._names(layout), tallest)
+        return self._made_columns[layout]
 
     def _halves(self, layout: Layout) -> Halves:
-        names = self._names(layout)
-        return Halves(self.look.width, min(max(map(len, names), default=4), 14))
+        if layout not in self._made_halves:
+            names = self._names(layout)
+            self._made_halves[layout] = Halves(self.look.width, min(max(map(len, names), default=4), 14))
+        return self._made_halves[layout]
 
     def _names(self, layout: Layout) -> list[str]:
         names = [sanitize_line(block.title) for block in self.blocks]

@@ -12,7 +12,7 @@ from checks.traffic.samples import Link
 from tui.screens.traffic.metrics import BITS_IN, BITS_OUT, Group, RowMetric
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rate_history import InterfacePoint, Series
-from tui.text.line import Line, Span, fitted, sanitize_line, width_of, wrapped
+from tui.text.line import Line, Span, cell_len, fitted, sanitize_line, width_of, wrapped
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points
 
@@ -180,8 +180,11 @@ def merged(line: Line, width: int) -> Line:
     spans: list[Span] = []
     left = width
     for text, role in line:
-        part = fitted(text, left) if width_of([(text, role)]) > left else text
-        left -= width_of([(part, role)])
+        wide = len(text) if text.isascii() else cell_len(text)
+        part = text
+        if wide > left:
+            part, wide = fitted(text, left), left
+        left -= wide
         if spans and (spans[-1][1] == role or not part.strip()) and part:
             spans[-1] = (spans[-1][0] + part, spans[-1][1])
         elif part:

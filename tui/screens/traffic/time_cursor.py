@@ -281,7 +281,7 @@ class TimeCursor:
         """Return the text of the upper rule: the name of the view, and which time it covers."""
         if self._header is not None:
             state = f"playing {self.speed}x" if self.is_playing else "stopped"
-            return f"{name}  {state}  {duration(self.step_s)} a point"
+            return f"{name}  {state}  {duration(self.step_s)}/point"
         if self._paused_at is not None:
             return f"{name}  paused{self._pause_length(self._paused_at)}"
         return f"{name}  every {duration(self.interval_s)}" if self.is_following else f"{name}  earlier"
