@@ -11,7 +11,26 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
-from bench import check, cpu, first_paint, keys, live, memory, page, samples, sent, still
+from bench import (
+    check,
+    cpu,
+    first_paint,
+    keys,
+    live,
+    measure_drill,
+    measure_flows,
+    measure_hashes,
+    measure_load,
+    measure_rate,
+    measure_sizes,
+    measure_stop,
+    memory,
+    page,
+    samples,
+    sent,
+    still,
+)
+from bench.instruments import NoInstrument
 from bench.pace import QUICK, Pace
 from bench.practice import NoCluster
 from bench.rows import Row, not_measured, table
@@ -29,6 +48,13 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
     "keys": keys.measure,
     "html": page.measure,
     "check": check.measure,
+    "measure-sizes": measure_sizes.measure,
+    "measure-rate": measure_rate.measure,
+    "measure-hashes": measure_hashes.measure,
+    "measure-flows": measure_flows.measure,
+    "measure-stop": measure_stop.measure,
+    "measure-load": measure_load.measure,
+    "measure-drill": measure_drill.measure,
 }
 
 
@@ -66,7 +92,7 @@ def _measured(name: str, pace: Pace) -> Iterator[Row]:
     print(f"{name} ...", end=" ", file=sys.stderr, flush=True)
     try:
         yield from MEASUREMENTS[name](pace)
-    except (NoCluster, NoNamespace, TerminalError) as reason:
+    except (NoCluster, NoInstrument, NoNamespace, TerminalError) as reason:
         yield not_measured(f"{name}, remaining rows", str(reason))
     finally:
         print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)

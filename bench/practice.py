@@ -8,6 +8,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from racwire_lab import Lab, LabError, down, up
 
@@ -20,14 +21,17 @@ class NoCluster(Exception):  # noqa: N818 - this is a reason not to measure, not
 
 
 @contextlib.contextmanager
-def practice_cluster(nodes: int) -> Iterator[Lab]:
-    """Start a practice cluster with its database, whose load it measures. Raises NoCluster when it cannot run."""
+def practice_cluster(nodes: int, **options: Any) -> Iterator[Lab]:
+    """Start a practice cluster with its database, whose load it measures. Raises NoCluster when it cannot run.
+
+    `options`: those of `racwire_lab.up`.
+    """
     before = os.environ.get(_DIRECTORY)
     with tempfile.TemporaryDirectory(prefix="racwire-bench-") as directory:
         os.environ[_DIRECTORY] = str(Path(directory) / "lab")
         try:
-            lab = up(nodes=nodes)
-            if lab.database is None:
+            lab = up(nodes=nodes, **options)
+            if lab.database is None and options.get("database", True):
                 raise NoCluster("the practice cluster has no database: run pip install ./lab")
             yield lab
         except LabError as error:

@@ -1,11 +1,11 @@
-"""The measured values and their budgets, as one table."""
+"""The measured values and their limits, as one table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_COLUMNS = ("measurement", "budget", "measured", "ratio", "verdict")
+_COLUMNS = ("measurement", "limit", "measured", "ratio", "verdict")
 
 
 @dataclass(frozen=True)
@@ -14,15 +14,19 @@ class Row:
 
     title: str
     unit: str = ""
-    """The unit of both figures: `x`, `B/s`, `% of a core`, `ms`, `MB`."""
+    """The unit of both figures: `x`, `B/s`, `%`, `% of a core`, `ms`, `MB`."""
     measured: float | None = None
     """The measured value; None when it could not be measured."""
     budget: float | None = None
-    """The upper limit; None for a figure that is only for comparison."""
+    """The limit: the most, or with `is_least` the least; None for a figure that is only for comparison."""
     why_not: str = ""
     """Why it was not measured, or has no budget."""
     notes: tuple[str, ...] = ()
     """Further notes, a line each."""
+    is_least: bool = False
+    """Whether the limit is the least that is wanted."""
+    doubt: str = ""
+    """Why a limit that is not met shows nothing: this machine was too noisy."""
 
     @property
     def ratio(self) -> float | None:
@@ -31,12 +35,14 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """The verdict as text: within or over the budget, or why there is none."""
+        """The verdict as text: met or not met, or why there is none."""
         if self.measured is None:
             return f"not measured: {self.why_not}"
         if self.budget is None:
             return self.why_not or "for comparison"
-        return "within" if self.measured <= self.budget else "over"
+        if self.measured >= self.budget if self.is_least else self.measured <= self.budget:
+            return "met"
+        return f"could not tell: {self.doubt}" if self.doubt else "not met"
 
 
 def not_measured(title: str, why: str) -> Row:
@@ -56,7 +62,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    budget = "" if row.budget is None else f"≤ {figure(row.budget)} {row.unit}"
+    budget = "" if row.budget is None else f"{'≥' if row.is_least else '≤'} {figure(row.budget)} {row.unit}"
     measured = "" if row.measured is None else f"{figure(row.measured)} {row.unit}"
     return row.title, budget, measured, "" if row.ratio is None else f"{row.ratio:.2f}", row.verdict
 
@@ -68,7 +74,9 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def figure(value: float) -> str:
-    """Return a number with three significant digits, and with all digits before the point."""
+    """Return a number with three significant digits, and with all digits before the point; a count as it is."""
+    if isinstance(value, int):
+        return f"{value:,}"
     if value == 0:
         return "0"
     digits = 0

@@ -42,6 +42,12 @@ class Bench:
         """How late messages were sent, where they have a rate."""
         self.link_use = LinkUse(paths)
         """How full the links were while this ran."""
+        self.on_event: Callable[[object], None] = self.link_use.see
+        """Receives each sample of the nodes and instances while this runs."""
+        self.on_harm: Callable[[str], None] = lambda sign: self.halt(sign, is_harm=True)
+        """Receives the first sign of harm; halts, unless the experiment decides otherwise."""
+        self.on_far_end: Callable[[FarEnd, str], None] = lambda _, sentence: self.halt(sentence, is_harm=False)
+        """Receives the end of a far end, with a sentence; halts, unless the experiment decides otherwise."""
         self._far_ends = tuple(far_ends)
         self._sender = sender
         self._sent = sent
@@ -118,6 +124,26 @@ class Bench:
         if result.get("stopped"):
             self.halt(f"The sender stopped: {result['stopped']}.", is_harm="no answer" in result["stopped"])
         return result
+
+    async def listen(
+        self, order: dict[str, Any], seconds: float, news: Callable[[dict[str, Any]], None]
+    ) -> dict[str, Any]:
+        """Carry out an order that runs until `end_order`, and return its result.
+
+        `news` receives what the sender says meanwhile. The result is complete also where something halted it. Raises
+        HaltedError where the sender fails.
+        """
+        self.demand_running()
+        try:
+            return await self._sender.order(order, seconds + _GRACE_S, news)
+        except SenderError as error:
+            self.halt(str(error), is_harm=False)
+            self.demand_running()
+            raise AssertionError from error
+
+    def end_order(self) -> None:
+        """End the order that runs as planned."""
+        self._sender.stop()
 
     async def pause(self, seconds: float) -> None:
         """Wait. Raises HaltedError where nothing more may be sent."""

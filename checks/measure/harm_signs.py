@@ -37,6 +37,8 @@ EVERY_S = 0.2
 """Seconds between two pings of a path, which show that it still carries something."""
 _USUAL_MISSCOUNT_S = 30.0
 _LEAST_S = 3 * EVERY_S
+_STAYS_S = 10.0
+"""Seconds for which CPUs must be busy to be a sign of harm in a drill."""
 _WORSE = 3.0
 """How much faster than before a counter must grow to be a sign, where it grew before."""
 _RECENT_S = 5.0
@@ -49,16 +51,24 @@ class _Loss:
     count: int
     text: str
     has_strays: bool = False
-    """Whether some of these are packets that nobody misses."""
+    """Whether some of these are packets that no program misses."""
 
 
 class HarmSigns:
     """Watches samples. `baseline` samples come first; then `sign` has the first sign of harm."""
 
-    def __init__(self, interfaces: Collection[tuple[str, str]], most_cpu_percent: float) -> None:
-        """`interfaces`: node and name of each interface that carries the measurement."""
+    def __init__(
+        self, interfaces: Collection[tuple[str, str]], most_cpu_percent: float, *, is_drill: bool = False
+    ) -> None:
+        """`interfaces`: node and name of each interface that carries the measurement.
+
+        `is_drill`: losses and nodes that are gone are what a drill looks at, and a reconfiguration keeps CPUs busy for
+        some seconds: only CPUs that stay busy are a sign then.
+        """
         self._interfaces = set(interfaces)
         self._most_cpu = most_cpu_percent / 100
+        self._is_drill = is_drill
+        self._busy_s: dict[str, float] = defaultdict(float)
         self._before: dict[str, float] = defaultdict(float)
         self._before_s: dict[str, float] = defaultdict(float)
         self._strays: set[str] = set()
@@ -86,15 +96,21 @@ class HarmSigns:
             self.blocks_lost += event.statistics.get(BLOCKS_LOST, 0)
         if isinstance(event, NodeSample | InstanceSample):
             for loss in self._losses(event):
-                if self._is_sign(loss, event) and not self.sign:
+                if self._is_sign(loss, event) and not self.sign and not self._is_drill:
                     self.sign = f"{loss.text} in {event.seconds:.1f} s."
         if isinstance(event, NodeSample) and event.cpu is not None and event.cpu.total_s and not self.sign:
             busy = 1 - event.cpu.idle_s / event.cpu.total_s
-            if busy > self._most_cpu:
+            self._busy_s[event.node] = self._busy_s[event.node] + event.seconds if busy > self._most_cpu else 0.0
+            if self._busy_s[event.node] > (_STAYS_S if self._is_drill else 0.0):
                 self.sign = f"{event.node}: its CPUs were {busy:.0%} busy, over the limit of {self._most_cpu:.0%}."
-        if isinstance(event, Gap) and event.source.startswith("node ") and not self.sign:
+        if isinstance(event, Gap) and event.source.startswith("node ") and not (self.sign or self._is_drill):
             self.sign = f"{event.source.removeprefix('node ')} can no longer be watched: {event.reason}"
-        if isinstance(event, Gap) and event.source == "database" and self.has_instances and not self.sign:
+        if (
+            isinstance(event, Gap)
+            and event.source == "database"
+            and self.has_instances
+            and not (self.sign or self._is_drill)
+        ):
             self.sign = f"The instances can no longer be watched for lost blocks: {event.reason}"
         return self.sign
 
@@ -159,7 +175,7 @@ class QuietPath:
         self._heard_s = now
 
     def too_long_s(self, now: float) -> float | None:
-        """Return the length of a silence that is too long; None where there is none. Call it at each look.
+        """Return the length of a silence that is too long; None where there is none. Call it five times a second.
 
         What passed while racwire itself did not look is not counted: it sent nothing then.
         """

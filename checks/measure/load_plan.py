@@ -34,6 +34,12 @@ class PlannedLoad:
     """On a path, one way."""
     notes: tuple[str, ...] = ()
     """Sentences of the plan that only this kind of measurement has."""
+    stops: str = (
+        "It stops at the first lost block, failed reassembly, drop or error of a node, at three unanswered messages in "
+        "a row, where a path is silent for a tenth of misscount, where a CPU limit is reached, at Ctrl-C and at the "
+        "key s."
+    )
+    """What ends it, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +79,9 @@ class LoadPlan:
         for program in dict.fromkeys(self.lock_holders.values()):
             nodes = listed(node for node, one in self.lock_holders.items() if one == program)
             yield (
-                f"{program} on {nodes} holds a lock, so that no second measurement begins there, and answers nothing."
+                f"{program} on {nodes} holds a lock, so that no second measurement starts there, and answers nothing."
                 if program
-                else f"No lock is held on {nodes}, without Perl or Python: see that nobody else measures."
+                else f"No lock is held on {nodes}, without Perl or Python: see that no other person measures."
             )
         yield (
             f"It takes up to {lasting(math.ceil(load.seconds))}, and sends up to {load.packets:,} packets and "
@@ -93,11 +99,7 @@ class LoadPlan:
             else f"the instances now exchange {self.blocks_per_s:,.0f} blocks/s"
         )
         yield f"At its peak this is as much as {blocks:,.0f} blocks of 8 KB a second; {now}."
-        yield (
-            "It stops at the first lost block, failed reassembly, drop or error of a node, at three unanswered "
-            "messages in a row, where a path is silent for a tenth of misscount, where a CPU limit is reached, at "
-            "Ctrl-C and at the key s. Nothing is installed, and no file is written on a peer."
-        )
+        yield f"{load.stops} Nothing is installed, and no file is written on a peer."
 
     def _share(self) -> str:
         shares = [self.load.peak_bps / (path.speed_mbps * 1e6) for path in self.paths if path.speed_mbps]

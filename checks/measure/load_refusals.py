@@ -54,6 +54,16 @@ def standing_refusals(cluster: Cluster, *, change: str = "", is_lab: bool, link_
         )
 
 
+def only_paths(cut_off: Iterable[tuple[str, str]]) -> Iterator[LoadRefusal]:
+    """Yield a refusal for each node and its links without which it would have no private path left, in a drill."""
+    for node, links in cut_off:
+        yield LoadRefusal(
+            "ME-LOAD-011",
+            f"Without {links}, {node} has no private path left, and CSS evicts it: a drill needs a second path that "
+            "works.",
+        )
+
+
 def why_not_down(cluster: Cluster) -> str:
     """Return why the stack is not known to be down on all nodes, as a clause; empty where it is."""
     if isinstance(cluster.nodes, Unknown):

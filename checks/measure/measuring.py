@@ -24,6 +24,7 @@ from checks.measure.measure_error import HaltedError, MeasureError, NotBegunErro
 from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
 from checks.model.broken_dependency import error_text
+from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, Measurement
 from checks.model.settings import Settings
@@ -49,6 +50,8 @@ _DISTURBED_US = 1_000.0
 _OVERDUE_S = 8.0
 """Seconds without a sample of a node after which it counts as no longer watched."""
 _SMALL_PING = bytes(56)
+DISTURBED_DRILL_US = 5_000.0
+"""The same for a drill, whose probes go every 10 ms or every 1 ms."""
 _CHECKS = ("df-ping", "interfaces", "mtu-consistency")
 _T = TypeVar("_T")
 
@@ -88,7 +91,8 @@ async def measure(
             progress("looking at the paths", 0, 0)
             if failing := await _unless_stopped(stop, _failing(prepared, settings)):
                 raise RefusedError(failing)
-        signs = HarmSigns(_interfaces(prepared.links), settings.measure.most_cpu_percent)
+        is_drill = plan.kind == DrillOf.kind
+        signs = HarmSigns(_interfaces(prepared.links), settings.measure.most_cpu_percent, is_drill=is_drill)
         watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
         progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
         loaded = await _unless_stopped(stop, watch.baseline(signs, prepared, settings))
@@ -98,10 +102,9 @@ async def measure(
         sender = await _unless_stopped(stop, open_sender(consent, prepared.links, stack))
         bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
         watched = [far for far in (*far_ends, *holders) if far is not None]
-        most_s = most_silence_s(prepared.cluster)
-        silence = _watch_for_silence(prepared.paths, most_s, lambda sign: bench.halt(sign, is_harm=True))
-        nodes = [node.name for node in prepared.cluster.read_nodes()]
-        halted = await _run(experiment, bench, watch, signs, watched, (silence, watch.overdue(nodes, bench)), stop)
+        # A drill looks at silent paths and nodes that are gone: they are its results.
+        alarms = () if is_drill else _alarms(prepared, watch, bench)
+        halted = await _run(experiment, bench, watch, signs, watched, alarms, stop)
         await asyncio.gather(sender.close(), *(far.close() for far in watched))
     late = percentile(bench.lateness_us, 0.99)
     return Measurement(
@@ -122,7 +125,7 @@ async def measure(
         stopped=str(halted) if halted else "",
         is_harm=bool(halted and halted.is_harm),
         disturbed=f"This node itself sent up to {late / 1000:,.1f} ms late (p99): its figures are those of a busy node."
-        if late is not None and late > _DISTURBED_US
+        if late is not None and late > (DISTURBED_DRILL_US if is_drill else _DISTURBED_US)
         else "",
         blocks_lost=signs.blocks_lost
         if signs.has_instances
@@ -171,7 +174,7 @@ class _Watch:
         self._feed = feed
         self.events: asyncio.Queue[FeedEvent] = asyncio.Queue()
         self.seen_s: dict[str, float] = {}
-        """When the last sample of each node was looked at, by the monotonic clock."""
+        """When the last sample of each node arrived, by the monotonic clock."""
 
     @classmethod
     @asynccontextmanager
@@ -229,7 +232,7 @@ class _Watch:
         )
 
     async def overdue(self, nodes: Sequence[str], bench: Bench) -> None:
-        """Halt where the samples of a node no longer come: nobody sees then what the load does to it."""
+        """Halt where the samples of a node no longer come: what the load does to it is then not seen."""
         began_s = time.monotonic()
         while True:
             for node in nodes:
@@ -260,9 +263,9 @@ async def _run(
         while True:
             event = await watch.events.get()
             watch.seen_s[event.source if isinstance(event, NodeSample) else ""] = time.monotonic()
-            bench.link_use.see(event)
+            bench.on_event(event)
             if sign := signs.see(event):
-                bench.halt(sign, is_harm=True)
+                bench.on_harm(sign)
 
     async def stopped() -> None:
         await stop.wait()
@@ -270,7 +273,7 @@ async def _run(
 
     async def ended(far: FarEnd) -> None:
         reason = await asyncio.shield(far.ended)
-        bench.halt(f"The far end on {far.node} ended: {continued(reason)}.", is_harm=False)
+        bench.on_far_end(far, f"The far end on {far.node} ended: {continued(reason)}.")
 
     def broke(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -289,6 +292,15 @@ async def _run(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     return None
+
+
+def _alarms(prepared: Prepared, watch: _Watch, bench: Bench) -> tuple[Coroutine[Any, Any, None], ...]:
+    """Return what halts the bench where a path is silent for too long, and where a node no longer sends samples."""
+    most_s = most_silence_s(prepared.cluster)
+    return (
+        _watch_for_silence(prepared.paths, most_s, lambda sign: bench.halt(sign, is_harm=True)),
+        watch.overdue([node.name for node in prepared.cluster.read_nodes()], bench),
+    )
 
 
 async def _watch_for_silence(paths: Sequence[MeasuredPath], most_s: float, report: Callable[[str], None]) -> None:

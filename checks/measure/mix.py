@@ -46,10 +46,17 @@ class FlowLane:
 
     flow_class: str
     path: int
+    connections: int
+    """How many flows of the class are under way on this path at the same time."""
     size: int
     burst: int
     gap_s: float
     """From flow to flow of one connection; of a large flow, from burst to burst."""
+
+    @property
+    def name(self) -> str:
+        """The name of the lane in an order of the sender."""
+        return f"{self.flow_class} on path {self.path}"
 
 
 class Mix:
@@ -90,9 +97,9 @@ class Mix:
         flows = bytes_sent = packets = 0.0
         for step in steps:
             for lane in step.lanes:
-                mtu = paths[lane.path].mtu
-                number = step.concurrency if lane.flow_class == LARGE else step.seconds * step.concurrency / lane.gap_s
-                number = (number + step.concurrency) * self._rounds
+                mtu, own = paths[lane.path].mtu, lane.connections
+                number = own if lane.flow_class == LARGE else step.seconds * own / lane.gap_s
+                number = (number + own) * self._rounds
                 flows += number
                 bytes_sent += number * wire_bytes_of_flow(lane.size, mtu)
                 packets += number * packets_of_flow(lane.size, mtu)
@@ -122,8 +129,9 @@ class Mix:
             )
         if self._is_towards_here:
             yield (
-                "The flows come from the peers to this node. With several peers the large flows come from the first, "
-                "and the others from the rest, so that they meet at the switch port of this node."
+                "The flows come from the peers to this node. With several peers the large flows come from the first "
+                "half of them, and the others from the rest, so that they meet at the switch port of this node. Large "
+                "flows of two peers at the same time fill its buffer: choose --flows 4."
             )
 
     async def run(self, bench: Bench) -> None:
@@ -134,7 +142,7 @@ class Mix:
         for number in range(self._rounds):
             chance.shuffle(steps)
             for step in steps:
-                what = listed(lane.flow_class for lane in step.lanes)
+                what = listed(dict.fromkeys(lane.flow_class for lane in step.lanes))
                 bench.progress(f"{what} flows, {step.concurrency} at a time", done, len(steps) * self._rounds)
                 await self._measure(bench, step, number, chance.randrange(1 << 30))
                 done += 1
@@ -151,12 +159,14 @@ class Mix:
     def _steps(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> Iterator[FlowStep]:
         for group in self._groups(paths):
             for concurrency in self._concurrencies:
-                lanes = [self._lane(name, group, paths, limits, concurrency) for name in self._classes]
-                for lane in lanes:
-                    yield FlowStep((lane,), ALONE, concurrency, self._step_s([lane], paths, limits, concurrency))
-                if len(lanes) > 1:
+                classes = [self._lanes(name, group, paths, limits, concurrency) for name in self._classes]
+                for lanes in classes:
                     seconds = self._step_s(lanes, paths, limits, concurrency)
-                    yield FlowStep(tuple(lanes), TOGETHER, concurrency, seconds)
+                    yield FlowStep(tuple(lanes), ALONE, concurrency, seconds)
+                if len(classes) > 1:
+                    together = [lane for lanes in classes for lane in lanes]
+                    seconds = self._step_s(together, paths, limits, concurrency)
+                    yield FlowStep(tuple(together), TOGETHER, concurrency * len(classes), seconds)
 
     def _groups(self, paths: Sequence[MeasuredPath]) -> list[list[int]]:
         """Return the paths whose flows go together: each by itself, or those of a network from all its peers."""
@@ -167,13 +177,30 @@ class Mix:
             found[path.network].append(number)
         return list(found.values())
 
-    def _lane(
+    def _lanes(
         self, name: str, group: list[int], paths: Sequence[MeasuredPath], limits: LoadLimits, concurrency: int
+    ) -> list[FlowLane]:
+        """Return the lanes of a class: one, or for large flows one on each path that has some of them."""
+        # The large flows come from the first half of the peers; the other classes take turns among the rest. A peer
+        # with both would let the small flows wait in its own queue already.
+        half = -(-len(group) // 2)
+        others = group[half:] or group
+        places = group[:half][:concurrency] if name == LARGE else [others[self._classes.index(name) % len(others)]]
+        return [
+            self._lane(name, place, -(-(concurrency - number) // len(places)), paths, limits, concurrency)
+            for number, place in enumerate(places)
+        ]
+
+    def _lane(
+        self,
+        name: str,
+        place: int,
+        connections: int,
+        paths: Sequence[MeasuredPath],
+        limits: LoadLimits,
+        concurrency: int,
     ) -> FlowLane:
-        # The large flows come from the first peer; the others take turns.
-        place = (
-            group[0] if name == LARGE or len(group) == 1 else group[1 + self._classes.index(name) % (len(group) - 1)]
-        )
+        """Return one lane. `concurrency`: the connections of its class, which share the part of the limits."""
         path, size = paths[place], FLOW_BYTES[name]
         burst, part = size, _PART
         if name == LARGE:
@@ -195,7 +222,7 @@ class Mix:
                 f"--share, or --classes without {name}."
             )
         gap_s = needed_s / part * concurrency
-        return FlowLane(name, place, size, burst, gap_s if name == LARGE else max(_LEAST_GAP_S, gap_s))
+        return FlowLane(name, place, connections, size, burst, gap_s if name == LARGE else max(_LEAST_GAP_S, gap_s))
 
     def _step_s(
         self, lanes: Sequence[FlowLane], paths: Sequence[MeasuredPath], limits: LoadLimits, concurrency: int
@@ -209,7 +236,7 @@ class Mix:
         lanes = [
             {
                 **bench.address(lane.path),
-                "name": lane.flow_class,
+                "name": lane.name,
                 "size": lane.size,
                 "burst": lane.burst,
                 "gap_s": lane.gap_s,
@@ -218,7 +245,7 @@ class Mix:
                 "is_from_far_end": self._is_towards_here,
             }
             for lane in step.lanes
-            for _ in range(step.concurrency)
+            for _ in range(lane.connections)
         ]
         longest_s = step.seconds * 3 + 5
         found = await bench.order(
@@ -237,17 +264,17 @@ class Mix:
             self._found.append(self._round(lane, step, number, found))
 
     def _round(self, lane: FlowLane, step: FlowStep, number: int, found: dict[str, Any]) -> FlowRound:
-        broken = sum(one["broken"] for one in found["lanes"] if one["name"] == lane.flow_class)
+        broken = sum(one["broken"] for one in found["lanes"] if one["name"] == lane.name)
         return flow_round(
             path=lane.path,
             flow_class=lane.flow_class,
             size=lane.size,
             company=step.company,
-            concurrency=step.concurrency * len(step.lanes),
+            concurrency=step.concurrency,
             number=number,
             at=found["at"],
             seconds=found["seconds"],
-            times_ms=[took for _, took in completed(found, lane.flow_class)],
+            times_ms=[took for _, took in completed(found, lane.name)],
             broken=broken,
             is_towards_here=self._is_towards_here,
         )
@@ -260,7 +287,7 @@ class FlowStep:
     lanes: tuple[FlowLane, ...]
     company: str
     concurrency: int
-    """Connections of each class."""
+    """Flows of all its classes at the same time."""
     seconds: float
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Self
 
 from checks.measure.near_end.control import HEARTBEAT_S
@@ -33,6 +34,7 @@ class NearProcess:
         self._messages = b""
         self._results: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._heart: asyncio.Task[None] | None = None
+        self._news: Callable[[dict[str, Any]], None] | None = None
 
     @classmethod
     async def open(cls, *, packets_per_s: float, bits_per_s: float, most_bytes: int, cpu_share: float) -> Self:
@@ -61,17 +63,23 @@ class NearProcess:
             reason = limit_reached(error) or error.strerror or str(error)
             raise SenderError(f"The sender on this node could not be started: {reason}.") from None
 
-    async def order(self, order: dict[str, Any], limit_s: float) -> dict[str, Any]:
+    async def order(
+        self, order: dict[str, Any], limit_s: float, news: Callable[[dict[str, Any]], None] | None = None
+    ) -> dict[str, Any]:
         """Carry out an order, and return its result: a field `stopped` has the reason where it ended early.
 
-        Raises SenderError where the sender ended, could not send, or takes longer than `limit_s`.
+        `news` receives what the sender says meanwhile, where the order is one that says something. Raises SenderError
+        where the sender ended, could not send, or takes longer than `limit_s`.
         """
+        self._news = news
         self._send(order)
         try:
             async with asyncio.timeout(limit_s):
                 result = await self._result()
         except TimeoutError:
             raise SenderHangsError(f"The sender on this node did not finish within {limit_s:.0f} s.") from None
+        finally:
+            self._news = None
         if "failed" in result:
             raise SenderError(f"This node could not send: {result['failed']}.")
         return result
@@ -104,7 +112,11 @@ class NearProcess:
     def _receive(self, data: bytes) -> None:
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
-            self._results.put_nowait(json.loads(line))
+            said = json.loads(line)
+            if "news" not in said:
+                self._results.put_nowait(said)
+            elif self._news is not None:
+                self._news(said["news"])
 
     def _note(self, data: bytes) -> None:
         self._messages = (self._messages + data)[-4096:]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Collection, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from checks.measure.measure_error import MeasureError
-from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
+from checks.model.facts import Address, Cluster, Node, PrivateNetwork, Unknown
 from checks.model.measurement import MeasuredPath
 from checks.model.networks import in_subnet
 from checks.model.wording import continued, listed
@@ -83,6 +85,51 @@ def _paths(cluster: Cluster, network: PrivateNetwork, peers: Collection[str]) ->
             speed_mbps=min(speeds, default=None),
             target_interface=port.interface,
         )
+
+
+def instance_paths(cluster: Cluster, private: Sequence[MeasuredPath]) -> tuple[MeasuredPath, ...]:
+    """Return the paths between the addresses that the instances use: the HAIPs, or else these private paths.
+
+    A HAIP has no interface of its own: it moves, and its packets go where the routes lead. Raises MeasureError where
+    another node has the address too, or where it is in the range of an interface that is not private.
+    """
+    found: list[MeasuredPath] = []
+    for path in private:
+        for _, source in _haips(cluster, path.source_node, path.interface):
+            for _, target in _haips(cluster, path.target_node, path.target_interface):
+                if source.network == target.network:
+                    _assert_haip(cluster, path.source_node, target)
+                    _assert_haip(cluster, path.target_node, source)
+                    found.append(
+                        replace(path, network=str(source.network), source=source.ip, target=target.ip, is_haip=True)
+                    )
+    with_haip = {path.target_node for path in found}
+    return (*found, *(path for path in private if path.target_node not in with_haip))
+
+
+def _haips(cluster: Cluster, name: str, interface: str) -> Iterator[tuple[str, Address]]:
+    """Yield the HAIPs on a private interface of a node, with the interface."""
+    node = cluster.node(name)
+    for one in node.interfaces if node is not None else ():
+        if interface in ("", one.name):
+            yield from ((one.name, address) for address in one.addresses if address.is_link_local)
+
+
+def _assert_haip(cluster: Cluster, sender: str, target: Address) -> None:
+    """Raise MeasureError unless one node has the HAIP, and the sender reaches it by its private interfaces alone."""
+    owners = [
+        node.name for node in cluster.read_nodes() for _, one in _haips(cluster, node.name, "") if one.ip == target.ip
+    ]
+    if len(owners) > 1:
+        raise MeasureError(f"Nothing is sent to the HAIP {target.ip}: {listed(owners)} have this address.")
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    private = {port.interface for network in networks for port in network.ports if port.node == sender}
+    for interface, one in _haips(cluster, sender, ""):
+        if interface not in private and ipaddress.ip_address(target.ip) in one.network:
+            raise MeasureError(
+                f"Nothing is sent to the HAIP {target.ip}: {interface} of {sender}, which is not private, has {one.ip} "
+                "in the same range."
+            )
 
 
 def public_paths(cluster: Cluster, private: Sequence[MeasuredPath]) -> tuple[MeasuredPath, ...]:

@@ -29,7 +29,7 @@ from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import NO_DATABASE, LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
-from checks.measure.paths_to_measure import paths_to_measure, public_paths
+from checks.measure.paths_to_measure import instance_paths, paths_to_measure, public_paths
 from checks.model.facts import Cluster, Database, NodeSetup, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath, Result
@@ -85,6 +85,8 @@ class WantedPaths:
     """Whether the first network is enough where none is named."""
     with_public: bool = False
     """Whether the public network is measured too: `measure rate --public`."""
+    with_instances: bool = False
+    """Whether the addresses that the instances use are probed too, by UDP where a far end can run: a drill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,15 @@ async def prepare(
         paths = tuple(path for path in paths if path.network == paths[0].network)
     if wanted.with_public:
         paths = (paths[0], *public_paths(cluster, paths))
+    udp = instance_paths(cluster, paths) if wanted.with_instances else ()
     peers = [node.name for node in cluster.read_nodes() if node.name != cluster.local_node]
     found, setups, blocks_per_s = await read_more(cluster, peers, settings, password)
     cluster = replace(cluster, setups=setups)
     candidates = {node: _chosen(one.candidates, wanted.far_end) for node, one in found.items()}
-    chosen = tuple(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths)
+    chosen = (
+        *(_with_far_end(path, candidates[path.target_node], experiment, wanted.far_end) for path in paths),
+        *(one for path in udp if (one := _with_any(path, candidates[path.target_node], wanted.far_end)) is not None),
+    )
     load = experiment.plan(chosen, limits)
     if load.seconds > limits.whole_s:
         raise MeasureError(
@@ -173,7 +179,7 @@ def measuring_elsewhere(found: Mapping[str, PeerFound]) -> Iterator[LoadRefusal]
 
 
 def name_of(cluster: Cluster, settings: Settings) -> str:
-    """Return the name that must be typed: Clusterware's, or where it tells none that of the settings; else empty."""
+    """Return the name that must be typed: Clusterware's, or where it has none that of the settings; else empty."""
     clusterware = cluster.clusterware
     if isinstance(clusterware, Unknown) or isinstance(clusterware.cluster_name, Unknown):
         return settings.cluster.name
@@ -225,7 +231,7 @@ class PeerFound:
 async def read_more(
     cluster: Cluster, peers: Collection[str], settings: Settings, password: Secret | None
 ) -> tuple[dict[str, PeerFound], Setups, float | Unknown]:
-    """Return what a plan needs besides, all read at the same time: far ends, what runs on the nodes, and the blocks.
+    """Return the other inputs of a plan, all read at the same time: far ends, what runs on the nodes, and the blocks.
 
     Raises MeasureError where a peer does not answer.
     """
@@ -286,6 +292,13 @@ def _with_far_end(
             "and /usr/bin. " + ("" if experiment.needs_program else "Leave out --far-end to let its kernel answer.")
         )
     return replace(path, far_end=candidates[0].language, program=candidates[0].path)
+
+
+def _with_any(path: MeasuredPath, candidates: Sequence[Interpreter], wanted: str) -> MeasuredPath | None:
+    """Return the path with a far end where one can run, else with pings; None where other pings probe it already."""
+    if wanted != KERNEL and candidates:
+        return replace(path, far_end=candidates[0].language, program=candidates[0].path)
+    return path if path.is_haip else None
 
 
 def open_change(settings: Settings) -> str:

@@ -16,6 +16,7 @@ from checks.measure.far_end.far_process import FarCounts, FarEndError
 from checks.measure.load_limits import PUBLIC_BPS, LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
+from checks.measure.near_end.messages import LEAST_BYTES
 from checks.model.measurement import MeasuredPath, MeasuredRate, RateStep
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, USUAL_BLOCK_BYTES, WIRE_BYTES, fragments_of
 from checks.model.wording import counted
@@ -212,8 +213,11 @@ def step_of(
         sent_bytes, received_bytes = there.bytes_out, found["received_bytes"]
         refused, dropped = there.refused, found["dropped"]
     else:
-        sent, received = found["sent"], there.packets_in
-        sent_bytes, received_bytes = found["sent_bytes"], there.bytes_in
+        sent, sent_bytes = found["sent"], found["sent_bytes"]
+        # The far end also counts the small datagrams that ask whether all have arrived.
+        payload = sent_bytes // sent if sent else LEAST_BYTES
+        marks = (payload * there.packets_in - there.bytes_in) // (payload - LEAST_BYTES) if payload > LEAST_BYTES else 0
+        received, received_bytes = there.packets_in - marks, there.bytes_in - marks * LEAST_BYTES
         refused, dropped = found["refused"], there.dropped
     return RateStep(
         **known,

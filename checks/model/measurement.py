@@ -9,6 +9,9 @@ from typing import ClassVar
 
 import msgspec
 
+from checks.model.drill_result import DrillEvent as DrillEvent
+from checks.model.drill_result import DrillOf as DrillOf
+from checks.model.drill_result import PathSilence as PathSilence
 from checks.model.facts import Fact, Unknown
 
 FORMAT = 1
@@ -40,6 +43,8 @@ class MeasuredPath(Fact, frozen=True):
     """Whether it is on a public network: only `measure rate --public` sends there."""
     target_interface: str = ""
     """The interface of the target."""
+    is_haip: bool = False
+    """Whether both addresses are HAIPs, which may move to other interfaces."""
 
 
 class SizeRound(Fact, frozen=True):
@@ -296,55 +301,6 @@ class MeasuredStorage(Fact, frozen=True, tag="storage"):
     """`O_DIRECT`, or `fsync` where the file system refuses O_DIRECT."""
     request_bytes: int = 0
     rounds: tuple[StorageRound, ...] = ()
-
-
-class PathSilence(Fact, frozen=True):
-    """The longest silence of one path during a drill."""
-
-    path: int
-    protocol: str
-    """`icmp` or `udp`."""
-    began_at: float | None
-    """Seconds since 1970 by this node's clock; None where every probe was answered."""
-    seconds: float
-    """The length of the silence."""
-    is_over: bool
-    """False where no answer had come by the end: the silence is at least this long."""
-    interval_s: float
-    """Seconds between two probes: the silence is exact to this."""
-    sent: int
-    answered: int
-    lateness_p99_us: float | None = None
-    lateness_max_us: float | None = None
-
-
-class DrillEvent(Fact, frozen=True):
-    """One event on the timeline of a drill, by this node's clock."""
-
-    at: float
-    node: str
-    what: str
-    """A clause: `eth2 lost its link`, `169.254.12.7 moved from eth2 to eth1`."""
-
-
-class DrillOf(Fact, frozen=True, tag="drill"):
-    """`racwire drill link` and `racwire drill node`."""
-
-    kind: ClassVar[str] = "drill"
-    subject: str = ""
-    """`link eth2 of rac2`, `node rac2`."""
-    transition: str = ""
-    """Of a node: `planned`, `reboot` or `halt`; empty for a link."""
-    misscount_s: float | Unknown = Unknown("crsctl did not name the misscount.")
-    silences: tuple[PathSilence, ...] = ()
-    events: tuple[DrillEvent, ...] = ()
-    cause: str = ""
-    """The timer that made the longest silence, as a sentence; empty where none was silent."""
-    css_noticed_s: float | None = None
-    """From the beginning of the silence until CSS noticed."""
-    reconfigured_s: float | None = None
-    first_block_s: float | None = None
-    """From the beginning of the silence until the instances exchanged blocks again."""
 
 
 Result = MeasuredSizes | MeasuredRate | MeasuredMix | MeasuredHashes | MeasuredStorage | DrillOf

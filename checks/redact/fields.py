@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from checks.model import facts, finding, hypothesis, journal, measurement, report
+from checks.model import drill_result, facts, finding, hypothesis, journal, measurement, report
 from checks.traffic import recording, samples
 
 
@@ -39,8 +39,9 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     measurement.FlowSummary: ("flow_class", "company", "fullness"),
     measurement.HashDirection: ("verdict",),
     measurement.MeasuredStorage: ("file_system", "method"),
-    measurement.DrillOf: ("transition",),
-    measurement.PathSilence: ("protocol",),
+    drill_result.DrillOf: ("transition",),
+    drill_result.PathSilence: ("protocol", "timer", "standing"),
+    drill_result.DrillEvent: ("kind",),
     recording.Header: ("racwire_version", "started_at"),
     facts.Cluster: ("taken_at",),
     facts.GridHome: ("named_by",),
@@ -119,6 +120,8 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.HostSetup: ("drivers_in_use",),
     facts.NodeSetup: ("infiniband_modes",),
     measurement.MeasuredPath: ("interface", "target_interface"),
+    drill_result.DrillEvent: ("interface",),
+    drill_result.InterfaceTimers: ("interface", "members"),
     samples.NodeSample: ("interfaces",),
     samples.Link: ("name", "master"),
 }

@@ -19,6 +19,7 @@ from checks.model.measurement import (
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.wording import counted, lasting
 from checks.report.age import time_text
+from checks.rules.drill_verdicts import decisive
 from checks.rules.flow_verdicts import FlowVerdict
 
 _KB = 1024
@@ -147,8 +148,8 @@ def _storage(result: MeasuredStorage) -> str:
 def _drill(result: DrillOf) -> str:
     if not result.silences:
         return ""
-    longest = max(result.silences, key=lambda one: one.seconds)
-    if longest.began_at is None or longest.seconds <= 0:
+    longest = decisive(result.silences)
+    if longest is None:
         return "no silence"
     least = "" if longest.is_over else "at least "
     return f"longest silence {least}{silence_text(longest.seconds)}"

@@ -21,6 +21,7 @@ from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
 from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
 from checks.sources.database.statements import Statement
+from checks.sources.drill_state import DRILL_LOGS, DRILL_PROBES, DRILL_STATE, DRILL_TIMERS
 from checks.sources.entries import GridCommand, Program, RegistryEntry, RunsOn
 from checks.sources.grid_commands import (
     DATABASE_CONFIGURATION,
@@ -173,6 +174,21 @@ def plan_measurement() -> Iterator[str]:
         "and with --go:",
         "  file                  one file in DIR without a name (O_TMPFILE; else .racwire-TOKEN, unlinked as soon as",
         "                        it is open), written and read with O_DIRECT or fsync by a process of racwire here",
+    )
+
+
+def plan_drill() -> Iterator[str]:
+    """Yield what `racwire drill` reads and sends in addition, line by line."""
+    yield from (
+        "",
+        f"racwire drill: {DRILL_PROBES.where}, only with --go CLUSTER:",
+        *_reads(DRILL_PROBES, 20),
+        f"{DRILL_TIMERS.where}, once:",
+        *_reads(DRILL_TIMERS, 20),
+        f"{DRILL_STATE.where}, every {DRILL_STATE.every_s:g} s while it runs:",
+        *_reads(DRILL_STATE, 20),
+        f"{DRILL_LOGS.where}, at the end; in a drill of a node, on this one also every few seconds:",
+        *_reads(DRILL_LOGS, 20),
     )
 
 

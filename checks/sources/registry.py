@@ -13,6 +13,7 @@ from functools import cache
 
 from checks.sources.change_files import CHANGE_SOURCES
 from checks.sources.database.statements import Statement, statements
+from checks.sources.drill_state import DRILL_SOURCES
 from checks.sources.entries import FILES, Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES
@@ -217,6 +218,7 @@ _WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     DATABASE_LOGIN,
     ACCOUNT,
     FAR_ENDS,
+    *DRILL_SOURCES,
 )
 
 PROGRAMS = {source.text: source for source in _WITHOUT_SQL if isinstance(source, Program)}

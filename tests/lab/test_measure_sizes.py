@@ -79,10 +79,11 @@ def senders(practice: Practice) -> list[int]:
 class Running:
     """A measurement that runs until a test ends it."""
 
-    def __init__(self, practice: Practice, *words: str) -> None:
+    def __init__(self, practice: Practice, *words: str, kind: str = "sizes") -> None:
         self._practice = practice
+        usual = LONG if kind == "sizes" else ()
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tui", "measure", "sizes", "--lab", "--go", "practice", *LONG, *words],
+            [sys.executable, "-P", "-m", "tui", "measure", kind, "--lab", "--go", "practice", *usual, *words],
             env=practice.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -170,6 +171,31 @@ def test_no_second_has_more_packets_than_the_cap(practice: Practice) -> None:
     ]
     assert windows
     assert all(packets <= 600 * seconds + 6 + 10 for packets, seconds in windows), max(windows)
+
+
+@beyond
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("rate", ("--steps", "1", "--step", "3s")), ("mix", ("--classes", "small,medium", "--packets", "20000"))],
+)
+def test_no_second_has_more_bits_than_the_cap(practice: Practice, kind: str, words: tuple[str, ...]) -> None:
+    running = Running(practice, *words, "--share", "1", "--rounds", "1", kind=kind)
+    seen: list[tuple[float, int, float]] = []
+    while running.process.poll() is None and senders(practice):
+        before_s = time.monotonic()
+        sent = run(practice.cluster, "rac1", "cat", "/sys/class/net/eth1/statistics/tx_bytes")
+        seen.append((before_s, int(sent.stdout), time.monotonic()))
+    code, out, err = running.end()
+    assert code in (0, 3), out + err
+    windows = [
+        ((count - first) * 8 / (after_s - before_s), after_s - before_s)
+        for place, (before_s, first, _) in enumerate(seen)
+        for _, count, after_s in seen[place + 1 :]
+        if 1.0 <= after_s - before_s <= 1.5
+    ]
+    most, seconds = max(windows)
+    assert most <= 100e6 + 64_000 * 8 / seconds, most  # 1 % of 10 Gb/s, one message, and the answers to pings
+    assert most >= 1e6
 
 
 @beyond

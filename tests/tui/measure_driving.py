@@ -21,6 +21,7 @@ from checks.model.measurement import MeasuredPath, Measurement, Result
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
 from tests.tui.driving import concluded, shown, until
 from tests.unit.measurement_support import measurement, path, sizes
+from tui.console.measure_state import PathChoice
 from tui.console.measure_worker import Ready, Reported
 
 if TYPE_CHECKING:
@@ -72,15 +73,17 @@ class PaperMeasurements:
         self.done = asyncio.Event()
         self._peak = 133.2e6
 
-    async def prepare(self, kind: str, known: Cluster | None) -> Ready:
+    async def prepare(self, kind: str, choice: PathChoice, known: Cluster | None) -> Ready:
         await self.reading.wait()
         self.prepared.append((kind, known is not None))
         self._peak = next(self.peaks, self._peak)
         experiment = PaperExperiment(kind, sizes().result)
         load = experiment.plan((path(),), LoadLimits())
         load = PlannedLoad(load.title, load.seconds, load.packets, load.wire_bytes, 2000, self._peak)
-        plan = LoadPlan(self.cluster, kind, (path(),), load, LoadLimits())
-        return Ready(experiment, Prepared(healthy(), plan, {}, {}, tuple(self.refusals)))
+        paths = (path(target=int(choice.peer.removeprefix("rac") or 2)),)
+        plan = LoadPlan(self.cluster, kind, paths, load, LoadLimits())
+        choices = (PathChoice(), PathChoice("192.168.10.0/24", "rac3"))
+        return Ready(experiment, Prepared(healthy(), plan, {}, {}, tuple(self.refusals)), choices)
 
     async def send(
         self, consent: Consent, ready: Ready, reported: Reported, stop: asyncio.Event, although_loaded: str

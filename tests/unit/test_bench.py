@@ -18,15 +18,28 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "TERM": "xterm-256color"}
 
 @pytest.mark.parametrize(
     ("measured", "budget", "verdict"),
-    [(1.4, 1.5, "within"), (1.5, 1.5, "within"), (1.6, 1.5, "over"), (0, 0, "within")],
+    [(1.4, 1.5, "met"), (1.5, 1.5, "met"), (1.6, 1.5, "not met"), (0, 0, "met")],
 )
 def test_a_figure_is_compared_with_its_budget(measured: float, budget: float, verdict: str) -> None:
     assert Row("CPU", "%", measured, budget).verdict == verdict
 
 
+def test_a_least_figure_is_met_from_its_limit_upwards() -> None:
+    assert [Row("rate", "x", found, 0.85, is_least=True).verdict for found in (0.84, 0.85, 1.2)] == [
+        "not met",
+        "met",
+        "met",
+    ]
+
+
+def test_a_limit_that_is_not_met_on_a_noisy_machine_shows_nothing() -> None:
+    noisy = [Row("p50", "%", found, 25, doubt="sockperf itself differed by 30 %").verdict for found in (20, 40)]
+    assert noisy == ["met", "could not tell: sockperf itself differed by 30 %"]
+
+
 def test_a_single_byte_is_over_a_budget_of_zero() -> None:
     row = Row("nothing changing", "B/s", 0.1, 0)
-    assert (row.verdict, row.ratio) == ("over", None)
+    assert (row.verdict, row.ratio) == ("not met", None)
 
 
 def test_a_missing_measurement_is_neither_within_nor_over_its_budget() -> None:
@@ -50,9 +63,9 @@ def test_figures_have_three_digits(value: float, text: str) -> None:
 def test_the_table_has_each_row_on_a_line_with_its_notes_below() -> None:
     rows = [Row("first paint", "x", 1.5, 1.25, notes=("medians of 7",)), not_measured("keys", "no cluster")]
     head, rule, *lines = table(rows).splitlines()
-    assert head.split() == ["measurement", "budget", "measured", "ratio", "verdict"]
+    assert head.split() == ["measurement", "limit", "measured", "ratio", "verdict"]
     assert set(rule) == {"─", " "}
-    assert lines[0].split() == ["first", "paint", "≤", "1.25", "x", "1.50", "x", "1.20", "over"]
+    assert lines[0].split() == ["first", "paint", "≤", "1.25", "x", "1.50", "x", "1.20", "not", "met"]
     assert lines[1] == "    medians of 7"
     assert lines[2].split(maxsplit=1) == ["keys", "not measured: no cluster"]
 

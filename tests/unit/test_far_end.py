@@ -17,7 +17,15 @@ from pathlib import Path
 
 import pytest
 
-from checks.measure.far_end.programs import FarLimits, Interpreter, command_line, interpreter_at, sha256_of, text_of
+from checks.measure.far_end.programs import (
+    FarLimits,
+    Interpreter,
+    command_line,
+    interpreter_at,
+    message_of,
+    sha256_of,
+    text_of,
+)
 
 HEADER = struct.Struct("!BxH4s16sI")
 _PYENV = Path.home() / ".pyenv/versions"
@@ -38,11 +46,11 @@ class Far:
 
     def __init__(self, interpreter: Interpreter, limits: FarLimits) -> None:
         self.token = secrets.token_hex(16)
-        line = command_line(interpreter, "127.0.0.1", "127.0.0.1", self.token, limits)
+        line = command_line(interpreter, "127.0.0.1", "127.0.0.1", limits)
         self.process = subprocess.Popen(["sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         self.write(line.encode() + b"\n")
         assert self.line() == "racwire text"
-        self.write(text_of(interpreter.language).encode())
+        self.write(message_of(interpreter.language, self.token))
         ready = self.line().split()
         assert ready[:2] == ["racwire", "ready"], ready
         self.udp_port, self.tcp_port = map(int, ready[2:])
@@ -149,6 +157,12 @@ def test_a_datagram_without_the_token_has_no_answer_and_is_counted(far: Far, nea
     assert far.counts()[5] == 2
 
 
+def test_the_token_is_not_among_the_arguments_which_all_users_can_read(far: Far) -> None:
+    words = Path(f"/proc/{far.process.pid}/cmdline").read_bytes()
+    assert b"racwire text" in words
+    assert far.token.encode() not in words
+
+
 def test_flows_in_both_directions_are_complete(far: Far) -> None:
     with socket.create_connection(("127.0.0.1", far.tcp_port), _PATIENCE_S) as flow:
         flow.sendall(bytes.fromhex(far.token) + struct.pack("!B7xQ", 0, 300_000) + b"z" * 300_000)
@@ -196,8 +210,8 @@ def test_it_ends_at_its_limit_of_time(start: Start) -> None:
 
 
 def test_a_second_far_end_on_the_same_node_is_refused(far: Far, interpreter: Interpreter) -> None:
-    line = command_line(interpreter, "127.0.0.1", "127.0.0.1", "00" * 16, FarLimits(60, 100_000, 20))
-    text = text_of(interpreter.language)
+    line = command_line(interpreter, "127.0.0.1", "127.0.0.1", FarLimits(60, 100_000, 20))
+    text = message_of(interpreter.language, "00" * 16).decode()
     # bash reads no byte beyond the line that it runs.
     ran = subprocess.run(["bash"], input=f"{line}\n{text}".encode(), capture_output=True, timeout=60, check=False)
     assert b"another measure runs" in ran.stderr
@@ -214,7 +228,7 @@ def test_the_text_uses_no_module_of_the_peer_that_it_need_not(language: str) -> 
 
 
 def test_every_word_of_the_command_line_is_quoted() -> None:
-    line = command_line(Interpreter("perl", "/opt/a b/perl"), "1.2.3.4", "$(id)", "ab", FarLimits(1, 2, 3))
+    line = command_line(Interpreter("perl", "/opt/a b/perl"), "1.2.3.4", "$(id)", FarLimits(1, 2, 3))
     assert "'/opt/a b/perl'" in line
     assert "'$(id)'" in line
     assert os.linesep not in line.partition("eval")[2]

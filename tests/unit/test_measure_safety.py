@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -90,19 +91,37 @@ class QuietOrders(Orders):
 @pytest.mark.parametrize(
     ("packets", "wire", "most"), [(1, 100, 2000), (6, 8700, 333), (45, 68_000, 44), (1, 9000, 1389)]
 )
+@pytest.mark.parametrize(("take", "part"), [(Budget.take, 0.98), (Budget.take_of_a_run, 0.88)])
 def test_no_second_has_more_than_the_limits_and_one_message(
-    packets: int, wire: int, most: int, monkeypatch: pytest.MonkeyPatch
+    packets: int,
+    wire: int,
+    most: int,
+    take: Callable[[Budget, int, int], None],
+    part: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock(monkeypatch)
     budget = Budget(QuietOrders(clock), 2000, 100e6, 1 << 40, 0.5)
     sent = []
     while clock.now < 1005:
-        budget.take(packets, wire)
+        take(budget, packets, wire)
         sent.append(clock.now)
         clock.tick(1e-6)
-    for start in sent:
-        assert sum(start <= at < start + 1 for at in sent) <= most + 1
-    assert len(sent) >= 4.9 * most
+    for place, start in enumerate(sent):
+        assert bisect_left(sent, start + 1) - place <= most + 1
+    assert len(sent) >= 5 * part * most
+
+
+def test_single_messages_go_back_to_back_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    budget = Budget(QuietOrders(clock), 2000, 100e6, 1 << 40, 0.5)
+    pauses = []
+    for _ in range(2000):
+        before = clock.now
+        budget.take_of_a_run(1, 100)
+        pauses.append(clock.now - before)
+        clock.tick(50e-6)  # an answer takes as long
+    assert sum(pause > 0 for pause in pauses) < 20
 
 
 def test_the_bytes_of_a_run_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +146,17 @@ def test_orders_arrive_and_a_stop_ends_the_one_that_runs() -> None:
             orders.wait(60)
         os.write(write, b'{"order": "again"}\n')
         assert orders.next() == {"order": "again"}
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def test_a_stop_between_two_orders_does_not_end_the_sender() -> None:
+    read, write = os.pipe()
+    try:
+        orders = Orders(read)
+        os.write(write, b'stop\n\n{"order": "next"}\n')
+        assert orders.next() == {"order": "next"}
     finally:
         os.close(read)
         os.close(write)
@@ -243,6 +273,14 @@ def test_the_first_sign_stops_the_measurement(event: object) -> None:
     first = signs.see(event)
     assert first.endswith(".")
     assert signs.see(node(Udp_RcvbufErrors=1000)) == first
+
+
+def test_a_database_that_can_no_longer_be_watched_is_a_sign_where_it_was_watched() -> None:
+    gap = Gap("database", 0, "ORA-03113.")
+    assert not HarmSigns({("rac1", "eth1")}, 80).see(gap)
+    signs = HarmSigns({("rac1", "eth1")}, 80)
+    signs.baseline(InstanceSample("prac1", 1, "rac1", 0, 1.0, {"gc blocks lost": 0}))
+    assert "can no longer be watched for lost blocks: ORA-03113." in signs.see(gap)
 
 
 def test_drops_of_another_interface_are_no_sign() -> None:

@@ -14,7 +14,7 @@ from checks.model.facts import Clusterware
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSettings, Settings
 from checks.run.check_discovery import discover
-from checks.run.dry_run import plan_checks, plan_doctor, plan_measurement, plan_samples
+from checks.run.dry_run import plan_checks, plan_doctor, plan_drill, plan_measurement, plan_samples
 from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry
 from checks.sources.clusterware.managed import read_managed
@@ -62,7 +62,7 @@ def test_every_topic_is_listed_once_with_its_own_name() -> None:
 def test_every_topic_has_a_reader() -> None:
     """Entries of packets are declared for the dry run; their topic is that of the sender's journal."""
     packets = {"path pings", "latency pings", "database login", "recordings", "node addresses"}
-    packets |= {"udp datagrams", "haip pings", "arp probes"}
+    packets |= {"udp datagrams", "haip pings", "arp probes", "drill probes"}
     entries = {name.rpartition(".")[2]: source for name, source in DECLARED.items() if source.name not in packets}
     assert [name for name in entries if name not in used_names()] == []
     bare = {query.statement.name.removeprefix("awr_").removeprefix("statspack_"): query for query in queries()}
@@ -110,7 +110,7 @@ def test_the_dry_run_lists_every_topic() -> None:
     everything = (*discover().checks, *documented())
     without_database = plan_checks(everything, Settings(), {})
     with_database = plan_checks(everything, settings, {})
-    others = (*plan_samples(settings, {}), *plan_doctor(), *plan_measurement())
+    others = (*plan_samples(settings, {}), *plan_doctor(), *plan_measurement(), *plan_drill())
     dry_run = "\n".join((*with_database, *without_database, *others))
     described_in_words = {"ssh", "path pings", "latency pings", "database login"}
     described_in_words |= {"udp datagrams", "haip pings", "arp probes"}

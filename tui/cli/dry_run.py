@@ -30,6 +30,7 @@ examples:
                                         the SQL statements too
   racwire plan measure                  the program that a measurement runs on
                                         a peer, in full
+  racwire plan drill                    the same, and what a drill reads
   racwire plan --sudoers --for dba1     lines of sudoers for the user dba1
 
 exit codes: 0 listed; 64 usage, or ssh cannot be used as configured."""
@@ -55,22 +56,22 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the list. Raises UsageError for an unknown check, or where RACWIRE_RSH names no program."""
     from checks.change.gates import documented
     from checks.run.check_discovery import Checks, discover
-    from checks.run.dry_run import plan_checks, plan_doctor, plan_measurement, plan_rights, plan_samples
+    from checks.run.dry_run import plan_checks, plan_doctor, plan_drill, plan_measurement, plan_rights, plan_samples
     from tui.cli.check_selection import choose
 
     if args.sudoers:
         return _print_sudoers(args.for_user, settings)
     if args.for_user is not None:
         raise UsageError("--for needs --sudoers.")
-    if args.ids == ["measure"]:
-        return _print_measure()
+    if args.ids in (["measure"], ["drill"]):
+        return _print_measure(args.ids[0])
     try:
         # Only `racwire change` runs the gates of a change, so the list contains them only where they are named.
         found = Checks((*discover(), *(documented() if args.ids else ())))
         chosen = choose(found, args.ids, [])
         lines = list(plan_checks(chosen, settings))
         if not args.ids:
-            lines += [*plan_samples(settings), *plan_doctor(), *plan_measurement()]
+            lines += [*plan_samples(settings), *plan_doctor(), *plan_measurement(), *plan_drill()]
         lines += plan_rights(chosen, samples=not args.ids)
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -78,12 +79,12 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _print_measure() -> int:
-    """Print what a measurement reads, and the program that it runs on a peer, in full."""
+def _print_measure(command: str) -> int:
+    """Print what a measurement or a drill reads, and the program that it runs on a peer, in full."""
     from checks.measure.preparing import far_end_texts
-    from checks.run.dry_run import plan_measurement
+    from checks.run.dry_run import plan_drill, plan_measurement
 
-    lines = list(plan_measurement())
+    lines = [*plan_measurement(), *(plan_drill() if command == "drill" else ())]
     for language, digest, text in far_end_texts():
         lines += ["", f"The far end in {language}, sent through ssh, only with --go (SHA-256 {digest}):", text.rstrip()]
     print("\n".join(lines[1:]))

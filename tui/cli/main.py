@@ -70,6 +70,7 @@ COMMANDS = {
     "compare": Command("compare recordings from before and after a change", "tui.cli.compare", False),
     "predict": Command("predict what another MTU would change here", "tui.cli.predict"),
     "measure": Command("measure what the interconnect can carry; sends load", "tui.cli.measure.measure_command"),
+    "drill": Command("hold the clock while you pull a cable or stop a node", "tui.cli.measure.drill_command"),
     "watch": Command("print the traffic as JSON lines", "tui.cli.watch"),
     "change": Command(
         "change the MTU in verified steps, or roll it back",

@@ -22,6 +22,9 @@ ENTERED = "RACWIRE_ENTERED_BY_LAB"
 """Environment variable that `--lab` sets inside the practice cluster: the options that suggested commands must repeat,
 `--lab` or `--lab --as USER`."""
 
+TRANSITIONS = ("planned", "reboot", "halt")
+"""The values of `--as` of `racwire drill node`, where it is no user of the practice cluster."""
+
 
 class Option(NamedTuple):
     """An option of the command line, and the setting that it overrides."""
@@ -357,10 +360,11 @@ def _one_login(settings: Settings, used: dict[str, Any]) -> Settings:
 
 
 def without_lab(argv: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments without `--lab` and `--as USER`."""
+    """Yield the arguments without `--lab` and `--as USER`. `drill node NODE --as reboot` is another option."""
     words = iter(argv)
     for word in words:
         if word == "--as":
-            next(words, None)
-        elif word != "--lab" and not word.startswith("--as="):
+            if (value := next(words, None)) in TRANSITIONS:
+                yield from (word, value)
+        elif word != "--lab" and (not word.startswith("--as=") or word.removeprefix("--as=") in TRANSITIONS):
             yield word

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -33,25 +34,37 @@ class MeasureEntry(msgspec.Struct, frozen=True):
 
 ENTRIES = (
     *(
-        MeasureEntry(name, KINDS[name].help, (f"measure {name} --go {{cluster}}",))
+        MeasureEntry(name, KINDS[name].help, (f"measure {name}{{path}} --go {{cluster}}",))
         for name in ("sizes", "rate", "mix", "hashes")
     ),
     MeasureEntry(
         "storage",
         "writing and reading one file of a directory, past the page cache",
-        ("measure storage DIR", "measure storage DIR --go {cluster}"),
+        ("measure storage DIR --go {cluster}",),
         is_sent_here=False,
         elsewhere="It needs the directory, which you name on the command line.",
     ),
     MeasureEntry(
         "drill",
         "how long each path is silent while a person pulls a cable, or halts a node",
-        ("drill link", "drill node"),
+        ("drill link --go {cluster}", "drill node NODE --as halt --go {cluster}"),
         is_sent_here=False,
         elsewhere="A person pulls the cable or halts the node, and racwire holds the clock: on the command line.",
     ),
 )
 """The experiments, in the order of the list."""
+
+
+class PathChoice(msgspec.Struct, frozen=True):
+    """The path on which an experiment is to send. Without names: the paths that it has without options."""
+
+    network: str = ""
+    peer: str = ""
+
+    @property
+    def options(self) -> str:
+        """The options of the command line, with a space before."""
+        return f" --on {shlex.quote(self.network)} --to {shlex.quote(self.peer)}" if self.peer else ""
 
 
 class SendingPhase(Enum):
@@ -100,6 +113,9 @@ class PlanFound(msgspec.Struct, frozen=True):
 
     kind: str
     prepared: Prepared
+    choice: PathChoice
+    choices: tuple[PathChoice, ...]
+    """All paths that can be chosen, the usual ones first."""
 
 
 class PlanFailed(msgspec.Struct, frozen=True):
@@ -169,6 +185,7 @@ class FindPlan(msgspec.Struct, frozen=True):
     """Find out what an experiment would send."""
 
     kind: str
+    choice: PathChoice = PathChoice()
     is_fresh: bool = False
     """Whether to read the cluster again, although its facts are known."""
 
@@ -177,6 +194,7 @@ class Send(msgspec.Struct, frozen=True):
     """Measure: the plan was read, and the name of the cluster typed."""
 
     kind: str
+    choice: PathChoice
     plan: LoadPlan
     typed: str
     although_loaded: str = ""
@@ -197,6 +215,10 @@ class MeasureState:
         self.results: dict[str, Measurement] = {}
         """The newest result of each kind."""
         self.plans: dict[str, Prepared] = {}
+        self.chosen: dict[str, PathChoice] = {}
+        """By kind: the path of its plan."""
+        self.choices: dict[str, tuple[PathChoice, ...]] = {}
+        """By kind: the paths that can be chosen."""
         self.problems: dict[str, str] = {}
         """By kind: why no plan is possible; a sentence."""
         self.reading = ""
@@ -215,6 +237,11 @@ class MeasureState:
         planned = self.plans[kind].refusals if kind in self.plans else ()
         tried = self.ended.refusals if self.ended is not None and self.ended.kind == kind else ()
         return tuple({one.code: one for one in (*planned, *tried)}.values())
+
+    def next_choice(self, kind: str, choice: PathChoice) -> PathChoice:
+        """Return the path after this one; after the last come the usual ones."""
+        known = self.choices.get(kind, (PathChoice(),))
+        return known[(known.index(choice) + 1) % len(known)] if choice in known else known[0]
 
     def farewell(self) -> str:
         """Return the sentence for an operator who quit while a measurement ran; empty where none ran."""
@@ -237,7 +264,7 @@ class MeasureState:
                 self.problems.pop(kind, None)
             case PlanFound(kind=kind, prepared=prepared):
                 self.reading = ""
-                self.plans[kind] = prepared
+                self.plans[kind], self.chosen[kind], self.choices[kind] = prepared, news.choice, news.choices
                 self.problems.pop(kind, None)
             case PlanFailed(kind=kind, reason=reason):
                 self.reading = ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
@@ -24,6 +25,7 @@ from tui.console.measure_state import (
     FindResults,
     MeasureNews,
     MeasureRequest,
+    PathChoice,
     PlanFailed,
     PlanFound,
     PlanStarted,
@@ -56,6 +58,8 @@ class Ready(NamedTuple):
 
     experiment: Experiment
     prepared: Prepared
+    choices: tuple[PathChoice, ...] = (PathChoice(),)
+    """The paths that can be chosen, the usual ones first."""
 
 
 class Reported(Protocol):
@@ -71,8 +75,8 @@ class Reported(Protocol):
 class MeasureSource(Protocol):
     """Access to measurements. Methods raise MeasureError, and have then sent nothing."""
 
-    async def prepare(self, kind: str, known: Cluster | None) -> Ready:
-        """Plan an experiment of its usual kind, by the facts that are known, or else by reading the cluster."""
+    async def prepare(self, kind: str, choice: PathChoice, known: Cluster | None) -> Ready:
+        """Plan an experiment with its usual options, by the facts that are known, or else by reading the cluster."""
 
     async def send(
         self, consent: Consent, ready: Ready, reported: Reported, stop: asyncio.Event, although_loaded: str
@@ -118,19 +122,16 @@ class MeasureWorker:
             case StopSending():
                 self._stop_sending()
             case FindResults():
-                finding = self._find_results(source, self._cluster_name())
-                self._app.run_worker(finding, group="measure-results", exclusive=True, exit_on_error=False)
+                self._run(partial(self._find_results, source, self._cluster_name()), "measure-results")
             case _ if self.is_sending:
                 return "A measurement is running: s stops it." if isinstance(want, Send) else ""
             case FindPlan():
                 self._cancel_plan()
-                self._planner = self._app.run_worker(
-                    self._find_plan(source, want), group="measure-plan", exit_on_error=False
-                )
+                self._planner = self._run(partial(self._find_plan, source, want), "measure-plan")
             case Send():
                 self._cancel_plan()
                 self._stop, self._closed, self._is_sending_possible = asyncio.Event(), asyncio.Event(), False
-                self._sender = self._app.run_worker(self._reported(source, want), group="measure", exit_on_error=False)
+                self._sender = self._run(partial(self._reported, source, want), "measure")
         return ""
 
     async def stop(self, within_s: float) -> None:
@@ -145,6 +146,11 @@ class MeasureWorker:
             with suppress(TimeoutError):
                 async with asyncio.timeout(within_s):
                     await self._closed.wait()
+
+    def _run(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> Worker[None]:
+        """Start work, in place of older work of its group. A function: a coroutine that is cancelled before its first
+        step would never be awaited."""
+        return self._app.run_worker(work, group=group, exclusive=True, exit_on_error=False)
 
     def _cancel_plan(self) -> None:
         if self._planner is not None and not self._planner.is_finished:
@@ -171,9 +177,10 @@ class MeasureWorker:
             await asyncio.sleep(_SETTLE_S)
             cluster = self._cluster_name()
             known = None if want.is_fresh else self._known or self._checked()
-            prepared = (await source.prepare(want.kind, known)).prepared
+            ready = await source.prepare(want.kind, want.choice, known)
+            prepared = ready.prepared
             self._known = prepared.cluster
-            found = PlanFound(want.kind, prepared)
+            found = PlanFound(want.kind, prepared, want.choice, ready.choices)
             if cluster != prepared.plan.cluster:
                 await self._find_results(source, prepared.plan.cluster)
         except MeasureError as error:
@@ -227,9 +234,9 @@ class MeasureWorker:
         """Read the cluster again, and send what was agreed to. Raises MeasureError and RefusedError."""
         from checks.measure.load_plan import agree
 
-        ready = await source.prepare(want.kind, None)
+        ready = await source.prepare(want.kind, want.choice, None)
         self._known = ready.prepared.cluster
-        self._post(PlanFound(want.kind, ready.prepared))
+        self._post(PlanFound(want.kind, ready.prepared, want.choice, ready.choices))
         if not _is_same(ready.prepared.plan, want.plan):
             return SendingEnded(
                 want.kind, "The cluster has changed since this plan was made: read the new one. Nothing was sent."
@@ -276,14 +283,14 @@ class ClusterMeasurements:
         self._settings = settings
         self._password = password
 
-    async def prepare(self, kind: str, known: Cluster | None) -> Ready:
+    async def prepare(self, kind: str, choice: PathChoice, known: Cluster | None) -> Ready:
         """Plan an experiment with the defaults of the command line."""
         from checks.measure.preparing import prepare
         from tui.cli.measure.measure_options import usual_measurement
 
-        experiment, wanted, limits = usual_measurement(kind)
+        experiment, wanted, limits = usual_measurement(kind, choice.network, choice.peer)
         prepared = await prepare(experiment, wanted, limits, self._settings, self._password, known=known)
-        return Ready(experiment, prepared)
+        return Ready(experiment, prepared, _choices(kind, prepared.cluster))
 
     async def send(
         self, consent: Consent, ready: Ready, reported: Reported, stop: asyncio.Event, although_loaded: str
@@ -316,6 +323,20 @@ class ClusterMeasurements:
         return keep_result(measurement).sentence
 
 
+def _choices(kind: str, cluster: Cluster) -> tuple[PathChoice, ...]:
+    """Return the paths that can be chosen. The usual one of a kind that measures one path is the first of them."""
+    from checks.measure.measure_error import MeasureError
+    from checks.measure.paths_to_measure import paths_to_measure
+    from tui.cli.measure.measure_options import KINDS
+
+    try:
+        paths = paths_to_measure(cluster)
+    except MeasureError:
+        return (PathChoice(),)
+    others = paths[1:] if KINDS[kind].is_one_path else paths
+    return (PathChoice(), *(PathChoice(path.network, path.target_node) for path in others))
+
+
 def _is_same(plan: LoadPlan, agreed: LoadPlan) -> bool:
     """Whether a plan sends what was agreed to: what the instances exchange meanwhile is no part of that."""
     return replace(plan, blocks_per_s=0) == replace(agreed, blocks_per_s=0)
@@ -324,7 +345,7 @@ def _is_same(plan: LoadPlan, agreed: LoadPlan) -> bool:
 def _how_it_ended(measurement: Measurement) -> str:
     took = f"after {lasting(measurement.seconds)}"
     if measurement.is_harm:
-        return f"{measurement.kind} stopped by itself {took}, at a sign of harm. {measurement.stopped}"
+        return f"{measurement.kind} stopped itself {took}. {measurement.stopped}"
     if measurement.stopped:
         return f"{measurement.kind} stopped {took}, because {continued(measurement.stopped)}"
     disturbed = ", disturbed: this node itself was late" if measurement.disturbed else ""

@@ -161,8 +161,9 @@ class AskScreen(StyledScreen[Answer | None]):
 
     @on(Input.Changed)
     def clear_problem(self, event: Input.Changed) -> None:
-        """Clear the message as soon as the operator corrects the text. Keys in a burst report their change late."""
-        if self._problem and event.value != self._judged:
+        """Clear the message as soon as the operator corrects the text. Keys in a burst report their changes late, each
+        with the text of its moment: what counts is the text that is there now."""
+        if self._problem and event.input.value != self._judged:
             self._show_problem("")
 
     @on(_OneLine.Overfull)

@@ -41,6 +41,13 @@ def _table(grid: Grid, width: int) -> Iterator[Line]:
     """Yield the lines of a table; with less room, its columns stand closer together, and minor ones are left out."""
     rows = [tuple(map(sanitize_line, row)) for row in (grid.table.columns, *grid.table.rows)]
     widths = [max(cell_len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    if grid.words == len(widths) and sum(widths) + 2 * len(widths) > width:  # a text, which goes on in further lines
+        for number, row in enumerate(rows):
+            start = "  ".join(
+                f"{cell}{' ' * (room - cell_len(cell))}" for cell, room in zip(row[:-1], widths, strict=False)
+            )
+            yield from hanging([(f"  {start}  ", "faint")], row[-1], width, "" if number else "faint")
+        return
     gap = "  " if sum(widths) + 2 * len(widths) <= width else " "
     for minor in grid.minor:
         if sum(widths) + len(widths) + 1 <= width or minor not in rows[0]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, Self
 
-from checks.measure.far_end.programs import LOCK_IS_HELD, FarLimits, Interpreter, command_line, text_of
+from checks.measure.far_end.programs import LOCK_IS_HELD, FarLimits, Interpreter, command_line, message_of
 from checks.measure.near_end.control import HEARTBEAT_S
 from checks.model.sanitize import sanitize
 from checks.model.settings import SshSettings
@@ -92,12 +92,12 @@ class FarEnd:
         self._shell = await Shell.open_ssh(self.node, settings)
         started = False
         try:
-            line = command_line(self.interpreter, own, peer, self.token, limits)
+            line = command_line(self.interpreter, own, peer, limits)
             self._write = self._shell.hand_over(line, self._receive)
             try:
                 async with asyncio.timeout(_READY_S):
                     await self._next("text")
-                    self._write(text_of(self.interpreter.language).encode())
+                    self._write(message_of(self.interpreter.language, self.token))
                     self._heart = asyncio.create_task(self._beat())
                     words = await self._next("ready")
             except TimeoutError:

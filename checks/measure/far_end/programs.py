@@ -26,18 +26,18 @@ _SYSTEM = (
 )
 _LOADER = {
     # Asks for the text, since some shells read ahead of the line that they run. Reads no byte more than the text: the
-    # heartbeats follow it.
+    # heartbeats follow it. The token comes after the text: all users of the peer can read the arguments of a program.
     PERL: (
-        '$|=1;print"racwire text\\n";$n=shift;$p="";'
+        '$|=1;print"racwire text\\n";$n=32+shift;$p="";'
         'while(length($p)<$n){sysread(STDIN,$p,$n-length($p),length($p))or die "no text\\n"}'
-        "eval $p;die $@ if $@"
+        'splice@ARGV,2,0,substr($p,-32,32,"");eval $p;die $@ if $@'
     ),
     PYTHON: (
-        'import os,sys;n=int(sys.argv.pop(1));b=b"";os.write(1,b"racwire text\\n")\n'
+        'import os,sys;n=32+int(sys.argv.pop(1));b=b"";os.write(1,b"racwire text\\n")\n'
         "while len(b)<n:\n"
         " d=os.read(0,n-len(b));b+=d\n"
         ' d or sys.exit("no text")\n'
-        'exec(compile(b.decode(),"racwire","exec"))'
+        'sys.argv.insert(3,b[-32:].decode());exec(compile(b[:-32].decode(),"racwire","exec"))'
     ),
 }
 _OPTIONS = {PERL: ("-e",), PYTHON: ("-E", "-s", "-S", "-c")}
@@ -75,6 +75,11 @@ def sha256_of(language: str) -> str:
     return hashlib.sha256(text_of(language).encode()).hexdigest()
 
 
+def message_of(language: str, token: str) -> bytes:
+    """Return what a far end reads first: its text, and the token as 32 hex digits."""
+    return text_of(language).encode() + token.encode()
+
+
 @dataclass(frozen=True, slots=True)
 class FarLimits:
     """What the far end enforces by itself."""
@@ -86,8 +91,11 @@ class FarLimits:
     """The abstract socket that it holds. A second far end of the same measurement on a node holds another one."""
 
 
-def command_line(interpreter: Interpreter, own: str, peer: str, token: str, limits: FarLimits) -> str:
-    """Return the line of `sh` that replaces the shell by the far end. Every word is quoted."""
+def command_line(interpreter: Interpreter, own: str, peer: str, limits: FarLimits) -> str:
+    """Return the line of `sh` that replaces the shell by the far end. Every word is quoted.
+
+    The far end asks for `message_of`.
+    """
     text = text_of(interpreter.language)
     words = (
         interpreter.path,
@@ -96,7 +104,6 @@ def command_line(interpreter: Interpreter, own: str, peer: str, token: str, limi
         str(len(text)),
         own,
         peer,
-        token,
         f"{limits.seconds:.1f}",
         str(limits.most_bytes),
         f"{limits.cpu_seconds:.1f}",

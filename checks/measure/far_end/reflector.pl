@@ -20,13 +20,14 @@ my $lock; socket($lock, 1, 2, 0) and bind($lock, pack 'S a*', 1, "\0$name") or d
 socket(my $s, 2, 2, 17) or die "socket: $!\n";
 setsockopt $s, 1, 8, pack 'i', 4 << 20; setsockopt $s, 1, 7, pack 'i', 4 << 20;
 setsockopt $s, 0, 11, pack 'i', 1;    # IP_RECVERR: a full queue of this node is an error of sending
+setsockopt $s, 1, 20, pack 'l! l!', 0, 20000;    # SO_RCVTIMEO: 20 ms
 bind $s, address($own, 0) or die "bind $own: $!\n";
 socket(my $l, 2, 1, 6) or die "socket: $!\n";
 bind $l, address($own, 0) or die "bind $own: $!\n"; listen $l, 64;
 my $port = (unpack 'S n', getsockname $s)[1];
 my ($in, $bytes_in, $out, $bytes_out, $refused, $foreign) = (0) x 6;
 my ($from, $start, $beat) = (pack('C4', split /\./, $peer), now(), now());
-my ($why, %flow, @pull) = ('');
+my ($why, $streaming, %flow) = ('', 0);    # streaming: datagrams keep coming, so it waits for them without a select before each
 sub state_line {
     my $drops = 0;
     if (open my $u, '<', '/proc/net/udp') {
@@ -37,9 +38,12 @@ sub state_line {
 }
 sub answer { if (defined send $s, $_[0], 0x40, $_[1]) { $out++; $bytes_out += length $_[0] } else { $refused++ } }
 sub datagrams {
+    my $until = now() + 0.05;
     for my $turn (1 .. 64) {
-        my $who = recv $s, my $d, 70000, 0x40;
+        return if $turn > 1 and now() > $until;
+        my $who = recv $s, my $d, 70000, $streaming ? 0 : 0x40;
         if (!defined $who) {
+            $streaming = 0;
             while ($turn == 1) { last unless defined recv $s, my $e, 1, 0x2040 }    # an ICMP error, which would wake this program for ever
             return;
         }
@@ -54,6 +58,7 @@ sub datagrams {
             $count = 64 if $count > 64;
             for my $i (0 .. $count - 1) { answer(pack('C x n a4 a16 N', 4, $i, substr($d, 4, 4), $token, $size) . "\0" x ($size - 28), $who) }
         }
+        $streaming = !%flow;
         return if $bytes_in + $bytes_out > $budget;
     }
 }
@@ -87,17 +92,17 @@ until ($why) {
     my ($r, $w) = ('', '');
     vec($r, 0, 1) = vec($r, fileno $s, 1) = vec($r, fileno $l, 1) = 1;
     for (values %flow) { if ($_->{left} and $_->{send}) { vec($w, fileno $_->{h}, 1) = 1 } else { vec($r, fileno $_->{h}, 1) = 1 } }
-    my $k = select $r, $w, undef, 0.1;
+    my $k = select $r, $w, undef, $streaming ? 0 : 0.1;
     $r = $w = '' if $k < 0;
     my $at = now();
     if ($k > 0 and vec $r, 0, 1) {
         my $n = sysread STDIN, my $said, 4096;
         if (!$n) { $why = 'eof' } else { $beat = $at; $why = 'quit' if $said =~ /q/; state_line('state') if $said =~ /s/ }
     }
-    datagrams() if $k > 0 and vec $r, fileno $s, 1;
+    datagrams() if $streaming or $k > 0 and vec $r, fileno $s, 1;
     if ($k > 0 and vec $r, fileno $l, 1) {
         my $who = accept my $h, $l;
-        if ($who and substr($who, 4, 4) eq $from and keys %flow < 64) { setsockopt $h, 6, 1, pack 'i', 1; $flow{fileno $h} = {h => $h, head => '', left => 0} }
+        if ($who and substr($who, 4, 4) eq $from and keys %flow < 64) { setsockopt $h, 6, 1, pack 'i', 1; $flow{fileno $h} = {h => $h, head => '', left => 0}; $streaming = 0 }
         else { $foreign++ }
     }
     for my $fd (keys %flow) {

@@ -1,7 +1,8 @@
 """Messages of one size for a part of a second: one at a time, or at a fixed rate whether or not answers come.
 
-One at a time hides a queue: a slow answer delays the next request, so few slow answers are counted. At a fixed rate the
-time runs from the moment at which a message was due.
+One at a time hides a queue: a slow answer delays the next request, so few slow answers are counted. At a fixed rate
+messages leave whether or not answers came. A time runs from the moment at which the message left: how late this node
+sent it is counted apart, and is none of the network's time.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ class Exchanged:
 
 
 def busy_s() -> float:
-    """Return the CPU time that this node was not idle, in s, from /proc/stat (hundredths of a second)."""
-    words = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()[1:9]
+    """Return the CPU time that this node was not idle, in s, from /proc/stat (hundredths of a second).
+
+    What a hypervisor took (steal) is not counted: it is the work of others.
+    """
+    words = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()[1:8]
     total, idle, waiting = sum(map(int, words)), int(words[3]), int(words[4])
     return (total - idle - waiting) / 100
 
@@ -55,7 +59,7 @@ def one_at_a_time(messages: Messages, budget: Budget, packets: int, wire_bytes: 
     unanswered = sequence = 0
     try:
         while time.monotonic() - started < seconds:
-            budget.take(packets, wire_bytes)
+            budget.take_of_a_run(packets, wire_bytes)
             sequence += 1
             try:
                 sent_ns = messages.send(sequence)
@@ -95,16 +99,17 @@ def _answer_to(messages: Messages, sequence: int, sent_ns: int, budget: Budget) 
 def at_a_rate(
     messages: Messages, budget: Budget, packets: int, wire_bytes: int, rate: float, seconds: float, in_flight: int
 ) -> Exchanged:
-    """Send `rate` messages a second, with at most `in_flight` unanswered. Times run from when a message was due."""
+    """Send `rate` messages a second, with at most `in_flight` unanswered."""
     found = Exchanged()
-    waiting: dict[int, float] = {}
+    waiting: dict[int, int] = {}
+    """When each message without an answer left, in ns."""
     started, cpu, busy = time.monotonic(), time.process_time(), busy_s()
     planned, sequence = int(rate * seconds), 0
     unanswered = 0
     try:
         while True:
             now = time.monotonic()
-            for late in [one for one, due in waiting.items() if now - due > LOST_S]:
+            for late in [one for one, sent_ns in waiting.items() if now - sent_ns / 1e9 > LOST_S]:
                 del waiting[late]
                 found.lost += 1
                 unanswered += 1
@@ -120,13 +125,12 @@ def at_a_rate(
                     continue
                 budget.take(packets, wire_bytes)
                 try:
-                    messages.send(sequence)
+                    waiting[sequence] = messages.send(sequence)
                 except OSError:
                     found.refused += 1
                     continue
                 found.sent += 1
-                found.lateness_us.append((time.monotonic() - due) * 1e6)
-                waiting[sequence] = due
+                found.lateness_us.append(waiting[sequence] / 1000 - due * 1e6)
             budget.orders.look()
             until = started + sequence / rate if sequence < planned else now + 0.02
             select.select([messages], [], [], max(0.0, min(until - time.monotonic(), 0.02)))
@@ -135,9 +139,9 @@ def at_a_rate(
             except OSError:
                 continue
             for one, came_ns in answers:
-                if (due_s := waiting.pop(one, None)) is not None:
+                if (sent_ns := waiting.pop(one, None)) is not None:
                     unanswered = 0
-                    found.times_us.append(came_ns / 1000 - due_s * 1e6)
+                    found.times_us.append((came_ns - sent_ns) / 1000)
     except StoppedError as error:
         found.stopped = str(error)
     found.seconds, found.cpu_s, found.busy_s = time.monotonic() - started, time.process_time() - cpu, busy_s() - busy

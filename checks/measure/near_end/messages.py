@@ -24,7 +24,7 @@ MOST_BYTES = 65_507
 _BUFFER = 4 << 20
 _PATIENCE = struct.pack("@ll", 0, 50_000)
 """SO_RCVTIMEO: 50 ms, so that a stop is seen while no answer comes."""
-_SEQUENCES = 1 << 32
+_SEQUENCES, _PING_SEQUENCES = 1 << 32, 1 << 16
 
 
 class Messages(Protocol):
@@ -132,13 +132,18 @@ class Pings:
         self._payload = b"\0" * size
         self._train = train
         self._cars: dict[int, int] = {}
+        self._sequences: dict[int, int] = {}
+        """The message of each train under way: a ping has 16 bits for its number, which a long round uses up."""
 
     def send(self, sequence: int) -> int:
         """Send the message, and return when, in ns. Raises OSError."""
-        first = sequence * self._train
-        sent_ns = self._socket.send(first % 65_536, self._payload)
+        place = sequence % (_PING_SEQUENCES // self._train)
+        self._sequences[place] = sequence
+        self._cars.pop(place, None)
+        first = place * self._train
+        sent_ns = self._socket.send(first, self._payload)
         for car in range(1, self._train):
-            self._socket.send((first + car) % 65_536, self._payload)
+            self._socket.send(first + car, self._payload)
         return sent_ns
 
     def answer(self) -> tuple[int, int] | None:
@@ -155,11 +160,11 @@ class Pings:
         for echo in self._socket.answers():
             if echo.identifier != self._socket.identifier or len(echo.payload) != len(self._payload):
                 continue
-            sequence = echo.sequence // self._train
-            self._cars[sequence] = cars = self._cars.get(sequence, 0) + 1
+            place = echo.sequence // self._train
+            self._cars[place] = cars = self._cars.get(place, 0) + 1
             if cars == self._train:
-                del self._cars[sequence]
-                yield sequence, echo.arrived_ns
+                del self._cars[place]
+                yield self._sequences.get(place, place), echo.arrived_ns
 
     def fileno(self) -> int:
         """The file descriptor of the socket."""

@@ -13,13 +13,13 @@ import struct
 import termios
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from checks.measure.near_end.control import QUEUE_S, Budget, SendPace, StoppedError
-from checks.measure.near_end.messages import HEADER, LEAST_BYTES, PULL, SWALLOW, udp_socket
+from checks.measure.near_end.messages import ACKNOWLEDGE, HEADER, LEAST_BYTES, PULL, SWALLOW, udp_socket
 
 _FLOW = struct.Struct("!B7xQ")
 _TAKE, _GIVE = 0, 1
@@ -28,6 +28,8 @@ _ENDLESS = 1 << 40
 _MOST_CHUNK = 1 << 18
 _DRAIN_S = 0.4
 """Seconds that the last datagrams have to arrive."""
+_MARK_S = 0.01
+"""Seconds between the small datagrams that ask whether all have arrived."""
 _STANDSTILL_S = 2.0
 _PULL_S = 0.0005
 """Seconds of the rate that one request asks for, so that requests are few, and bursts short."""
@@ -65,9 +67,9 @@ def tcp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     found, pace = Stream(), _pace(order, budget)
     queue = max(2 * order["payload"], int(pace.bytes_per_s * QUEUE_S))
     chunk = max(order["payload"], min(_MOST_CHUNK, queue // 2))
-    started, cpu = time.monotonic(), time.process_time()
-    last = started
+    cpu = time.process_time()
     with _connection(order) as one:
+        started = last = time.monotonic()
         found.buffer_bytes = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
         one.sendall(_FLOW.pack(_TAKE, _ENDLESS))
         try:
@@ -104,9 +106,9 @@ def tcp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     queue = max(2 * order["payload"], int(pace.bytes_per_s * QUEUE_S))
     part = max(order["payload"], min(4 * _MOST_CHUNK, queue // 2))
     buffer = bytearray(_MOST_CHUNK)
-    started, cpu = time.monotonic(), time.process_time()
-    last = started
+    cpu = time.process_time()
     with _connection(order) as one:
+        started = last = time.monotonic()
         found.buffer_bytes = one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
         waiting = 0
         try:
@@ -132,7 +134,7 @@ def tcp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
             found.stopped = str(error)
         except OSError as error:
             found.stopped = f"the TCP connection broke: {error.strerror or error}"
-    found.seconds = last - started
+        found.seconds = last - started
     return _done(found, pace, cpu)
 
 
@@ -159,11 +161,32 @@ def udp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
                 found.sent += 1
                 found.sent_bytes += len(data)
             found.seconds = time.monotonic() - started
-            budget.orders.wait(_DRAIN_S)
+            if (arrived_s := _all_arrived(one, order, budget)) is not None:
+                found.seconds = arrived_s - started
         except StoppedError as error:
             found.stopped = str(error)
         found.seconds = found.seconds or time.monotonic() - started
     return _done(found, pace, cpu)
+
+
+def _all_arrived(one: socket.socket, order: dict[str, Any], budget: Budget) -> float | None:
+    """Wait until the queues on the way are empty: until the far end answers a small datagram behind the last.
+
+    Return that moment; None where no answer came in `_DRAIN_S`. Raises StoppedError.
+    """
+    mark = HEADER.pack(ACKNOWLEDGE, 0, b"mark", bytes.fromhex(order["token"]), LEAST_BYTES)
+    until = time.monotonic() + _DRAIN_S
+    while (now := time.monotonic()) < until:
+        budget.spend(LEAST_BYTES)
+        with suppress(OSError):  # a full queue, or an error of an earlier datagram
+            one.send(mark)
+        while (left := now + _MARK_S - time.monotonic()) > 0:
+            if select.select([one], [], [], left)[0]:
+                with suppress(OSError):
+                    if one.recv(70_000, socket.MSG_DONTWAIT) == mark:
+                        return time.monotonic()
+        budget.orders.look()
+    return None
 
 
 def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:

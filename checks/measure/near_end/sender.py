@@ -16,6 +16,7 @@ from typing import Any
 from checks.measure.near_end import exchanges, paced_streams
 from checks.measure.near_end.control import Budget, Orders, StoppedError
 from checks.measure.near_end.messages import Datagrams, Messages, Pings
+from checks.measure.near_end.prober import drill
 from checks.measure.near_end.source_ports import source_ports
 from checks.measure.near_end.storage_file import StorageFile
 from checks.measure.near_end.tcp_flows import flows
@@ -54,6 +55,7 @@ _storage = StorageFile()
 ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "exchange": exchange,
     "idle": idle,
+    "drill": drill,
     "flows": flows,
     "tcp_to": paced_streams.tcp_to,
     "tcp_from": paced_streams.tcp_from,

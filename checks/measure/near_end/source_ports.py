@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -49,20 +49,20 @@ def source_ports(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
             for number in range(order["rounds"]):
                 large = HEADER.pack(PULL if back else ACKNOWLEDGE, 1, _sequence(number), token, order["size"])
                 data = large if back else large.ljust(order["size"], b"\0")
-                came = _round(sockets, data, order["size"] if back else LEAST_BYTES, number, order, budget)
+                went, came = _round(sockets, data, order["size"] if back else LEAST_BYTES, number, order, budget)
+                for place in went:
+                    found[place].sent += 1
                 for place in came:
                     found[place].answered += 1
-                for port in found:
-                    port.sent += 1
             silent = [place for place, port in enumerate(found) if not port.answered]
             for number in range(order["rounds"], order["rounds"] + 2):
                 if not silent:
                     break
                 data = HEADER.pack(ACKNOWLEDGE, 1, _sequence(number), token, LEAST_BYTES)
                 chosen = [sockets[place] for place in silent]
-                came = _round(chosen, data, LEAST_BYTES, number, order, budget)
-                for place in silent:
-                    found[place].small_sent += 1
+                went, came = _round(chosen, data, LEAST_BYTES, number, order, budget)
+                for place in went:
+                    found[silent[place]].small_sent += 1
                 for place in came:
                     found[silent[place]].small_answered += 1
         except StoppedError as error:
@@ -77,16 +77,18 @@ def _round(
     number: int,
     order: dict[str, Any],
     budget: Budget,
-) -> set[int]:
-    """Send one datagram from each socket, and return the places of those with an answer."""
+) -> tuple[set[int], set[int]]:
+    """Send one datagram from each socket; return the places of those that the kernel took, and of those answered."""
     places = {one.fileno(): place for place, one in enumerate(sockets)}
-    answered: set[int] = set()
-    for one in sockets:
+    went, answered = set[int](), set[int]()
+    for place, one in enumerate(sockets):
         budget.take(2, order["wire_bytes"])
-        one.send(data)
+        with suppress(OSError):  # a full queue of this node, or an ICMP error of an earlier datagram
+            one.send(data)
+            went.add(place)
         budget.orders.wait(_APART_S)
     until = time.monotonic() + _ANSWER_S
-    while len(answered) < len(sockets) and (left := until - time.monotonic()) > 0:
+    while len(answered) < len(went) and (left := until - time.monotonic()) > 0:
         budget.orders.look()
         for one in select.select(sockets, [], [], min(left, 0.02))[0]:
             try:
@@ -95,7 +97,7 @@ def _round(
                 continue
             if len(answer) == answer_bytes and answer[4:8] == _sequence(number):
                 answered.add(places[one.fileno()])
-    return answered
+    return went, answered
 
 
 def _sequence(number: int) -> bytes:

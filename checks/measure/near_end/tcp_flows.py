@@ -73,7 +73,9 @@ class _Lane:
         self._number = 0
         self._unasked = 0
         """Bytes of the flow that no burst had yet."""
-        self._unsent = b""
+        self._data = memoryview(bytearray(_HEADER.size + self.burst))
+        """A header and a burst: made once, since the time of a flow runs while a burst is copied."""
+        self._unsent = self._data[:0]
         self._to_come = 0
         """Bytes that this node waits for."""
         self._received = b""
@@ -96,7 +98,7 @@ class _Lane:
         """Close the connection."""
         if self._socket is not None:
             self._socket.close()
-        self._socket, self.is_under_way, self._unsent, self._received = None, False, b"", b""
+        self._socket, self.is_under_way, self._unsent, self._received = None, False, self._data[:0], b""
 
     def fileno(self) -> int:
         """The file descriptor of the connection."""
@@ -115,24 +117,28 @@ class _Lane:
 
     def go(self, now: float, chance: random.Random) -> None:
         """Send the next burst of the flow, or the first of the next flow. Raises OSError."""
-        head = b""
-        if not self.is_under_way:
+        head = _HEADER.size
+        if is_first := not self.is_under_way:
             self._number = (self._number + 1) & 0xFFFFFFFF
-            self._unasked, self.is_under_way, self.started_s = self.size, True, now
+            self._unasked, self.is_under_way = self.size, True
             self.flows_left -= self.flows_left > 0
-            if not self.is_from_far_end:
-                self._to_come = _ANSWER_BYTES
-                head = _HEADER.pack(_TO_FAR_END, self._number, self.size)
+            self._to_come = 0 if self.is_from_far_end else _ANSWER_BYTES
         part = min(self.burst, self._unasked)
         self._unasked -= part
         if self.is_from_far_end:
             self._to_come += part
-            self._unsent = _HEADER.pack(_FROM_FAR_END, self._number, part)
+            _HEADER.pack_into(self._data, 0, _FROM_FAR_END, self._number, part)
+            self._unsent = self._data[:head]
+        elif is_first:
+            _HEADER.pack_into(self._data, 0, _TO_FAR_END, self._number, self.size)
+            self._unsent = self._data[: head + part]
         else:
-            self._unsent = head + bytes(part)
+            self._unsent = self._data[head : head + part]
         # Bursts come evenly; flows in a gap of random length, so that two classes never keep step.
         self.due_s = max(now, self.due_s) + self.gap_s * (1.0 if self._unasked else chance.uniform(0.8, 1.2))
-        self.progress_s = now
+        self.progress_s = time.monotonic()
+        if is_first:
+            self.started_s = self.progress_s
         self.send()
 
     def send(self) -> None:

@@ -20,7 +20,7 @@ from checks.model.measurement import (
 )
 from checks.model.wording import counted, lasting
 from checks.report.age import time_text
-from checks.report.measured.drill_parts import drill_parts, silence_parts
+from checks.report.measured.drill_parts import drill_parts, judgement_parts
 from checks.report.measured.mix_parts import mix_parts
 from checks.report.measured.parts import Grid, Heading, Part, Prose, figure, grid
 from checks.report.measured.rate_parts import hash_parts, rate_parts
@@ -34,6 +34,8 @@ def title_of(measurement: Measurement) -> str:
 
 def parts_of(measurement: Measurement) -> Iterator[Part]:
     """Yield the parts of a result after its title."""
+    if isinstance(measurement.result, DrillOf):
+        yield from judgement_parts(measurement.result, measurement.paths)
     yield from state_of(measurement)
     yield from figures_of(measurement.result, measurement.paths)
 
@@ -44,7 +46,7 @@ def figures_of(result: Result, paths: Sequence[MeasuredPath]) -> Iterator[Part]:
         case MeasuredStorage():
             yield from _storage(result)
         case DrillOf():
-            yield from drill_parts(result)
+            yield from drill_parts(result, paths)
     of_path = _OF_PATH.get(type(result))
     for number, path in enumerate(paths if of_path else ()):
         assert of_path is not None
@@ -57,7 +59,9 @@ def state_of(measurement: Measurement) -> Iterator[Prose]:
     yield Prose(
         f"Started {time_text(measurement.started_at)}, took {lasting(measurement.seconds)}.", "faint", is_of_all=True
     )
-    if measurement.stopped:
+    if measurement.stopped and isinstance(measurement.result, DrillOf) and not measurement.is_harm:
+        yield Prose(measurement.stopped, "faint", is_of_all=True)
+    elif measurement.stopped:
         look = "fail" if measurement.is_harm else "warn"
         yield Prose(f"It ended early. {measurement.stopped}", look, is_of_all=True)  # type: ignore[arg-type]
     if measurement.disturbed:
@@ -88,7 +92,7 @@ def _sizes(result: MeasuredSizes, path: int) -> Iterator[Part]:
     own = [one for one in result.summaries if one.path == path]
     for title, rows in (
         ("one at a time", [s for s in own if not s.rate]),
-        ("at a fixed rate, from the moment at which each message was due", [s for s in own if s.rate]),
+        ("at a fixed rate, whether or not answers came", [s for s in own if s.rate]),
     ):
         if rows:
             yield _size_grid(title, rows)
@@ -145,6 +149,5 @@ _OF_PATH: dict[type, Callable[[Any, int], Iterator[Part]]] = {
     MeasuredMix: mix_parts,
     MeasuredRate: rate_parts,
     MeasuredHashes: hash_parts,
-    DrillOf: silence_parts,
 }
 """The parts of one path, of each kind of result that has paths."""

@@ -194,7 +194,7 @@ class EchoSocket:
             if len(data) < 8 or data[0] != (0 if self.version == 4 else 129):
                 continue
             identifier, sequence = struct.unpack_from("!HH", data, 4)
-            echoes.append(Echo(identifier, sequence, data[8:], _ttl(ancillary), _arrival_ns(ancillary)))
+            echoes.append(Echo(identifier, sequence, data[8:], _ttl(ancillary), arrival_ns(ancillary)))
 
     def errors(self) -> list[QueuedError]:
         """All entries of the error queue."""
@@ -227,7 +227,7 @@ def _ttl(ancillary: list[tuple[int, int, bytes]]) -> int | None:
     return None
 
 
-def _arrival_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
+def arrival_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
     """The time at which the kernel received a packet, by `time.monotonic_ns`.
 
     The kernel reports it by the wall clock, which can be set. So only the age of the packet is taken from there, and

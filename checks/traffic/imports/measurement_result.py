@@ -38,7 +38,7 @@ _CPU = (
 _SCATTER = 2_654_435_761
 """Knuth's multiplier: the products of neighbouring numbers lie far apart."""
 _CONTROL_NOTE = "One packet at any MTU: its time must not differ."
-_AT_A_RATE_NOTE = "From the moment at which a message was due; the rate falls with the packets of a message."
+_AT_A_RATE_NOTE = "Sent whether or not answers came; the rate falls with the packets of a message."
 
 
 def looks_like_measurement(text: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from checks.model.exit_codes import ExitCode
@@ -16,11 +17,14 @@ from tui.cli.options import add_check_options, add_output_options, add_quiet_opt
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
-    from checks.measure.load_limits import LoadLimits
-    from checks.measure.preparing import Experiment, Prepared, WantedPaths
+    from checks.measure.preparing import Experiment, Prepared
     from checks.model.measurement import Measurement
     from checks.model.settings import Settings
+    from tui.cli.status_line import StatusLine
     from tui.text.line import Line
+
+    Preparation = Callable[..., Awaitable[Prepared]]
+    """Reads the cluster and plans the measurement; takes the password of the database, or None."""
 
 _ABOUT = """\
 Measure what the interconnect can carry, over the ssh that is already there.
@@ -72,8 +76,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
-    from checks.measure.measure_error import MeasureError, NotBegunError
-    from tui.cli.own_loop import run_in_own_loop
+    from checks.measure.measure_error import MeasureError
+    from checks.measure.preparing import prepare
+    from checks.measure.storage import Storage, prepare_storage
 
     if args.measure_command in SHOWN:
         return run_kept_results(args)
@@ -81,18 +86,44 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if args.measure_command is None:
         raise UsageError(f"name what to measure: {', '.join(KINDS)}; see `racwire measure --help`.")
     kind = KINDS[args.measure_command]
-    output = chosen_output(args)
     try:
         experiment, limits = kind.experiment(args), limits_from(args)
-        work = _work(args, experiment, wanted_from(args, kind.is_one_path), limits, settings)
-        prepared, measurement = run_in_own_loop(work)
+    except MeasureError as error:
+        raise UsageError(str(error)) from None
+    command = f"racwire measure {args.measure_command}"
+    if isinstance(experiment, Storage):
+        preparation: Preparation = partial(prepare_storage, experiment, limits, settings)
+        command += f" {shlex.quote(args.directory)}"
+    else:
+        preparation = partial(prepare, experiment, wanted_from(args, kind.is_one_path), limits, settings)
+    return carry_out(args, experiment, preparation, settings, command)
+
+
+def carry_out(
+    args: argparse.Namespace,
+    experiment: Experiment,
+    preparation: Preparation,
+    settings: Settings,
+    command: str,
+    line: StatusLine | None = None,
+) -> int:
+    """Print the plan, or measure and print the result, and return the exit code. Raises UsageError.
+
+    `command` is what the operator types to do the same again, without `--go`.
+    """
+    from checks.measure.measure_error import MeasureError, NotBegunError
+    from tui.cli.own_loop import run_in_own_loop
+
+    output = chosen_output(args)
+    try:
+        prepared, measurement = run_in_own_loop(_work(args, experiment, preparation, settings, line))
     except NotBegunError as error:
         print_message(str(error))
         return exit_past_hung_threads(ExitCode.INTERRUPTED)
     except MeasureError as error:
         raise UsageError(str(error)) from None
     if measurement is None:
-        return exit_past_hung_threads(_print_plan(prepared, args))
+        return exit_past_hung_threads(_print_plan(prepared, args, command))
     keep_and_say(measurement, is_quiet=args.quiet)
     return exit_past_hung_threads(deliver_measurement(measurement, args, output, exit_code_of(measurement)))
 
@@ -100,29 +131,24 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 async def _work(
     args: argparse.Namespace,
     experiment: Experiment,
-    wanted: WantedPaths,
-    limits: LoadLimits,
+    preparation: Preparation,
     settings: Settings,
+    line: StatusLine | None,
 ) -> tuple[Prepared, Measurement | None]:
     """Prepare, and measure where the name was typed. Raises MeasureError."""
     import asyncio
 
     from checks.measure.load_plan import agree
     from checks.measure.measuring import measure
-    from checks.measure.preparing import prepare
-    from checks.measure.storage import Storage, prepare_storage
     from checks.report.quantities import bits
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.password import password_of
     from tui.cli.status_line import StatusLine
     from tui.cli.terminal_stop import stop_with_terminal
 
-    line = StatusLine(quiet=args.quiet)
+    line = line or StatusLine(quiet=args.quiet)
     password = password_of(settings.database)
-    if isinstance(experiment, Storage):
-        prepared = await prepare_storage(experiment, limits, settings, password)
-    else:
-        prepared = await prepare(experiment, wanted, limits, settings, password)
+    prepared = await preparation(password)
     if args.go is None:
         return prepared, None
     consent = agree(prepared.plan, args.go)
@@ -156,7 +182,7 @@ async def _work(
     return prepared, measurement
 
 
-def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
+def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> int:
     from tui.text.line import hanging
 
     plan = prepared.plan
@@ -166,9 +192,8 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace) -> int:
             yield from hanging([], sentence, width)
         for refusal in prepared.refusals:
             yield from hanging([], f"Refused now: {refusal.sentence} ({refusal.code})", width, "fail")
-        what = f"{plan.kind} {shlex.quote(args.directory)}" if hasattr(args, "directory") else plan.kind
         name = shlex.quote(plan.cluster or "CLUSTER")
-        yield from hanging([], f"Nothing was sent. To send it: racwire measure {what} --go {name}", width)
+        yield from hanging([], f"Nothing was sent. To send it: {command} --go {name}", width)
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render
@@ -207,10 +232,20 @@ def keep_and_say(measurement: Measurement, *, is_quiet: bool = False) -> None:
 
 
 def exit_code_of(measurement: Measurement) -> ExitCode:
-    """Return the exit code of a measurement."""
+    """Return the exit code of a measurement. A drill is judged by its silences, also where the operator ended it."""
+    from checks.model.drill_result import DrillOf
+    from checks.model.finding import Status
+    from checks.rules.drill_verdicts import drill_status
+
     if measurement.is_harm:
         return ExitCode.FAILURES
+    result = measurement.result
+    status = drill_status(result) if isinstance(result, DrillOf) else Status.PASS
+    if isinstance(result, DrillOf) and status is not Status.UNKNOWN:
+        codes = {Status.PASS: ExitCode.PASS, Status.WARN: ExitCode.WARNINGS}
+        return ExitCode.COULD_NOT_TELL if measurement.disturbed else codes.get(status, ExitCode.FAILURES)
     if measurement.stopped == "The operator stopped it.":
         print_message("interrupted; the result has what was measured until then.")
         return ExitCode.INTERRUPTED
-    return ExitCode.COULD_NOT_TELL if measurement.stopped or measurement.disturbed else ExitCode.PASS
+    is_unknown = measurement.stopped or measurement.disturbed or status is Status.UNKNOWN
+    return ExitCode.COULD_NOT_TELL if is_unknown else ExitCode.PASS

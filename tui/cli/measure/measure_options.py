@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -223,12 +222,13 @@ KINDS = {
 }
 
 
-def usual_measurement(kind: str) -> tuple[Experiment, WantedPaths, LoadLimits]:
-    """Return the experiment, the paths and the limits of `racwire measure KIND` without options."""
+def usual_measurement(kind: str, network: str = "", peer: str = "") -> tuple[Experiment, WantedPaths, LoadLimits]:
+    """Return the experiment, the paths and the limits of `racwire measure KIND`, on the path to a peer if one is named,
+    without other options."""
     parser = argparse.ArgumentParser()
     add_load_options(parser)
     KINDS[kind].add_options(parser)
-    args = parser.parse_args([])
+    args = parser.parse_args(["--on", network, "--to", peer] if peer else [])
     args.measure_command = kind
     return KINDS[kind].experiment(args), wanted_from(args, KINDS[kind].is_one_path), limits_from(args)
 
@@ -240,6 +240,8 @@ def add_seed(options: argparse._ActionsContainer) -> None:
 
 def seed_of(args: argparse.Namespace) -> int:
     """Return the chosen seed, or a new one."""
+    import secrets  # late: the console loads this module before its first screen
+
     return secrets.randbelow(1_000_000) if args.seed is None else int(args.seed)
 
 

@@ -22,6 +22,7 @@ _COPY = Action("c", "copy", "c", "Copy the command that does the same to the cli
 IDLE = (
     Action("g", "go", "g", "Ask for the name of the cluster, then send what the plan says.", "measure"),
     _OPEN,
+    Action("n", "next_path", "n", "Make the plan for the next path; after the last come the usual ones.", "next path"),
     Action("r", "reread", "r", "Read the cluster again, and make the plan again.", "plan again"),
     _COPY,
     *_MOVING,

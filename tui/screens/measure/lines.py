@@ -18,11 +18,12 @@ from tui.text.measurement_lines import figure_lines, measurement_lines
 
 if TYPE_CHECKING:
     from checks.measure.load_plan import LoadPlan
+    from checks.measure.load_refusals import LoadRefusal
     from checks.measure.preparing import Prepared
 
 _NAME, _AGE = 7, 6
 _STOPS = "s stops"
-CHECKS_DISTURB = "The checks send packets too: g works when they have ended."
+CHECKS_DISTURB = "g waits for the end of the checks: both would disturb each other."
 _IN_TABLE = 30
 """Lines of the page from which the last result has room below the plan."""
 
@@ -64,7 +65,8 @@ def plan_lines(
     if problem := state.problems.get(entry.kind):
         yield from _paragraph([("? ", "unknown")], problem, width)
     for refusal in state.refusals(entry.kind):
-        yield from _paragraph([("F ", "fail"), (f"{refusal.code}  ", "title")], refusal.sentence, width, indent=2)
+        yield []
+        yield from _refusal(refusal, width)
         if refusal.is_load:
             yield from hanging([("  ", "")], "g asks for the reason to measure nevertheless.", width, "warn")
     if not entry.is_sent_here:
@@ -74,8 +76,9 @@ def plan_lines(
             yield from _paragraph([], sentence, width)
     elif state.reading == entry.kind:
         yield from _paragraph([], "Reading the cluster, to make the plan. Nothing is sent.", width, "faint")
+    is_named = prepared is not None or not entry.is_sent_here
     yield []
-    for number, command in enumerate(commands):
+    for number, command in enumerate(commands if is_named else ()):
         label = "Command  " if number == 0 else " " * 9
         yield from hanging([(label, "label")], command, width, "command")
     if found is not None and height >= _IN_TABLE:
@@ -87,30 +90,42 @@ def _last(found: Measurement | None, now: datetime, width: int) -> Iterator[Line
     if found is None:
         yield from hanging([("Last  ", "label")], "no result is kept here", width, "faint")
         return
-    age = age_of(found, now)
-    ago = f", {lasting(max(age, 0))} ago" if age is not None else ""
+    ago = f", {_short_age(found, now)} ago" if age_of(found, now) is not None else ""
     note = remark(found)
     words = f"{headline(found)}{f', {note}' if note else ''}{ago}. Enter opens it."
     yield from hanging([("Last  ", "label")], words, width, "fail" if found.is_harm else "warn" if note else "")
 
 
-def _paragraph(start: Line, text: str, width: int, role: str = "", *, indent: int | None = None) -> Iterator[Line]:
+def _refusal(refusal: LoadRefusal, width: int) -> Iterator[Line]:
+    yield [("F ", "fail"), (sanitize_line(refusal.code), "title")]
+    yield from hanging([("  ", "")], refusal.sentence, width)
+
+
+def _paragraph(start: Line, text: str, width: int, role: str = "") -> Iterator[Line]:
     yield []
-    yield from hanging(start, text, width, role, indent=indent)
+    yield from hanging(start, text, width, role)
 
 
 def sending_lines(sending: Sending, width: int) -> Iterator[Line]:
     """Yield the page of an experiment while it is being sent: what it does now, and the figures so far."""
     yield [(fitted(f"{sending.kind}: {sanitize_line(sending.text)}", width).rstrip(), "title")]
     if sending.result is not None:
-        yield from figures(sending.result, sending.plan.paths, width)
+        yield from _figures(sending.result, sending.plan.paths, width)
         return
     for sentence in sending.plan.lines():
         yield from _paragraph([], sentence, width, "faint")
 
 
-def figures(result: Result, paths: Sequence[MeasuredPath], width: int) -> list[Line]:
-    """Return the figures, from the first line of the page on."""
+def ended_lines(found: Measurement, sentence: str, width: int) -> Iterator[Line]:
+    """Yield the page of a measurement that has just ended: its figures, below a `sentence` if there is one."""
+    if sentence:
+        yield from hanging([], sentence, width, "fail" if found.is_harm else "warn")
+        yield []
+    yield from _figures(found.result, found.paths, width)
+
+
+def _figures(result: Result, paths: Sequence[MeasuredPath], width: int) -> list[Line]:
+    """Return the figures, without the empty line above them."""
     lines = list(figure_lines(result, paths, width))
     return lines[1:] if lines and not lines[0] else lines
 
@@ -122,7 +137,7 @@ def past_lines(entry: MeasureEntry, found: Measurement | None, feed: FeedState, 
     if found is not None:
         yield from measurement_lines(found, width)
     else:
-        yield from hanging([], f"{feed.held_by} has no result of it.", width, "faint")
+        yield from hanging([], f"{feed.held_by} has no result of this experiment.", width, "faint")
     yield []
     text = f"{feed.held_by} is open, so nothing can be sent: measure on a node of the cluster itself."
     yield from hanging([], text, width, "faint")
@@ -172,13 +187,13 @@ def rest_line(state: MeasureState, entry: MeasureEntry, width: int, *, is_checki
 
 def question_lines(prepared: Prepared, state: MeasureState, kind: str, width: int) -> Iterator[Line]:
     """Yield the page above the question for the name of the cluster: what is agreed to."""
-    plan = prepared.plan
-    for number, sentence in enumerate(plan.lines()):
+    for refusal in state.refusals(kind):
+        yield from _refusal(refusal, width)
+        yield []
+    for number, sentence in enumerate(prepared.plan.lines()):
         if number:
             yield []
         yield from hanging([], sentence, width)
-    for refusal in state.refusals(kind):
-        yield from _paragraph([("F ", "fail"), (f"{refusal.code}  ", "title")], refusal.sentence, width, indent=2)
     text = (
         "Before it sends, racwire reads the cluster again, checks these paths, and looks for load for 3 s. It sends "
         "nothing where one of them speaks against it, or where the plan is another one by then."

@@ -24,6 +24,7 @@ from tui.console.measure_state import (
     FindResults,
     MeasureEntry,
     MeasureState,
+    PathChoice,
     Send,
     SendingEnded,
     StopSending,
@@ -34,8 +35,8 @@ from tui.screens.base import ConsoleScreen
 from tui.screens.measure import keys as keys
 from tui.screens.measure.lines import (
     CHECKS_DISTURB,
+    ended_lines,
     entry_line,
-    figures,
     past_lines,
     plan_lines,
     question_lines,
@@ -44,7 +45,7 @@ from tui.screens.measure.lines import (
     sending_lines,
 )
 from tui.screens.reader import ReaderScreen
-from tui.text.line import Line, sanitize_line
+from tui.text.line import Line, cell_len, sanitize_line
 from tui.text.measurement_lines import measurement_lines
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
@@ -68,6 +69,8 @@ class MeasureScreen(ConsoleScreen):
         self._joint = -1
         self._paged = ""
         """The kind whose page is displayed."""
+        self._wanted: dict[str, PathChoice] = {}
+        """By kind: the path that the operator has chosen."""
         self._dismissed: SendingEnded | None = None
         """The end of a measurement whose figures the operator has left."""
 
@@ -191,15 +194,18 @@ class MeasureScreen(ConsoleScreen):
             return list(past_lines(entry, self._result, self.state.feed, width))
         if measures.sending is not None and measures.sending.kind == entry.kind:
             return list(sending_lines(measures.sending, width))
-        if (ended := self._just_ended) is not None:
-            return figures(ended.result, ended.paths, width)
+        if (found := self._just_ended) is not None and measures.ended is not None:
+            is_cut = cell_len(measures.ended.sentence) + 2 > self.size.width  # in the line below the page
+            return list(ended_lines(found, measures.ended.sentence if is_cut else "", width))
         height = self._page.size.height
         return list(plan_lines(entry, measures, self._commands(), datetime.now(UTC), width, height))
 
     def _commands(self) -> tuple[str, ...]:
         cluster = shlex.quote(self._measures.cluster_name or "CLUSTER")
-        entered = f" {options}" if (options := os.environ.get(ENTERED)) else ""
-        return tuple(f"racwire {text.format(cluster=cluster)}{entered}" for text in self._entry.commands)
+        path = self._measures.chosen.get(self._entry.kind, PathChoice()).options
+        # Before the command: one of its own options can have the same name.
+        entered = f"{options} " if (options := os.environ.get(ENTERED)) else ""
+        return tuple(f"racwire {entered}{text.format(cluster=cluster, path=path)}" for text in self._entry.commands)
 
     def _line(self, width: int) -> list[Line]:
         if (sending := self._measures.sending) is not None:
@@ -252,12 +258,26 @@ class MeasureScreen(ConsoleScreen):
         self.draw()
 
     def _find_plan(self, *, is_fresh: bool = False) -> None:
-        if self._entry.is_sent_here and (is_fresh or self._entry.kind not in self._measures.plans):
-            self.post_message(MeasureWanted(FindPlan(self._entry.kind, is_fresh)))
+        kind = self._entry.kind
+        choice = self._wanted.get(kind, PathChoice())
+        is_planned = kind in self._measures.plans and self._measures.chosen[kind] == choice
+        if self._entry.is_sent_here and (is_fresh or not is_planned):
+            self.post_message(MeasureWanted(FindPlan(kind, choice, is_fresh)))
 
     def action_page(self, pages: int) -> None:
         """Scroll the page by screens."""
         self._page.scroll_pages(pages)
+
+    def action_next_path(self) -> None:
+        """Request the plan for the next path."""
+        kind = self._entry.kind
+        present = self._wanted.get(kind, PathChoice())
+        following = self._measures.next_choice(kind, present)
+        if following == present:
+            self.notice("There is no other path." if kind in self._measures.plans else "The paths are not known yet.")
+            return
+        self._wanted[kind], self._dismissed = following, self._measures.ended
+        self._find_plan()
 
     def action_reread(self) -> None:
         """Request the plan by facts that are read again."""
@@ -297,7 +317,7 @@ class MeasureScreen(ConsoleScreen):
         if prepared.refusals:
             self.notice(f"{prepared.refusals[0].code} forbids it: see above; r reads the cluster again.")
             return
-        plan = prepared.plan
+        plan, choice = prepared.plan, self._measures.chosen[entry.kind]
 
         def wrong_name(typed: str) -> str:
             try:
@@ -308,7 +328,7 @@ class MeasureScreen(ConsoleScreen):
 
         def then(answer: Answer) -> None:
             typed, *reasons = answer
-            self.post_message(MeasureWanted(Send(entry.kind, plan, typed, *reasons)))
+            self.post_message(MeasureWanted(Send(entry.kind, choice, plan, typed, *reasons)))
 
         if not plan.cluster:
             self.notice(wrong_name(""))

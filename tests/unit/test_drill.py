@@ -1,0 +1,435 @@
+"""A drill without a network: what it is about, what refuses it, what it tells people, and what its result says."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.measure.drill.cluster_events import BlockWatch, alert_events
+from checks.measure.drill.course import Call, Course
+from checks.measure.drill.drill import Drill
+from checks.measure.drill.drill_subject import DrillSubject, demand_known, left_without, link_subject
+from checks.measure.drill.node_changes import NodeState, Watched, changes, parse_state, parse_timers
+from checks.measure.harm_signs import HarmSigns
+from checks.measure.load_limits import limits_of
+from checks.measure.load_refusals import only_paths
+from checks.measure.measure_error import MeasureError
+from checks.measure.paths_to_measure import instance_paths, paths_to_measure
+from checks.model.facts import Address, AlertLog, Cluster, LogKind, LogLine, NodeLogs, Unknown
+from checks.model.measurement import MeasuredPath
+from checks.report.measurement_headline import silence_text
+from checks.rules.silence_causes import TimelineKind
+from checks.traffic.samples import CpuTime, Gap, InstanceSample, NodeSample
+from tests.fixtures.clusters import cluster, interface, node, with_interface
+from tests.unit.measurement_support import drill as measured_drill
+from tui.cli.measure.measure_command import exit_code_of
+from tui.text.line import plain
+from tui.text.measurement_lines import measurement_lines
+
+S = 1_000_000_000
+PATHS = (
+    MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 9000),
+    MeasuredPath("192.168.11.0/24", "rac1", "192.168.11.1", "rac2", "192.168.11.2", "eth2", 9000),
+)
+ETH2 = DrillSubject((("rac2", "eth2"),))
+
+
+# --- what it is about -------------------------------------------------------------------------------------------------
+
+
+def test_links_are_named_by_interface_and_node() -> None:
+    assert link_subject([]).name == "any private link"
+    subject = link_subject(["eth2", "of", "rac2", "eth1", "of", "rac3"])
+    assert subject.links == (("rac2", "eth2"), ("rac3", "eth1"))
+    assert subject.to_do == "Pull eth2 of rac2 and eth1 of rac3 now"
+
+
+@pytest.mark.parametrize("words", [["eth2"], ["eth2", "of"], ["eth2", "on", "rac2"], ["eth2", "of", "rac2", "eth1"]])
+def test_another_text_is_no_link(words: list[str]) -> None:
+    with pytest.raises(MeasureError, match="Name a link as INTERFACE of NODE"):
+        link_subject(words)
+
+
+@pytest.mark.parametrize(
+    ("subject", "sentence"),
+    [
+        (DrillSubject((("rac9", "eth2"),)), "There is no node rac9; there are rac1 and rac2."),
+        (DrillSubject((("rac2", "eth0"),)), "eth0 of rac2 carries no private network"),
+        (DrillSubject((("rac2", "eth7"),)), "private are eth1 and eth2."),
+        (DrillSubject(node="rac9", transition="halt"), "There is no node rac9"),
+        (DrillSubject(node="rac1", transition="halt"), "racwire runs on rac1 itself"),
+    ],
+)
+def test_what_is_no_private_link_and_no_other_node_is_refused(subject: DrillSubject, sentence: str) -> None:
+    with pytest.raises(MeasureError) as raised:
+        demand_known(subject, cluster())
+    assert sentence in str(raised.value)
+
+
+def bonded(members: tuple[str, ...] = ("eth2", "eth3")) -> Cluster:
+    """Two nodes, each with one private network, on a bond."""
+    nodes = []
+    for number in (1, 2):
+        base = node(number)
+        others = tuple(i for i in base.interfaces if i.name == "eth0")
+        bond = interface("bond0", f"192.168.10.{number}", kind="bond", members=members)
+        lower = tuple(interface(name, "", master="bond0") for name in members)
+        nodes.append(msgspec.structs.replace(base, interfaces=(*others, bond, *lower), routes=()))
+    return cluster(nodes)
+
+
+def test_a_link_without_which_a_node_has_no_private_path_is_refused() -> None:
+    assert list(left_without(ETH2, cluster())) == []
+    both = DrillSubject((("rac2", "eth1"), ("rac2", "eth2")))
+    assert list(left_without(both, cluster())) == [("rac2", "eth1 and eth2")]
+    broken = cluster([node(1), with_interface(node(2), "eth1", operational_state="down")])
+    assert list(left_without(ETH2, broken)) == [("rac2", "eth2")]
+    assert list(left_without(DrillSubject(), broken)) == [("rac2", "eth2")]
+    assert list(left_without(DrillSubject(node="rac2", transition="halt"), broken)) == []
+    (refusal,) = only_paths(left_without(ETH2, broken))
+    assert refusal.code == "ME-LOAD-011"
+    assert refusal.sentence.startswith("Without eth2, rac2 has no private path left")
+    assert not refusal.is_load
+
+
+def test_a_member_of_a_bond_may_go_but_not_the_last_one_nor_the_bond() -> None:
+    assert list(left_without(ETH2, bonded())) == []
+    assert list(left_without(DrillSubject(), bonded())) == []
+    assert list(left_without(ETH2, bonded(("eth2",)))) == [("rac2", "eth2")]
+    assert list(left_without(DrillSubject((("rac2", "bond0"),)), bonded())) == [("rac2", "bond0")]
+
+
+def with_haips(*, zeroconf: bool = False) -> Cluster:
+    nodes = []
+    for number in (1, 2):
+        found = node(number)
+        for nic, base in (("eth1", 0), ("eth2", 128)):
+            haip = Address(f"169.254.{base}.{number}", 17, f"{nic}:1")
+            own = found.interface(nic)
+            assert own is not None
+            found = with_interface(found, nic, addresses=(*own.addresses, haip))
+        if zeroconf and number == 1:
+            own = found.interface("eth0")
+            assert own is not None
+            found = with_interface(found, "eth0", addresses=(*own.addresses, Address("169.254.0.9", 16)))
+        nodes.append(found)
+    return cluster(nodes)
+
+
+def test_the_haips_are_probed_where_there_are_any_and_never_over_a_public_interface() -> None:
+    facts = with_haips()
+    found = instance_paths(facts, paths_to_measure(facts))
+    assert [(path.network, path.source, path.target, path.is_haip) for path in found] == [
+        ("169.254.0.0/17", "169.254.0.1", "169.254.0.2", True),
+        ("169.254.128.0/17", "169.254.128.1", "169.254.128.2", True),
+    ]
+    plain_facts = cluster()
+    private = paths_to_measure(plain_facts)
+    assert instance_paths(plain_facts, private) == private
+    facts = with_haips(zeroconf=True)
+    with pytest.raises(MeasureError, match=r"eth0 of rac1, which is not private, has 169\.254\.0\.9 in the same range"):
+        instance_paths(facts, paths_to_measure(facts))
+
+
+def test_the_plan_has_its_limits() -> None:
+    with pytest.raises(MeasureError, match="every 10 ms or every 1 ms"):
+        Drill(ETH2, interval_s=0.1)
+    planned = Drill(ETH2).plan(PATHS, limits_of(whole_s=900))
+    assert (planned.peak_packets_per_s, planned.packets) == (200, 2 * 200 * 900)
+    assert planned.stops.startswith("It stops as soon as what was silent answers again")
+    with pytest.raises(MeasureError, match="2 paths every 1 ms are 2,000 packets/s, over the limit of 1,000"):
+        Drill(ETH2, interval_s=0.001).plan(PATHS, limits_of(packets_per_s=1000, whole_s=900))
+    with pytest.raises(MeasureError, match="choose a shorter --for"):
+        Drill(ETH2, seconds=899).plan(PATHS, limits_of(whole_s=900))
+
+
+# --- the course -------------------------------------------------------------------------------------------------------
+
+
+def course(subject: DrillSubject = ETH2, seconds: float | None = None, misscount: float | Unknown = 30.0) -> Course:
+    return Course(subject, PATHS, misscount, seconds, 0)
+
+
+def told(one: Course, at_s: float, *silent_s: float, over: tuple[int, float] | None = None) -> list[Call]:
+    ended = [] if over is None else [[over[0], 0, int(over[1] * S)]]
+    return list(one.news(int(at_s * S), [int(s * S) for s in silent_s], ended))
+
+
+def test_it_says_what_to_do_and_calls_for_the_plug_at_half_of_misscount_once() -> None:
+    one = course()
+    assert [call.text for call in told(one, 0.1, 0, 0)] == ["Pull eth2 of rac2 now."]
+    assert [call.text for call in told(one, 1, 0, 0.5)] == ["rac1 -> rac2 on 192.168.11.0/24 (ping) is silent."]
+    assert told(one, 10, 0, 14.9) == []
+    (call,) = told(one, 11, 0, 15.0)
+    assert call.is_loud
+    assert call.text == ("PLUG IT IN NOW: no answer of rac2 on 192.168.11.0/24 for 15 s, half of misscount (30 s).")
+    assert told(one, 12, 0, 16.0) == []
+    (ended,) = told(one, 13, 0, 0, over=(1, 16.5))
+    assert ended.text.endswith("answers again after 16.500 s.")
+    told(one, 20, 0, 0.5)
+    assert told(one, 35, 0, 15.5)[0].is_loud
+
+
+def test_a_path_that_is_silent_already_is_named_first() -> None:
+    first, second, *_ = told(course(), 0.1, 0, 0.1)
+    assert (first.is_loud, first.text) == (
+        True,
+        "Silent already at the start of the drill: rac1 -> rac2 on 192.168.11.0/24 (ping).",
+    )
+    assert second.text == "Pull eth2 of rac2 now."
+
+
+def test_without_a_known_misscount_it_calls_by_the_usual_one() -> None:
+    one = course(misscount=Unknown("crsctl did not answer."))
+    told(one, 0, 0, 0)
+    assert "half of the usual misscount (30 s)" in told(one, 20, 0, 15.2)[-1].text
+
+
+def test_it_is_never_over_while_a_path_is_silent() -> None:
+    one = course(seconds=5)
+    told(one, 1, 0, 0)
+    assert not one.is_over(4 * S)
+    told(one, 6, 0, 2.0)
+    assert not one.is_over(60 * S)
+    told(one, 61, 0, 0, over=(1, 55.0))
+    assert one.is_over(61 * S)
+
+
+def test_without_a_time_it_is_over_when_all_has_answered_for_five_seconds() -> None:
+    one = course()
+    told(one, 1, 0, 0)
+    assert not one.is_over(800 * S)  # nothing has happened
+    told(one, 2, 0, 0, over=(0, 0.04))
+    assert not one.is_over(800 * S)  # a late answer is no event
+    told(one, 10, 0, 1.0)
+    told(one, 11, 0, 0, over=(1, 1.5))
+    assert not one.is_over(15 * S)
+    assert one.is_over(16 * S)
+    told(one, 17, 0, 0.2)
+    assert not one.is_over(30 * S)
+
+
+def test_a_blink_that_no_probe_tells_is_an_event_too() -> None:
+    one = course()
+    told(one, 1, 0, 0)
+    one.happened(2 * S)
+    assert not one.is_over(6 * S)
+    assert one.is_over(7 * S)
+
+
+def test_a_sign_of_harm_ends_it_only_once_the_paths_answer() -> None:
+    one = course(seconds=100)
+    told(one, 1, 0, 3.0)
+    (call,) = one.harm("rac1: its CPUs were 99% busy, over the limit of 80%.")
+    assert call.is_loud
+    assert "Plug eth2 of rac2 in." in call.text
+    assert not one.is_over(5 * S)
+    told(one, 6, 0, 0, over=(1, 5.0))
+    assert one.is_over(6 * S)
+
+
+def test_a_drill_of_a_node_ends_after_the_reconfiguration_although_the_node_is_silent() -> None:
+    one = course(DrillSubject(node="rac2", transition="halt"))
+    assert told(one, 0, 0, 0)[0].text == "Halt rac2 now."
+    calls = told(one, 20, 20.0, 20.0)
+    assert not any(call.is_loud for call in calls)  # there is nothing to plug in
+    assert not one.is_over(40 * S)
+    assert [call.text for call in one.reconfigured(30 * S)] == ["CSS has reconfigured the cluster."]
+    assert list(one.reconfigured(31 * S)) == []
+    assert not one.is_over(39 * S)
+    assert one.is_over(40 * S)
+    again = course(DrillSubject(node="rac2", transition="reboot"))
+    list(again.reconfigured(30 * S))
+    told(again, 50, 20.0, 20.0)
+    assert not again.is_over(50 * S)
+    told(again, 60, 0, 0, over=(0, 30.0))
+    assert again.is_over(65 * S)
+
+
+def test_losses_and_lost_nodes_are_no_signs_of_harm_in_a_drill() -> None:
+    signs = HarmSigns([("rac1", "eth1")], 80, is_drill=True)
+    lost = InstanceSample("prac1", 1, "rac1", 1.0, 1.0, statistics={"gc blocks lost": 4})
+    busy = NodeSample("rac1", 1.0, 6.0, cpu=CpuTime(2, 12.0, 0.0, 0.0))
+    assert signs.see(lost) == ""
+    assert signs.blocks_lost == 4
+    assert signs.see(NodeSample("rac2", 1.0, 1.0, counters={"Ip.ReasmFails": 9})) == ""
+    assert signs.see(Gap("node rac2", 1.0, "rac2 did not answer.")) == ""
+    assert signs.see(busy) == ""
+    assert "its CPUs were 100% busy" in signs.see(busy)
+
+
+# --- the timeline -----------------------------------------------------------------------------------------------------
+
+
+STATE = """
+##racwire links
+eth1/carrier:1
+eth1/carrier_changes:2
+eth2/carrier:{carrier}
+eth2/carrier_changes:{changes}
+bond0/carrier:1
+bond0/bonding/active_slave:{active}
+
+##racwire end 2
+
+##racwire addresses
+2: eth1    inet 192.168.10.2/24 brd 192.168.10.255 scope global eth1\\       valid_lft forever preferred_lft forever
+3: {haip}    inet 169.254.128.2/17 brd 169.254.255.255 scope global {haip}:1\\   valid_lft forever preferred_lft forever
+
+##racwire end 0
+
+##racwire neighbours
+192.168.11.1 dev eth2 {neighbour}
+192.168.10.1 dev eth1 lladdr 02:00:00:00:00:01 REACHABLE
+
+##racwire end 0
+"""
+WATCHED = Watched("rac2", ("eth1", "eth2", "bond0"), ("192.168.11.1", "192.168.10.1", "169.254.128.2"))
+KNOWN = "lladdr 02:00:00:00:00:02 STALE"
+
+
+def state(
+    carrier: str = "1", changes: int = 2, active: str = "eth2", haip: str = "eth2", neighbour: str = KNOWN
+) -> NodeState:
+    found = parse_state(STATE.format(carrier=carrier, changes=changes, active=active, haip=haip, neighbour=neighbour))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("after", "kind", "what"),
+    [
+        (state("0", 3), TimelineKind.LINK_LOST, "eth2 lost its link"),
+        (state(changes=4), TimelineKind.LINK_BLINKED, "eth2 lost its link, and has it again"),
+        (state(active="eth3"), TimelineKind.ACTIVE_SLAVE, "the active slave of bond0 is now eth3, not eth2"),
+        (state(haip="eth1"), TimelineKind.ADDRESS_MOVED, "169.254.128.2 moved from eth2 to eth1"),
+        (
+            state(neighbour="INCOMPLETE"),
+            TimelineKind.NEIGHBOUR_ASKED,
+            "asks by ARP for 192.168.11.1 on eth2, without an answer",
+        ),
+        (
+            state(neighbour="lladdr 02:00:00:00:00:09 REACHABLE"),
+            TimelineKind.NEIGHBOUR_LEARNED,
+            "learned a new MAC address of 192.168.11.1 on eth2",
+        ),
+    ],
+)
+def test_what_changed_between_two_readings(after: NodeState, kind: TimelineKind, what: str) -> None:
+    (one,) = changes(WATCHED, state(), after, 10.0, 10.2)
+    assert (one.kind, one.what, one.earliest_at, one.at, one.node) == (kind, what, 10.0, 10.2, "rac2")
+    assert list(changes(WATCHED, after, after, 10.2, 10.4)) == []
+
+
+def test_a_neighbour_that_is_asked_for_and_learned_again() -> None:
+    gone = parse_state(
+        STATE.format(carrier="1", changes=2, active="eth2", haip="eth2", neighbour="").replace(
+            "192.168.11.1 dev eth2 \n", ""
+        )
+    )
+    assert gone is not None
+    (dropped,) = changes(WATCHED, state(), gone, 1.0, 2.0)
+    assert dropped.kind == TimelineKind.NEIGHBOUR_DROPPED
+    (learned,) = changes(WATCHED, state(neighbour="FAILED"), state(), 1.0, 2.0)
+    assert (learned.kind, learned.detail) == (TimelineKind.NEIGHBOUR_LEARNED, "02:00:00:00:00:02")
+
+
+@given(st.text(max_size=200), st.integers(0, len(STATE)))
+def test_any_answer_of_a_node_is_read_or_left_out(noise: str, place: int) -> None:
+    text = STATE[:place] + noise + STATE[place:]
+    found = parse_state(text)
+    assert found is None or list(changes(WATCHED, found, found, 1.0, 2.0)) == []
+    timers, _ = parse_timers("rac2", text, {"eth2": ()})
+    assert [one.interface for one in timers] == ["eth2"]
+    assert parse_state(noise) is None or "##racwire" in noise
+
+
+def test_the_timers_of_a_node() -> None:
+    text = (
+        "##racwire clock\n1700000000.250000000\n##racwire end 0\n"
+        "##racwire arp\neth2/retrans_time_ms:1000\neth3/retrans_time_ms:250\n##racwire end 0\n"
+        "##racwire bonds\nbond0/bonding/miimon:100\nbond0/bonding/updelay:0\n##racwire end 1\n"
+    )
+    (eth2, bond0), clock = parse_timers("rac2", text, {"eth2": (), "bond0": ("eth4", "eth5")})
+    assert (eth2.retrans_time_ms, eth2.is_bond, clock) == (1000, False, "1700000000.250000000")
+    assert (bond0.is_bond, bond0.miimon_ms, bond0.updelay_ms, bond0.downdelay_ms) == (True, 100, 0, None)
+    assert bond0.members == ("eth4", "eth5")
+
+
+def test_what_css_wrote_is_on_the_clock_of_this_node() -> None:
+    lines = (
+        LogLine(
+            "2026-11-24T10:00:00.500000+00:00",
+            "CRS-1612",
+            "[OCSSD(7)]CRS-1612: Network communication with node rac3 (3) has been missing for 50% of the timeout "
+            "interval.  If this persists, removal of this node from cluster will occur in 15.000 seconds",
+        ),
+        LogLine("2026-11-24T10:00:20+00:00", "CRS-1601", "[OCSSD(7)]CRS-1601: CSSD Reconfiguration complete."),
+        LogLine(
+            "2026-11-24T10:00:21+00:00", "CRS-5018", "[ORAROOTAGENT(9)]CRS-5018: (:CLSN00037:) Removed unused HAIP"
+        ),
+        LogLine("2026-11-24T11:00:00+00:00", "CRS-1601", "[OCSSD(7)]CRS-1601: much later"),
+    )
+    log = AlertLog(LogKind.CLUSTERWARE, "/u01/app/grid/diag/crs/rac1/crs/trace/alert.log", "rac1", lines)
+    begin = 1_795_514_400.0  # 10:00:00
+    found = list(alert_events("rac1", NodeLogs(logs=(log,)), 0.25, begin, begin + 60))
+    assert [(event.at - begin, event.kind) for event in found] == [
+        (0.25, TimelineKind.CSS_NOTICED),
+        (19.75, TimelineKind.RECONFIGURED),
+    ]
+    missing = "Network communication with node rac3 (3) has been missing for 50% of the timeout interval"
+    assert found[0].what == f"CSS: CRS-1612: {missing}"
+
+
+def test_blocks_that_come_again() -> None:
+    watch = BlockWatch()
+
+    def sample(at: float, **statistics: int) -> list[tuple[str, str]]:
+        names = {"lost": "gc blocks lost", "cr": "gc cr blocks received", "current": "gc current blocks received"}
+        one = InstanceSample("prac1", 1, "rac1", at, 1.0, {names[name]: count for name, count in statistics.items()})
+        return [(event.kind, event.what) for event in watch.see(one)]
+
+    assert sample(1.0, cr=0, current=0) == []  # an instance that never received blocks waits for none
+    assert sample(2.0, cr=40, current=3) == []
+    assert sample(3.0, cr=0, current=0, lost=2) == [
+        (TimelineKind.BLOCKS_LOST, "prac1 lost 2 blocks in 1.0 s"),
+        (TimelineKind.NO_BLOCK, "prac1 received no block in 1.0 s"),
+    ]
+    assert sample(4.0, cr=0, current=0) == []
+    assert sample(5.0, cr=1, current=0) == [(TimelineKind.FIRST_BLOCK, "prac1 receives blocks again")]
+    assert list(watch.see(Gap("database", 6.0, "it does not answer"))) == []
+    assert sample(7.0, cr=9, current=0) == [(TimelineKind.FIRST_BLOCK, "prac1 receives blocks again")]
+
+
+# --- the result -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code", "words"),
+    [
+        (1.02, 0, "3 % of misscount (30 s), fine"),
+        (4.0, 1, "where fine is under 10 %"),
+        (16.0, 2, "a failure: over 50 %"),
+    ],
+)
+def test_the_judgement_comes_first_and_decides_the_exit_code(seconds: float, code: int, words: str) -> None:
+    measurement = measured_drill(seconds)
+    text = plain(measurement_lines(measurement, 80))
+    assert exit_code_of(measurement) == code
+    assert all(len(line) <= 80 for line in text.splitlines())
+    second = " ".join(text.splitlines()[1:4])
+    assert f"for {silence_text(seconds)}:" in second
+    assert words in second
+    assert "ARP asks again only after 1 s." in second
+
+
+def test_a_drill_without_a_silence_could_not_tell_and_an_interrupted_one_says_so() -> None:
+    none = measured_drill(0.0)
+    assert exit_code_of(none) == 3
+    assert "No path was silent" in plain(measurement_lines(none, 80))
+    stopped = measured_drill(0.0, stopped="The operator stopped it.")
+    assert exit_code_of(stopped) == 130
+    ended = measured_drill(1.02, stopped="The operator stopped it.")
+    assert exit_code_of(ended) == 0
