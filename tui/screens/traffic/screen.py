@@ -65,7 +65,8 @@ class TrafficScreen(ConsoleScreen):
         self._peaks = Peaks()
         self._scales = Scales()
         self._page = TrafficPage()
-        self._footer: Sequence[Action] = ()
+        self._labelled_for: object = None
+        """The state for which the last line is labelled: to label it anew takes a while."""
         self._layouts = Layouts()
         self.marks: Sequence[Mark] = ()
         """What the time axis marks besides the gaps, in the order of time."""
@@ -145,8 +146,10 @@ class TrafficScreen(ConsoleScreen):
         self._body.bring_into_sight(*self._page.chosen_lines)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
-        if (footer := self.footer()) != self._footer:
-            self._footer = footer
+        cursor, view = self._cursor, self._view
+        state = (view.kind, view.is_by_loss, cursor.is_paused, cursor.is_playing, cursor.is_following)
+        if (now := (*state, len(self._places.nodes) > 1, self.state.feed.recording)) != self._labelled_for:
+            self._labelled_for = now
             self.draw_keys()
 
     def footer(self) -> Sequence[Action]:
