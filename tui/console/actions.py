@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from textual import events
 from textual.app import App
@@ -111,6 +111,11 @@ READER = (
 def in_footer(actions: Iterable[Action]) -> tuple[Action, ...]:
     """Return the commands of a screen in the order of its footer: its own, then help and quit."""
     return (*(a for a in actions if a not in EVERYWHERE), HELP, QUIT)
+
+
+def relabelled(actions: Iterable[Action], labels: Mapping[str, str]) -> tuple[Action, ...]:
+    """Return the commands; those whose action has an entry have that label."""
+    return tuple(replace(a, label=labels[a.action]) if a.action in labels else a for a in actions)
 
 
 def bindings(actions: Iterable[Action]) -> list[Binding]:

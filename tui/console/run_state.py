@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
-from checks.model.facts import Cluster
+from checks.model.facts import Cluster, PathProbe
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.measurement import Measurement
 from checks.model.report import Report, WaiverStanding
 from checks.report.causes import ReportEntry, cause_entries
 from checks.rules.waivers import ended
-from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, PathsSoFar, RunFinished, RunStarted
 from tui.console.finding_rows import (
     FindingRow,
     RowMark,
@@ -49,6 +49,8 @@ class RunState:
         """The checks that run without the others; empty where all checks run."""
         self._whole: Report | None = None
         """The full report that such checks add to."""
+        self.paths_so_far: tuple[PathProbe, ...] = ()
+        """The paths that this run has probed while others are pending."""
         self._gathered: list[str] = []
         self._before_of: dict[str, Report] = {}
         """By check that ran without the others since the last full run: the report before that."""
@@ -74,6 +76,7 @@ class RunState:
         self._again, self._whole, self._gathered = tuple(checks), known if checks else None, []
         self._verified, self.verdict = verified, ""
         self._finished = False
+        self.paths_so_far = ()
         self.running = True
         self.progress = "starting"
         self.trouble = ""
@@ -87,6 +90,9 @@ class RunState:
                 self._checks = checks
             case GatherProgress():
                 self.progress = f"{event.text}  {event.measure}".rstrip()
+                return
+            case PathsSoFar(probes=probes):
+                self.paths_so_far = probes
                 return
             case Gathered(group=group, problem=problem):
                 self._gathered.append(group)

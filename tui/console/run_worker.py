@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.worker import Worker
 
-from checks.run.events import GatherProgress, NodesSoFar, RunFinished
+from checks.run.events import GatherProgress, NodesSoFar, PathsSoFar, RunFinished
 from tui.console.messages import EngineReported, RunFailed
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ class RunWorker:
                 async for event in events:
                     if isinstance(event, RunFinished):
                         report = event.report
-                    elif not isinstance(event, GatherProgress | NodesSoFar):  # many, and they change no finding
+                    elif not isinstance(
+                        event, GatherProgress | NodesSoFar | PathsSoFar
+                    ):  # many, and they change no finding
                         report = engine.report()
                     self._app.post_message(EngineReported(number, event, report))
             finally:

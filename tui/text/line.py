@@ -49,7 +49,7 @@ def sanitize_line(text: str) -> str:
 
 def width_of(line: Line) -> int:
     """Return the number of columns of a line."""
-    return sum(cell_len(text) for text, _ in line)
+    return sum([len(text) if text.isascii() else cell_len(text) for text, _ in line])
 
 
 def fitted(text: str, width: int) -> str:

@@ -40,7 +40,7 @@ def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]
         yield [[(sanitize_line(label), "accent")] for label in (past.longer, past.label) if label]
         yield [[(sanitize_line(past.shorter), "accent")]]
         return
-    time: Line = [(sanitize_line(report.started_at[11:19]), "faint")] if report else []
+    time: Line = [(f"run {sanitize_line(report.started_at[11:19])}", "faint")] if report else []
     live = _live(feed)
     if live:
         yield [[*live, ("  ", ""), *time], live] if time else [live]
