@@ -40,7 +40,7 @@ class Wires:
 
     def enter(self, command: Sequence[str]) -> list[str]:
         """Return the command line that runs a command in the namespace."""
-        return [sys.executable, "-I", "-S", str(_ENTER), str(self.holder.pid), str(self.holder.started), *command]
+        return [sys.executable, "-I", "-S", str(_ENTER), str(self.holder.pid), str(self.holder.started), "-", *command]
 
 
 @contextlib.contextmanager

@@ -71,6 +71,8 @@ class Answers:
         self._round += is_local
         source, now_s = self._sources.get(sample.source), self._book.now_s
         self._never.pop(sample.source, None)
+        if isinstance(sample, InstanceSample):
+            self._never.pop("database", None)
         if source is None:
             source = _Source(_place(sample), sample.seconds, sample.at, now_s, self._round)
             self._sources[sample.source] = source
@@ -82,7 +84,8 @@ class Answers:
             source.stands = None
         elif waited_s:
             source.delay_s = max(_FADING * source.delay_s, min(waited_s, 4 * sample.seconds) - sample.seconds, 0.0)
-        source.interval_s, source.last_at, source.last_s = sample.seconds, sample.at, now_s
+        source.place, source.interval_s = _place(sample), sample.seconds
+        source.last_at, source.last_s = sample.at, now_s
         source.round, source.reason = self._round, ""
         if isinstance(sample, NodeSample) and is_local:
             self._see_clock(sample)

@@ -51,7 +51,7 @@ class _Loss:
     count: int
     text: str
     has_strays: bool = False
-    """Whether some of these are packets that nobody misses."""
+    """Whether some of these are packets that no program misses."""
 
 
 class HarmSigns:
@@ -175,7 +175,7 @@ class QuietPath:
         self._heard_s = now
 
     def too_long_s(self, now: float) -> float | None:
-        """Return the length of a silence that is too long; None where there is none. Call it at each look.
+        """Return the length of a silence that is too long; None where there is none. Call it five times a second.
 
         What passed while racwire itself did not look is not counted: it sent nothing then.
         """

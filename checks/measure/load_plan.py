@@ -79,9 +79,9 @@ class LoadPlan:
         for program in dict.fromkeys(self.lock_holders.values()):
             nodes = listed(node for node, one in self.lock_holders.items() if one == program)
             yield (
-                f"{program} on {nodes} holds a lock, so that no second measurement begins there, and answers nothing."
+                f"{program} on {nodes} holds a lock, so that no second measurement starts there, and answers nothing."
                 if program
-                else f"No lock is held on {nodes}, without Perl or Python: see that nobody else measures."
+                else f"No lock is held on {nodes}, without Perl or Python: see that no other person measures."
             )
         yield (
             f"It takes up to {lasting(math.ceil(load.seconds))}, and sends up to {load.packets:,} packets and "

@@ -174,7 +174,7 @@ class _Watch:
         self._feed = feed
         self.events: asyncio.Queue[FeedEvent] = asyncio.Queue()
         self.seen_s: dict[str, float] = {}
-        """When the last sample of each node was looked at, by the monotonic clock."""
+        """When the last sample of each node arrived, by the monotonic clock."""
 
     @classmethod
     @asynccontextmanager
@@ -232,7 +232,7 @@ class _Watch:
         )
 
     async def overdue(self, nodes: Sequence[str], bench: Bench) -> None:
-        """Halt where the samples of a node no longer come: nobody sees then what the load does to it."""
+        """Halt where the samples of a node no longer come: what the load does to it is then not seen."""
         began_s = time.monotonic()
         while True:
             for node in nodes:

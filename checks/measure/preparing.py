@@ -179,7 +179,7 @@ def measuring_elsewhere(found: Mapping[str, PeerFound]) -> Iterator[LoadRefusal]
 
 
 def name_of(cluster: Cluster, settings: Settings) -> str:
-    """Return the name that must be typed: Clusterware's, or where it tells none that of the settings; else empty."""
+    """Return the name that must be typed: Clusterware's, or where it has none that of the settings; else empty."""
     clusterware = cluster.clusterware
     if isinstance(clusterware, Unknown) or isinstance(clusterware.cluster_name, Unknown):
         return settings.cluster.name
@@ -231,7 +231,7 @@ class PeerFound:
 async def read_more(
     cluster: Cluster, peers: Collection[str], settings: Settings, password: Secret | None
 ) -> tuple[dict[str, PeerFound], Setups, float | Unknown]:
-    """Return what a plan needs besides, all read at the same time: far ends, what runs on the nodes, and the blocks.
+    """Return the other inputs of a plan, all read at the same time: far ends, what runs on the nodes, and the blocks.
 
     Raises MeasureError where a peer does not answer.
     """

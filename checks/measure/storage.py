@@ -146,7 +146,7 @@ class Storage:
 
     @property
     def _known_place(self) -> StoragePlace:
-        assert self.place is not None, "the directory has not been looked at"
+        assert self.place is not None, "the directory has not been judged"
         return self.place
 
     async def run(self, bench: Bench) -> None:

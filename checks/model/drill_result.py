@@ -28,7 +28,7 @@ class PathSilence(Fact, frozen=True):
     unsent: int = 0
     """Probes that this node could not send (no link, no route, no address): they count as silence."""
     is_from_start: bool = False
-    """Whether the path was silent already when the drill began: the beginning of the silence was not seen."""
+    """Whether the path was silent already at the start of the drill: the start of the silence was not seen."""
     number: int = 0
     """How often the path was silent."""
     every: tuple[tuple[float, float], ...] = ()
@@ -36,7 +36,7 @@ class PathSilence(Fact, frozen=True):
     late_s: float = 0.0
     """How late this node itself sent at both ends of the silence: it may be that much shorter."""
     added_s: float | None = None
-    """How much of it came after the link was back; None where no link came back in it: all of it."""
+    """The part of the silence after the link was back; None where no link came back during it."""
     timer: str = ""
     """What made the silence last, a word of `checks.rules.silence_causes.Timer`; empty where it is not known."""
     standing: str = ""
@@ -54,7 +54,7 @@ class DrillEvent(Fact, frozen=True):
     what: str
     """A clause: `eth2 lost its link`, `169.254.12.7 moved from eth2 to eth1`."""
     kind: str = ""
-    """A word of `checks.rules.silence_causes.EventKind`."""
+    """A word of `checks.rules.silence_causes.TimelineKind`."""
     interface: str = ""
     address: str = ""
     detail: str = ""

@@ -18,14 +18,21 @@ SCHEMA = "racwire-report/1"
 _NO_DIAGNOSIS = Diagnosis()
 
 
-class Rerun(msgspec.Struct, frozen=True, kw_only=True):
-    """A check that was run again, without the others, after the run of the report."""
+class Rerun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A check that was run again, alone or with a few others, after the run of the report."""
 
     check: str
     started_at: str
     duration_s: float
     entries: int
     """The number of its entries in the journal, which ends with the entries of all reruns in their order."""
+    also: tuple[str, ...] = ()
+    """The further checks that ran together with it; the entries are those of all of them."""
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The checks that ran together."""
+        return (self.check, *self.also)
 
 
 class WaiverStanding(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,14 +97,20 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def found_at(self, check: str) -> str:
         """Return the start time of the latest run of a check."""
-        return next((again.started_at for again in self.reruns if again.check == check), self.started_at)
+        latest = (again.started_at for again in reversed(self.reruns) if check in again.checks)
+        return next(latest, self.started_at)
 
     def entries_of(self, check: str) -> tuple[Entry, ...]:
         """Return the journal entries of the latest run of a check."""
+        latest = next((again for again in reversed(self.reruns) if check in again.checks), None)
+        return self.entries_in(latest)
+
+    def entries_in(self, rerun: Rerun | None) -> tuple[Entry, ...]:
+        """Return the journal entries of one of the reruns; with None, those of the run of the report."""
         end = len(self.journal)
         for again in reversed(self.reruns):
             begin = end - again.entries
-            if again.check == check:
+            if again is rerun:
                 return self.journal[begin:end]
             end = begin
         return self.journal[:end]

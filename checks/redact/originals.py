@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from checks.model import facts, finding, journal, measurement, report
+from checks.model import drill_result, facts, finding, journal, measurement, report
 from checks.redact.connect_text import names_in_command, names_in_connect_string
 from checks.redact.well_known import VOCABULARY, is_well_known_directory
 from checks.traffic import recording, samples
@@ -189,7 +189,7 @@ def _measured(part: msgspec.Struct) -> Iterator[Named]:
             yield from _directories(part.directory)
             yield from _host(part.server.partition(":")[0])
             yield from _directories(part.server.partition(":")[2])
-        case measurement.DrillEvent():
+        case drill_result.DrillEvent() | drill_result.InterfaceTimers():
             yield from _host(part.node)
 
 

@@ -76,6 +76,11 @@ class RedactedTrack:
         """Return the times of the first and the last event; None while there is no event."""
         return self._track.span()
 
+    def gap_begins(self) -> list[Gap]:
+        """Return the gap with which each source stopped answering after a sample, in order of time."""
+        gaps = (self._redactor.event(gap) for gap in self._track.gap_begins())
+        return [gap for gap in gaps if isinstance(gap, Gap)]
+
     def _original(self, source: str) -> str:
         """Return the source with this pseudonym; the argument itself where there is none."""
         return next((s for s in self._track.sources() if self._redactor.source(s) == source), source)

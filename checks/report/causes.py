@@ -5,6 +5,7 @@ Text, screen, HTML and Markdown are views of these entries. The texts are not sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,8 @@ _REASONS, _SEEN = 3, 2
 """The most reasons of an entry, and the most of these that are observations of its strongest finding."""
 _MOST_CODES = 24
 """The most codes in a line; a run of a few checks leaves more causes unexamined."""
+_SUFFERED = ("IC-LOST-", "IC-TIME-", "IC-PING-", "IC-LOG-")
+"""The codes of what the database and Clusterware suffered, of the past too: they name who noticed."""
 _SHORTEST = 24
 """The fewest characters of a shortened sentence, which ends at a comma, a semicolon or a colon."""
 
@@ -119,6 +122,29 @@ def _reasons_of(report: Report, finding: Finding) -> tuple[str, ...]:
         return _accounts(report.diagnosis, None)
     is_said = any(line.rstrip(".").casefold() in finding.title.casefold() for line in finding.seen[:1])
     return () if finding.status is not Status.UNKNOWN or is_said else finding.seen[:1]
+
+
+def nodes_at_fault(report: Report) -> frozenset[str]:
+    """Return the nodes at fault: of a cause that was found its own places, and not the nodes that noticed its
+    effects; of any other fault its nodes. Where a cause was found, what the database suffered marks a node only if no
+    cause explains it."""
+    entries = cause_entries(report)
+    explained = {id(f) for entry in entries for f in entry.all_findings}
+    found = {node for entry in entries for node in _places_of(entry)}
+    left = [f for f in report.findings if f.status in FAULTS and not f.waived and id(f) not in explained]
+    if entries:
+        unexplained = report.diagnosis.unexplained
+        left = [f for f in left if not f.code.startswith(_SUFFERED) or f.title in unexplained]
+    return frozenset(found.union(*(f.nodes for f in left)))
+
+
+def _places_of(entry: ReportEntry) -> set[str]:
+    """Return the nodes at fault: those of the cause; where its findings disagree, those that most of them name."""
+    named = Counter(node for finding in entry.findings for node in dict.fromkeys(finding.nodes))
+    if not named:
+        return {node for finding in entry.effects for node in finding.nodes}
+    most = max(named.values())
+    return {node for node, count in named.items() if count == most}
 
 
 def other_causes(report: Report) -> Iterator[tuple[str, str]]:

@@ -71,7 +71,7 @@ def finding_changes(
     """Return every finding of both reports once, those that got worse first. Where names do not mean the same in both
     reports (`by_name` is false), findings are matched only by their codes. `coverage` is what each run examined."""
     coverage = coverage or (Coverage(before), Coverage(after))
-    pairs = _pairs(_known(before, by_name), _known(after, by_name), by_name)
+    pairs = same_findings(_known(before, by_name), _known(after, by_name), by_name=by_name)
     changes = [_finding_change(one, other, *coverage, by_name) for one, other in pairs]
     return tuple(sorted(changes, key=_worst_first))
 
@@ -89,8 +89,8 @@ def _known(findings: Iterable[Finding], by_name: bool) -> dict[Key, Finding]:
     return {key: original for (key, _), original in zip(keyed(bare), originals, strict=True)}
 
 
-def _pairs(
-    before: dict[Key, Finding], after: dict[Key, Finding], by_name: bool
+def same_findings(
+    before: dict[Key, Finding], after: dict[Key, Finding], *, by_name: bool = True
 ) -> Iterator[tuple[Finding | None, Finding | None]]:
     """Yield pairs of findings: the same ones first. Then findings of one kind that share nodes: a fault that spreads
     to more nodes is not a new fault. Then a failure and a warning of one check about the same nodes, whatever their
@@ -143,7 +143,7 @@ def _finding_change(
     one: Finding | None, other: Finding | None, before: Coverage, after: Coverage, by_name: bool
 ) -> FindingChange:
     if one and other:
-        change = _two_sided(one, other, by_name) if {one.status, other.status} & PROBLEMS else DiffKind.SAME
+        change = change_between(one, other, by_name=by_name) if {one.status, other.status} & PROBLEMS else DiffKind.SAME
         if by_name:
             change = _of_nodes_in_both(change, one, other, before, after)
     elif one:
@@ -202,7 +202,7 @@ def _of_nodes_in_both(change: DiffKind, one: Finding, other: Finding, before: Co
     return change
 
 
-def _two_sided(one: Finding, other: Finding, by_name: bool) -> DiffKind:
+def change_between(one: Finding, other: Finding, *, by_name: bool = True) -> DiffKind:
     """Return the kind of change of a finding that both reports have."""
     if (one.status in _NOT_KNOWN) is not (other.status in _NOT_KNOWN):
         return DiffKind.BECAME_UNKNOWN if other.status in _NOT_KNOWN else DiffKind.BECAME_KNOWN

@@ -44,7 +44,7 @@ def to_junit(report: Report) -> bytes:
     checks: dict[str, list[Finding]] = {}
     for finding in report.findings:
         checks.setdefault(finding.check, []).append(finding)
-    reruns = {rerun.check: rerun.duration_s for rerun in report.reruns}
+    reruns = {check: rerun.duration_s for rerun in report.reruns for check in rerun.checks}
     first_of_run = next((check for check in checks if check not in reruns), None)
     for number, (check, findings) in enumerate(checks.items()):
         took_s = reruns.get(check, report.duration_s if check == first_of_run else 0.0)

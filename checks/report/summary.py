@@ -219,7 +219,8 @@ def _notices(report: Report, state: str) -> Iterator[str]:
         others = f" and {left} more" if left else ""
         yield f"{_were_skipped(sum(short.values()))}: {', '.join(list(short)[:_SHORT])}{others}."
     for rerun in report.reruns:
-        yield f"The check {rerun.check} was run again at {time_text(rerun.started_at)}."
+        subject = f"The check {rerun.check} was" if not rerun.also else f"The checks {listed(rerun.checks)} were"
+        yield f"{subject} run again at {time_text(rerun.started_at)}."
     if state:
         yield f"This is not the cluster as it is now, but a saved state {state}."
     if report.is_redacted:

@@ -12,6 +12,8 @@ from checks.rules.path_status import over_a_router, packet_loss, path_statuses
 
 OWN = "·"
 """The letter of the diagonal, where a node meets itself."""
+PENDING = "…"
+"""The letter of a path that is still being probed."""
 ROUTED = "R"
 """The letter of a path that passes over a router: df-ping calls that a failure."""
 
@@ -25,6 +27,7 @@ MEANINGS = {
     Verdict.UNREACHABLE.letter: "unreachable",
     Verdict.FILTERED.letter: "no answer, node up",
     Verdict.UNKNOWN.letter: "not known",
+    PENDING: "being probed",
     OWN: "itself",
 }
 """The meanings of the letters, in the order of a legend."""
@@ -53,7 +56,7 @@ class Cell:
     @property
     def is_problem(self) -> bool:
         """Whether the path needs attention."""
-        return self.letter not in (OWN, Verdict.PASSES.letter)
+        return self.letter not in (OWN, PENDING, Verdict.PASSES.letter)
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,11 @@ class PathMatrix:
     def ways(self) -> list[Cell]:
         """The cells between two different nodes, row by row."""
         return [cell for cell in self.cells.values() if cell.letter != OWN]
+
+    @property
+    def pending(self) -> int:
+        """How many paths are still being probed."""
+        return sum(cell.letter == PENDING for cell in self.ways)
 
     @property
     def is_probed(self) -> bool:
@@ -85,15 +93,17 @@ class PathMatrix:
         return [letter for letter in MEANINGS if letter in there]
 
 
-def path_matrices(cluster: Cluster) -> tuple[PathMatrix, ...]:
-    """Return a matrix for each private network; none where the networks are not known."""
+def path_matrices(cluster: Cluster, so_far: Sequence[PathProbe] | None = None) -> tuple[PathMatrix, ...]:
+    """Return a matrix for each private network; none where the networks are not known. `so_far` are the paths that
+    have been probed while others are pending; None where none is pending."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return tuple(_grid(cluster, network) for network in networks)
+    return tuple(_grid(cluster, network, so_far) for network in networks)
 
 
-def _grid(cluster: Cluster, network: PrivateNetwork) -> PathMatrix:
+def _grid(cluster: Cluster, network: PrivateNetwork, so_far: Sequence[PathProbe] | None) -> PathMatrix:
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    probes = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    complete = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    probes = complete if so_far is None else so_far
     by_way = {(p.from_node, p.to_node): p for p in probes if p.network == network.name}
     names = [*(n.name for n in known), *(p.node for p in network.ports), *(n for way in by_way for n in way)]
     nodes = tuple(dict.fromkeys(names))
@@ -108,6 +118,8 @@ def _grid(cluster: Cluster, network: PrivateNetwork) -> PathMatrix:
                 cells[a, b] = Cell(a, b, OWN, None)
             elif (a, b) in by_way:
                 cells[a, b] = _cell(by_way[a, b], statuses[a, b], (a, b) in routed)
+            elif so_far is not None and not why[a] and not why[b] and isinstance(network.mtu, int):
+                cells[a, b] = Cell(a, b, PENDING, None, reason="This path is still being probed.")
             else:
                 reason = why[a] or why[b] or _why_none(cluster, network)
                 cells[a, b] = Cell(a, b, Verdict.UNKNOWN.letter, Status.UNKNOWN, reason=reason)

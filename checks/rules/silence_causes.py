@@ -14,7 +14,7 @@ from checks.model.drill_result import DrillEvent, InterfaceTimers, PathSilence
 from checks.model.measurement import MeasuredPath
 
 
-class EventKind(StrEnum):
+class TimelineKind(StrEnum):
     """The kinds of event on the timeline of a drill."""
 
     LINK_LOST = "link lost"
@@ -75,7 +75,7 @@ class SilenceCause:
     standing: CauseStanding
     sentence: str
     added_s: float | None = None
-    """How much of the silence came after the link was back; None where no link came back in it."""
+    """The part of the silence after the link was back; None where no link came back during it."""
 
 
 USUAL_RETRANS_MS = 1000
@@ -98,7 +98,7 @@ class _Link:
     lost: DrillEvent
     back: DrillEvent | None
     is_first: bool
-    """Whether it was lost when the silence began; else something else made the silence begin."""
+    """Whether it was lost at the start of the silence; else something else started the silence."""
 
 
 def cause_of(
@@ -117,7 +117,7 @@ def cause_of(
         or (None if link is None or not silence.is_over else _after_link(near, path, known, link, begin, end))
     )
     if silence.is_from_start:
-        text = "It was silent already when the drill began, so what began it was not seen."
+        text = "It was silent already at the start of the drill, so what started it was not seen."
         return replace(
             found or SilenceCause(None, CauseStanding.UNKNOWN, ""),
             standing=CauseStanding.UNKNOWN,
@@ -155,7 +155,7 @@ def _bond(
             (
                 e
                 for e in events
-                if e.kind == EventKind.ACTIVE_SLAVE and (e.node, e.interface) == (node, interface) and e.at >= begin
+                if e.kind == TimelineKind.ACTIVE_SLAVE and (e.node, e.interface) == (node, interface) and e.at >= begin
             ),
             None,
         )
@@ -189,7 +189,7 @@ def _haip(
 ) -> SilenceCause | None:
     if not path.is_haip:
         return None
-    moves = [e for e in events if e.kind == EventKind.ADDRESS_MOVED and e.address in (path.source, path.target)]
+    moves = [e for e in events if e.kind == TimelineKind.ADDRESS_MOVED and e.address in (path.source, path.target)]
     during = [e for e in moves if e.at >= begin and _earliest(e) <= end]
     if not during:
         return None
@@ -206,7 +206,10 @@ def _haip(
         (
             e
             for e in events
-            if e.kind == EventKind.NEIGHBOUR_LEARNED and e.address == move.address and _near(e, end) and e.at > move.at
+            if e.kind == TimelineKind.NEIGHBOUR_LEARNED
+            and e.address == move.address
+            and _near(e, end)
+            and e.at > move.at
         ),
         None,
     )
@@ -287,13 +290,15 @@ def _resolution(events: Sequence[DrillEvent], path: MeasuredPath, end: float) ->
     """Return node, interface and address of the neighbour whose MAC address was learned when the first answer came."""
     wanted = {(path.source_node, path.target), (path.target_node, path.source)}
     learned = [
-        e for e in events if e.kind == EventKind.NEIGHBOUR_LEARNED and (e.node, e.address) in wanted and _near(e, end)
+        e
+        for e in events
+        if e.kind == TimelineKind.NEIGHBOUR_LEARNED and (e.node, e.address) in wanted and _near(e, end)
     ]
     for one in learned:
         before = [
             e
             for e in events
-            if e.kind in (EventKind.NEIGHBOUR_ASKED, EventKind.NEIGHBOUR_DROPPED)
+            if e.kind in (TimelineKind.NEIGHBOUR_ASKED, TimelineKind.NEIGHBOUR_DROPPED)
             and (e.node, e.address, e.interface) == (one.node, one.address, one.interface)
             and e.at <= one.at
         ]
@@ -313,13 +318,13 @@ def _link(
     own = sorted((e for e in events if (e.node, e.interface) in carriers), key=lambda e: e.at)
     for lost in own:
         is_first = _earliest(lost) <= begin + _NEAR_S
-        if lost.kind == EventKind.LINK_BLINKED and _earliest(lost) <= end:
+        if lost.kind == TimelineKind.LINK_BLINKED and _earliest(lost) <= end:
             return _Link(lost.node, lost.interface, lost, lost, is_first)
-        if lost.kind == EventKind.LINK_LOST and _earliest(lost) <= end:
+        if lost.kind == TimelineKind.LINK_LOST and _earliest(lost) <= end:
             backs = [
                 e
                 for e in own
-                if e.kind == EventKind.LINK_BACK
+                if e.kind == TimelineKind.LINK_BACK
                 and (e.node, e.interface) == (lost.node, lost.interface)
                 and e.at >= lost.at
                 and _earliest(e) <= end

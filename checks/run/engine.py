@@ -27,7 +27,16 @@ from checks.model.settings import Settings
 from checks.rules.waivers import apply, day_of
 from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.engine_findings import KINDS, check_broke, interrupted_check, not_asked, not_gathered, plugin_broken
-from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
+from checks.run.events import (
+    CheckConcluded,
+    Event,
+    Gathered,
+    GatherProgress,
+    NodesSoFar,
+    PathsSoFar,
+    RunFinished,
+    RunStarted,
+)
 from checks.run.gathering import GATHERERS, Gatherer, with_nodes
 from checks.run.settings_values import as_plain
 from checks.run.versions import versions
@@ -77,6 +86,7 @@ class Engine:
             self._progress,
             password=password,
             nodes_so_far=self._nodes_so_far,
+            paths_so_far=lambda probes: self._events.put_nowait(PathsSoFar(probes)),
             cluster_with=self._cluster_with,
         )
         self._gathered = {g.group: asyncio.Event() for g in self._gatherers}

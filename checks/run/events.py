@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster
+from checks.model.facts import Cluster, PathProbe
 from checks.model.finding import Finding
 from checks.model.report import Report
 
@@ -55,6 +55,13 @@ class NodesSoFar:
 
 
 @dataclass(frozen=True)
+class PathsSoFar:
+    """Some paths have been probed while others are pending: for the display. Checks wait for all."""
+
+    probes: tuple[PathProbe, ...]
+
+
+@dataclass(frozen=True)
 class CheckConcluded:
     """A check has finished."""
 
@@ -69,4 +76,4 @@ class RunFinished:
     report: Report
 
 
-Event = RunStarted | GatherProgress | NodesSoFar | Gathered | CheckConcluded | RunFinished
+Event = RunStarted | GatherProgress | NodesSoFar | PathsSoFar | Gathered | CheckConcluded | RunFinished

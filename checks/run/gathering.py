@@ -215,7 +215,10 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
     try:
-        return await probe_paths(cluster.networks, cluster.nodes, session, public_subnets=public_subnets(cluster))
+        subnets = public_subnets(cluster)
+        return await probe_paths(
+            cluster.networks, cluster.nodes, session, public_subnets=subnets, so_far=session.paths_so_far
+        )
     except UnsafePathError as error:
         return Unknown(f"No packet was sent: {error}")
 

@@ -1,8 +1,8 @@
-"""The rerun of one check: its report is merged into the report of all checks."""
+"""The rerun of some checks: its report is merged into the report of all checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -14,20 +14,29 @@ from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
 from checks.run.check_discovery import known_codes
 
 
-def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Report:
-    """Return the whole report with that check's findings from `part`, the later run of this check only.
+def merged(whole: Report, part: Report, checks: Sequence[str], groups: Iterable[str]) -> Report:
+    """Return the whole report with the findings of these checks from `part`, the later run of these checks only; at
+    least one.
 
     The facts of `groups`, which the later run gathered, replace the earlier ones; all other facts stay. The journal has
     the entries of both runs, and `reruns` lists the checks that are later than the report. The waivers are applied
     again, for the day of the later run.
     """
-    kept = [again for again in whole.reruns if again.check != check]
+    kept = [again for again in whole.reruns if not set(again.checks) <= {*checks}]
     entries = [*whole.entries_of("")]
     for former in kept:
-        entries += whole.entries_of(former.check)
-    again = Rerun(check=check, started_at=part.started_at, duration_s=part.duration_s, entries=len(part.journal))
+        entries += whole.entries_in(former)
+    first, *also = checks
+    again = Rerun(
+        check=first,
+        also=tuple(also),
+        started_at=part.started_at,
+        duration_s=part.duration_s,
+        entries=len(part.journal),
+    )
     facts = {group: getattr(part.cluster, group) for group in groups}
-    findings = [f for f in whole.findings if f.check != check] + [f for f in part.findings if f.check == check]
+    findings = [f for f in whole.findings if f.check not in checks]
+    findings += [f for f in part.findings if f.check in checks]
     # A waiver may cover findings of any check: its standing depends on all findings.
     makers = {s.code: s.check for s in (*whole.waivers, *part.waivers) if s.check or s.standing != NOT_CHECKED}
     cluster = msgspec.structs.replace(whole.cluster, **facts)

@@ -107,10 +107,11 @@ def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
 
 def _later_facts(check: str, report: Report, here: Mapping[str, Check]) -> set[str]:
     """The groups of facts that reruns of other checks gathered after the latest run of this one."""
-    places = [place for place, again in enumerate(report.reruns, 1) if again.check == check]
+    places = [place for place, again in enumerate(report.reruns, 1) if check in again.checks]
     later: set[str] = set()
-    for again in report.reruns[places[0] if places else 0 :]:
-        later |= set(needed_groups([here[again.check]]) if again.check in here else FACT_GROUPS)
+    for again in report.reruns[places[-1] if places else 0 :]:
+        known = [here[name] for name in again.checks if name in here]
+        later |= set(needed_groups(known) if len(known) == len(again.checks) else FACT_GROUPS)
     return later
 
 

@@ -174,6 +174,21 @@ class Recording:
                     found[source] = SourceTally(samples + 1, gaps, last)
         return found
 
+    def gap_begins(self) -> list[Gap]:
+        """Return the gap with which each source stopped answering after a sample, in order of time. No sample is
+        decoded for that."""
+        found: list[Gap] = []
+        answering: set[str] = set()
+        with self._readable():
+            for source, shape, packed in self._packed():
+                if not isinstance(shape, GapShape):
+                    answering.add(source)
+                elif source in answering:
+                    answering.remove(source)
+                    gap = self._unpack(shape, packed)
+                    found += [gap] if isinstance(gap, Gap) else []
+        return sorted(found, key=lambda gap: gap.at)
+
     def rows(self) -> Iterator[Row]:
         """Yield all rows of the tables, unchanged."""
         with self._readable():

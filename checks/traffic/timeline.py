@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
-from checks.traffic.samples import Event, Links
+from checks.traffic.samples import Event, Gap, Links, Sample
 
 KEPT = 300
 """Most samples of a source in memory: five minutes at one a second."""
@@ -29,6 +29,9 @@ class Track(Protocol):
 
     def span(self) -> tuple[float, float] | None:
         """Return the time of the first and of the last event; None while there is no event."""
+
+    def gap_begins(self) -> list[Gap]:
+        """Return the gap with which each source stopped answering after a sample, in order of time."""
 
 
 class Timeline:
@@ -75,3 +78,14 @@ class Timeline:
         """Return the time of the first and of the last event; None while there is no event."""
         kept = [events for events in self._events.values() if events]
         return (min(e[0].at for e in kept), max(e[-1].at for e in kept)) if kept else None
+
+    def gap_begins(self) -> list[Gap]:
+        """Return the gap with which each source stopped answering after a sample, in order of time."""
+        found: list[Gap] = []
+        for events in self._events.values():
+            before: Event | None = None
+            for event in events:
+                if isinstance(event, Gap) and isinstance(before, Sample):
+                    found.append(event)
+                before = event
+        return sorted(found, key=lambda gap: gap.at)

@@ -14,7 +14,7 @@ import pytest
 
 from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.measurement import Measurement
-from checks.rules.silence_causes import EventKind, Timer
+from checks.rules.silence_causes import TimelineKind, Timer
 from tests.lab.lab_support import PATIENCE_S, needs_namespaces, needs_nft, ping, run, until
 from tests.lab.practice_command import Practice
 from tests.support.switch_cuts import Cut, SwitchPort
@@ -64,7 +64,7 @@ class Running:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         self.said = ""
-        self.until_it_says(" now.")
+        self.until_it_says(" now")
 
     def until_it_says(self, words: str) -> None:
         """Read its progress until it says this."""
@@ -140,9 +140,9 @@ def test_a_pulled_cable_costs_the_instances_the_delay_of_haip(practice: Practice
     assert cable.unsent == 0  # the far end of the cable was pulled, and this node goes on to send
     assert "HAIP" in result.cause
     kinds = [event.kind for event in result.events if (event.node, event.interface) == ("rac2", "eth2")]
-    assert EventKind.LINK_LOST in kinds
-    assert EventKind.LINK_BACK in kinds
-    assert EventKind.ADDRESS_MOVED in [event.kind for event in result.events]
+    assert TimelineKind.LINK_LOST in kinds
+    assert TimelineKind.LINK_BACK in kinds
+    assert TimelineKind.ADDRESS_MOVED in [event.kind for event in result.events]
     assert code in (0, 1, 3)
     assert result.misscount_s == 30
 
@@ -158,7 +158,7 @@ def test_a_link_that_this_node_itself_loses_counts_although_nothing_could_be_sen
     assert silence.unsent > 0
     assert silence.is_over
     assert silence.seconds >= 0.1
-    assert EventKind.LINK_LOST in [event.kind for event in drilled(found).events if event.node == "rac1"]
+    assert TimelineKind.LINK_LOST in [event.kind for event in drilled(found).events if event.node == "rac1"]
 
 
 @beyond

@@ -91,7 +91,7 @@ def sends(practice: Practice, console: Terminal, screen: ScreenReader) -> None:
     console.send(b"g")
     screen.until(r"Cluster +type the name")
     console.send(b"practice\r")
-    screen.until(r"^ SENDING .*to rac2 on 192\.168\.10\.0/24 +[1-9]\d* of \d+ .* +s stops|^ SENDING.* s stops")
+    screen.until(r"^ SENDING [\d.]+ [kM]?b/s to rac2 on 192\.168\.10\.0/24 +[1-9]\d* of \d+ .*s stops")
     before = packets_out(practice)
     until(lambda: packets_out(practice) > before + 100, "nothing is sent")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -59,16 +59,16 @@ def new_console(tmp_path: Path) -> Iterator[NewConsole]:
     """Yield a function that makes a console.
 
     The console takes one engine after the other, and the last one repeatedly. An engine that takes an argument receives
-    the check to run alone. An exception inside the console fails the test unless `may_break` is set.
+    the checks to run without the others. An exception inside the console fails the test unless `may_break` is set.
     """
     watched: list[ConsoleApp] = []
 
     def make(*engines: Callable[..., Engine], may_break: bool = False, **options: object) -> ConsoleApp:
         left = list(engines)
 
-        def next_engine(check: str) -> Engine:
+        def next_engine(checks: Sequence[str]) -> Engine:
             engine = left.pop(0) if len(left) > 1 else left[0]
-            return engine(check) if inspect.signature(engine).parameters else engine()
+            return engine(checks) if inspect.signature(engine).parameters else engine()
 
         options.setdefault("new_feed", FakeFeed)
         app = ConsoleApp(next_engine, state_directory=tmp_path / "state", **options)  # type: ignore[arg-type]

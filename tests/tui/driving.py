@@ -26,9 +26,10 @@ def shown(pilot: Pilot[None], part: str) -> str:
 
 
 def listed(pilot: Pilot[None]) -> list[str]:
-    """Return the findings of the list and the running checks, a line each, without the headings."""
+    """Return the causes, findings and running checks of the list, without the headings and the further lines of a
+    cause."""
     lines = shown(pilot, "list").splitlines()
-    return [line for line in lines if line.strip() not in ("", *HEADINGS)]
+    return [line for line in lines if line.strip() not in ("", *HEADINGS) and not line.startswith("     ")]
 
 
 def chosen(pilot: Pilot[None]) -> str:

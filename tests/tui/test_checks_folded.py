@@ -76,9 +76,9 @@ async def test_a_filter_shows_one_of_them_and_the_cursor_stays_on_the_row(new_co
 async def test_a_row_of_several_checks_runs_none_of_them_alone(new_console: NewConsole) -> None:
     wanted: list[str] = []
 
-    def again(name: str) -> Engine:
-        wanted.append(name)
-        return engine_of([c for c in FOUR if name in ("", c.id)])
+    def again(names: Sequence[str]) -> Engine:
+        wanted.extend(names)
+        return engine_of([c for c in FOUR if not names or c.id in names])
 
     async with new_console(lambda: engine_of(FOUR), again).run_test(size=(120, 40)) as pilot:
         await concluded(pilot)

@@ -47,7 +47,7 @@ async def test_the_cause_is_first_with_its_steps_before_its_reasons(new_console:
         text = " ".join(shown(pilot, "finding").split())
         assert text.startswith("CAUSE-12 FAIL supported")
         assert "Jumbo frames" in text
-        parts = ("Next", "1. ", "CHANGE", "Because", "df-ping (IC-PATH-003)", "Also possible", "Excluded")
+        parts = ("Next 1. ", "Because", "Then 2. ", "CHANGE", "df-ping (IC-PATH-003)", "Also possible", "Excluded")
         assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
         assert "Why" not in text
 
@@ -56,7 +56,7 @@ async def test_a_cause_unfolds_its_findings_and_folds_them_from_each_of_them(new
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
         folded = shown(pilot, "list")
-        assert "df-ping" not in folded.split("Passed")[0]
+        assert "df-ping" not in folded
         await pilot.press("right")
         await pilot.pause()
         assert listed(pilot)[0].split()[:2] == ["F", "▾"]
@@ -86,7 +86,7 @@ async def test_the_rows_below_a_cause_follow_it_into_the_next_run(new_console: N
         await pilot.press("r")
         await concluded(pilot)
         assert "Causes" not in shown(pilot, "list")
-        assert any(row.startswith("-F df-ping") for row in listed(pilot))
+        assert [row[:4] for row in listed(pilot)][-4:-2] == ["-F ▾", "-  F"]
 
 
 async def test_the_header_names_cluster_nodes_and_networks(new_console: NewConsole) -> None:
@@ -107,9 +107,9 @@ async def test_while_facts_are_gathered_results_are_shown_and_the_cursor_keeps_i
         await until(pilot, lambda: checks_screen(pilot).state.run.pending == PING_CHECKS)
         assert "· df-ping" in shown(pilot, "list")
         assert "df-ping" not in chosen(pilot)
-        await pilot.press(*"jjjjj")
+        await pilot.press("G", "right", *"jjj")
         selected = chosen(pilot)
-        assert selected == "IC-IFACE-001"
+        assert selected.startswith("IC-")
         gate.open.set()
         await concluded(pilot)
         assert listed(pilot)[0].lstrip().startswith("F ▸ Jumbo")
@@ -135,6 +135,7 @@ async def test_the_filter_narrows_with_each_letter_and_esc_clears_it(new_console
         assert {line.split()[1] for line in listed(pilot)} == {
             "boot-mtu",
             "device-mtu",
+            "df-ping",
             "mtu-consistency",
             "private-routes",
             "storage-mtu",
@@ -159,9 +160,10 @@ async def test_p_shows_only_problems(new_console: NewConsole) -> None:
         await concluded(pilot)
         await pilot.press("p")
         assert [line.split()[0] for line in listed(pilot)] == ["F"]
+        assert "passed" not in shown(pilot, "list")
         assert "problems only" in shown(pilot, "counts")
         await pilot.press("p")
-        assert "P clusterware" in shown(pilot, "list")
+        assert "passed" in shown(pilot, "list")
 
 
 async def test_enter_shows_the_cause_its_findings_and_the_evidence(new_console: NewConsole) -> None:
@@ -188,7 +190,7 @@ async def test_a_second_run_marks_gone_and_new_findings(new_console: NewConsole)
         await concluded(pilot)
         rows = listed(pilot)
         assert any(row.startswith("+F ▸ eth1 of rac3 has MTU") for row in rows)
-        assert any(row.startswith("-F df-ping") for row in rows)
+        assert any(row.startswith("-F ▸ Jumbo frames") for row in rows)
         assert "1 gone" in shown(pilot, "lower-rule")
         assert "0 gone" not in shown(pilot, "lower-rule")
 
@@ -313,7 +315,7 @@ async def test_a_source_that_fails_makes_its_checks_unknown_and_the_console_cont
         await concluded(pilot)
         assert "1 UNKNOWN" in shown(pilot, "counts")
         assert "no such device" in " ".join(shown(pilot, "finding").split())
-        assert "P clusterware" in shown(pilot, "list")
+        assert "passed" in shown(pilot, "list")
 
 
 async def test_an_engine_that_fails_is_reported_and_can_be_run_again(new_console: NewConsole) -> None:

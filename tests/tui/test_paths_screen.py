@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 import pytest
 from textual.pilot import Pilot
@@ -9,12 +11,13 @@ from textual.pilot import Pilot
 from checks.model.facts import Cluster, Unknown
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
+from checks.sources.nodes.session import Session
 from checks.traffic.recording import Header
 from checks.traffic.recording_replay import JudgedRecording
 from tests.fixtures.clusters import cluster
 from tests.tui.clusters import black_hole, engine, healthy, node_unread, without_database
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import concluded, shown
+from tests.tui.driving import concluded, shown, until
 from tests.tui.test_checks_screen import Gate
 from tui.screens.paths.screen import PathsScreen
 from tui.screens.reader import ReaderScreen
@@ -187,6 +190,30 @@ async def test_a_node_that_could_not_be_read_is_listed_with_its_reason(new_conso
         await paths_of(pilot)
         assert cursor_line(pilot) == "rac1→rac3: rac3 could not be read: ssh asked for a password."
         assert "? not known" in shown(pilot, "path-foot")
+
+
+async def test_the_matrix_fills_in_as_probes_finish_and_the_probes_of_a_path_are_below(new_console: NewConsole) -> None:
+    facts = black_hole()
+    assert not isinstance(facts.paths, Unknown)
+    some = tuple(path for path in facts.paths if path.from_node == "rac1")
+    release = asyncio.Event()
+
+    async def probe(session: Session, known: Cluster) -> object:
+        session.paths_so_far(some)
+        await release.wait()
+        return facts.paths
+
+    async with new_console(lambda: engine(facts, paths=probe)).run_test(size=(120, 40)) as pilot:
+        await pilot.press("2")
+        await until(pilot, lambda: "2 of 6 paths probed" in shown(pilot, "path-matrix"))
+        assert "[1500 B]" in shown(pilot, "path-matrix")
+        assert "… being probed" in shown(pilot, "path-foot")
+        assert any(line.split()[:3] == ["8,972", "9,000", "0/20"] for line in shown(pilot, "path-foot").splitlines())
+        await pilot.press("p")
+        assert cursor_line(pilot).startswith("rac1→rac3"), "a path that is still being probed is no problem"
+        release.set()
+        await until(pilot, lambda: "6 paths pass" in shown(pilot, "path-matrix"))
+        assert "…" not in shown(pilot, "path-matrix")
 
 
 async def test_without_private_networks_the_reason_and_the_remedy_are_shown(new_console: NewConsole) -> None:

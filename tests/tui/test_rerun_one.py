@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,15 +19,15 @@ from tests.tui.conftest import NewConsole
 from tests.tui.driving import chosen, concluded, listed, shown, until, write
 
 
-def engine_for(facts: Cluster, check: str, **instead: object) -> Engine:
-    return engine(facts, tuple(c for c in discover() if check in ("", c.id)), **instead)  # type: ignore[arg-type]
+def engine_for(facts: Cluster, check: Sequence[str], **instead: object) -> Engine:
+    return engine(facts, tuple(c for c in discover() if not check or c.id in check), **instead)  # type: ignore[arg-type]
 
 
 async def test_the_findings_of_the_check_are_replaced_and_everything_else_stays(new_console: NewConsole) -> None:
     wanted: list[str] = []
 
-    def fixed(check: str) -> Engine:
-        wanted.append(check)
+    def fixed(check: Sequence[str]) -> Engine:
+        wanted.extend(check)
         return engine_for(healthy(), check)
 
     async with new_console(lambda: engine(black_hole()), fixed).run_test(size=(120, 40)) as pilot:
@@ -36,7 +37,7 @@ async def test_the_findings_of_the_check_are_replaced_and_everything_else_stays(
         await concluded(pilot)
         assert wanted == ["df-ping"]
         after = listed(pilot)
-        assert [row for row in after if row.startswith("-F df-ping")]
+        assert [row for row in after if row.startswith("-F ▸ Jumbo")]
         assert not [row for row in after if row.startswith(" F df-ping")]
         assert {row for row in before if "df-ping" not in row and "▸" not in row} <= set(after)
         assert chosen(pilot) == "IC-PATH-003"
@@ -74,11 +75,11 @@ async def test_until_the_check_concludes_its_earlier_findings_stay_visible(new_c
         await pilot.press("r")
         gate.set()
         await concluded(pilot)
-        assert [row for row in listed(pilot) if row.startswith("-F df-ping")]
+        assert [row for row in listed(pilot) if row.startswith("-F ▸ Jumbo")]
 
 
 async def test_if_the_check_fails_the_earlier_findings_stay(new_console: NewConsole) -> None:
-    def broken(check: str) -> Engine:
+    def broken(check: Sequence[str]) -> Engine:
         raise RuntimeError("the wheels came off")
 
     async with new_console(lambda: engine(black_hole()), broken).run_test(size=(120, 40)) as pilot:
@@ -107,6 +108,7 @@ async def test_during_the_first_run_a_rerun_is_refused(new_console: NewConsole) 
         assert "after all checks have concluded" in shown(pilot, "lower-rule")
         gate.set()
         await concluded(pilot)
+        await pilot.press("G", "up", "right")
         assert "P df-ping" in "\n".join(listed(pilot))
 
 

@@ -26,7 +26,7 @@ from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, running, shown, until
 from tui.console import main_screens
-from tui.console.actions import EVERYWHERE, TABS
+from tui.console.actions import HELP, QUIT, TABS
 from tui.console.app import ConsoleApp
 from tui.console.app_state import News
 from tui.console.live import of_recording
@@ -144,7 +144,11 @@ async def test_the_palette_offers_and_runs_the_actions_of_the_screen_and_of_all_
         await pilot.press("colon")
         await pilot.pause()
         assert "Show only FAIL" in shown(pilot, "choices")
-        assert all(a.help[:30] in shown(pilot, "choices") for a in EVERYWHERE if a.action != "app.palette")
+        assert all(
+            f"Show the {tab[2:]} screen." in shown(pilot, "choices") for tab in TABS.values() if "Report" not in tab
+        )
+        assert all(action.help[:30] in shown(pilot, "choices") for action in (HELP, QUIT))
+        assert "Select the finding above" not in shown(pilot, "choices")
         await pilot.press(*"only fail")
         await pilot.pause()
         assert len(shown(pilot, "choices").splitlines()) == 1
@@ -186,6 +190,7 @@ async def test_the_mouse_changes_screens_presses_keys_and_selects_findings(
         assert isinstance(pilot.app.screen, numbers)
         await pilot.click("#tabs", offset=(2, 0))
         await pilot.pause()
+        await pilot.press("end", "right")
         await pilot.click("#list", offset=(4, shown(pilot, "list").splitlines().index(listed(pilot)[3])))
         await pilot.pause()
         await pilot.pause()
@@ -386,7 +391,7 @@ async def test_a_recording_is_shown_instead_of_samples_and_judged_as_far_as_poss
         await concluded(pilot)
         assert "[3 Traffic]" in shown(pilot, "tabs")
         assert "recording mtu1500" in shown(pilot, "header")
-        await pilot.press("4", "1")
+        await pilot.press("4", "1", "end", "up", "right")
         await concluded(pilot)
         assert "P interfaces" in "\n".join(listed(pilot))
         assert "14:02:31" in shown(pilot, "lower-rule")

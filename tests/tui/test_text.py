@@ -13,13 +13,13 @@ from checks.model.journal import Entry
 from checks.model.report import Report
 from tests.tui.clusters import black_hole, engine, node_unread
 from tui.cli.log_file import LogFile
-from tui.console.actions import CHECKS, READER, in_footer
+from tui.console.actions import CHECKS, READER, TABS, in_footer
 from tui.console.start import colours_in_doubt, no_console, prepare
 from tui.console.theme import PlainSigns
 from tui.text.evidence_lines import evidence_lines
 from tui.text.finding_lines import finding_lines
 from tui.text.line import command_lines, fitted, plain, width_of, wrapped
-from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.bars import keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, help_lines
 
@@ -58,7 +58,7 @@ def test_bars_fit(width: int) -> None:
 
 def test_the_footer_at_80_columns_names_everything() -> None:
     assert plain([keys_line(in_footer(CHECKS), 80)]) == (
-        " Enter open  → unfold  / filter  c copy  r rerun  e export  ? help  q quit"
+        " Enter open  → unfold  v verify  / filter  c copy  r rerun  ? help  q quit"
     )
 
 
@@ -179,3 +179,13 @@ def test_every_character_that_racwire_draws_has_a_plain_one_of_the_same_width(en
     assert segment.cell_length == Segment(signs).cell_length
     assert "?" not in segment.text
     assert segment.text.encode(encoding).decode(encoding) == segment.text
+
+
+@pytest.mark.parametrize("current", ["checks", "measure"])
+def test_tabs_without_room_are_their_keys(current: str) -> None:
+    for width in range(40, 90):
+        shown = plain([tabs_line(TABS, current, width)])
+        assert len(shown) <= width
+        assert f"[{TABS[current]}]" in shown
+        for mode, tab in TABS.items():
+            assert tab_at(TABS, current, width, shown.index(tab[0])) == mode

@@ -187,7 +187,7 @@ async def test_a_recording_is_shown_with_the_same_keys(new_console: NewConsole, 
         on = Console(pilot, FakeFeed())
         await app.push_screen(TrafficScreen(app.state, Recording.open(recorded)))
         await on.until(lambda: "FAILED  212/s" in on.body)
-        assert "recording  rac1 of 3 nodes" in on.rule
+        assert "rac1 of 3 nodes  stopped" in on.rule
         assert "2025-11-28 19:34:32 +05:30" in on.rule, "the zone is that of the node where it was made"
         end = on.rule
         await on.press("left")
@@ -200,9 +200,7 @@ async def test_a_recording_is_shown_with_the_same_keys(new_console: NewConsole, 
         await on.press("end")
         await on.until(lambda: on.rule == end)
         await on.press("+")
-        await on.until(lambda: "2 s per point" in on.rule)
-        await on.press("space")
-        assert "cannot be paused" in on.below
+        await on.until(lambda: "2 s/point" in on.rule)
         await on.press("w")
         assert "recording already" in on.below
         for words in ("pause", "record"):
@@ -210,6 +208,29 @@ async def test_a_recording_is_shown_with_the_same_keys(new_console: NewConsole, 
         await on.press("question_mark")
         assert "Record the samples" not in shown(pilot, "page")
         assert "Go one graph width earlier." in shown(pilot, "page")
+
+
+async def test_a_recording_is_played_at_several_speeds_until_its_end(
+    new_console: NewConsole, recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "PLAY_EVERY_S", 0.05)
+    app = new_console(lambda: engine(healthy()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await concluded(pilot)
+        on = Console(pilot, FakeFeed())
+        await app.push_screen(TrafficScreen(app.state, Recording.open(recorded)))
+        await on.until(lambda: "eth1" in on.body)
+        end = on.rule.rpartition("playhead")[2]
+        assert "stopped" in on.rule
+        await on.press("less_than_sign", *["greater_than_sign"] * 7)
+        assert "Space play" in shown(pilot, "keys")
+        await on.press("space")
+        # At the end, playing begins at the start.
+        await on.until(lambda: "playing 300x" in on.rule and on.rule.rpartition("playhead")[2] < end)
+        assert "Space stop" in shown(pilot, "keys")
+        await on.until(lambda: "The recording ends here." in on.below)
+        assert on.rule.rpartition("playhead")[2] == end
+        assert "stopped" in on.rule
 
 
 async def test_a_recording_damaged_meanwhile_is_reported(new_console: NewConsole, recorded: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 from textual.geometry import Region
@@ -12,7 +13,7 @@ from checks.traffic.timeline import Timeline
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown
 from tests.tui.traffic_driving import console
-from tests.tui.traffic_samples import BEGIN, cluster_events, node_sample
+from tests.tui.traffic_samples import BEGIN, cluster_events, instance_sample, node_sample
 from tests.unit.test_check_packet_sizes import BLOCKS_IN_ONE, BLOCKS_IN_SIX, i40e
 from tests.unit.test_check_packet_sizes import built as frames_by_size
 from tui.console.messages import FeedFailed
@@ -21,6 +22,12 @@ from tui.terminal.cells import CellCompositor
 from tui.widgets.lines import Lines
 
 NOISE = random.Random(7)
+
+
+@pytest.fixture(autouse=True)
+def _in_one_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +75,7 @@ async def test_all_nodes_are_shown_in_a_table_and_one_can_be_opened(new_console:
     async with console(new_console, cluster_events(3, 16)) as on:
         await on.press("a")
         assert "all 16 nodes" in on.rule
-        assert len(on.body.splitlines()) == 17
+        assert len(on.body.splitlines()) == 18, "the headings, a line for each node, and the time axis"
         assert "more lines" not in on.below
         await on.press("j", "j", "j")
         assert on.chosen == "rac4"
@@ -127,7 +134,9 @@ async def test_other_interfaces_are_shown_on_request(new_console: NewConsole) ->
 async def test_a_pause_stays_while_sampling_continues(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
         await on.press("space")
-        assert "paused at" in on.rule
+        assert "paused" in on.rule
+        assert "playhead" in on.rule
+        assert "Space resume" in shown(on.pilot, "keys")
         before = on.body
         await on.emit(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
         assert on.body == before
@@ -253,11 +262,82 @@ async def test_the_screen_works_at_any_size(new_console: NewConsole) -> None:
                 await on.until(lambda columns=size[0]: all(len(line) <= columns for line in on.body.splitlines()))
 
 
-async def test_more_width_shows_more_time_in_the_graphs(new_console: NewConsole) -> None:
-    async with console(new_console, cluster_events(60)) as on:
-        narrow = sum(sign in "▁▂▃▄▅▆▇█" for sign in on.row("eth1"))
+async def test_more_room_shows_more_time_and_higher_graphs_with_a_scale(new_console: NewConsole) -> None:
+    def graph(row: str) -> int:
+        return sum(sign in "▁▂▃▄▅▆▇█" for sign in row)
+
+    async with console(new_console, cluster_events(100)) as on:
+        narrow = graph(on.row("eth1"))
         await on.pilot.resize_terminal(120, 40)
-        await on.until(lambda: sum(sign in "▁▂▃▄▅▆▇█" for sign in on.row("eth1")) == narrow + 40)
+        await on.until(lambda: " 2G " in on.body)
+        out = on.body.splitlines().index(on.row(" out "))
+        assert out == 4, "the graph of what arrives has three lines"
+        assert graph(on.body.splitlines()[out - 1]) == narrow + 34
+        assert "drop+err" in on.body.splitlines()[0]
+
+
+async def test_each_size_shows_more_than_the_smaller_one(new_console: NewConsole) -> None:
+    """All private NICs from 120x40 on; both directions side by side, and the matrix of lost blocks, at 200x50."""
+    async with console(new_console, cluster_events(60, 4)) as on:
+        assert "rac4" in on.body
+        assert on.body.count("eth1") == 1
+        await on.pilot.resize_terminal(120, 40)
+        await on.until(lambda: on.body.count("eth1") == 4)
+        assert "more line" not in on.below
+        await on.pilot.resize_terminal(200, 50)
+        await on.until(lambda: "Blocks lost, by receiver and sender" in on.body)
+        assert on.body.count("eth2") == 4
+        assert "more line" not in on.below
+        lines = on.body.splitlines()
+        assert {line.index("│") for line in lines if "│" in line} == {150}
+
+
+async def test_losses_have_another_colour_than_traffic(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(30)) as on:
+
+        def role(word: str) -> str:
+            body = on.pilot.app.screen.query_one("#traffic", Lines)
+            line = next(line for line in body._lines if any(word in text for text, _ in line))
+            return next(role for text, role in line if "▁" in text or "▅" in text)
+
+        assert role("eth1") == "accent"
+        assert role("FAILED") == "faint"
+        await on.emit(node_sample("rac1", BEGIN + 31, NOISE, Ip_ReasmFails=212))
+        assert role("FAILED") == "fail"
+
+
+async def test_a_source_that_falls_silent_is_marked_on_the_time_axis(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(20)) as on:
+        axis = on.row("now")
+        assert "?" not in axis
+        await on.emit(Gap("node rac2", BEGIN + 19, "rac2 does not answer."), node_sample("rac1", BEGIN + 21, NOISE))
+        axis = on.row(" now")
+        assert axis[axis.index("┴") :].count("?") == 1
+        await on.press("left_square_bracket")
+        await on.until(lambda: "rac2 does not answer." in on.below)
+        assert "playhead 14:02:50" in on.rule
+        assert "G live" in shown(on.pilot, "keys")
+
+
+async def test_a_time_can_be_typed(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(60)) as on:
+        await on.press("t", *"14:03", "enter")
+        assert "playhead 14:03:00" in on.rule
+        await on.press("t", *"14:02:50", "enter")
+        assert "playhead 14:02:50" in on.rule
+        await on.press("t", *"soon", "enter")
+        assert "'soon' is no time" in on.below
+        await on.press("t", "escape", "G")
+        assert "now" in on.rule
+
+
+async def test_the_nodes_that_lost_most_can_come_first(new_console: NewConsole) -> None:
+    lost = [instance_sample(3, "rac3", BEGIN + 31, NOISE, lost=40)]
+    async with console(new_console, [*cluster_events(30, 4), *lost]) as on:
+        await on.press("a", "s")
+        assert [line[1:5] for line in on.body.splitlines() if line[1:4] == "rac"] == ["rac3", "rac1", "rac2", "rac4"]
+        await on.press("s")
+        assert [line[1:5] for line in on.body.splitlines() if line[1:4] == "rac"] == ["rac1", "rac2", "rac3", "rac4"]
 
 
 async def test_a_click_selects_and_another_opens(new_console: NewConsole) -> None:

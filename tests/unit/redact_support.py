@@ -117,7 +117,12 @@ def _of_site(made: Measurement) -> Measurement:
             result, directory="/home/kim/hall-north-3", server="mailgate.nordfjord.example:/fjordtools"
         )
     if isinstance(result, DrillOf):
-        events = (DrillEvent(1.0, "rac3", "192.168.10.1 moved from eth1 of rac1 to leaf7"),)
+        events = (
+            DrillEvent(1.0, "rac3", "192.168.10.1 moved from eth1 of rac1 to leaf7"),
+            DrillEvent(
+                2.0, "rac2", "10.20.0.1 is at b8:59:9f:0a:1b:2c", address="10.20.0.1", detail="b8:59:9f:0a:1b:2c"
+            ),
+        )
         result = msgspec.structs.replace(
             result, subject="link eth2 of rac3", events=events, cause="rac1 asks for 192.168.11.2 again after 1 s."
         )

@@ -20,7 +20,7 @@ from checks.measure.paths_to_measure import instance_paths, paths_to_measure
 from checks.model.facts import Address, AlertLog, Cluster, LogKind, LogLine, NodeLogs, Unknown
 from checks.model.measurement import MeasuredPath
 from checks.report.measurement_headline import silence_text
-from checks.rules.silence_causes import EventKind
+from checks.rules.silence_causes import TimelineKind
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, NodeSample
 from tests.fixtures.clusters import cluster, interface, node, with_interface
 from tests.unit.measurement_support import drill as measured_drill
@@ -176,7 +176,7 @@ def test_a_path_that_is_silent_already_is_named_first() -> None:
     first, second, *_ = told(course(), 0.1, 0, 0.1)
     assert (first.is_loud, first.text) == (
         True,
-        "Silent before the drill has begun: rac1 -> rac2 on 192.168.11.0/24 (ping).",
+        "Silent already at the start of the drill: rac1 -> rac2 on 192.168.11.0/24 (ping).",
     )
     assert second.text == "Pull eth2 of rac2 now."
 
@@ -301,23 +301,23 @@ def state(
 @pytest.mark.parametrize(
     ("after", "kind", "what"),
     [
-        (state("0", 3), EventKind.LINK_LOST, "eth2 lost its link"),
-        (state(changes=4), EventKind.LINK_BLINKED, "eth2 lost its link, and has it again"),
-        (state(active="eth3"), EventKind.ACTIVE_SLAVE, "the active slave of bond0 is now eth3, not eth2"),
-        (state(haip="eth1"), EventKind.ADDRESS_MOVED, "169.254.128.2 moved from eth2 to eth1"),
+        (state("0", 3), TimelineKind.LINK_LOST, "eth2 lost its link"),
+        (state(changes=4), TimelineKind.LINK_BLINKED, "eth2 lost its link, and has it again"),
+        (state(active="eth3"), TimelineKind.ACTIVE_SLAVE, "the active slave of bond0 is now eth3, not eth2"),
+        (state(haip="eth1"), TimelineKind.ADDRESS_MOVED, "169.254.128.2 moved from eth2 to eth1"),
         (
             state(neighbour="INCOMPLETE"),
-            EventKind.NEIGHBOUR_ASKED,
+            TimelineKind.NEIGHBOUR_ASKED,
             "asks by ARP for 192.168.11.1 on eth2, without an answer",
         ),
         (
             state(neighbour="lladdr 02:00:00:00:00:09 REACHABLE"),
-            EventKind.NEIGHBOUR_LEARNED,
+            TimelineKind.NEIGHBOUR_LEARNED,
             "learned a new MAC address of 192.168.11.1 on eth2",
         ),
     ],
 )
-def test_what_changed_between_two_readings(after: NodeState, kind: EventKind, what: str) -> None:
+def test_what_changed_between_two_readings(after: NodeState, kind: TimelineKind, what: str) -> None:
     (one,) = changes(WATCHED, state(), after, 10.0, 10.2)
     assert (one.kind, one.what, one.earliest_at, one.at, one.node) == (kind, what, 10.0, 10.2, "rac2")
     assert list(changes(WATCHED, after, after, 10.2, 10.4)) == []
@@ -331,9 +331,9 @@ def test_a_neighbour_that_is_asked_for_and_learned_again() -> None:
     )
     assert gone is not None
     (dropped,) = changes(WATCHED, state(), gone, 1.0, 2.0)
-    assert dropped.kind == EventKind.NEIGHBOUR_DROPPED
+    assert dropped.kind == TimelineKind.NEIGHBOUR_DROPPED
     (learned,) = changes(WATCHED, state(neighbour="FAILED"), state(), 1.0, 2.0)
-    assert (learned.kind, learned.detail) == (EventKind.NEIGHBOUR_LEARNED, "02:00:00:00:00:02")
+    assert (learned.kind, learned.detail) == (TimelineKind.NEIGHBOUR_LEARNED, "02:00:00:00:00:02")
 
 
 @given(st.text(max_size=200), st.integers(0, len(STATE)))
@@ -376,8 +376,8 @@ def test_what_css_wrote_is_on_the_clock_of_this_node() -> None:
     begin = 1_795_514_400.0  # 10:00:00
     found = list(alert_events("rac1", NodeLogs(logs=(log,)), 0.25, begin, begin + 60))
     assert [(event.at - begin, event.kind) for event in found] == [
-        (0.25, EventKind.CSS_NOTICED),
-        (19.75, EventKind.RECONFIGURED),
+        (0.25, TimelineKind.CSS_NOTICED),
+        (19.75, TimelineKind.RECONFIGURED),
     ]
     missing = "Network communication with node rac3 (3) has been missing for 50% of the timeout interval"
     assert found[0].what == f"CSS: CRS-1612: {missing}"
@@ -394,13 +394,13 @@ def test_blocks_that_come_again() -> None:
     assert sample(1.0, cr=0, current=0) == []  # an instance that never received blocks waits for none
     assert sample(2.0, cr=40, current=3) == []
     assert sample(3.0, cr=0, current=0, lost=2) == [
-        (EventKind.BLOCKS_LOST, "prac1 lost 2 blocks in 1.0 s"),
-        (EventKind.NO_BLOCK, "prac1 received no block in 1.0 s"),
+        (TimelineKind.BLOCKS_LOST, "prac1 lost 2 blocks in 1.0 s"),
+        (TimelineKind.NO_BLOCK, "prac1 received no block in 1.0 s"),
     ]
     assert sample(4.0, cr=0, current=0) == []
-    assert sample(5.0, cr=1, current=0) == [(EventKind.FIRST_BLOCK, "prac1 receives blocks again")]
+    assert sample(5.0, cr=1, current=0) == [(TimelineKind.FIRST_BLOCK, "prac1 receives blocks again")]
     assert list(watch.see(Gap("database", 6.0, "it does not answer"))) == []
-    assert sample(7.0, cr=9, current=0) == [(EventKind.FIRST_BLOCK, "prac1 receives blocks again")]
+    assert sample(7.0, cr=9, current=0) == [(TimelineKind.FIRST_BLOCK, "prac1 receives blocks again")]
 
 
 # --- the result -------------------------------------------------------------------------------------------------------

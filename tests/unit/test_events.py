@@ -231,6 +231,11 @@ def test_sources_that_never_answered_are_no_events_and_are_named():
     for item in run(60, without("node rac2")):
         watch.see(item if item.source != "node rac3" else Gap("node rac3", item.at, "ssh refused"))
     assert (watch.events, watch.never_seen) == ([], {"node rac3": "ssh refused"})
+    watch = EventWatch(facts())
+    watch.see(Gap("database", BEGIN, "no listener"))
+    assert watch.never_seen == {"database": "no listener"}
+    watch.see(instance_sample(1, BEGIN + 9))
+    assert watch.never_seen == {}
 
 
 def test_a_clock_that_was_set_is_an_event_and_disturbs_no_other():

@@ -100,6 +100,28 @@ async def test_every_ordered_pair_is_probed_and_recorded_once() -> None:
     assert "packets of 9000 bytes (payload 8972): 20 sent, 20 answered" in entries[0].text
 
 
+async def test_the_paths_so_far_are_reported_before_all_are_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checks.sources.probes.paths.REPORT_AFTER_S", 0)
+    reports: list[tuple[PathProbe, ...]] = []
+    reported = asyncio.Event()
+
+    class SlowPeers(FakeSession):
+        async def shell(self, node: str) -> Shell:
+            if node != "rac1":
+                await reported.wait()
+            return await super().shell(node)
+
+    def note(probes: tuple[PathProbe, ...]) -> None:
+        reports.append(probes)
+        reported.set()
+
+    session = SlowPeers(lambda _, payload: payload <= 1472)
+    probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session, so_far=note)
+    assert {probe.from_node for probe in reports[0]} == {"rac1"}
+    assert {probe.verdict for probe in reports[0]} == {Verdict.BLACK_HOLE}
+    assert len(reports[0]) < len(probes) == 6
+
+
 async def test_one_path_searches_the_mtu_and_the_others_only_confirm_it() -> None:
     session = FakeSession(lambda _, payload: payload <= 1472)
     probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session)

@@ -153,7 +153,7 @@ async def test_facts_replaced_by_a_later_rerun_do_not_change_other_checks():
     """The interfaces were well when all checks ran; when df-ping ran once more, the nodes had been read again."""
     then = await live(cluster(3))
     now = await live(cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)]))
-    report = merged(then, now, "df-ping", ("clusterware", "nodes", "networks", "paths"))
+    report = merged(then, now, ["df-ping"], ("clusterware", "nodes", "networks", "paths"))
     again = Replay(report, discover())
     assert again.kept["interfaces"] == "was judged by facts that a later run of another check replaced"
     assert "df-ping" not in again.kept
@@ -196,7 +196,7 @@ async def test_waivers_are_judged_on_the_day_of_the_last_rerun_if_there_was_one(
     whole = merged(
         replace(first, started_at="2026-11-20T14:02:31.000+01:00"),
         replace(again, started_at="2026-11-26T09:00:00.000+01:00"),
-        "df-ping",
+        ["df-ping"],
         ("paths",),
     )
     assert [s.standing for s in whole.waivers] == ["expired"]

@@ -12,7 +12,7 @@ from checks.model.facts import Unknown
 from checks.model.finding import Status
 from checks.model.measurement import MeasuredPath
 from checks.rules.drill_verdicts import decisive, drill_status, silence_status
-from checks.rules.silence_causes import CauseStanding, EventKind, SilenceCause, Timer, cause_of
+from checks.rules.silence_causes import CauseStanding, SilenceCause, TimelineKind, Timer, cause_of
 
 PATH = MeasuredPath(
     "192.168.11.0/24", "rac1", "192.168.11.1", "rac2", "192.168.11.2", "eth2", 9000, target_interface="eth2"
@@ -30,7 +30,7 @@ def silence(seconds: float, *, path: int = 0, is_over: bool = True, **more: obje
     return PathSilence(path=path, seconds=seconds, is_over=is_over, **fields)  # type: ignore[arg-type]
 
 
-def event(after: float, kind: EventKind, node: str = "rac2", interface: str = "eth2", **more: object) -> DrillEvent:
+def event(after: float, kind: TimelineKind, node: str = "rac2", interface: str = "eth2", **more: object) -> DrillEvent:
     """An event that was seen so long after the beginning, by readings 0.2 s apart."""
     fields = {"earliest_at": T + after - 0.2, **more}
     return DrillEvent(T + after, node, kind.value, kind.value, interface, **fields)  # type: ignore[arg-type]
@@ -47,13 +47,13 @@ def found(
 
 def asked(after: float, learned: float, address: str = "192.168.11.1") -> tuple[DrillEvent, DrillEvent]:
     return (
-        event(after, EventKind.NEIGHBOUR_ASKED, address=address),
-        event(learned, EventKind.NEIGHBOUR_LEARNED, address=address, detail="02:00:00:00:00:01"),
+        event(after, TimelineKind.NEIGHBOUR_ASKED, address=address),
+        event(learned, TimelineKind.NEIGHBOUR_LEARNED, address=address, detail="02:00:00:00:00:01"),
     )
 
 
 def test_a_blink_of_the_link_costs_a_second_because_arp_retries_only_then() -> None:
-    one = found(1.02, event(0.15, EventKind.LINK_BLINKED), *asked(0.15, 1.15))
+    one = found(1.02, event(0.15, TimelineKind.LINK_BLINKED), *asked(0.15, 1.15))
     assert (one.timer, one.standing) == (Timer.ARP_RETRY, CauseStanding.PROVED)
     assert one.sentence == (
         "eth2 of rac2 was without its link for at most 0.15 s. The kernel of rac2 forgot the MAC address of "
@@ -63,7 +63,7 @@ def test_a_blink_of_the_link_costs_a_second_because_arp_retries_only_then() -> N
 
 
 def test_arp_is_only_supported_where_its_timer_was_not_read_or_is_shorter() -> None:
-    events = (event(0.15, EventKind.LINK_BLINKED), *asked(0.15, 1.15))
+    events = (event(0.15, TimelineKind.LINK_BLINKED), *asked(0.15, 1.15))
     unread = found(1.02, *events, timers=())
     assert (unread.timer, unread.standing) == (Timer.ARP_RETRY, CauseStanding.SUPPORTED)
     assert "retrans_time_ms was not read" in unread.sentence
@@ -72,13 +72,13 @@ def test_arp_is_only_supported_where_its_timer_was_not_read_or_is_shorter() -> N
 
 
 def test_a_neighbour_of_another_address_or_time_proves_nothing() -> None:
-    blink = event(0.15, EventKind.LINK_BLINKED)
+    blink = event(0.15, TimelineKind.LINK_BLINKED)
     assert found(1.02, blink, *asked(0.15, 1.15, "192.168.11.3")).standing is CauseStanding.UNKNOWN
     assert found(3.02, blink, *asked(0.15, 1.15)).timer is None
 
 
 def test_the_first_answer_comes_with_the_link() -> None:
-    one = found(2.5, event(0.1, EventKind.LINK_LOST), event(2.6, EventKind.LINK_BACK))
+    one = found(2.5, event(0.1, TimelineKind.LINK_LOST), event(2.6, TimelineKind.LINK_BACK))
     assert (one.timer, one.standing) == (Timer.LINK, CauseStanding.PROVED)
     assert "no timer added to that" in one.sentence
 
@@ -90,21 +90,21 @@ def test_an_interruption_that_no_node_saw_has_no_known_cause() -> None:
 
 
 def test_what_was_silent_already_has_no_proved_cause() -> None:
-    back = (event(0.1, EventKind.LINK_LOST), event(2.6, EventKind.LINK_BACK))
+    back = (event(0.1, TimelineKind.LINK_LOST), event(2.6, TimelineKind.LINK_BACK))
     for events in ((), back):
         one = cause_of(silence(2.5, is_from_start=True), PATH, events, RETRANS)
         assert (one.timer, one.standing) == (None, CauseStanding.UNKNOWN)
-        assert one.sentence.startswith("It was silent already when the drill began")
+        assert one.sentence.startswith("It was silent already at the start of the drill")
 
 
 def test_a_link_elsewhere_is_not_the_cause() -> None:
-    others = (event(0.1, EventKind.LINK_LOST, node="rac3"), event(0.1, EventKind.LINK_LOST, interface="eth1"))
+    others = (event(0.1, TimelineKind.LINK_LOST, node="rac3"), event(0.1, TimelineKind.LINK_LOST, interface="eth1"))
     assert found(0.3, *others).timer is None
 
 
 def test_the_delay_of_haip() -> None:
-    lost = event(0.1, EventKind.LINK_LOST)
-    move = event(6.4, EventKind.ADDRESS_MOVED, interface="eth1", address=HAIP.target)
+    lost = event(0.1, TimelineKind.LINK_LOST)
+    move = event(6.4, TimelineKind.ADDRESS_MOVED, interface="eth1", address=HAIP.target)
     one = found(6.45, lost, move, path=HAIP)
     assert (one.timer, one.standing) == (Timer.HAIP, CauseStanding.PROVED)
     assert "moved to eth1 6.3 s after eth2 of rac2 lost its link" in one.sentence
@@ -116,9 +116,9 @@ def test_the_delay_of_haip() -> None:
 
 def test_neighbours_that_keep_the_old_mac_address_of_a_haip() -> None:
     events = (
-        event(0.1, EventKind.LINK_LOST),
-        event(6.4, EventKind.ADDRESS_MOVED, interface="eth1", address=HAIP.target),
-        event(16.5, EventKind.NEIGHBOUR_LEARNED, node="rac1", interface="eth1", address=HAIP.target, detail="02::1"),
+        event(0.1, TimelineKind.LINK_LOST),
+        event(6.4, TimelineKind.ADDRESS_MOVED, interface="eth1", address=HAIP.target),
+        event(16.5, TimelineKind.NEIGHBOUR_LEARNED, node="rac1", interface="eth1", address=HAIP.target, detail="02::1"),
     )
     one = found(16.4, *events, path=HAIP)
     assert (one.timer, one.standing) == (Timer.STALE_ARP, CauseStanding.PROVED)
@@ -130,8 +130,8 @@ def bond(**more: int) -> tuple[InterfaceTimers, ...]:
 
 
 def test_a_bond_that_looks_at_its_links() -> None:
-    lost = event(0.1, EventKind.LINK_LOST)
-    change = event(0.4, EventKind.ACTIVE_SLAVE, interface="bond0", detail="eth3")
+    lost = event(0.1, TimelineKind.LINK_LOST)
+    change = event(0.4, TimelineKind.ACTIVE_SLAVE, interface="bond0", detail="eth3")
     one = found(0.35, lost, change, path=BOND, timers=bond(miimon_ms=100, downdelay_ms=200))
     assert (one.timer, one.standing) == (Timer.MIIMON, CauseStanding.PROVED)
     assert "bond0 took eth3" in one.sentence
@@ -143,21 +143,21 @@ def test_a_bond_that_looks_at_its_links() -> None:
 
 
 def test_a_bond_that_never_looks_at_its_links() -> None:
-    lost, back = event(0.1, EventKind.LINK_LOST), event(12.0, EventKind.LINK_BACK)
+    lost, back = event(0.1, TimelineKind.LINK_LOST), event(12.0, TimelineKind.LINK_BACK)
     one = found(12.0, lost, back, path=BOND, timers=bond(miimon_ms=0))
     assert (one.timer, one.standing) == (Timer.MIIMON_OFF, CauseStanding.PROVED)
     assert "miimon is 0" in one.sentence
 
 
 def test_a_port_that_forwards_only_after_spanning_tree() -> None:
-    one = found(32.4, event(0.1, EventKind.LINK_LOST), event(2.3, EventKind.LINK_BACK))
+    one = found(32.4, event(0.1, TimelineKind.LINK_LOST), event(2.3, TimelineKind.LINK_BACK))
     assert (one.timer, one.standing) == (Timer.SPANNING_TREE, CauseStanding.SUPPORTED)
     assert "racwire does not read the switch" in one.sentence
-    assert found(12.4, event(0.1, EventKind.LINK_LOST), event(2.3, EventKind.LINK_BACK)).timer is None
+    assert found(12.4, event(0.1, TimelineKind.LINK_LOST), event(2.3, TimelineKind.LINK_BACK)).timer is None
 
 
 def test_a_silence_that_lasts_has_no_cause_yet() -> None:
-    one = cause_of(silence(9.0, is_over=False), PATH, [event(0.1, EventKind.LINK_LOST)], RETRANS)
+    one = cause_of(silence(9.0, is_over=False), PATH, [event(0.1, TimelineKind.LINK_LOST)], RETRANS)
     assert one.sentence == "It was not over when the drill ended. eth2 of rac2 had no link."
     assert one.standing is CauseStanding.UNKNOWN
 
@@ -166,7 +166,7 @@ moments = st.floats(-5, 60, allow_nan=False)
 some_event = st.builds(
     event,
     moments,
-    st.sampled_from(list(EventKind)),
+    st.sampled_from(list(TimelineKind)),
     st.sampled_from(["rac1", "rac2", "rac3"]),
     st.sampled_from(["eth1", "eth2", "eth3", "bond0", ""]),
     address=st.sampled_from(["", PATH.source, PATH.target, HAIP.source, HAIP.target]),
@@ -188,7 +188,11 @@ def test_any_timeline_has_a_sentence_and_is_as_certain_as_its_timer(
     assert one.sentence.endswith(".")
     assert (one.timer is None) == (one.standing is CauseStanding.UNKNOWN)
     if one.standing is CauseStanding.PROVED:
-        assert {e.kind for e in events} & {EventKind.LINK_LOST, EventKind.LINK_BLINKED, EventKind.ADDRESS_MOVED}
+        assert {e.kind for e in events} & {
+            TimelineKind.LINK_LOST,
+            TimelineKind.LINK_BLINKED,
+            TimelineKind.ADDRESS_MOVED,
+        }
 
 
 # --- the share of misscount -------------------------------------------------------------------------------------------

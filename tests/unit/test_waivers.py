@@ -244,7 +244,7 @@ def test_a_waived_problem_is_sorted_after_those_that_count():
     report = report_with(of_loss())
     statuses = [(f.status, bool(f.waived)) for f in report.findings]
     assert statuses == [(Status.FAIL, True), (Status.PASS, False)]
-    whole = merged(report, msgspec.structs.replace(report, findings=(fail,)), "boot-mtu", [])
+    whole = merged(report, msgspec.structs.replace(report, findings=(fail,)), ["boot-mtu"], [])
     assert [f.subject for f in whole.findings] == ["eth3", "eth2", ""]
 
 
@@ -252,7 +252,7 @@ def test_a_waived_problem_is_sorted_after_those_that_count():
 def test_a_rerun_check_has_its_waivers_checked_again(again, result, code):
     whole, part = report_with(of_loss(), waiver()), report_with(of_loss(), waiver(), found=again)
     of_one = msgspec.structs.replace(part, findings=tuple(f for f in part.findings if f.check == "lossy"))
-    after = merged(whole, of_one, "lossy", [])
+    after = merged(whole, of_one, ["lossy"], [])
     assert [s.standing for s in after.waivers] == [result, "not checked"]
     assert exit_code(after) == code
 
@@ -262,7 +262,7 @@ def test_a_waiver_for_all_checks_is_checked_in_all_of_them_after_a_rerun():
     any_check = waiver(code="RW-ENGINE-001", subject="paths not known", status="UNKNOWN", expires=date(9999, 1, 1))
     base = report_with(any_check)
     whole = msgspec.structs.replace(base, findings=(*base.findings, lacking))
-    after = merged(whole, base, "lossy", [])
+    after = merged(whole, base, ["lossy"], [])
     assert [s.standing for s in after.waivers] == ["in force"]
 
 

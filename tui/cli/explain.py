@@ -65,6 +65,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the page of a check, a code or a kind of switch, or a list. Raises UsageError for an unknown name."""
+    print(for_encoding("\n".join(_lines(args)), getattr(sys.stdout, "encoding", None)))
+    return 0
+
+
+def explained(what: str) -> list[str]:
+    """Return the page of a check, a code, a cause or a kind of switch. Raises UsageError for an unknown name."""
+    return _lines(argparse.Namespace(what=what, report=None))
+
+
+def _lines(args: argparse.Namespace) -> list[str]:
+    """Return the lines of a page, without characters that a terminal would interpret."""
     from checks.change import codes
     from checks.change.gates import documented
     from checks.diagnosis.catalogue import CATALOGUE
@@ -115,8 +126,7 @@ def run(args: argparse.Namespace) -> int:
                 ],
             )
         )
-    print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))
-    return 0
+    return [*map(sanitize_lines, lines)]
 
 
 def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from textual import events
 from textual.app import App
@@ -53,7 +53,7 @@ PALETTE = Action(
     "colon,ctrl+p",
     "app.palette",
     ":",
-    "Search the commands by text, and run one.",
+    "Type a command or a name: save, explain IC-PATH-003, rac2.",
 )
 
 EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to write the report to a file.", "export")
@@ -76,15 +76,20 @@ CHECKS = (
         "Show the cause or the finding at full width, with what racwire read and sent for it.",
         "open",
     ),
-    Action("right", "fold(False)", "→", "Unfold the cause: show its findings.", "unfold"),
-    Action("left", "fold(True)", "←", "Fold the cause: hide its findings."),
+    Action("right", "fold(False)", "→", "Unfold the cause, or what passed: show its findings.", "unfold"),
+    Action("left", "fold(True)", "←", "Fold the cause, or what passed: hide its findings."),
+    Action("tab", "evidence", "Tab", "Show what racwire read and sent for the cause or the finding."),
+    Action("v", "verify", "v", "Verify that the cause is fixed: run only the checks that would prove it.", "verify"),
     Action("slash", "filter", "/", "Filter the findings by text; Esc shows all findings again.", "filter"),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN, and the causes; p again shows all."),
     Action("c", "copy", "c", "Copy the commands of the finding to the clipboard and to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
     Action("R", "rerun_one", "R", "Run only the check of the selected finding again; the others stay."),
+    Action("left_square_bracket", "run(-1)", "[", "Show the run before this one; the last 8 of the session are kept."),
+    Action("right_square_bracket", "run(1)", "]", "Show the run after this one."),
+    Action("d", "forget", "d", "Dismiss: remove what is gone from the list."),
     EXPORT,
-    Action("escape", "clear", "Esc", "Clear the filter."),
+    Action("escape", "clear", "Esc", "Clear the filter, and return to the last run."),
 )
 
 SCROLLING = (
@@ -106,6 +111,11 @@ READER = (
 def in_footer(actions: Iterable[Action]) -> tuple[Action, ...]:
     """Return the commands of a screen in the order of its footer: its own, then help and quit."""
     return (*(a for a in actions if a not in EVERYWHERE), HELP, QUIT)
+
+
+def relabelled(actions: Iterable[Action], labels: Mapping[str, str]) -> tuple[Action, ...]:
+    """Return the commands; those whose action has an entry have that label."""
+    return tuple(replace(a, label=labels[a.action]) if a.action in labels else a for a in actions)
 
 
 def bindings(actions: Iterable[Action]) -> list[Binding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,6 +18,7 @@ from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
 from tui.console.change_state import CheckGate, MakePlan
 from tui.console.change_worker import ChangeWorker
+from tui.console.command_line import CommandLine
 from tui.console.error_guard import FaultLog, GuardedApp
 from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
@@ -51,6 +52,7 @@ from tui.screens.base import ConsoleScreen
 if TYPE_CHECKING:
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
+    from tui.console.finding_rows import FindingRow
     from tui.console.live import Past
 
 STOP_WITHIN_S = 0.4
@@ -62,7 +64,7 @@ _FOLLOWED = frozenset({"nodes", "networks", "database"})
 """Groups of facts from which the live feed knows what to sample."""
 
 
-class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
+class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
     """The full-screen console of racwire."""
 
     TITLE = "racwire"
@@ -74,7 +76,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
 
     def __init__(
         self,
-        new_engine: Callable[[str], Engine],
+        new_engine: Callable[[Sequence[str]], Engine],
         *,
         new_feed: Callable[[], Feed],
         state_directory: Path,
@@ -91,7 +93,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
     ) -> None:
         """Create the app.
 
-        `new_engine` creates an engine for one check, or for all checks where none is named. A thread calls `warm_up`
+        `new_engine` creates an engine for the named checks, or for all where none is named. A thread calls `warm_up`
         before that, to load the modules that the engine needs. With a `past` the console displays that and samples
         nothing. `changes` gives access to the journals of changes, `measurements` to what can be sent. `first` is the
         mode of the first screen."""
@@ -221,21 +223,21 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
 
     # --- requests of the screens --------------------------------------------------------------------------------------
 
-    def _start(self, check: str = "") -> None:
-        self.state.run.start(check)
-        self._run.start(check)
+    def _start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
+        self.state.run.start(checks, verified)
+        self._run.start(checks)
         self._show_news()
 
     async def on_console_screen_run_wanted(self, message: ConsoleScreen.RunWanted) -> None:
-        """Run all checks or one of them again; a run in progress is stopped first."""
-        if message.check and not self.state.run.is_whole:
+        """Run all checks or some of them again; a run in progress is stopped first."""
+        if message.checks and not self.state.run.is_whole:
             self.notice("A single check can run again after all checks have concluded; r runs all of them.")
             return
         if self._measuring.is_sending:
             self.notice(_DISTURBS)
             return
         await self._run.stop(STOP_WITHIN_S)
-        self._start(message.check)
+        self._start(message.checks, message.verified)
 
     def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy a text to the clipboard of the terminal, and write it to a file in any case."""

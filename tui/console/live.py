@@ -20,7 +20,7 @@ from textual.worker import Worker
 from checks.model.facts import Cluster
 from checks.model.settings import Settings
 from checks.report.age import short_state_texts
-from checks.traffic.samples import Event, InstancesPace, Links
+from checks.traffic.samples import Event, Gap, InstancesPace, Links
 from checks.traffic.timeline import Track
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, PaceReported, RecordingEnded, SamplesReported
@@ -258,3 +258,7 @@ class NoSamples:
     def span(self) -> tuple[float, float] | None:
         """Return None: there is no time span."""
         return None
+
+    def gap_begins(self) -> list[Gap]:
+        """Return no gap."""
+        return []

@@ -1,16 +1,15 @@
-"""The main screens, made in advance so that each key responds at once; and the help and the palette of the current
-screen."""
+"""The main screens, made in advance so that each key responds at once; and the help of the current screen."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from tui.console.actions import EVERYWHERE, TABS, Action
+from tui.console.actions import TABS
 from tui.console.app_state import AppState
 from tui.screens.base import BrokenScreen, ConsoleScreen
 
@@ -80,7 +79,7 @@ def _class_of(mode: str) -> type[ConsoleScreen]:
 
 
 class HelpMixin(App[None]):
-    """An app with a help screen and a palette for the commands of the current screen. Both are loaded at first use."""
+    """An app with a help screen for the commands of the current screen, which is loaded at first use."""
 
     def action_help(self) -> None:
         """Show the keys and signs of the current screen; the help screen itself has no help."""
@@ -91,22 +90,6 @@ class HelpMixin(App[None]):
             self.push_screen(HelpScreen(TABS[screen.NAME][2:], screen.ACTIONS, screen.signs()))
         elif isinstance(screen, ReaderScreen) and not isinstance(screen, HelpScreen):
             self.push_screen(HelpScreen(screen.NAME, screen.ACTIONS, ()))
-
-    async def action_palette(self) -> None:
-        """Let the operator search the commands of the current screen and of every screen, and run one."""
-        from tui.screens.palette import PaletteScreen
-
-        screen = self.screen
-
-        async def act(action: Action | None) -> None:
-            if action is not None:
-                await self.run_action(action.action, screen)
-
-        own: Sequence[Action] = getattr(screen, "ACTIONS", ())
-        others = (a for a in EVERYWHERE if a not in own and a.action != "app.palette")
-        palette = PaletteScreen((*own, *others))
-        await self.push_screen(palette, act)
-        palette.set_focus(palette.query_one("#query"))  # the next key may be here already, and belongs to the query
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether the current screen allows the action now."""

@@ -1,111 +1,34 @@
-"""The state of the Checks screen: the current or last run, and the previous one."""
+"""The state of the runs of the checks: the current or last one, the earlier ones of the session, and what is gone."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
-from itertools import groupby
 
 import msgspec
 
-from checks.model.facts import Cluster
-from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
-from checks.model.journal import Entry
+from checks.model.facts import Cluster, PathProbe
+from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.measurement import Measurement
 from checks.model.report import Report, WaiverStanding
 from checks.report.causes import ReportEntry, cause_entries
-from checks.report.folding import grouped_by_reason, groups_by_reason
 from checks.rules.waivers import ended
-from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, PathsSoFar, RunFinished, RunStarted
+from tui.console.finding_rows import (
+    FindingRow,
+    RowMark,
+    by_cause,
+    calm_folded,
+    cause_rows,
+    folded_rows,
+)
 
-_CALM_GRAVITY = Status.INFO.gravity
-_CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Passed", Status.SKIPPED: "Skipped"}
-
-
-class RowMark(Enum):
-    """How a finding compares with the previous run."""
-
-    NONE = ""
-    NEW = "new"
-    """The previous run did not have the finding."""
-    GONE = "gone"
-    """Only the previous run had the finding; this run checked the same and did not find it."""
-    UNSEEN = "unseen"
-    """Only the previous run had the finding; this run could not check it, so it may still exist."""
-    BEFORE = "before"
-    """The finding is from the previous run: its check has not concluded again yet."""
-
-    @property
-    def sign(self) -> str:
-        """The sign in front of a finding in the list."""
-        return {RowMark.NEW: "+", RowMark.GONE: "-", RowMark.UNSEEN: "~"}.get(self, " ")
-
-
-@dataclass(frozen=True)
-class FindingRow:
-    """A finding in the list."""
-
-    key: Key
-    finding: Finding
-    mark: RowMark
-    report: Report
-    """The report of the run that found it."""
-    likewise: tuple[Finding, ...] = ()
-    """The other findings that are UNKNOWN for the same reason, which the row stands for."""
-    keys: frozenset[Key] = frozenset()
-    """The keys of all findings of the row; empty for a single finding."""
-    entry: ReportEntry | None = None
-    """The cause that the row stands for; `finding` is then the strongest finding that shows it."""
-    is_open: bool = False
-    """Whether the rows of the cause's findings follow."""
-    cause: Key | None = None
-    """The key of the row of the cause that the finding belongs to."""
-
-    def has(self, key: Key) -> bool:
-        """Return whether the row stands for the finding with that key."""
-        return key == self.key or key in self.keys
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        """The checks of all findings of the row."""
-        return tuple(dict.fromkeys(name for f in (self.finding, *self.likewise) for name in f.check.split(", ")))
-
-    @property
-    def rank(self) -> float:
-        """The sort key of the list: problems, worst first, then waived findings, gone findings, and the rest."""
-        if self.mark is RowMark.GONE:
-            return _CALM_GRAVITY - 0.25
-        return _CALM_GRAVITY - 0.5 if self.finding.waived else self.finding.status.gravity
-
-    @property
-    def group(self) -> str:
-        """The heading above the finding; the order of the ranks keeps each group together."""
-        if self.entry or self.cause:
-            return "Causes"
-        if self.mark is RowMark.GONE:
-            return "Gone"
-        if self.finding.waived:
-            return "Waived"
-        return "Problems" if self.finding.status in PROBLEMS else _CALM_GROUPS[self.finding.status]
-
-    def matches(self, query: str) -> bool:
-        """Return whether every word of the query occurs in the codes, names and title of the finding."""
-        finding = self.finding
-        text = f"{finding.status} {finding.code} {finding.check} {finding.subject} {finding.title} {self.mark.value}"
-        text = f"{text} {finding.network} {' '.join(finding.nodes)} {'waived' if finding.waived else ''}".casefold()
-        return all(word in text for word in query.casefold().split())
-
-    def evidence(self) -> list[Entry]:
-        """Return the journal entries behind the finding, and behind those that the row stands for."""
-        findings = self.entry.all_findings if self.entry else (self.finding, *self.likewise)
-        found = [entry for f in findings for entry in self.report.evidence(f)]
-        return list({id(entry): entry for entry in found}.values())
+KEPT_RUNS = 8
+"""The most runs of the session that can be revisited; a report of a large cluster takes megabytes."""
 
 
 class RunState:
-    """The current and the previous run, updated event by event."""
+    """The current and the previous run, updated event by event; the earlier runs of the session; what is gone."""
 
     def __init__(self) -> None:
         self.report: Report | None = None
@@ -113,30 +36,47 @@ class RunState:
         self.running = False
         self.progress = ""
         self.trouble = ""
+        self.runs: deque[Report] = deque(maxlen=KEPT_RUNS)
+        """The reports of the last finished runs of the session, the newest last."""
+        self.proofs: dict[Key, str] = {}
+        """What became of a cause that was verified, a sentence, by the key of its row; since the last full run."""
+        self.verdict = ""
+        """What became of what the last run verified, a sentence; empty where it verified nothing."""
         self._finished = False
         self._checks: tuple[str, ...] = ()
         self._concluded: set[str] = set()
-        self._again = ""
-        """The check that runs alone; empty where all checks run."""
+        self._again: tuple[str, ...] = ()
+        """The checks that run without the others; empty where all checks run."""
         self._whole: Report | None = None
-        """The full report that a check that runs alone adds to."""
+        """The full report that such checks add to."""
+        self.paths_so_far: tuple[PathProbe, ...] = ()
+        """The paths that this run has probed while others are pending."""
         self._gathered: list[str] = []
         self._before_of: dict[str, Report] = {}
-        """By check that ran alone since the last full run: the report before that."""
+        """By check that ran without the others since the last full run: the report before that."""
+        self._gone: dict[Key, FindingRow] = {}
+        """The causes and findings of earlier runs that are gone, until they are dismissed or found again."""
+        self._dismissed: set[Key] = set()
+        self._verified: FindingRow | None = None
+        """The row that the checks in progress verify."""
 
-    def start(self, check: str = "") -> None:
-        """Note the start of a run, of all checks or of one check of the last finished run, whose findings are kept for
-        comparison. Raises ValueError where one check is to run again and there is no finished run."""
+    def start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
+        """Note the start of a run, of all checks or of some checks of the last finished run, whose findings are kept
+        for comparison; they may verify a row. Raises ValueError where some checks are to run again and there is no
+        finished run."""
         known = self.report if self._finished else self._whole if self._again else None
-        if check:
+        if checks:
             if known is None:
                 raise ValueError("no finished run to add to")
-            self._before_of = {**self._before_of, check: known}
+            self._before_of = {**self._before_of, **dict.fromkeys(checks, known)}
         else:
             self.before, self._before_of = known or self.before, {}
-        self.report = known if check else None
-        self._again, self._whole, self._gathered = check, known if check else None, []
+            self.proofs = {}
+        self.report = known if checks else None
+        self._again, self._whole, self._gathered = tuple(checks), known if checks else None, []
+        self._verified, self.verdict = verified, ""
         self._finished = False
+        self.paths_so_far = ()
         self.running = True
         self.progress = "starting"
         self.trouble = ""
@@ -150,6 +90,9 @@ class RunState:
                 self._checks = checks
             case GatherProgress():
                 self.progress = f"{event.text}  {event.measure}".rstrip()
+                return
+            case PathsSoFar(probes=probes):
+                self.paths_so_far = probes
                 return
             case Gathered(group=group, problem=problem):
                 self._gathered.append(group)
@@ -166,9 +109,31 @@ class RunState:
 
             report = merged(self._whole, report, self._again, self._gathered)
         self.report = report
+        if self._finished:
+            self._conclude(report)
+
+    def _conclude(self, report: Report) -> None:
+        """Keep the report of a finished run, and what it no longer found; judge what it was to verify."""
+        self.runs.append(report)
+        rows = list(self._all_rows())
+        for row in rows:
+            if row.mark is not RowMark.GONE and row.finding.status in PROBLEMS:
+                self._dismissed -= {row.key, row.old_key}
+                self._gone.pop(row.key, None)
+        gone = [row for row in by_cause(rows, (), self._former_causes(), ()) if row.mark is RowMark.GONE]
+        self._gone |= {row.key: row for row in (*gone, *rows) if row.mark is RowMark.GONE}
+        if self._verified is not None:
+            # The modules of the catalogue would delay the first screen.
+            from checks.diagnosis.proof import outcome_of
+
+            row, self._verified = self._verified, None
+            findings = row.entry.all_findings if row.entry else (row.finding, *row.likewise)
+            shown = row.entry.findings if row.entry else findings
+            causes = tuple(cause.cause for cause in row.entry.causes) if row.entry else ()
+            self.proofs[row.key] = self.verdict = outcome_of(causes, shown, findings, report.findings, self._again)
 
     def fail(self, reason: str) -> None:
-        """Note that the run failed. Where it was a run of one check, the report before it stays."""
+        """Note that the run failed. Where it was a run of some checks, the report before it stays."""
         self.running = False
         self.trouble = reason
         if self._whole:
@@ -180,10 +145,31 @@ class RunState:
             others = (one for one in self.report.measurements if one.kind != measurement.kind)
             self.report = msgspec.structs.replace(self.report, measurements=(*others, measurement))
 
+    def of_past(self, number: int) -> RunState:
+        """Return the state after an earlier run of the session: `runs[number]`, compared with the run before it."""
+        past = RunState()
+        past.report, past._finished = self.runs[number], True
+        past.before = self.runs[number - 1] if number else None
+        return past
+
+    def dismiss(self, row: FindingRow) -> bool:
+        """Remove from the list what is gone; return False where the row is not gone."""
+        if row.mark is not RowMark.GONE:
+            return False
+        keys = {row.key, *row.keys}
+        self._dismissed |= keys
+        self._gone = {key: other for key, other in self._gone.items() if key not in keys}
+        return True
+
     @property
     def is_whole(self) -> bool:
-        """Whether there is a report of all checks, to which a single check can add."""
+        """Whether there is a report of all checks, to which single checks can add."""
         return self._finished or self._whole is not None
+
+    @property
+    def verifying(self) -> int:
+        """The number of checks that verify a cause at present; 0 where none do."""
+        return len(self._again) if self._verified is not None and self.running else 0
 
     @property
     def compares(self) -> bool:
@@ -198,39 +184,39 @@ class RunState:
     @property
     def pending(self) -> tuple[str, ...]:
         """The checks that have not concluded yet."""
-        checks = self._checks or ((self._again,) if self._again else ())
+        checks = self._checks or self._again
         return tuple(c for c in checks if c not in self._concluded) if self.running else ()
 
     def rows(self, query: str = "", *, problems_only: bool = False, unfolded: Collection[Key] = ()) -> list[FindingRow]:
-        """Return the causes, then the findings, worst first. Those that are UNKNOWN for one reason are one row, as in
-        reports. A finding of a cause follows its cause, where that is one of `unfolded`, and is left out elsewhere.
-        With a query: only findings, those that match it."""
+        """Return the causes, then the findings, worst first, then what is gone, and at the end one row for all that
+        passed and one for all that was skipped. Those that are UNKNOWN for one reason are one row, as in reports. What
+        belongs to a row follows it, where that is one of `unfolded`, and is left out elsewhere. With a query: only
+        findings, those that match it."""
+        known = self._rows_with_gone()
         rows = [
-            row
-            for row in self._all_rows()
-            if row.matches(query) and not (problems_only and row.finding.status not in PROBLEMS)
+            row for row in known if row.matches(query) and not (problems_only and row.finding.status not in PROBLEMS)
         ]
         rows = folded_rows(sorted(rows, key=lambda row: row.rank))
-        return rows if query else list(self._by_cause(rows, unfolded))
+        if query:
+            return rows
+        listed = by_cause(rows, self._cause_rows(), self._former_causes(), unfolded)
+        return list(calm_folded(listed, unfolded))
 
     def causes(self) -> tuple[ReportEntry, ...]:
         """Return the causes that were found; during a run, those of the previous run."""
         return cause_entries(self.in_header) if self.in_header else ()
 
-    def _by_cause(self, rows: Sequence[FindingRow], unfolded: Collection[Key]) -> Iterator[FindingRow]:
-        """Yield the causes, then the rows that belong to none. A cause whose findings are all gone is left out."""
+    def _cause_rows(self) -> list[FindingRow]:
         report = self.in_header
-        taken: set[Key] = set()
-        for row in _cause_rows(report, is_old=report is not self.report) if report else ():
-            below = [other for other in rows if other.key in row.keys and other.mark is not RowMark.GONE]
-            if not below:
-                continue
-            taken |= row.keys
-            is_open = row.key in unfolded
-            is_new = all(other.mark is RowMark.NEW for other in below)
-            yield replace(row, is_open=is_open, mark=RowMark.NEW if is_new else row.mark)
-            yield from (replace(other, cause=row.key) for other in below if is_open)
-        yield from (row for row in rows if row.key not in taken or row.mark is RowMark.GONE)
+        mark = RowMark.NONE if report is self.report else RowMark.BEFORE
+        return list(cause_rows(report, mark)) if report else []
+
+    def _former_causes(self) -> list[FindingRow]:
+        """Return the causes of the runs before, those that are gone for longer last."""
+        reports = {id(report): report for report in (self.before, *self._before_of.values()) if report}
+        found = [row for report in reports.values() for row in cause_rows(report)]
+        found += [row for row in self._gone.values() if row.entry]
+        return list({row.key: row for row in reversed(found) if row.key not in self._dismissed}.values())[::-1]
 
     def counts(self) -> list[tuple[Status, int]]:
         """Return the number of findings of each status, worst first, without waived ones. A finding that is being
@@ -250,32 +236,44 @@ class RunState:
         return ended(self.in_header.waivers) if self.in_header else ()
 
     def changes(self) -> tuple[int, int]:
-        """Return how many problems are new, and how many are gone."""
+        """Return how many problems are new, and how many are gone since the previous run."""
         marks = Counter(row.mark for row in self._all_rows())
         return marks[RowMark.NEW], marks[RowMark.GONE]
+
+    def _rows_with_gone(self) -> list[FindingRow]:
+        """Return the findings of this run and of the previous one, and what earlier runs had and is gone."""
+        rows = [row for row in self._all_rows() if row.mark is not RowMark.GONE or row.key not in self._dismissed]
+        present = {key for row in rows for key in (row.key, row.old_key)}
+        return [*rows, *(row for row in self._gone.values() if not row.entry and row.key not in present)]
 
     def _all_rows(self) -> Iterator[FindingRow]:
         before = dict(self._found_before())
         now = dict(keyed(self.report.findings)) if self.report else {}
-        for key, finding in now.items():
-            if self.report is None or finding.check in self._being_rechecked:
-                continue
-            same = before.get(key)
-            changed = same is None or same[0].status is not finding.status or bool(same[0].waived)
+        again = self._being_rechecked
+        now = {key: finding for key, finding in now.items() if finding.check not in again}
+        pairs = _pairs({key: finding for key, (finding, _) in before.items()}, now)
+        for key, finding in now.items() if self.report else ():
+            old_key = pairs.get(key)
+            same = before[old_key][0] if old_key in before else None
             compared = self.before is not None or finding.check in self._before_of
-            new = compared and changed and finding.status in PROBLEMS and not finding.waived
-            yield FindingRow(key, finding, RowMark.NEW if new else RowMark.NONE, self.report)
+            mark = _mark_of(finding, same) if compared else RowMark.NONE
+            assert self.report is not None
+            yield FindingRow(key, finding, mark, self.report, before=same, old_key=old_key)
+        paired = set(pairs.values())
         for key, (finding, report) in before.items():
             is_pending = finding.check in self.pending or (self.running and not self._checks and not self._again)
             if is_pending:
                 yield FindingRow(key, finding, RowMark.BEFORE, report)
-            elif key not in now and finding.status in PROBLEMS and not self.trouble:
+            elif key not in paired and finding.status in PROBLEMS and not self.trouble:
                 unseen = could_not_look(self.report.findings if self.report else (), finding)
-                yield FindingRow(key, finding, RowMark.UNSEEN if unseen else RowMark.GONE, report)
+                missed_at = self.report.found_at(finding.check) if self.report else ""
+                mark = RowMark.UNSEEN if unseen else RowMark.GONE
+                yield FindingRow(key, finding, mark, report, missed_at=missed_at)
 
     @property
     def _being_rechecked(self) -> tuple[str, ...]:
-        """The check that runs alone, until it has concluded: its previous findings count until then."""
+        """The checks that run without the others, until they have concluded: their previous findings count until
+        then."""
         return self.pending if self._again else ()
 
     def _found_before(self) -> Iterator[tuple[Key, tuple[Finding, Report]]]:
@@ -289,31 +287,34 @@ class RunState:
                 yield key, (finding, report)
 
 
-def _cause_rows(report: Report, *, is_old: bool) -> Iterator[FindingRow]:
-    """Yield a row for each cause of a report; its keys are those of its findings."""
-    key_of = {id(finding): key for key, finding in keyed(report.findings)}
-    for number, entry in enumerate(cause_entries(report)):
-        first = entry.causes[0]
-        places = (*first.networks, *first.places)
-        keys = frozenset(key_of[id(f)] for f in entry.all_findings)
-        finding = msgspec.structs.replace(entry.findings[0], next=entry.next)
-        mark = RowMark.BEFORE if is_old else RowMark.NONE
-        key = ("", first.cause, " ".join(places), first.nodes, 0 if places or first.nodes else number)
-        yield FindingRow(key, finding, mark, report, keys=keys, entry=entry)
+def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> dict[Key, Key]:
+    """Return for each present finding the key of the same problem in the previous run: `racwire diff` matches them by
+    the same rule."""
+    if not before:
+        return {}
+    # Before the first screen there is no previous run, and the module would delay it.
+    from checks.report.diff_findings import same_findings
+
+    key_of = {id(finding): key for findings in (before, now) for key, finding in findings.items()}
+    pairs = [(one, other) for one, other in same_findings(before, now) if one is not None and other is not None]
+    return {key_of[id(other)]: key_of[id(one)] for one, other in pairs}
 
 
-def folded_rows(rows: Sequence[FindingRow]) -> list[FindingRow]:
-    """Return the rows with one row in place of all that are UNKNOWN for the same reason: the first of them."""
-    found: dict[Key, FindingRow] = {}
-    for _, alike in groupby(rows, key=lambda row: (row.mark.value, id(row.report), row.group)):
-        by_id = {id(row.finding): row for row in alike}
-        findings = [row.finding for row in by_id.values()]
-        groups = groups_by_reason(findings)
-        for (finding, likewise), group in zip(grouped_by_reason(findings), groups, strict=True):
-            own = by_id[id(group[0])]
-            keys = frozenset(by_id[id(one)].key for one in group) if len(group) > 1 else frozenset()
-            found[own.key] = replace(own, finding=finding, likewise=likewise, keys=keys) if keys else own
-    return [found[row.key] for row in rows if row.key in found]
+def _mark_of(finding: Finding, same: Finding | None) -> RowMark:
+    """Return the mark of a present finding, from the same one of the previous run."""
+    if finding.status not in PROBLEMS or finding.waived:
+        return RowMark.NONE
+    if same is None or same.status not in PROBLEMS or same.waived:
+        return RowMark.NEW
+    from checks.report.diff_findings import change_between
+    from checks.report.diff_kind import DiffKind
+
+    change = change_between(same, finding)
+    if change is DiffKind.BECAME_KNOWN:
+        return RowMark.NEW if finding.status in FAULTS else RowMark.NONE
+    if change in (DiffKind.MORE_SEVERE, DiffKind.HIGHER, DiffKind.MORE_NODES):
+        return RowMark.WORSE
+    return RowMark.BETTER if change in (DiffKind.LESS_SEVERE, DiffKind.LOWER, DiffKind.FEWER_NODES) else RowMark.NONE
 
 
 def report_with(board: RunState, group: str) -> Report | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.worker import Worker
 
-from checks.run.events import GatherProgress, NodesSoFar, RunFinished
+from checks.run.events import GatherProgress, NodesSoFar, PathsSoFar, RunFinished
 from tui.console.messages import EngineReported, RunFailed
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class RunWorker:
     """Executes one run at a time. Each run has a number, so that late events of an earlier run can be ignored."""
 
     def __init__(
-        self, app: App[None], new_engine: Callable[[str], Engine], warm_up: Callable[[], None] | None = None
+        self, app: App[None], new_engine: Callable[[Sequence[str]], Engine], warm_up: Callable[[], None] | None = None
     ) -> None:
         self.number = 0
         self._app = app
@@ -38,12 +38,12 @@ class RunWorker:
         """Whether the checks are running."""
         return self._worker is not None and not self._worker.is_finished
 
-    def start(self, check: str = "") -> None:
-        """Run all checks, or the named one. The caller stops a run in progress first."""
+    def start(self, checks: Sequence[str] = ()) -> None:
+        """Run all checks, or the named ones. The caller stops a run in progress first."""
         self.number += 1
         self._closed = asyncio.Event()
         self._worker = self._app.run_worker(
-            self._work(self.number, check, self._closed), group="run", exclusive=True, exit_on_error=False
+            self._work(self.number, checks, self._closed), group="run", exclusive=True, exit_on_error=False
         )
 
     async def stop(self, within_s: float) -> None:
@@ -54,20 +54,22 @@ class RunWorker:
                 async with asyncio.timeout(within_s):
                     await self._closed.wait()
 
-    async def _work(self, number: int, check: str, closed: asyncio.Event) -> None:
+    async def _work(self, number: int, checks: Sequence[str], closed: asyncio.Event) -> None:
         """Run the checks and post their events. The engine has closed its connections when this ends, in any case."""
         try:
             if self._warm_up is not None:
                 await asyncio.to_thread(self._warm_up)
                 self._warm_up = None
-            engine = self._new_engine(check)
+            engine = self._new_engine(checks)
             report = engine.report()
             events = engine.events()
             try:
                 async for event in events:
                     if isinstance(event, RunFinished):
                         report = event.report
-                    elif not isinstance(event, GatherProgress | NodesSoFar):  # many, and they change no finding
+                    elif not isinstance(
+                        event, GatherProgress | NodesSoFar | PathsSoFar
+                    ):  # many, and they change no finding
                         report = engine.report()
                     self._app.post_message(EngineReported(number, event, report))
             finally:

@@ -148,13 +148,13 @@ def _run_full_screen(
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
     password = password_for(settings.database, _checks()) if past is None else None
 
-    def new_engine(check: str) -> Engine:
+    def new_engine(names: Sequence[str]) -> Engine:
         from checks.run.engine import Engine
         from checks.run.kept_measurements import newest_measurements
 
         found = _found()
-        checks = [c for c in found.checks if check in ("", c.id)]
-        broken = [b for b in found.broken if check in ("", b.name)]
+        checks = [c for c in found.checks if not names or c.id in names]
+        broken = [b for b in found.broken if not names or b.name in names]
         if judge is not None:
             return judge(checks, broken)
         return Engine(

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from tui.console.actions import TABS, Action, in_footer
 from tui.console.app_state import AppState, News
+from tui.console.finding_rows import FindingRow
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, sanitize_line, wrapped
 from tui.widgets.bars import action_at, keys_line, rule_line, tab_at, tabs_line
@@ -21,7 +22,7 @@ from tui.widgets.lines import Lines
 
 log = logging.getLogger(__name__)
 
-_NOT_OF_THE_PAST = frozenset({"rerun", "rerun_one", "pause", "reset", "record"})
+_NOT_OF_THE_PAST = frozenset({"rerun", "rerun_one", "verify", "reset", "record"})
 """Actions that are useless where a recording or saved state is open."""
 
 
@@ -42,11 +43,12 @@ class ConsoleScreen(StyledScreen[None]):
     ]
 
     class RunWanted(Message):
-        """The operator wants to run the checks again: the named one, or all."""
+        """The operator wants to run the checks again: the named ones, or all; to verify a row, where there is one."""
 
-        def __init__(self, check: str = "") -> None:
+        def __init__(self, *checks: str, verified: FindingRow | None = None) -> None:
             super().__init__()
-            self.check = check
+            self.checks = checks
+            self.verified = verified
 
     def __init__(self, state: AppState) -> None:
         super().__init__()
@@ -72,7 +74,7 @@ class ConsoleScreen(StyledScreen[None]):
             self._broken = True
             yield Lines(_could_not_be_made, id="broken")
         yield Lines(self._lower_rule, id="lower-rule", classes="bar")
-        yield Lines(lambda width: [keys_line(in_footer(self.ACTIONS), width)], id="keys", classes="bar")
+        yield Lines(lambda width: [keys_line(self.footer(), width)], id="keys", classes="bar")
 
     def compose_body(self) -> ComposeResult:
         """Yield the widgets between the rules. Raises NotImplementedError: each screen defines it."""
@@ -101,6 +103,14 @@ class ConsoleScreen(StyledScreen[None]):
     def signs(self) -> Sequence[Legend]:
         """Return the legends of the letters and signs of this screen, for the help screen."""
         return ()
+
+    def footer(self) -> Sequence[Action]:
+        """Return the commands for the last line, with the labels of the present state."""
+        return in_footer(self.ACTIONS)
+
+    def draw_keys(self) -> None:
+        """Redraw the last line: the labels may have changed."""
+        self.query_one("#keys", Lines).lay_out()
 
     # --- the rules ----------------------------------------------------------------------------------------------------
 
@@ -140,7 +150,7 @@ class ConsoleScreen(StyledScreen[None]):
     @on(Lines.Clicked, "#keys")
     async def do_key(self, message: Lines.Clicked) -> None:
         """Run the command of the clicked key."""
-        if action := action_at(in_footer(self.ACTIONS), self.size.width, message.column):
+        if action := action_at(self.footer(), self.size.width, message.column):
             await self.run_action(action.action)
 
     def on_key(self, event: events.Key) -> None:

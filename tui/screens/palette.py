@@ -1,4 +1,4 @@
-"""The palette: search the commands of the current screen and of every screen by text, and run one.
+"""The command line: a verb with its argument, a name of the cluster, or any command found by text.
 
 Textual's own palette dims the screen behind it and animates its search: on a slow line each letter would cause a wait.
 """
@@ -15,18 +15,20 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input
 
+from checks.model.report import Report
 from tui.console.actions import Action
+from tui.console.command_choices import Choice, argument_of, choices
 from tui.screens.styled import StyledScreen
-from tui.text.line import Line, fitted
+from tui.text.line import Line, cell_len, fitted, sanitize_line
 from tui.widgets.bars import rule_line
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 
-_KEYS = 12
+_KEYS = 15
 
 
-class PaletteScreen(StyledScreen[Action | None]):
-    """Lets the operator choose a command; dismissed with it, or with None."""
+class PaletteScreen(StyledScreen[str | None]):
+    """Lets the operator type or choose a command; dismissed with its action, or with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", show=False),
@@ -36,10 +38,11 @@ class PaletteScreen(StyledScreen[Action | None]):
     ]
     AUTO_FOCUS = "#query"
 
-    def __init__(self, actions: Sequence[Action]) -> None:
+    def __init__(self, actions: Sequence[Action], report: Report | None) -> None:
         super().__init__()
         self._actions = actions
-        self._matching = actions
+        self._report = report
+        self._matching: Sequence[Choice] = ()
 
     def compose(self) -> ComposeResult:
         """Yield the query, the matching commands, and the keys."""
@@ -47,7 +50,7 @@ class PaletteScreen(StyledScreen[Action | None]):
         yield Lines(lambda width: [rule_line(width)], classes="bar")
         with Horizontal(id="query-line"):
             yield Lines(lambda width: [[(":", "accent")]], id="query-sign")
-            query = Input(id="query", placeholder="text to search for", compact=True)
+            query = Input(id="query", placeholder="command or name", compact=True)
             query.cursor_blink = False
             yield query
         yield ChoiceList(id="choices")
@@ -56,26 +59,34 @@ class PaletteScreen(StyledScreen[Action | None]):
 
     def on_mount(self) -> None:
         """Show all commands."""
-        self._show(self._actions)
+        self.search()
 
-    def _show(self, actions: Sequence[Action]) -> None:
-        self._matching = actions
-        self.query_one(ChoiceList).show_choices([partial(_line, action) for action in actions])
+    @property
+    def _text(self) -> str:
+        return self.query_one(Input).value
 
     @on(Input.Changed)
     def search(self) -> None:
         """Narrow the list with each letter."""
-        words = self.query_one(Input).value.casefold().split()
-        matching = [a for a in self._actions if all(w in f"{a.label} {a.help} {a.key}".casefold() for w in words)]
+        matching = choices(self._text, self._actions, self._report)
         if matching != self._matching:
-            self._show(matching)
+            self._matching = matching
+            self.query_one(ChoiceList).show_choices([partial(_line, choice) for choice in matching])
 
     @on(ChoiceList.Taken)
     def action_take(self) -> None:
-        """Run the selected command of those that match the query."""
+        """Run the selected command of those that match the text; write its name where an argument is missing."""
         self.search()
-        if self._matching:
-            self.dismiss(self._matching[self.query_one(ChoiceList).chosen])
+        if not self._matching:
+            return
+        choice = self._matching[self.query_one(ChoiceList).chosen]
+        argument = argument_of(choice, self._text)
+        if argument is None:
+            query = self.query_one(Input)
+            query.value = f"{choice.name} "
+            query.cursor_position = len(query.value)
+        else:
+            self.dismiss(choice.with_argument(argument))
 
     def action_move(self, by: int) -> None:
         """Select another command."""
@@ -86,8 +97,10 @@ class PaletteScreen(StyledScreen[Action | None]):
         self.dismiss(None)
 
 
-def _line(action: Action, width: int) -> Line:
-    return [(f" {action.key:<{_KEYS}}", "accent"), (fitted(action.help, max(width - _KEYS - 1, 0)), "")]
+def _line(choice: Choice, width: int) -> Line:
+    name = sanitize_line(f"{choice.name} {choice.argument}".rstrip())
+    name = fitted(name, max(_KEYS, cell_len(name)))
+    return [(f" {name} ", "accent"), (fitted(sanitize_line(choice.help), max(width - cell_len(name) - 2, 0)), "")]
 
 
 def _keys(width: int) -> list[Line]:

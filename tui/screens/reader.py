@@ -1,4 +1,4 @@
-"""Screens with a text to read: help, and a cause or a finding at full width with its evidence."""
+"""Screens with a text to read."""
 
 from __future__ import annotations
 
@@ -10,16 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from tui.console.actions import HELP, READER, Action, bindings
-from tui.console.run_state import FindingRow
 from tui.screens.styled import StyledScreen
-from tui.text.evidence_lines import evidence_lines
-from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.help_text import Legend, help_lines
-from tui.widgets.lines import Build, Lines
-from tui.widgets.run_text import whole_lines
-
-_EVIDENCE = Action("enter,tab", "evidence", "Enter", "Go on to what racwire read and sent.", "evidence")
+from tui.widgets.lines import Build, Lines, MarkedLines
 
 
 class ReaderScreen(StyledScreen[None]):
@@ -32,16 +26,22 @@ class ReaderScreen(StyledScreen[None]):
     def __init__(self, title: str, build: Build) -> None:
         super().__init__()
         self._heading = title
-        self._page = Lines(build, id="page")
+        self._title = Lines(lambda width: [[(f" {self._heading}", "title")]], classes="bar")
+        self._page = MarkedLines(build, id="page")
         self._rule = Lines(lambda width: [rule_line(width)], classes="bar")
 
     def compose(self) -> ComposeResult:
         """Yield the title, the text, a rule, and the keys."""
-        yield Lines(lambda width: [[(f" {self._heading}", "title")]], classes="bar")
+        yield self._title
         yield Lines(lambda width: [rule_line(width)], classes="bar")
         yield self._page
         yield self._rule
         yield Lines(lambda width: [keys_line((*self.ACTIONS, HELP), width)], classes="bar")
+
+    def entitle(self, title: str) -> None:
+        """Display another title."""
+        self._heading = title
+        self._title.show(lambda width: [[(f" {title}", "title")]])
 
     @on(Lines.Scrolled, "#page")
     def show_lines_below(self) -> None:
@@ -71,26 +71,3 @@ class HelpScreen(ReaderScreen):
 
     def __init__(self, name: str, actions: Sequence[Action], signs: Iterable[Legend]) -> None:
         super().__init__("Help", lambda width: list(help_lines(name, actions, signs, width)))
-
-
-class FindingScreen(ReaderScreen):
-    """A cause or a finding at full width, and what racwire read and sent for it."""
-
-    ACTIONS = (*READER, _EVIDENCE)
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings([_EVIDENCE])]
-
-    def __init__(self, row: FindingRow) -> None:
-        name = sanitize_line(row.entry.standing if row.entry else f"{row.finding.code}  {row.finding.subject}")
-        super().__init__(f"{'Cause' if row.entry else 'Finding'}  {name}", self._lines)
-        self._row = row
-        self._entries = row.evidence()
-        self._evidence_at = 0
-
-    def _lines(self, width: int) -> list[Line]:
-        lines = whole_lines(self._row, width)
-        self._evidence_at = len(lines) + 1
-        return [*lines, [], rule_line(width, "Evidence"), *evidence_lines(self._entries, width)]
-
-    def action_evidence(self) -> None:
-        """Scroll to what racwire read and sent."""
-        self._page.scroll_by(self._evidence_at - self._page.above)

@@ -10,15 +10,16 @@ from checks.model.wording import counted, few
 from checks.report.causes import ReportEntry, other_causes, shortened
 from checks.rules.waivers import ended_text, lifted_for
 from tui.text.finding_lines import (
-    PANE,
     STREAM,
     FindingLayout,
+    beside,
+    pane_layout,
     part_lines,
     remedy_lines,
     role_of,
     status_word,
 )
-from tui.text.line import Line, hanging, sanitize_line
+from tui.text.line import LINK, Line, flowing, hanging, sanitize_line
 
 WHOLE_REPORT = 30
 """The most lines of a text report up to the end of the next steps of its first entry, at 80 columns."""
@@ -52,7 +53,9 @@ def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0, *, has_next
 
 
 def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str = "") -> Iterator[Line]:
-    """Yield an entry for a pane: the sentence, the next steps, the reasons, what it explains, and the other causes."""
+    """Yield an entry for a pane: the sentence, the first step, the reasons, the further steps, what it explains, and
+    the other causes. So the first step and the reasons need no key, also in a low pane."""
+    layout = pane_layout(width)
     codes = ", ".join(cause.cause for cause in entry.causes)
     standing = entry.causes[0].standing.value if entry.causes else ""
     yield [(f"{codes}  ", "title"), (entry.status, role_of(entry.status)), (f"  {standing}", "")]
@@ -60,16 +63,17 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
         yield from hanging([], note, width, "accent")
     yield from hanging([], entry.headline, width, "title")
     lifted = filter(None, (lifted_for(finding, report.waivers) for finding in entry.all_findings))
-    yield from part_lines("Waiver", map(ended_text, lifted), width, PANE, "warn")
-    yield from remedy_lines("Next", entry.next, width, PANE)
-    yield from part_lines("Because", entry.because, width, PANE)
-    yield from part_lines("Against", entry.against, width, PANE)
-    yield from _effects(entry, width, PANE, len(entry.explained))
-    yield from _causes(entry, width, PANE)
+    yield from part_lines("Waiver", map(ended_text, lifted), width, layout, "warn")
+    yield from remedy_lines("Next", entry.next[:1], width, layout)
+    yield from part_lines("Because", entry.because, width, layout)
+    yield from part_lines("Against", entry.against, width, layout)
+    yield from remedy_lines("Then", entry.next[1:], width, layout, first=2)
+    yield from _effects(entry, width, layout, len(entry.explained))
+    yield from _causes(entry, width, layout)
     if others := tuple(other_causes(report)):
         yield []
     for label, text in others:
-        yield from hanging([(f"{label}  ", "label")], text, width, indent=PANE.label)
+        yield from flowing([(f"{label}  ", "label")], text, width, indent=layout.label or 2)
 
 
 def _causes(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[Line]:
@@ -106,10 +110,12 @@ def _effects(entry: ReportEntry, width: int, layout: FindingLayout, most: int) -
     for number, finding in enumerate(shown):
         if number == 0 and layout.is_pane:
             yield []
-        label = f"{' ' * layout.margin}{'Explains' if number == 0 else '':<{layout.label}}"
-        head: Line = [(label, "label"), (f"{finding.status.letter} ", role_of(finding.status))]
+        word = "Explains" if number == 0 else ""
+        label = (f"{word} " if word else "  ") if layout.flows else f"{' ' * layout.margin}{word:<{layout.label}}"
+        letter = (f"{finding.status.letter} ", role_of(finding.status))
+        head: Line = [(label, "label"), letter]
         if layout.is_pane:
-            yield from hanging(head, finding.title, width)
+            yield from beside([(label, "label"), ("→ ", LINK), letter], finding.title, width, layout)
         else:
             yield [*head, (shortened(sanitize_line(finding.title), max(width - start - 2, 20)), "")]
     if left := len(explained) - len(shown):

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
-from checks.report.causes import causes_of
+from checks.report.causes import cause_entries, causes_of
 from checks.rules.waivers import ended_text, lifted_for, waived_text
-from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line
+from tui.text.line import LINK, Line, Span, cell_len, command_lines, flowing, hanging, sanitize_line
 from tui.text.sanitize import sanitize_lines
 
 
@@ -23,15 +23,25 @@ class FindingLayout(NamedTuple):
     is_pane: bool
     """In a pane everything is folded into the width, with empty lines between the parts. In a text for a stream, tables
     and commands stay whole, so that they can be copied and piped."""
+    flows: bool = False
+    """Whether the text of a part goes on below its label, as in a narrow pane, and not beside it."""
 
 
 PANE = FindingLayout(margin=0, label=9, is_pane=True)
+NARROW = FindingLayout(margin=0, label=0, is_pane=True, flows=True)
 STREAM = FindingLayout(margin=2, label=10, is_pane=False)
 
 _NUMBER = 3
 """Columns of `1. `."""
+_ROOM_FOR_LABELS = 50
+"""Columns from which a pane has a column for its labels."""
 _LEAST_NAME, _LEAST_CELL = 10, 9
 """Columns of a table that is not folded: equal in all findings of a report."""
+
+
+def pane_layout(width: int) -> FindingLayout:
+    """Return the layout of a pane of that width."""
+    return PANE if width >= _ROOM_FOR_LABELS else NARROW
 
 
 def role_of(status: Status) -> str:
@@ -54,11 +64,12 @@ def finding_lines(
     report: Report,
     width: int,
     note: str = "",
-    layout: FindingLayout = PANE,
+    layout: FindingLayout | None = None,
     likewise: Sequence[Finding] = (),
 ) -> Iterator[Line]:
     """Yield the finding in lines of that width; `note` is a remark above it, such as that the finding is gone.
-    `likewise` are findings that are UNKNOWN for the same reason."""
+    `likewise` are findings that are UNKNOWN for the same reason. Without a layout it is that of a pane."""
+    layout = layout or pane_layout(width)
     if layout.is_pane:
         yield [(sanitize_line(finding.code), "title"), ("  ", ""), (finding.status, role_of(finding.status))]
     else:
@@ -70,20 +81,59 @@ def finding_lines(
         yield from part_lines("Waived", (waived_text(finding.waived),), width, layout, "accent")
     elif ended := lifted_for(finding, report.waivers):
         yield from part_lines("Waiver", (ended_text(ended),), width, layout, "warn")
+    if layout.is_pane:  # the first step is in sight also where much was seen
+        yield from remedy_lines("Next", finding.next[:1], width, layout)
     yield from part_lines("Seen", finding.seen, width, layout)
     names = ", ".join(f"{other.check} ({other.code})" for other in likewise)
     yield from part_lines("Likewise", (f"unknown for {names}",) if names else (), width, layout)
     if finding.table:
         yield from value_table(finding.table, width, layout)
-    causes = "; ".join(causes_of(finding, report.diagnosis))
-    yield from part_lines("Cause", (causes,), width, layout)
+    if layout.is_pane:
+        links = links_of(finding, report)
+        yield from link_lines("Cause", links.causes.values(), width, layout)
+    else:
+        yield from part_lines("Cause", ("; ".join(causes_of(finding, report.diagnosis)),), width, layout)
     yield from part_lines("Expected", finding.expected, width, layout)
-    yield from remedy_lines("Next", finding.next, width, layout)
+    if layout.is_pane:
+        yield from remedy_lines("Then", finding.next[1:], width, layout, first=2)
+    else:
+        yield from remedy_lines("Next", finding.next, width, layout)
     yield from part_lines("Why", (finding.why,), width, layout)
-    joined = dict.fromkeys(f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code)
-    yield from part_lines("Joined", (f"with {', '.join(joined)}",) if joined else (), width, layout)
+    if layout.is_pane:
+        yield from link_lines("Joined", (f"{f.check}: {f.title}" for f in links.joined), width, layout)
+    else:
+        joined = dict.fromkeys(f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code)
+        yield from part_lines("Joined", (f"with {', '.join(joined)}",) if joined else (), width, layout)
     sources = finding.sources if layout.is_pane else ("; ".join(finding.sources),)
     yield from part_lines("Sources", sources, width, layout, "faint")
+
+
+class FindingLinks(NamedTuple):
+    """What belongs to a finding, and can be opened from its page."""
+
+    causes: dict[str, str]
+    """The causes that were found and that it belongs to: by their codes, each with its name and standing."""
+    joined: tuple[Finding, ...]
+    """The other problems of the same cause; without a cause, those without one on the same network or nodes."""
+
+
+def links_of(finding: Finding, report: Report) -> FindingLinks:
+    """Return what belongs to a finding."""
+    entries = cause_entries(report)
+    own = [entry for entry in entries if any(f is finding for f in entry.all_findings)]
+    causes = {cause.cause: f"{cause.cause} {cause.name}: {cause.standing}" for e in own for cause in e.causes}
+    if own:
+        return FindingLinks(causes, tuple(f for entry in own for f in entry.all_findings if f is not finding))
+    explained = {id(f) for entry in entries for f in entry.all_findings}
+    return FindingLinks(causes, tuple(f for f in report.joined_with(finding) if id(f) not in explained))
+
+
+def link_lines(label: str, texts: Iterable[str], width: int, layout: FindingLayout) -> Iterator[Line]:
+    """Yield a part of a pane whose paragraphs can be opened."""
+    for number, text in enumerate(texts):
+        if number == 0:
+            yield []
+        yield from beside([_label("" if number else label, layout), ("→ ", LINK)], text, width, layout)
 
 
 def _margin(layout: FindingLayout) -> Line:
@@ -97,10 +147,17 @@ def part_lines(
     for number, paragraph in enumerate(filter(None, paragraphs)):
         if number == 0 and layout.is_pane:
             yield []
-        yield from hanging([_label("" if number else label, layout)], paragraph, width, role)
+        yield from beside([_label("" if number else label, layout)], paragraph, width, layout, role)
+
+
+def beside(start: Line, text: str, width: int, layout: FindingLayout, role: str = "") -> Iterator[Line]:
+    """Yield a paragraph beside its label; where the layout flows, it goes on below the label."""
+    yield from flowing(start, text, width, role) if layout.flows else hanging(start, text, width, role)
 
 
 def _label(label: str, layout: FindingLayout) -> Span:
+    if layout.flows:
+        return f"{label} " if label else "  ", "label"
     return " " * layout.margin + f"{label:<{layout.label}}", "label"
 
 
@@ -114,13 +171,13 @@ def remedy_lines(
         if number == first and layout.is_pane:
             yield []
         start: list[Span] = [_label(label if number == first else "", layout), (f"{number}. ", "")]
-        if remedy.is_change and layout.is_pane:
+        if remedy.is_change and (layout.flows or not layout.is_pane):
+            start.append(("CHANGE ", "change"))
+        elif remedy.is_change:
             yield [*start, ("CHANGE", "change")]
             start = [(" " * indent, "")]
-        elif remedy.is_change:
-            start.append(("CHANGE ", "change"))
         text = f"{remedy.text} ({remedy.where})" if remedy.where else remedy.text
-        yield from hanging(start, text, width, indent=indent)
+        yield from flowing(start, text, width) if layout.flows else hanging(start, text, width, indent=indent)
         for command in remedy.commands:
             if layout.is_pane:
                 yield from command_lines(command, indent if width >= 60 else _NUMBER, width)

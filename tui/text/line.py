@@ -20,9 +20,25 @@ Span = tuple[str, str]
 """A text and its role: an element of `ROLES`, or empty."""
 Line = Sequence[Span]
 
+LINK = "link"
+"""The role of the sign before what Enter opens."""
 ROLES = frozenset(
-    {"fail", "warn", "unknown", "info", "pass", "skipped", "title", "label", "command", "change", "faint", "accent"}
-    | {"sending"}
+    {
+        LINK,
+        "sending",
+        "fail",
+        "warn",
+        "unknown",
+        "info",
+        "pass",
+        "skipped",
+        "title",
+        "label",
+        "command",
+        "change",
+        "faint",
+        "accent",
+    }
 )
 
 
@@ -33,7 +49,7 @@ def sanitize_line(text: str) -> str:
 
 def width_of(line: Line) -> int:
     """Return the number of columns of a line."""
-    return sum(cell_len(text) for text, _ in line)
+    return sum([len(text) if text.isascii() else cell_len(text) for text, _ in line])
 
 
 def fitted(text: str, width: int) -> str:
@@ -64,6 +80,26 @@ def hanging(start: Line, text: str, width: int, role: str = "", *, indent: int |
     yield [*start, (first, role)]
     for line in rest:
         yield [(" " * indent, ""), (line, role)] if indent else [(line, role)]
+
+
+def flowing(start: Line, text: str, width: int, role: str = "", *, indent: int = 2) -> Iterator[Line]:
+    """Yield a paragraph after the start of its first line; further lines begin at `indent`, further left than the
+    first: the form of a narrow pane."""
+    begin = width_of(start)
+    room = max(width, begin + 1, indent + 1)
+    lines = textwrap.wrap(
+        sanitize_line(text),
+        room,
+        initial_indent=" " * begin,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [" " * begin]
+    first, *rest = lines
+    head, *more = chopped(first[begin:], max(room - begin, 1))
+    yield [*start, (head, role)]
+    for part in (*more, *(piece for line in rest for piece in chopped(line[indent:], room - indent))):
+        yield [(" " * indent, ""), (part, role)]
 
 
 def command_lines(command: str, indent: int, width: int) -> Iterator[Line]:

@@ -42,22 +42,33 @@ def graph(values: Values, width: int, top: float | None = None, style: Style = "
 
 
 def tall_graph(values: Values, width: int, height: int, top: float | None = None, style: Style = "blocks") -> list[str]:
-    """Return a graph that is `height` lines high, the highest line first. Braille is drawn as blocks: it has no finer
-    steps."""
+    """Return a graph that is `height` lines high, the highest line first."""
     if height <= 1 or width <= 0:
         return [graph(values, width, top, style)] * min(height, 1)
-    ramp = _RAMPS["ascii" if style == "ascii" else "blocks"]
-    shown = _last(values, width)
+    shown = _last(values, points(width, style))
     scale = nice_top(shown) if top is None else top
+    if style == "braille":
+        pairs = zip(shown[::2], shown[1::2], strict=True)
+        columns = [
+            "".join(_braille(left, right, scale, below, height) for below in range(height - 1, -1, -1))
+            for left, right in pairs
+        ]
+    else:
+        columns = [column(value, height, scale, style) for value in shown]
+    return ["".join(line) for line in zip(*columns, strict=True)]
+
+
+def column(value: float | None, height: int, top: float, style: Style) -> str:
+    """Return the characters of one value in a graph of blocks or ASCII, from the highest line to the lowest one."""
+    if value is None or not math.isfinite(value):
+        return GAP * height
+    ramp = _RAMPS["ascii" if style == "ascii" else "blocks"]
     steps = len(ramp)
-    levels = [None if value is None else 1 + _level(value, scale, height * steps - 1) for value in shown]
-    return [
-        "".join(
-            GAP if level is None or level <= below else ramp[min(level - below, steps) - 1]
-            for level in levels
-        )
+    level = 1 + _level(value, top, height * steps - 1)
+    return "".join(
+        GAP if level <= below else ramp[min(level - below, steps) - 1]
         for below in range((height - 1) * steps, -1, -steps)
-    ]  # fmt: skip
+    )
 
 
 def points(width: int, style: Style) -> int:
@@ -97,9 +108,10 @@ def _level(value: float, top: float, highest: int) -> int:
     return min(max(math.ceil(share * highest), 1), highest)
 
 
-def _braille(left: float | None, right: float | None, top: float) -> str:
+def _braille(left: float | None, right: float | None, top: float, below: int = 0, height: int = 1) -> str:
+    """Return the sign of two values in the line that has `below` lines below it, of `height` lines."""
     dots = 0
-    for value, column in ((left, _LEFT), (right, _RIGHT)):
-        if value is not None:
-            dots |= column[_level(value, top, 3)]
+    for value, marks in ((left, _LEFT), (right, _RIGHT)):
+        if value is not None and (filled := 1 + _level(value, top, 4 * height - 1) - 4 * below) > 0:
+            dots |= marks[min(filled, 4) - 1]
     return chr(_BRAILLE + dots) if dots else GAP

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
-from checks.model.finding import Finding, Status
 from checks.model.report import Report
+from checks.report.causes import nodes_at_fault
 from tui.console.app_state import FeedState
 from tui.text.line import Line, fitted, plain, sanitize_line, width_of
 
@@ -40,7 +40,7 @@ def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]
         yield [[(sanitize_line(label), "accent")] for label in (past.longer, past.label) if label]
         yield [[(sanitize_line(past.shorter), "accent")]]
         return
-    time: Line = [(sanitize_line(report.started_at[11:19]), "faint")] if report else []
+    time: Line = [(f"run {sanitize_line(report.started_at[11:19])}", "faint")] if report else []
     live = _live(feed)
     if live:
         yield [[*live, ("  ", ""), *time], live] if time else [live]
@@ -61,7 +61,7 @@ def _live(feed: FeedState | None) -> Line:
 
 def _shorter_and_shorter(report: Report) -> Iterator[Line]:
     cluster = report.cluster
-    nodes = list(_nodes(cluster, report.findings))
+    nodes = list(_nodes(cluster, nodes_at_fault(report)))
     bad = [n for n in nodes if n[1] or n[0].endswith("*")]
     fewer = [*bad, (f"of {len(nodes)} nodes", "")] if len(bad) < len(nodes) else nodes
     full = [("racwire", "title"), *_name(cluster)]
@@ -97,10 +97,9 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield sanitize_line(facts.cluster_name), "accent"
 
 
-def _nodes(cluster: Cluster, findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
+def _nodes(cluster: Cluster, wrong: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield each node, with `*` after the node that racwire runs on, `?` after a node that could not be read, and `!`
-    after a node that has a problem that is not waived."""
-    wrong = {n for f in findings if f.status in (Status.FAIL, Status.WARN) and not f.waived for n in f.nodes}
+    after a node at fault."""
     unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     for name in [n.name for n in known] or [cluster.local_node]:

@@ -51,7 +51,9 @@ MARKS = Legend(
     [
         LegendEntry("·", "a check that has not concluded yet"),
         LegendEntry("+", "a problem that the previous run did not have"),
-        LegendEntry("-", "a problem that only the previous run had: it is gone"),
+        LegendEntry("↑", "a problem that has become worse since the previous run"),
+        LegendEntry("↓", "a problem that has become less since the previous run"),
+        LegendEntry("-", "a problem that is gone: d removes it from the list"),
         LegendEntry("~", "a problem of the previous run that could not be checked again"),
         LegendEntry("w", "a waived problem: known, and accepted until a date"),
         LegendEntry("CHANGE", "a step that changes something: only under the safe-change procedure"),
@@ -61,7 +63,7 @@ _HEADER = Legend(
     "The first line",
     [
         LegendEntry("*", "the node that racwire runs on"),
-        LegendEntry("!", "a node that has a problem"),
+        LegendEntry("!", "a node at fault; a node that only noticed the effects of a cause has no mark"),
         LegendEntry("?", "a node that could not be read, or an MTU that is not known"),
         LegendEntry("live", "the sampling interval; live! means that sampling failed"),
         LegendEntry("SENDING", "a measurement sends packets: s on the Measure screen stops it"),

@@ -71,6 +71,7 @@ class Lines(Widget):
         self._lines: Sequence[Line] = ()
         self._top = 0
         self._cursor = -1
+        self._cursor_height = 1
         self._styles: dict[tuple[str, bool], Style] = {}
 
     @property
@@ -95,7 +96,7 @@ class Lines(Widget):
 
     def scroll_by(self, lines: int) -> None:
         """Scroll down, or up when negative."""
-        self._place(self._lines, self._top + lines, self._cursor)
+        self._place(self._lines, self._top + lines, self._cursor, self._cursor_height)
 
     def bring_into_sight(self, first: int, last: int) -> None:
         """Scroll as little as needed to have these lines in view, or the first of them."""
@@ -151,7 +152,7 @@ class Lines(Widget):
         index, width = self._top + y, self.size.width
         if index >= len(self._lines):
             return Strip.blank(width, self._style_of("", False))
-        is_chosen = index == self._cursor
+        is_chosen = self._is_marked(index)
         segments = [Segment(text, self._style_of(role, is_chosen)) for text, role in self._lines[index]]
         return Strip(segments).extend_cell_length(width, self._style_of("", is_chosen)).crop(0, width)
 
@@ -173,13 +174,14 @@ class Lines(Widget):
     def _style(self, role: str) -> Style:
         return self.screen.get_component_rich_style(f"line--{role}", partial=True)
 
-    def _place(self, lines: Sequence[Line], top: int, cursor: int = -1) -> None:
-        """Set lines, scroll position and cursor; repaint the cells that differ from before."""
+    def _place(self, lines: Sequence[Line], top: int, cursor: int = -1, cursor_height: int = 1) -> None:
+        """Set lines, scroll position and cursor, which marks `cursor_height` lines; repaint the cells that differ from
+        before."""
         width = self.size.width
         top = max(min(top, len(lines) - self.size.height), 0)
         before = self._in_view()
         moved = top != self._top or len(lines) != len(self._lines)
-        self._lines, self._top, self._cursor = lines, top, cursor
+        self._lines, self._top, self._cursor, self._cursor_height = lines, top, cursor, cursor_height
         regions: list[Region] = []
         may_push = not self._repaint_regions  # otherwise the terminal displays something older than the old lines
         for y, ((old, was_chosen), (new, is_chosen)) in enumerate(zip(before, self._in_view(), strict=True)):
@@ -196,4 +198,15 @@ class Lines(Widget):
 
     def _in_view(self) -> list[tuple[Line, bool]]:
         rows = range(self._top, self._top + self.size.height)
-        return [(self._lines[i] if i < len(self._lines) else (), i == self._cursor) for i in rows]
+        return [(self._lines[i] if i < len(self._lines) else (), self._is_marked(i)) for i in rows]
+
+    def _is_marked(self, line: int) -> bool:
+        return self._cursor <= line < self._cursor + self._cursor_height and self._cursor >= 0
+
+
+class MarkedLines(Lines):
+    """Lines of which one can be marked, as a selected link."""
+
+    def mark(self, line: int) -> None:
+        """Mark a line, or none where it is negative."""
+        self._place(self._lines, self._top, line)

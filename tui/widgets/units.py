@@ -14,7 +14,7 @@ UNKNOWN = "?"
 NONE = "-"
 """A figure without a value, such as the mean size of no packets."""
 
-BITS, SHARE, RATE, SIZE, MS, LOAD = 9, 6, 8, 7, 7, 5
+BITS, SHARE, RATE, SIZE, MS, LOAD, SCALE = 9, 6, 8, 7, 7, 5, 5
 """The width of each kind of figure."""
 
 _PREFIXES = " kMGTPE"
@@ -63,6 +63,14 @@ def less_than_ms(bound: float) -> str:
 def load(value: float | None) -> str:
     """Return a load average: ` 14.2`."""
     return f"{_fixed(value, 1):>{LOAD}}"
+
+
+def scale(top: float) -> str:
+    """Return the value at the top of a graph, without its unit: `500M`, `20`, `0.05`. Such values are round numbers."""
+    number, step = top, 0
+    while number >= 999.5 and step < len(_PREFIXES) - 1:
+        number, step = number / 1000, step + 1
+    return f"{number:.3g}{_PREFIXES[step].strip()}"[:SCALE]
 
 
 def speed(mbps: int | None) -> str:

@@ -25,6 +25,8 @@ BETWEEN_NODES = (
             "IC-NIC-004",
             "IC-EROUTE-002",
             "IC-SIZE-002",
+            "IC-DEV-002",
+            "IC-DEV-003",
         ),
         # Frames of MTU 1500 can also be those of another program.
         hinted_by=("IC-PATH-004", "IC-SIZE-002"),

@@ -10,13 +10,13 @@ from checks.model.facts import LogKind, LogLine, NodeLogs
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST, received
 from checks.rules.log_events import log_lines, moment_of
-from checks.rules.silence_causes import EventKind
+from checks.rules.silence_causes import TimelineKind
 from checks.traffic.samples import Gap, InstanceSample
 
 _CSS = {
-    **dict.fromkeys(("CRS-1612", "CRS-1611", "CRS-1610", "CRS-1625"), EventKind.CSS_NOTICED),
-    **dict.fromkeys(("CRS-1607", "CRS-1608", "CRS-1609", "CRS-1632"), EventKind.EVICTED),
-    "CRS-1601": EventKind.RECONFIGURED,
+    **dict.fromkeys(("CRS-1612", "CRS-1611", "CRS-1610", "CRS-1625"), TimelineKind.CSS_NOTICED),
+    **dict.fromkeys(("CRS-1607", "CRS-1608", "CRS-1609", "CRS-1632"), TimelineKind.EVICTED),
+    "CRS-1601": TimelineKind.RECONFIGURED,
 }
 _PROCESS = re.compile(r"^\[\w+\(\d+\)\]\s*")
 """The process that wrote a line, such as `[OCSSD(2417)]`."""
@@ -50,7 +50,7 @@ def _event(node: str, kind: LogKind, owner: str, line: LogLine, ahead_s: float) 
     if kind is LogKind.CLUSTERWARE:
         said = _CSS.get(line.code)
         return None if said is None else DrillEvent(at.timestamp() - ahead_s, node, f"CSS: {text}", said)
-    return DrillEvent(at.timestamp() - ahead_s, node, f"{owner}: {text}", EventKind.INSTANCES)
+    return DrillEvent(at.timestamp() - ahead_s, node, f"{owner}: {text}", TimelineKind.INSTANCES)
 
 
 class BlockWatch:
@@ -73,13 +73,13 @@ class BlockWatch:
         earliest_at = event.at - event.seconds
         if lost := event.statistics.get(BLOCKS_LOST, 0):
             what = f"{event.instance} lost {counted(lost, 'block')} in {event.seconds:.1f} s"
-            yield DrillEvent(event.at, event.host, what, EventKind.BLOCKS_LOST, earliest_at=earliest_at)
+            yield DrillEvent(event.at, event.host, what, TimelineKind.BLOCKS_LOST, earliest_at=earliest_at)
         blocks = received(event.statistics) or 0
         if blocks and self._waits.get(event.instance):
             what = f"{event.instance} receives blocks again"
-            yield DrillEvent(event.at, event.host, what, EventKind.FIRST_BLOCK, earliest_at=earliest_at)
+            yield DrillEvent(event.at, event.host, what, TimelineKind.FIRST_BLOCK, earliest_at=earliest_at)
         elif not blocks and self._waits.get(event.instance) is False:
             what = f"{event.instance} received no block in {event.seconds:.1f} s"
-            yield DrillEvent(event.at, event.host, what, EventKind.NO_BLOCK, earliest_at=earliest_at)
+            yield DrillEvent(event.at, event.host, what, TimelineKind.NO_BLOCK, earliest_at=earliest_at)
         if blocks or event.instance in self._waits:
             self._waits[event.instance] = not blocks

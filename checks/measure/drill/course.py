@@ -88,7 +88,7 @@ class Course:
             self._has_begun = True
             gone = [_name(path) for path, silent in zip(self._paths, silent_ns, strict=True) if silent]
             if gone:
-                yield Call(f"Silent before the drill has begun: {listed(gone)}.", is_loud=True)
+                yield Call(f"Silent already at the start of the drill: {listed(gone)}.", is_loud=True)
             yield Call(self._subject.to_do + ".")
         self._silent = [one / 1e9 for one in silent_ns]
         for number, _, length_ns in over:

@@ -25,7 +25,7 @@ from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
 from checks.model.settings import Settings
 from checks.model.wording import counted, lasting
-from checks.rules.silence_causes import EventKind
+from checks.rules.silence_causes import TimelineKind
 from checks.sources.database.secret import Secret
 
 PROBE_BYTES = 56
@@ -236,5 +236,5 @@ async def prepare_drill(
     return replace(prepared, refusals=refusals)
 
 
-_HAPPENED = (EventKind.LINK_LOST, EventKind.LINK_BLINKED, EventKind.ACTIVE_SLAVE)
+_HAPPENED = (TimelineKind.LINK_LOST, TimelineKind.LINK_BLINKED, TimelineKind.ACTIVE_SLAVE)
 _WIRE_BYTES = PROBE_BYTES + UDP_HEADER + IP_HEADER[4] + WIRE_BYTES

@@ -13,7 +13,7 @@ from checks.model.drill_result import DrillEvent, DrillOf, InterfaceTimers, Path
 from checks.model.facts import NodeLogs, Unknown
 from checks.model.measurement import MeasuredPath
 from checks.rules.drill_verdicts import decisive, was_silent
-from checks.rules.silence_causes import EventKind, cause_of
+from checks.rules.silence_causes import TimelineKind, cause_of
 
 
 class DrillTimeline:
@@ -62,9 +62,9 @@ class DrillTimeline:
             silences=judged,
             events=tuple(events),
             cause="" if worst is None else worst.cause,
-            css_noticed_s=_first(events, (EventKind.CSS_NOTICED, EventKind.EVICTED), began_at),
-            reconfigured_s=_first(events, (EventKind.RECONFIGURED,), began_at),
-            first_block_s=_first(events, (EventKind.FIRST_BLOCK,), began_at),
+            css_noticed_s=_first(events, (TimelineKind.CSS_NOTICED, TimelineKind.EVICTED), began_at),
+            reconfigured_s=_first(events, (TimelineKind.RECONFIGURED,), began_at),
+            first_block_s=_first(events, (TimelineKind.FIRST_BLOCK,), began_at),
             began_at=began_at,
             timers=self._timers,
             notes=tuple(dict.fromkeys(self.notes)),
@@ -84,10 +84,10 @@ def _ends_of(silence: PathSilence, path: MeasuredPath) -> Iterable[DrillEvent]:
         return
     name = f"{path.target_node} on {path.network} ({silence.protocol.upper()})"
     node, address = path.source_node, path.target
-    yield DrillEvent(silence.began_at, node, f"no answer of {name}", EventKind.SILENT, path.interface, address)
+    yield DrillEvent(silence.began_at, node, f"no answer of {name}", TimelineKind.SILENT, path.interface, address)
     if silence.is_over:
         end = silence.began_at + silence.seconds
-        yield DrillEvent(end, node, f"first answer of {name}", EventKind.ANSWERED, path.interface, address)
+        yield DrillEvent(end, node, f"first answer of {name}", TimelineKind.ANSWERED, path.interface, address)
 
 
 def _beginning(
@@ -102,13 +102,13 @@ def _beginning(
         and (not subject.node or paths[one.path].target_node == subject.node)
     ]
     if subject.node:
-        signs = (EventKind.ADDRESS_GONE, EventKind.LINK_LOST, EventKind.NODE_UNSEEN)
+        signs = (TimelineKind.ADDRESS_GONE, TimelineKind.LINK_LOST, TimelineKind.NODE_UNSEEN)
         moments += [event.at for event in events if event.node == subject.node and event.kind in signs]
-        moments += [event.at for event in events if event.kind in (EventKind.CSS_NOTICED, EventKind.EVICTED)]
+        moments += [event.at for event in events if event.kind in (TimelineKind.CSS_NOTICED, TimelineKind.EVICTED)]
     return min(moments, default=None)
 
 
-def _first(events: Iterable[DrillEvent], kinds: Sequence[EventKind], began_at: float | None) -> float | None:
+def _first(events: Iterable[DrillEvent], kinds: Sequence[TimelineKind], began_at: float | None) -> float | None:
     """Return the seconds from the beginning to the first event of these kinds; None without one."""
     if began_at is None:
         return None

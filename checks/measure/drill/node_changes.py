@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from checks.model.drill_result import DrillEvent, InterfaceTimers
 from checks.model.facts import Cluster, Unknown
 from checks.model.networks import private_layers
-from checks.rules.silence_causes import EventKind
+from checks.rules.silence_causes import TimelineKind
 from checks.sources.nodes.ip_text import parse_neighbours
 from checks.sources.nodes.proc import parse_values
 from checks.sources.nodes.sections import sections
@@ -110,23 +110,23 @@ def changes(
 ) -> Iterator[DrillEvent]:
     """Yield what happened between two readings."""
 
-    def event(kind: EventKind, what: str, interface: str = "", address: str = "", detail: str = "") -> DrillEvent:
+    def event(kind: TimelineKind, what: str, interface: str = "", address: str = "", detail: str = "") -> DrillEvent:
         return DrillEvent(at, watched.node, what, kind, interface, address, detail, earliest_at)
 
     for link in watched.links:
         had, has = before.carrier.get(link, False), after.carrier.get(link, False)
         turns = after.changes.get(link, 0) - before.changes.get(link, 0)
         if had and not has:
-            yield event(EventKind.LINK_LOST, f"{link} lost its link", link)
+            yield event(TimelineKind.LINK_LOST, f"{link} lost its link", link)
         elif has and not had:
-            yield event(EventKind.LINK_BACK, f"{link} has its link again", link)
+            yield event(TimelineKind.LINK_BACK, f"{link} has its link again", link)
         elif has and turns >= 2:
-            yield event(EventKind.LINK_BLINKED, f"{link} lost its link, and has it again", link)
+            yield event(TimelineKind.LINK_BLINKED, f"{link} lost its link, and has it again", link)
     for bond in before.active | after.active:
         was, slave = before.active.get(bond, ""), after.active.get(bond, "")
         if bond in watched.links and slave != was:
             told = f"the active slave of {bond} is now {slave or 'none'}, not {was or 'none'}"
-            yield event(EventKind.ACTIVE_SLAVE, told, bond, detail=slave)
+            yield event(TimelineKind.ACTIVE_SLAVE, told, bond, detail=slave)
     for address in watched.addresses:
         yield from _address(before.addresses.get(address), after.addresses.get(address), address, event)
     for key in before.neighbours | after.neighbours:
@@ -136,22 +136,22 @@ def changes(
 
 def _address(was: str | None, now: str | None, address: str, event: Event) -> Iterator[DrillEvent]:
     if was is not None and now is None:
-        yield event(EventKind.ADDRESS_GONE, f"{address} is gone from {was}", was, address)
+        yield event(TimelineKind.ADDRESS_GONE, f"{address} is gone from {was}", was, address)
     elif was is None and now is not None:
-        yield event(EventKind.ADDRESS_BACK, f"{address} is on {now}", now, address)
+        yield event(TimelineKind.ADDRESS_BACK, f"{address} is on {now}", now, address)
     elif was is not None and now is not None and was != now:
-        yield event(EventKind.ADDRESS_MOVED, f"{address} moved from {was} to {now}", now, address)
+        yield event(TimelineKind.ADDRESS_MOVED, f"{address} moved from {was} to {now}", now, address)
 
 
 def _neighbour(was: str | None, now: str | None, interface: str, address: str, event: Event) -> Iterator[DrillEvent]:
     where = f"{address} on {interface}"
     if was and now is None:
-        yield event(EventKind.NEIGHBOUR_DROPPED, f"forgot the MAC address of {where}", interface, address)
+        yield event(TimelineKind.NEIGHBOUR_DROPPED, f"forgot the MAC address of {where}", interface, address)
     elif now == "" and was != "":
-        yield event(EventKind.NEIGHBOUR_ASKED, f"asks by ARP for {where}, without an answer", interface, address)
+        yield event(TimelineKind.NEIGHBOUR_ASKED, f"asks by ARP for {where}, without an answer", interface, address)
     elif now and now != was:
         told = f"learned a new MAC address of {where}" if was else f"learned the MAC address of {where}"
-        yield event(EventKind.NEIGHBOUR_LEARNED, told, interface, address, now)
+        yield event(TimelineKind.NEIGHBOUR_LEARNED, told, interface, address, now)
 
 
 def _number(text: str | None) -> int | None:

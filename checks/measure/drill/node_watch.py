@@ -23,7 +23,7 @@ from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath
 from checks.model.settings import Settings
 from checks.model.wording import continued
-from checks.rules.silence_causes import EventKind
+from checks.rules.silence_causes import TimelineKind
 from checks.sources.drill_state import DRILL_LOGS, DRILL_STATE, DRILL_TIMERS, EVERY_S
 from checks.sources.nodes.alert_log_text import parse_logs
 from checks.sources.nodes.sections import sections
@@ -116,7 +116,7 @@ class NodeWatch:
         if isinstance(logs, Unknown):
             return False
         found = alert_events(node, logs, self.clocks_s.get(node, 0.0), since, time.time())
-        return any(event.kind == EventKind.RECONFIGURED for event in found)
+        return any(event.kind == TimelineKind.RECONFIGURED for event in found)
 
     async def _follow(self, watched: Watched) -> None:
         node = watched.node
@@ -134,7 +134,7 @@ class NodeWatch:
                         at_s = time.monotonic()
                         if is_lost:
                             is_lost = False
-                            self._note(node, EventKind.NODE_SEEN, "answers over ssh again")
+                            self._note(node, TimelineKind.NODE_SEEN, "answers over ssh again")
                         if state is not None:
                             self.events += changes(watched, state, found, read_s + self._wall_s, at_s + self._wall_s)
                         state, read_s = found, began_s
@@ -143,7 +143,7 @@ class NodeWatch:
             except ShellError as error:
                 if not is_lost:
                     is_lost = True
-                    self._note(node, EventKind.NODE_UNSEEN, f"no longer answers over ssh ({continued(str(error))})")
+                    self._note(node, TimelineKind.NODE_UNSEEN, f"no longer answers over ssh ({continued(str(error))})")
                 state = None
                 self._first[node].set()
             await self._session.forget(node)
@@ -161,7 +161,7 @@ class NodeWatch:
         with suppress(ValueError):
             self.clocks_s[node] = float(clock.removesuffix("N").rstrip("%.")) - middle_s
 
-    def _note(self, node: str, kind: EventKind, what: str) -> None:
+    def _note(self, node: str, kind: TimelineKind, what: str) -> None:
         self.events.append(DrillEvent(time.monotonic() + self._wall_s, node, what, kind))
 
 

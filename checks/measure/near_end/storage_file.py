@@ -56,7 +56,7 @@ class StorageFile:
         }
 
     def open(self, order: dict[str, Any], budget: Budget) -> dict[str, Any]:
-        """Open a new file, without a name, in a directory that has not been replaced since the look at it."""
+        """Open a new file, without a name, in a directory that has not been replaced since it was judged."""
         try:
             directory = os.open(order["real"], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:

@@ -29,6 +29,7 @@ from checks.report import svg
 from checks.report.measured.drill_parts import begin_of, share_of_misscount
 from checks.report.measured.result_parts import state_of, title_of
 from checks.report.measurement_headline import headline, silence_text, size_text
+from checks.rules.drill_verdicts import was_silent
 
 _WIDTH, _MARGIN = 900, 20
 _LEFT, _RIGHT = 150, 870
@@ -36,7 +37,10 @@ _LINE = 16
 _SIZES_HEIGHT = 200
 _ROW = 30
 _LETTERS = 120
-_OF_A_SILENCE = 200
+_EVENT_ROOM = 30
+"""Pixels for the number of an event."""
+_MOST_EVENTS = 40
+_OF_A_SILENCE = 220
 """Pixels for the text after a silence."""
 _NEAREST_LABELS = 58
 """Pixels between two labels of an axis."""
@@ -223,49 +227,64 @@ def _silence(result: DrillOf, paths: Sequence[MeasuredPath]) -> Iterator[Drawing
     room = (high - low) * 0.04
     across = svg.linear_scale(low - room, high + room, _LEFT + 90, _RIGHT - _OF_A_SILENCE)
     title = f"Silence: {result.subject}"
+    begin, bottom = 50.0, 56.0 + _ROW * len(result.silences)
     marks = [svg.label(_MARGIN, 18, title, "heading")]
-    y = 64.0
-    begin, said = y - 14, []
+    marks += _limits(misscount, low, high, across, begin, bottom)
+    events = sorted(result.events, key=lambda each: each.at)
+    marks += _event_marks([across(event.at - start) for event in events], begin, bottom)
+    y, said = begin + 14, []
     for one in sorted(result.silences, key=lambda each: (each.path, each.protocol)):
         path = paths[one.path]
         marks.append(svg.label(_MARGIN, y + 4, f"{path.source_node} → {path.target_node}, {one.protocol.upper()}"))
         marks.append(svg.label(_MARGIN, y + 17, path.network, "faint"))
-        marks += _bar(one, start, y, across)
+        marks += _bar(one, start, y, across, _length(one, result))
         said.append(f"{path.source_node} to {path.target_node} ({one.protocol}): {_length(one, result)}")
-        if one.began_at is not None:
-            x = across(one.began_at - start + one.seconds) + 10
-            marks.append(svg.label(x, y + 4, _length(one, result), "faint"))
         y += _ROW
-    bottom = y - 8
-    marks += _limits(misscount, low, high, across, begin, bottom)
+    marks.append(svg.line(_LEFT + 90, bottom, _RIGHT, bottom, "rule"))
     for tick in _seconds(low, high):
         marks.append(svg.line(across(tick), bottom, across(tick), bottom + 5, "rule"))
         marks.append(svg.label(across(tick), bottom + 18, f"{tick:g} s", "faint", anchor="middle"))
-    marks.append(svg.line(_LEFT + 90, bottom, _RIGHT, bottom, "rule"))
-    y = bottom + 40
-    for number, event in enumerate(sorted(result.events, key=lambda each: each.at), 1):
-        x = across(event.at - start)
-        marks.append(svg.line(x, begin, x, bottom, "before-line"))
-        marks.append(svg.label(x + 3, begin + 2, f"{number}", "faint"))
-        marks.append(svg.label(_MARGIN, y, f"{number}   {event.at - start:+.3f} s   {event.node}: {event.what}"))
+    y = bottom + 42
+    for number, event in enumerate(events[:_MOST_EVENTS], 1):
+        marks.append(svg.label(_MARGIN + 16, y, f"{number}", "faint", anchor="end"))
+        marks.append(svg.label(_MARGIN + 84, y, f"{event.at - start:+.3f} s", "faint", anchor="end"))
+        marks.append(svg.label(_MARGIN + 96, y, f"{event.node}: {event.what}"))
+        y += _LINE
+    if len(events) > _MOST_EVENTS:
+        marks.append(svg.label(_MARGIN + 96, y, f"and {len(events) - _MOST_EVENTS} more", "faint"))
         y += _LINE
     yield Drawing(title, f"{title}. {'; '.join(said)}.", y, tuple(marks))
 
 
-def _bar(one: PathSilence, start: float, y: float, across: svg.Scale) -> Iterator[svg.Markup]:
-    """Yield the silence as a box; one that had not ended has an open end."""
-    if one.began_at is None:
-        yield svg.label(across(0) + 4, y + 4, "every probe was answered", "faint")
+def _event_marks(places: Sequence[float], top: float, bottom: float) -> Iterator[svg.Markup]:
+    """Yield a thin line for each event, with its number; events close to each other share a label."""
+    groups: list[list[int]] = []
+    for number, x in enumerate(places):
+        yield svg.line(x, top, x, bottom, "rule")
+        if groups and x - places[groups[-1][0]] < _EVENT_ROOM:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    for group in groups:
+        text = f"{group[0] + 1}" if len(group) == 1 else f"{group[0] + 1}–{group[-1] + 1}"
+        yield svg.label(places[group[0]], top - 2, text, "faint")
+
+
+def _bar(one: PathSilence, start: float, y: float, across: svg.Scale, told: str) -> Iterator[svg.Markup]:
+    """Yield the silence as a box with its length; one that had not ended has an open end."""
+    if one.began_at is None or not was_silent(one):
+        yield svg.label(across(0) + 4, y + 4, told, "faint")
         return
     left = across(one.began_at - start)
     right = max(across(one.began_at - start + one.seconds), left + 1.5)
     yield svg.box(left, y - 7, right - left, 14, "silence")
     if not one.is_over:
         yield svg.polyline([(right, y - 7), (right + 6, y), (right, y + 7)], "before-line")
+    yield svg.label(right + 10, y + 4, told)
 
 
 def _length(one: PathSilence, result: DrillOf) -> str:
-    if one.began_at is None:
+    if not was_silent(one):
         return "no silence"
     share = share_of_misscount(one, result)
     of = "" if share == "-" else f", {share} of the misscount"

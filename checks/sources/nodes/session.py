@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Awaitable, Callable
 
-from checks.model.facts import Cluster, Node, UnreadNode
+from checks.model.facts import Cluster, Node, PathProbe, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.sources.database.connections import Connections
@@ -37,6 +37,7 @@ class Session:
         *,
         password: Secret | None = None,
         nodes_so_far: ReportNodes | None = None,
+        paths_so_far: Callable[[tuple[PathProbe, ...]], None] = lambda probes: None,
         cluster_with: ClusterWith | None = None,
     ) -> None:
         self.settings = settings
@@ -45,6 +46,8 @@ class Session:
         self.databases = Connections(settings.database, password, journal, lambda: self.local_node)
         self._progress = progress
         self._nodes_so_far = nodes_so_far
+        self.paths_so_far = paths_so_far
+        """Reports the paths that have been probed while others are pending."""
         self._cluster_with = cluster_with
         self._shells: dict[str, asyncio.Task[Shell]] = {}
 

@@ -111,7 +111,11 @@ MOST_BESIDE = 32
 RUN_TIMEOUT_S = 90.0
 """Seconds for all paths together. A path that is not complete by then is unknown; complete results remain."""
 
+REPORT_AFTER_S = 0.2
+"""Seconds after the measurement of a path until the paths so far are reported, together with others."""
+
 Step = Callable[[PathWork], Awaitable[None]]
+SoFar = Callable[[tuple[PathProbe, ...]], None]
 
 
 async def probe_paths(
@@ -120,13 +124,14 @@ async def probe_paths(
     session: ProbeSession,
     *,
     public_subnets: Iterable[str] = (),
+    so_far: SoFar = lambda probes: None,
 ) -> tuple[PathProbe, ...]:
-    """Probe every ordered pair of nodes on every network.
+    """Probe every ordered pair of nodes on every network. `so_far` gets those that have been measured, now and then.
 
     The PathProbe of a path has its failure. Raises UnsafePathError, and sends nothing, for a path that would leave the
     private networks.
     """
-    return await PathRun(networks, nodes, session, public_subnets=public_subnets).run()
+    return await PathRun(networks, nodes, session, public_subnets=public_subnets, so_far=so_far).run()
 
 
 def all_paths(networks: Sequence[PrivateNetwork]) -> list[Path]:
@@ -152,6 +157,7 @@ class PathRun:
         session: ProbeSession,
         *,
         public_subnets: Iterable[str] = (),
+        so_far: SoFar = lambda probes: None,
     ) -> None:
         paths = all_paths(networks)
         subnets = tuple(public_subnets)
@@ -168,6 +174,9 @@ class PathRun:
         for work in self._works:
             if work not in self._to_measure:
                 work.fail(barred.get(work.path.network.name) or doubled[work.path])
+        self._so_far = so_far
+        self._done = [work for work in self._works if work not in self._to_measure]
+        self._report_due: asyncio.TimerHandle | None = None
         self._measured = 0
         self._started_s = time.monotonic()
 
@@ -190,6 +199,8 @@ class PathRun:
             for work in self._works:
                 work.out_of_time(f"probing all paths took over {RUN_TIMEOUT_S:.0f} s")
         finally:
+            if self._report_due is not None:
+                self._report_due.cancel()
             self._sockets.close()
             await self._nodes.close()
         return self.results()
@@ -237,6 +248,14 @@ class PathRun:
             self._measured += 1
             text = f"{path.network.name} {path.source.node} → {path.destination.node}: {work.verdict}"
             self._session.progress("paths", text, self._measured, len(self._to_measure))
+            self._done.append(work)
+            if self._report_due is None:
+                self._report_due = asyncio.get_running_loop().call_later(REPORT_AFTER_S, self._report)
+
+    def _report(self) -> None:
+        """Report the paths so far: those of a node are measured at nearly the same time."""
+        self._report_due = None
+        self._so_far(tuple(done.probe() for done in self._done))
 
     def _links_are_up(self, path: Path) -> bool:
         """Whether no end is known to have its interface down; a repeated ping over such a path would be useless."""

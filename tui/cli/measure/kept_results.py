@@ -181,12 +181,13 @@ def _lines(kept: Sequence[KeptMeasurement], now: datetime, width: int) -> Iterat
         )
         return
     names = max(len(one.path.stem) for one in kept)
+    ages = max(3, *(len(_ago(one.age_s(now))) for one in kept))
     clusters = dict.fromkeys(one.path.parent.name for one in kept)
     for number, cluster in enumerate(clusters):
         if number:
             yield []
         yield [(f"{cluster}", "title")]
-        yield [(f"  {fitted('result', names)}  {'started':<16}  {'age':<9}  {'MTU':>5}  figure", "faint")]
+        yield [(f"  {fitted('result', names)}  {'started':<16}  {fitted('age', ages)}  {'MTU':>5}  figure", "faint")]
         for one in (own for own in kept if own.path.parent.name == cluster):
             found = one.measurement
             if found is None:
@@ -194,7 +195,7 @@ def _lines(kept: Sequence[KeptMeasurement], now: datetime, width: int) -> Iterat
                 continue
             started = fitted(found.started_at[:16].replace("T", " "), 16)
             start = (
-                f"  {fitted(one.path.stem, names)}  {started}  {fitted(_ago(one.age_s(now)), 9)}  {_mtu(found):>5}  "
+                f"  {fitted(one.path.stem, names)}  {started}  {fitted(_ago(one.age_s(now)), ages)}  {_mtu(found):>5}  "
             )
             doubt = remark(found)
             figure = f"{headline(found)}{f' ({doubt})' if doubt else ''}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from rich.cells import cell_len
@@ -13,10 +13,11 @@ from checks.model.finding import PROBLEMS
 from checks.model.report import WaiverStanding
 from checks.model.wording import counted, few
 from checks.report.causes import ReportEntry, shortened
-from tui.console.run_state import FindingRow, RowMark
+from tui.console.finding_rows import FindingRow, RowMark, nearest_row
 from tui.text.finding_lines import role_of
-from tui.text.line import Line, fitted, sanitize_line
+from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets.lines import Lines
+from tui.widgets.run_text import CALM_WORDS, amounts_text
 
 _NAMES = 15
 """Columns for the ids of checks: the subjects do not shift when a longer id arrives."""
@@ -25,6 +26,12 @@ _NARROW = 60
 """Width below which a longer id takes room from its own subject only."""
 
 _LITTLE_ROOM = 14
+
+_BEFORE_CAUSE = 5
+"""Columns before the sentence of a cause, and before the second line of a row."""
+_CAUSE_LINES = 2
+"""The most lines of a cause; one more where the list is narrower than `_CAUSE_WIDTH`."""
+_CAUSE_WIDTH = 36
 
 
 class FindingList(Lines):
@@ -45,7 +52,8 @@ class FindingList(Lines):
         self._index = 0
         self._moved = False
         self._lines_of: Sequence[int] = ()
-        """The line of each row, below the headings before it."""
+        """The first line of each row, below the headings before it."""
+        self._heights: Sequence[int] = ()
 
     @property
     def chosen(self) -> FindingRow | None:
@@ -55,18 +63,28 @@ class FindingList(Lines):
     def show_rows(
         self, rows: Sequence[FindingRow], pending: Sequence[str], ended: Sequence[WaiverStanding] = ()
     ) -> None:
-        """Show these rows; the cursor stays on its finding, and on its line of the screen if possible."""
+        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit."""
         before, index = self.chosen, self._index
         self._rows, self._pending, self._ended = rows, pending, ended
-        same = _place_of(before, rows) if before else None
+        same = nearest_row(before, rows) if before else None
         if not self._moved or before is None:
             self._index = 0
         elif same is not None:
             self._index = same
         else:
             self._index = max(min(index, len(rows) - 1), 0)
-        self._draw(self.above + self._index - index)
+        self._draw(0)  # as far up as the cursor allows: what is new and bad is at the top, and must be in sight
         self.post_message(self.Chosen(self.chosen))
+
+    def select(self, wanted: Callable[[FindingRow], bool]) -> bool:
+        """Move the cursor to the first row that is wanted; return False where there is none."""
+        place = next((number for number, row in enumerate(self._rows) if wanted(row)), None)
+        if place is None:
+            return False
+        self._moved, self._index = True, place
+        self._draw(self.above)
+        self.post_message(self.Chosen(self.chosen))
+        return True
 
     def stay(self) -> None:
         """Keep the cursor on its finding, even when a worse one arrives."""
@@ -80,8 +98,9 @@ class FindingList(Lines):
     def choose_clicked(self, message: Lines.Clicked) -> None:
         """Move the cursor to the clicked finding."""
         message.stop()
-        if message.line in self._lines_of:
-            self.move(self._lines_of.index(message.line) - self._index)
+        for number, (line, height) in enumerate(zip(self._lines_of, self._heights, strict=True)):
+            if line <= message.line < line + height:
+                self.move(number - self._index)
 
     def move(self, by: int) -> None:
         """Move the cursor."""
@@ -102,26 +121,30 @@ class FindingList(Lines):
         self._draw(self.above)
 
     def _draw(self, top: int) -> None:
-        lines, self._lines_of = self._drawn(self.size.width)
+        lines, self._lines_of, self._heights = self._drawn(self.size.width)
         cursor = self._lines_of[self._index] if self._rows else -1
+        tall = self._heights[self._index] if self._rows else 1
         height = max(self.size.height, 1)
         first = cursor - 1 if self._index == 0 and cursor == 1 else cursor  # the first group's heading with its row
-        last = len(lines) - 1 if self._index == len(self._rows) - 1 else cursor  # the lines below with the last row
-        self._place(lines, min(max(top, last - height + 1), max(first, 0)), cursor)
+        last = len(lines) - 1 if self._index == len(self._rows) - 1 else cursor + tall - 1  # with the lines below it
+        self._place(lines, min(max(top, last - height + 1), max(first, 0)), cursor, tall)
 
-    def _drawn(self, width: int) -> tuple[list[Line], list[int]]:
-        """Return the lines, and the line number of each row."""
+    def _drawn(self, width: int) -> tuple[list[Line], list[int], list[int]]:
+        """Return the lines, and for each row the number of its first line and of its lines."""
         own = [0 if row.entry else min(cell_len(_name(row)), width * 2 // 3) for row in self._rows]
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
         groups = [row.group for row in self._rows]
-        headed = bool(len({*groups, *(["pending"] if self._pending else [])}) > 1 or "Waived" in groups or self._ended)
+        headed = bool(len({*groups, *(["pending"] if self._pending else [])} - {""}) > 1)
+        headed = headed or not {"Waived", "Gone"}.isdisjoint(groups) or bool(self._ended)
         lines: list[Line] = []
         places: list[int] = []
+        heights: list[int] = []
         for number, (row, needed) in enumerate(zip(self._rows, own, strict=True)):
-            if headed and (number == 0 or groups[number - 1] != row.group):
+            if headed and row.group and (number == 0 or groups[number - 1] != row.group):
                 lines.append([(fitted(f" {row.group}", width), "faint")])
             places.append(len(lines))
-            lines.append(_row_line(row, max(min(names, width * 2 // 3), needed), width))
+            lines += _row_lines(row, max(min(names, width * 2 // 3), needed), width)
+            heights.append(len(lines) - places[-1])
         if self._pending and headed:
             lines.append([(fitted(" Running", width), "faint")])
         lines += [[(fitted(f" · {sanitize_line(check)}", width), "faint")] for check in self._pending]
@@ -130,31 +153,60 @@ class FindingList(Lines):
         for waiver in self._ended:
             text = sanitize_line(f"{waiver.standing}: {waiver.code} {waiver.subject}")
             lines.append([(fitted(f"   {text}", width), "")])
-        return lines, places
+        return lines, places, heights
 
 
-def _place_of(row: FindingRow, rows: Sequence[FindingRow]) -> int | None:
-    """Return the place of a row in a new list: its own, else that of the row which now stands for it."""
-    exact = (n for n, other in enumerate(rows) if other.key == row.key)
-    return next(exact, next((n for n, other in enumerate(rows) if other.has(row.key)), None))
+def _row_lines(row: FindingRow, names: int, width: int) -> list[Line]:
+    """Return the lines of a row: one or more of a cause, and one of a finding."""
+    if row.entry:
+        return list(_cause_lines(row, row.entry, width))
+    if row.keys and not row.is_fold and not row.parent:
+        return list(_group_lines(row, width))
+    return [_fold_line(row, width) if row.is_fold else _row_line(row, names, width)]
 
 
-def _cause_line(row: FindingRow, entry: ReportEntry, width: int) -> Line:
-    """Return the row of a cause: status, fold, and its sentence as far as it fits."""
-    old = row.mark is RowMark.BEFORE
-    return [
+def _cause_lines(row: FindingRow, entry: ReportEntry, width: int) -> Iterator[Line]:
+    """Yield the row of a cause: status, fold, and its sentence in as many lines as show where it is."""
+    old = row.mark in (RowMark.BEFORE, RowMark.GONE)
+    room = max(width - _BEFORE_CAUSE, 1)
+    most = _CAUSE_LINES if width >= _CAUSE_WIDTH else _CAUSE_LINES + 1
+    text = sanitize_line(entry.headline)
+    parts = wrapped(text, room)
+    if len(parts) > most:
+        parts = wrapped(shortened(text, most * room), room)
+    role = "faint" if old else "title"
+    yield [
         (row.mark.sign, "accent"),
         (f"{entry.status.letter} ", "faint" if old else role_of(entry.status)),
         ("▾ " if row.is_open else "▸ ", "accent"),
-        (fitted(shortened(sanitize_line(entry.headline), width - 5), width - 5), "faint" if old else "title"),
+        (fitted(parts[0], room), role),
     ]
+    for number, part in enumerate(parts[1:most], 1):
+        is_cut = number == most - 1 and len(parts) > most
+        yield [(" " * _BEFORE_CAUSE, ""), (fitted(f"{part} …" if is_cut else part, room), role)]
+
+
+def _group_lines(row: FindingRow, width: int) -> Iterator[Line]:
+    """Yield the row of several checks that are UNKNOWN for one reason: their number and the reason, in two lines."""
+    old = row.mark in (RowMark.BEFORE, RowMark.UNSEEN) or bool(row.finding.waived)
+    room = max(width - _BEFORE_CAUSE, 1)
+    parts = wrapped(sanitize_line(f"{_name(row)}  {_reason(row)}"), room)
+    letter = (f"{row.finding.status.letter} ", "faint" if old else role_of(row.finding.status))
+    for number, part in enumerate(parts[:_CAUSE_LINES]):
+        is_cut = number == _CAUSE_LINES - 1 and len(parts) > _CAUSE_LINES
+        start = [(" " * _BEFORE_CAUSE, "")] if number else [(row.mark.sign, "accent"), letter]
+        yield [*start, (fitted(f"{part} …" if is_cut else part, room), "faint" if old else "")]
+
+
+def _fold_line(row: FindingRow, width: int) -> Line:
+    """Return the row of all checks that passed, or of all that were skipped: `▸ · 33 passed`."""
+    text = f"{len(row.calm)} {CALM_WORDS[row.finding.status]}"
+    return [(" ", ""), ("▾ " if row.is_open else "▸ ", "accent"), (fitted(f"· {text}", max(width - 3, 0)), "faint")]
 
 
 def _row_line(row: FindingRow, names: int, width: int) -> Line:
-    if row.entry:
-        return _cause_line(row, row.entry, width)
-    if row.cause:
-        first, *rest = _row_line(replace(row, cause=None), names, width - 2)
+    if row.parent:
+        first, *rest = _row_line(replace(row, parent=None), names, width - 2)
         return [first, ("  ", ""), *rest]
     finding = row.finding
     old = row.mark in (RowMark.GONE, RowMark.BEFORE, RowMark.UNSEEN) or bool(finding.waived)
@@ -178,10 +230,12 @@ def _subject(row: FindingRow, width: int) -> str:
     distinguishes findings of one check."""
     if row.keys:
         return fitted(sanitize_line(_reason(row)), width)
+    if row.mark in (RowMark.WORSE, RowMark.BETTER) and (amounts := amounts_text(row)):
+        return fitted(amounts, width)
     subject = sanitize_line(row.finding.subject or row.finding.title)
     if width < _LITTLE_ROOM and cell_len(subject) > width:
         return fitted("…" + subject[-(width - 1) :] if width > 1 else "", width)
-    return fitted(subject, width)
+    return fitted(shortened(subject, width), width)  # no figure is cut
 
 
 def _reason(row: FindingRow) -> str:

@@ -11,11 +11,12 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
-from checks.model.finding import Key
+from checks.model.finding import PROBLEMS, Key
 from tui.console.actions import CHECKS, bindings
 from tui.console.app_state import AppState, News
+from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
-from tui.console.run_state import FindingRow, RunState
+from tui.console.run_state import RunState
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.finding_list import FindingList
 from tui.terminal.clipboard import commands_text
@@ -52,13 +53,15 @@ class ChecksScreen(ConsoleScreen):
         self._unfolded: frozenset[Key] = frozenset()
         self._joint = -1
         self._shown: FindingRow | None = None
+        self._past: tuple[RunState, int] | None = None
+        """An earlier run of the session that is shown, and its number from the end; None for the last run."""
         # Mounted at first use: before that its styles would only delay the first screen.
         self._filter = _Filter(self.leave_filter)
 
     @property
     def board(self) -> RunState:
-        """The state of the runs."""
-        return self.state.run
+        """The state of the runs: the last one, or an earlier one that is shown."""
+        return self._past[0] if self._past else self.state.run
 
     def compose_body(self) -> ComposeResult:
         """Yield the two panes."""
@@ -90,6 +93,7 @@ class ChecksScreen(ConsoleScreen):
         typing = self.query_one("#filter-line").has_class("-open")
         limits = [f"/{self._query}"] if self._query and not typing else []
         limits += ["problems only"] if self._problems_only else []
+        limits += [f"run {self._past_number} of {len(self.state.run.runs)}"] if self._past else []
         return [counts_line(self.board, limits, width)]
 
     def upper_rule(self, width: int) -> list[Line]:
@@ -114,7 +118,7 @@ class ChecksScreen(ConsoleScreen):
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
-        return row_lines(row, width, note_on(row))
+        return row_lines(row, width, (self.board.proofs.get(row.key, ""), note_on(row)))
 
     def _nothing(self) -> str:
         if self._query or self._problems_only:
@@ -181,32 +185,98 @@ class ChecksScreen(ConsoleScreen):
         self.draw()
 
     def action_clear(self) -> None:
-        """Show everything again."""
-        self._problems_only = False
+        """Show everything again, of the last run."""
+        self._problems_only, self._past = False, None
         self._filter.value = ""
         self.leave_filter()
+
+    @property
+    def _past_number(self) -> int:
+        return len(self.state.run.runs) - (self._past[1] if self._past else 0)
+
+    def action_run(self, by: int) -> None:
+        """Show an earlier or a later run of the session."""
+        run = self.state.run
+        ago = (self._past[1] if self._past else -1 if run.running else 0) - by
+        if ago >= len(run.runs):
+            self.notice("There is no earlier run: the last 8 of the session are kept.")
+        elif ago <= 0 or not run.runs:
+            self._past = None
+            self.draw()
+        else:
+            self._past = run.of_past(len(run.runs) - 1 - ago), ago
+            self.draw()
+
+    def filter_by(self, text: str) -> None:
+        """Show only the findings that contain the text."""
+        self._filter.value, self._past, self._problems_only = text, None, False
+        self.draw()
+
+    def select_code(self, code: str) -> bool:
+        """Select the first row of a cause or finding with that code, and unfold what contains it. Return False where
+        there is none."""
+        self._filter.value, self._past, self._problems_only = "", None, False
+        rows = self.board.rows()
+        below = {row.key for row in rows if row.entry and any(f.code == code for f in row.entry.all_findings)}
+        below |= {row.key for row in rows if any(one.finding.code == code for one in row.calm)}
+        own = {row.key for row in rows if row.key[1] == code}
+        self._unfolded |= below - own
+        self.draw()
+        return self._list.select(lambda row: row.key[1] == code)
 
     def action_problems(self) -> None:
         """Show only problems, or everything again."""
         self._problems_only = not self._problems_only
         self.draw()
 
-    def action_whole(self) -> None:
-        """Show the cause or the finding at full width, and its evidence."""
-        from tui.screens.reader import FindingScreen
+    def action_whole(self, *, at_evidence: bool = False) -> None:
+        """Show the cause or the finding at full width, and its evidence; or unfold what passed."""
+        from tui.screens.finding_page import FindingScreen
 
-        if row := self._list.chosen:
-            self.app.push_screen(FindingScreen(row))
+        if (row := self._list.chosen) is None:
+            return
+        if row.is_fold:
+            self.action_fold(row.is_open)
+        else:
+            self.app.push_screen(FindingScreen(row, at_evidence=at_evidence))
+
+    def action_evidence(self) -> None:
+        """Show what racwire read and sent for the cause or the finding."""
+        self.action_whole(at_evidence=True)
 
     def action_fold(self, fold: bool) -> None:
-        """Hide or show the findings of the selected cause."""
+        """Hide or show the findings of the selected row."""
         row = self._list.chosen
-        cause = row and (row.key if row.entry else row.cause)
-        if not cause:
+        parent = row and (row.key if row.entry or row.is_fold else row.parent)
+        if not parent:
             return
-        self._unfolded = self._unfolded - {cause} if fold else self._unfolded | {cause}
+        self._unfolded = self._unfolded - {parent} if fold else self._unfolded | {parent}
         self._list.stay()
         self.draw()
+
+    def action_verify(self) -> None:
+        """Request a run of the checks that would prove the selected cause or problem fixed."""
+        self._past = None
+        row = self._list.chosen
+        if row is None or row.finding.status not in PROBLEMS:
+            self.notice("v verifies a cause or a problem; this is none.")
+            return
+        from checks.diagnosis.proof import checks_that_prove
+        from checks.run.check_discovery import discover
+
+        findings = row.entry.all_findings if row.entry else (row.finding, *row.likewise)
+        causes = [cause.cause for cause in row.entry.causes] if row.entry else []
+        checks = checks_that_prove(causes, findings, {code: made[1].id for code, made in discover().kinds().items()})
+        self._list.stay()
+        self.post_message(self.RunWanted(*checks, verified=row))
+
+    def action_forget(self) -> None:
+        """Remove a row that is gone from the list."""
+        row = self._list.chosen
+        if row is not None and self.board.dismiss(row):
+            self.draw()
+        else:
+            self.notice("d removes what is gone from the list; this is not gone.")
 
     def action_copy(self) -> None:
         """Copy the commands of the finding."""
@@ -217,11 +287,15 @@ class ChecksScreen(ConsoleScreen):
                 self.notice("This finding has no commands.")
 
     def action_rerun(self) -> None:
-        """Request another run."""
+        """Request another run. The selection stays on a problem, to see what becomes of it."""
+        self._past = None
+        if (row := self._list.chosen) and row.finding.status in PROBLEMS:
+            self._list.stay()
         self.post_message(self.RunWanted())
 
     def action_rerun_one(self) -> None:
         """Request another run of only the check of the selected finding."""
+        self._past = None
         if row := self._list.chosen:
             if len(row.checks) > 1:
                 self.notice(f"{len(row.checks)} checks have this reason: r runs all again, / finds one of them.")

@@ -10,6 +10,7 @@ from checks.model.facts import Activity, BlockTransfer, InstancePing, NotAsked, 
 from checks.model.finding import Status
 from checks.model.wording import counted, few, span
 from checks.rules.instance_pings import enough_pings
+from checks.rules.lost_blocks import lost_of_sent
 from tui.screens.database.figures import NONE, Value, count, ms, percent
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.statuses import RunStatuses, average_ms, sampled_pairs
@@ -77,14 +78,17 @@ def lost_lines(
         if not unknown:
             yield from _nothing("No instance received blocks from another instance.", width)
         return
-    lost, came = sum(t.lost for t in found.values()), sum(t.cr_blocks + t.current_blocks for t in found.values())
+    lost, sent = lost_of_sent(pairs.judged)
+    of_pairs = sum(t.lost for t in found.values())
     worst = max(found.values(), key=lambda t: t.lost)
     to = f" to {few(_name(names, n) for n in sorted(receivers))}" if unknown else ""
-    text = f"{count(lost)} lost of {count(came + lost)} sent{to}."
-    if lost:
+    text = f"{count(lost)} lost of {count(sent)} sent{to}."
+    if of_pairs:
         text += (
             f" Most of them from {_name(names, worst.sender)} to {_name(names, worst.receiver)}: {count(worst.lost)}."
         )
+    if of_pairs != lost:
+        text += f" By pair, counted a moment apart: {count(of_pairs)}."
     losses = statuses.losses(pairs.judged)
     grave = {pair: losses.get(t.receiver, Status.UNKNOWN) if t.lost > 0 else None for pair, t in found.items()}
     status = min((each for each in grave.values() if each), key=lambda s: s.gravity, default=None)

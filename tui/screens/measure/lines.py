@@ -18,6 +18,7 @@ from tui.text.measurement_lines import figure_lines, measurement_lines
 
 if TYPE_CHECKING:
     from checks.measure.load_plan import LoadPlan
+    from checks.measure.load_refusals import LoadRefusal
     from checks.measure.preparing import Prepared
 
 _NAME, _AGE = 7, 6
@@ -64,7 +65,8 @@ def plan_lines(
     if problem := state.problems.get(entry.kind):
         yield from _paragraph([("? ", "unknown")], problem, width)
     for refusal in state.refusals(entry.kind):
-        yield from _paragraph([("F ", "fail"), (f"{refusal.code}  ", "title")], refusal.sentence, width, indent=2)
+        yield []
+        yield from _refusal(refusal, width)
         if refusal.is_load:
             yield from hanging([("  ", "")], "g asks for the reason to measure nevertheless.", width, "warn")
     if not entry.is_sent_here:
@@ -94,9 +96,14 @@ def _last(found: Measurement | None, now: datetime, width: int) -> Iterator[Line
     yield from hanging([("Last  ", "label")], words, width, "fail" if found.is_harm else "warn" if note else "")
 
 
-def _paragraph(start: Line, text: str, width: int, role: str = "", *, indent: int | None = None) -> Iterator[Line]:
+def _refusal(refusal: LoadRefusal, width: int) -> Iterator[Line]:
+    yield [("F ", "fail"), (sanitize_line(refusal.code), "title")]
+    yield from hanging([("  ", "")], refusal.sentence, width)
+
+
+def _paragraph(start: Line, text: str, width: int, role: str = "") -> Iterator[Line]:
     yield []
-    yield from hanging(start, text, width, role, indent=indent)
+    yield from hanging(start, text, width, role)
 
 
 def sending_lines(sending: Sending, width: int) -> Iterator[Line]:
@@ -180,13 +187,13 @@ def rest_line(state: MeasureState, entry: MeasureEntry, width: int, *, is_checki
 
 def question_lines(prepared: Prepared, state: MeasureState, kind: str, width: int) -> Iterator[Line]:
     """Yield the page above the question for the name of the cluster: what is agreed to."""
-    plan = prepared.plan
-    for number, sentence in enumerate(plan.lines()):
+    for refusal in state.refusals(kind):
+        yield from _refusal(refusal, width)
+        yield []
+    for number, sentence in enumerate(prepared.plan.lines()):
         if number:
             yield []
         yield from hanging([], sentence, width)
-    for refusal in state.refusals(kind):
-        yield from _paragraph([("F ", "fail"), (f"{refusal.code}  ", "title")], refusal.sentence, width, indent=2)
     text = (
         "Before it sends, racwire reads the cluster again, checks these paths, and looks for load for 3 s. It sends "
         "nothing where one of them speaks against it, or where the plan is another one by then."

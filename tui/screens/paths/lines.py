@@ -10,6 +10,7 @@ from checks.model.wording import counted
 from checks.report.path_lines import meaning_of, path_line
 from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.screens.paths.matrix import Place, matrix_lines
+from tui.screens.paths.reader_page import series_lines
 from tui.text.line import Line, fitted, hanging, sanitize_line, wrapped
 
 _ROOM_FOR_HEADING = 60
@@ -61,6 +62,8 @@ def _title(grid: PathMatrix) -> str:
     mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
     passed = sum(not cell.is_problem for cell in ways)
     passing = f"{passed} of {counted(len(ways), 'path')} pass" if grid.is_probed else "not probed"
+    if grid.pending:
+        passing = f"{len(ways) - grid.pending} of {counted(len(ways), 'path')} probed"
     if not ways:
         passing = "no paths: there is only one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
@@ -82,6 +85,9 @@ def foot_lines(grids: Sequence[PathMatrix], cell: Cell | None, width: int, heigh
             shown.append([(" " + fitted(sanitize_line(text), width - 1), role)])
             break
         shown += [[(f" {line}", role)] for line in wrapped(text, width - 1)]
+    if cell and cell.probe and cell.probe.series:
+        probes: list[Line] = list(series_lines(cell.probe, width))
+        shown += probes if len(shown) + len(probes) <= room else []
     shown = shown[:room]
     return [*shown, *[[]] * (room - len(shown)), *legend]
 

@@ -45,7 +45,7 @@ def _way(cell: Cell, width: int) -> Iterator[Line]:
         if text:
             yield from hanging([("  ", "")], text, width)
     if probe is not None and probe.series:
-        yield from _table(probe, width)
+        yield from series_lines(probe, width)
 
 
 def _verdict(cell: Cell) -> str:
@@ -73,7 +73,8 @@ def _sentences(probe: PathProbe) -> Iterator[str]:
         yield probe.reason
 
 
-def _table(probe: PathProbe, width: int) -> Iterator[Line]:
+def series_lines(probe: PathProbe, width: int) -> Iterator[Line]:
+    """Yield the probes of a path: a line for each size of packet."""
     rows = [_HEADS, *(_row(probe, series) for series in probe.series)]
     wide = [max(len(row[c]) for row in rows) for c in range(len(_HEADS) - 1)]
     for number, row in enumerate(rows):

@@ -9,6 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from checks.model.facts import Cluster, PathProbe
 from checks.model.report import Report
 from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices, problems
 from tui.console.actions import EXPORT, Action, bindings
@@ -47,7 +48,7 @@ PATHS = (
 
 _BARS = 5
 """Lines of the screen outside the body."""
-_LEAST_FOOT, _MOST_FOOT = 2, 6
+_LEAST_FOOT, _MOST_FOOT = 2, 40
 
 Place = tuple[str, str, str]
 """A network, a from-node, a to-node."""
@@ -63,6 +64,9 @@ class PathsScreen(ConsoleScreen):
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
         self._report: Report | None = None
+        self._drawn_of: Cluster | None = None
+        self._so_far: tuple[PathProbe, ...] | None = None
+        """The paths that have been probed while others are pending; None where none is pending."""
         self._grids: Sequence[PathMatrix] = ()
         self._place: Place | None = None
         self._moved = False
@@ -83,10 +87,13 @@ class PathsScreen(ConsoleScreen):
         """Draw the paths of the newest run that has them."""
         if news is News.SAMPLES:
             return
-        report = report_with(self.state.run, "paths")
-        if report is None or self._report is None or report.cluster is not self._report.cluster:
-            self._grids = path_matrices(report.cluster) if report else ()
-        self._report = report
+        report, so_far = report_with(self.state.run, "paths"), None
+        if report is None and self.state.run.paths_so_far:
+            report, so_far = self.state.run.report, self.state.run.paths_so_far
+        if report is None or self._report is None or report.cluster is not self._drawn_of or so_far is not self._so_far:
+            self._grids = path_matrices(report.cluster, so_far) if report else ()
+        self._report, self._so_far = report, so_far
+        self._drawn_of = report.cluster if report else None
         self._keep_cursor()
         self._lay_out()
 

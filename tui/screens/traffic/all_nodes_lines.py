@@ -1,11 +1,12 @@
-"""All nodes, one line each."""
+"""All nodes, one line each, or as many as there is room for; and what goes wrong on one of them, in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from checks.traffic.rates import KernelRates, bits_per_second
+from checks.traffic.rates import InstanceRates, KernelRates, bits_per_second
 from checks.traffic.samples import NodeSample
 from tui.screens.traffic.node_lines import KnownNodes, private_links
 from tui.screens.traffic.rate_history import (
@@ -18,9 +19,11 @@ from tui.screens.traffic.rate_history import (
     node_series,
 )
 from tui.screens.traffic.rows import DrawingStyle, merged
-from tui.text.line import Line, Span, fitted, sanitize_line
+from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.widgets import units as units
 from tui.widgets.graph import points
+
+P = TypeVar("P")
 
 _RATE = 7
 _LEAST_GRAPH = 4
@@ -29,7 +32,7 @@ _WORST = (("FAILED", "fail"), ("buffer", "fail"), ("drops", "warn"))
 
 
 @dataclass(frozen=True)
-class _Glance:
+class Glance:
     """The figures of a node."""
 
     trouble: str
@@ -43,32 +46,78 @@ class _Glance:
     graphed: Series[float]
 
 
-def glance_heading(names: Iterable[str], look: DrawingStyle, step_s: float) -> Line:
+def glance_heading(names: Iterable[str], look: DrawingStyle) -> Line:
     """Return the headings of the columns."""
     name, drawn = _room(names, look.width)
     text = f" {'node':<{name}} {'in':>6}    {'out':>6}    {'link':>5} "
     text += "".join(f" {word:>{_RATE}}" for word, _ in _WORST) + f" {'softirq':>7} {'lost':>{_RATE}}"
     if drawn:
-        span = units.duration(step_s * points(drawn, look.style))
-        text += f" {fitted(f'in, {span}' if len(span) + 4 <= drawn else span, drawn)}"
+        text += f" {fitted('in', drawn)}"
     return [(fitted(text, look.width), "faint")]
 
 
+def glance_graph(names: Iterable[str], width: int) -> tuple[int, int]:
+    """Return the first column of the graphs, and their columns."""
+    drawn = _room(names, width)[1]
+    return width - drawn, drawn
+
+
 def glance_lines(window: RateWindow, places: KnownNodes, nodes: Sequence[str], look: DrawingStyle) -> Iterator[Line]:
-    """Yield a line for each of the nodes."""
+    """Yield `look.tall` lines for each of the nodes."""
     name, drawn = _room(places.nodes, look.width)
     count = points(drawn, look.style)
-    seen = {node: _glance(window, places, node) for node in nodes}
+    seen = {node: glance(window, places, node) for node in nodes}
     # One scale for all graphs, so that they can be compared.
-    top = look.scales.top("", "glance", *(glance.graphed.values(_as_it_is)[-count:] for glance in seen.values()))
-    for node, glance in seen.items():
-        line = list(_node(node, glance, name))
-        if drawn and not glance.trouble:
-            line += [(" ", ""), (glance.graphed.drawn(_as_it_is, drawn, top, look.style), "accent")]
-        yield merged(line, look.width)
+    top = look.scales.top("", "glance", *(one.graphed.values(_as_it_is)[-count:] for one in seen.values()))
+    for node, its in seen.items():
+        line: Line = list(_node(node, its, name))
+        graph = its.graphed.tall(_as_it_is, drawn, look.tall, top, look.style) if drawn else [""] * look.tall
+        for number, row in enumerate(graph):
+            if drawn and not its.trouble:
+                line = [*line, (" " * (look.width - drawn - width_of(line)), ""), (row, "accent")]
+            yield merged(line, look.width) if number == 0 or not its.trouble else []
+            line = []
 
 
-def _node(node: str, seen: _Glance, name: int) -> Iterator[Span]:
+def by_loss(window: RateWindow, places: KnownNodes) -> list[str]:
+    """Return the nodes, those that lost most in the time of the graphs first: blocks, then fragments, then datagrams;
+    nodes that lost equally much stay in their order."""
+
+    def losses(node: str) -> list[float]:
+        kernel = kernel_series(node_series(window, node))
+        instances = [instance_series(window, name) for name in places.instances_on(node)]
+        return [
+            -sum(_sum(one, lambda r: r.lost_per_s) for one in instances),
+            -_sum(kernel, lambda r: r.reassembly_failed_per_s),
+            -_sum(kernel, lambda r: r.udp_receive_buffer_errors_per_s),
+        ]
+
+    return sorted(places.nodes, key=losses)
+
+
+def trouble_figures(window: RateWindow, places: KnownNodes, node: str) -> tuple[list[Span], list[Span]]:
+    """Return the figures of a node that should be 0, each after its name: blocks lost; and all others, with softirq."""
+    its = glance(window, places, node)
+    lost = [_named("lost", its.lost, "fail")] if its.has_instances else [("no instance", "faint")]
+    wrong = [_named(word, value, role) for (word, role), value in zip(_WORST, its.worst, strict=True)]
+    return lost, [*wrong, (f"softirq {units.share(its.softirq)}", "")]
+
+
+def lost_series(window: RateWindow, places: KnownNodes, node: str) -> Series[InstanceRates] | None:
+    """Return the rates of the instance of a node, for the graph of its lost blocks; None where it has none."""
+    names = places.instances_on(node)
+    return instance_series(window, names[0]) if names else None
+
+
+def _named(word: str, value: float | None, role: str) -> Span:
+    return f"{word} {_rate(value)}", role if value else ""
+
+
+def _sum(series: Series[P], read: Callable[[P], float | None]) -> float:
+    return sum(value or 0.0 for value in series.values(read))
+
+
+def _node(node: str, seen: Glance, name: int) -> Iterator[Span]:
     start = f" {fitted(sanitize_line(node), name)} "
     if seen.trouble:
         yield start, ""
@@ -81,7 +130,8 @@ def _node(node: str, seen: _Glance, name: int) -> Iterator[Span]:
     yield f" {_rate(seen.lost) if seen.has_instances else f'{units.NONE:>{_RATE}}'}", "fail" if seen.lost else ""
 
 
-def _glance(window: RateWindow, places: KnownNodes, node: str) -> _Glance:
+def glance(window: RateWindow, places: KnownNodes, node: str) -> Glance:
+    """Return the figures of a node."""
     samples = node_series(window, node)
     kernel = kernel_series(samples.only_now)
     links = private_links(window, node)
@@ -89,7 +139,7 @@ def _glance(window: RateWindow, places: KnownNodes, node: str) -> _Glance:
     names = tuple(link.name for link in links)
     graphed = samples.of(("bits in", names), lambda sample: _bits_in(sample, names))
     instances = [instance_series(window, instance) for instance in places.instances_on(node)]
-    return _Glance(
+    return Glance(
         trouble=samples.trouble or ("" if links else "private interfaces not known"),
         bits_in=_total([port.now(lambda p: p.rates.rx.bits_per_s) for port in ports]),
         bits_out=_total([port.now(lambda p: p.rates.tx.bits_per_s) for port in ports]),

@@ -2,43 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from tui.screens.traffic.all_nodes_lines import glance_heading, glance_lines
+from tui.screens.traffic.all_nodes_lines import by_loss, glance_graph, glance_heading, glance_lines
 from tui.screens.traffic.metrics import RowMetric
 from tui.screens.traffic.node_lines import Block, KnownNodes, blocks_of
-from tui.screens.traffic.rate_history import RateWindow, node_series
-from tui.screens.traffic.rows import MARK, Columns, DrawingStyle, columns_for, heading_line, merged
+from tui.screens.traffic.node_page import Layouts, NodePage, other_nodes
+from tui.screens.traffic.rate_history import RateWindow
+from tui.screens.traffic.rows import MARK, DrawingStyle, graph_role, merged
+from tui.screens.traffic.side_pane import LEAST_WIDTH, WIDTH, side_pane, with_side_pane
 from tui.screens.traffic.size_lines import SizesBlock
+from tui.screens.traffic.time_axis import TimeAxis, axis_line
 from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points, tall_graph
 
 _FIGURE = units.BITS
-_TALLEST = 4
+_TALLEST = 5
+_LEAST_GRAPH = 8
+_TALL = (5, 3, 2, 1)
+"""The lines that a graph can have."""
 
 
-def alone_lines(block: Block, look: DrawingStyle, height: int, step_s: float) -> Iterator[Line]:
-    """Yield a block alone, in `height` lines or in more where it has more figures.
-
-    `step_s` is the time between two points of a graph, in seconds."""
+def alone_lines(block: Block, look: DrawingStyle, height: int, axis: TimeAxis) -> Iterator[Line]:
+    """Yield a block alone, in `height` lines or in more where it has more figures."""
     label = min(max(len(metric.label) for metric in block.metrics), max(look.width - _FIGURE - 2, 0))
-    room = look.width - 1 - label - 1 - _FIGURE - 1
-    drawn = room - 1 - _FIGURE if room - 1 - _FIGURE >= 8 else 0
+    before = 1 + label + 1 + _FIGURE + 1
+    drawn = look.width - before - units.SCALE - 1 - 1 - _FIGURE
+    drawn = drawn if drawn >= _LEAST_GRAPH else 0
     yield [(fitted(f" {block.about}", look.width), "title")]
     heading = " " * (1 + label + 1) + f"{'now':<{_FIGURE}}"
     if drawn:
-        span = units.duration(step_s * points(drawn, look.style))
-        heading += f" {fitted(span, drawn)} {'highest':<{_FIGURE}}"
+        heading += f" {'':<{units.SCALE + 1 + drawn}} {'highest':<{_FIGURE}}"
     yield [(fitted(heading, look.width), "faint")]
     if block.series.trouble:
         yield [(fitted(f" {sanitize_line(block.series.trouble)}", look.width), "unknown")]
-    spare = max(height - 2 - bool(block.series.trouble) - len(block.metrics), 0)
+    spare = max(height - 3 - bool(block.series.trouble) - len(block.metrics), 0)
     extra = min(spare // block.large, _TALLEST - 1) if drawn and block.large else 0
     for number, metric in enumerate(block.metrics):
         yield from _metric_lines(block, metric, look, label, drawn, 1 + (extra if number < block.large else 0))
+    if drawn:
+        yield axis_line(axis, [(before + units.SCALE + 1, drawn)], look.style, look.width)
 
 
 def _metric_lines(
@@ -52,15 +58,15 @@ def _metric_lines(
     style: Style = look.style
     lines = tall_graph(shown, drawn, tall, top, style) if drawn else [""]
     for number, line in enumerate(lines):
-        # The figures are on the lowest line of their graph, where 0 is.
-        last = number == len(lines) - 1
+        is_first, is_last = number == 0, number == len(lines) - 1
+        scale = units.scale(top) if is_first and tall > 1 else "0" if is_last and tall > 1 else ""
         yield merged(
             [
-                (" " + fitted(metric.label if last else "", label) + " ", ""),
-                (fitted(metric.now(block.series) if last else "", _FIGURE), metric.role_of(now)),
-                (" ", ""),
-                (line, "accent"),
-                (f" {fitted(highest if last else '', _FIGURE)}" if drawn else "", ""),
+                (" " + fitted(metric.label if is_first else "", label) + " ", ""),
+                (fitted(metric.now(block.series) if is_first else "", _FIGURE), metric.role_of(now)),
+                (f" {scale:>{units.SCALE}} " if drawn else "", "faint"),
+                (line, graph_role(metric, shown)),
+                (f" {fitted(highest if is_first else '', _FIGURE)}" if drawn else "", ""),
             ],
             look.width,
         )
@@ -68,6 +74,7 @@ def _metric_lines(
 
 _FEW_NODES = 6
 """Up to so many nodes are all read, to display all of them below one node where there is room."""
+_LARGE, _FEW_NODES_IN_LARGE = 30, 16
 
 
 @dataclass
@@ -80,15 +87,18 @@ class TrafficView:
     """The title of the selected block of a node, or the name of the selected node; empty for the first."""
     others: bool = False
     """Whether to display interfaces that are not ports of a private network."""
+    is_by_loss: bool = False
+    """Whether the nodes that lost most come first among all nodes."""
 
     def settle(self, nodes: Sequence[str]) -> None:
         """Select the first node, once one is known."""
         if not self.node and nodes:
             self.node = nodes[0]
 
-    def wanted(self, nodes: Sequence[str]) -> Sequence[str]:
-        """Return the nodes to read for this view; empty for all."""
-        return [self.node] if self.node and self.kind != "nodes" and len(nodes) > _FEW_NODES else []
+    def wanted(self, nodes: Sequence[str], height: int) -> Sequence[str]:
+        """Return the nodes to read for this view in that many lines; empty for all."""
+        few = _FEW_NODES if height < _LARGE else _FEW_NODES_IN_LARGE
+        return [self.node] if self.node and self.kind != "nodes" and len(nodes) > few else []
 
     def choose(self, key: str) -> None:
         """Select a block, or a node, which is then the node to display."""
@@ -126,6 +136,10 @@ class TrafficView:
         if self.kind == "nodes":
             self.chosen = self.node
 
+    def show(self, node: str) -> None:
+        """Show a node."""
+        self.kind, self.node, self.chosen = "node", node, ""
+
     def about(self, nodes: int) -> str:
         """Return the name of the view: `rac1 of 2 nodes`."""
         if self.kind == "nodes":
@@ -146,113 +160,131 @@ class TrafficPage:
     """The first and the last line that must be in view."""
     graph_points: int = field(default=0)
     """The number of points of the graphs."""
+    nodes: Mapping[int, str] = field(default_factory=dict)
+    """The node of each line that is about another node, by the number of the line."""
 
     def key_at(self, line: int) -> str:
         """Return the key at a line; empty where there is none."""
+        if line in self.nodes:
+            return ""
         return next((k for k, s in zip(reversed(self.keys), reversed(self.starts), strict=True) if s <= line), "")
 
 
-def page_of(
-    window: RateWindow | None,
-    places: KnownNodes,
-    view: TrafficView,
-    look: DrawingStyle,
-    height: int,
-    trouble: str = "",
-    waiting: str = "Waiting for the first samples.",
-    sizes: SizesBlock | None = None,
-) -> TrafficPage:
-    """Return the page for that width and height.
+@dataclass(frozen=True)
+class Surroundings:
+    """What the page draws besides the samples."""
 
-    `trouble` says why no more samples come; `waiting` is the text where there are no samples and no trouble. `sizes`
-    has the frames by size of the node of the view, which are no samples."""
-    head: list[Line] = [[(part, "fail")] for part in wrapped(trouble, look.width)] if trouble else []
-    if window is None or not view.node:
-        return TrafficPage([*head, [(fitted(f" {'' if trouble else waiting}", look.width), "faint")]])
-    if view.kind == "nodes":
-        return _all_nodes(window, places, view, look, head)
-    blocks = [*blocks_of(window, view.node, places, others=view.others), *((sizes,) if sizes else ())]
-    if view.kind == "alone":
-        return _alone(window, blocks, view, look, height, head)
-    return _node(window, places, blocks, view, look, height, head)
+    height: int
+    layouts: Layouts
+    axis: TimeAxis | None = None
+    """None while there are no samples."""
+    trouble: str = ""
+    """Why no more samples come."""
+    waiting: str = "Waiting for the first samples."
+    """The text where there are no samples and no trouble."""
+    sizes: SizesBlock | None = None
+    """The frames by size of the node of the view, which are no samples."""
+
+
+def page_of(
+    window: RateWindow | None, places: KnownNodes, view: TrafficView, look: DrawingStyle, around: Surroundings
+) -> TrafficPage:
+    """Return the page for that width and height."""
+    head: list[Line] = [[(part, "fail")] for part in wrapped(around.trouble, look.width)] if around.trouble else []
+    if window is None or not view.node or around.axis is None:
+        text = "" if around.trouble else around.waiting
+        return TrafficPage([*head, [(fitted(f" {text}", look.width), "faint")]])
+    if view.kind == "node" and look.width >= LEAST_WIDTH:
+        left = look.width - WIDTH
+        page = _node(window, places, view, replace(look, width=left), around, around.axis, head)
+        lines = with_side_pane(page.lines, side_pane(window, around.axis), left, around.height)
+        return replace(page, lines=lines)
+    make = {"nodes": _all_nodes, "alone": _alone, "node": _node}[view.kind]
+    return make(window, places, view, look, around, around.axis, head)
 
 
 def _all_nodes(
-    window: RateWindow, places: KnownNodes, view: TrafficView, look: DrawingStyle, head: list[Line]
+    window: RateWindow,
+    places: KnownNodes,
+    view: TrafficView,
+    look: DrawingStyle,
+    around: Surroundings,
+    axis: TimeAxis,
+    head: list[Line],
 ) -> TrafficPage:
-    lines = [*head, glance_heading(places.nodes, look, window.stretch.step_s)]
-    chosen = view.chosen if view.chosen in places.nodes else places.nodes[0]
+    nodes = by_loss(window, places) if view.is_by_loss else list(places.nodes)
+    lines = [*head, glance_heading(nodes, look)]
+    room = around.height - len(lines) - 1
+    tall = next((tall for tall in _TALL if tall * len(nodes) <= room), 1)
+    rows = list(glance_lines(window, places, nodes, replace(look, tall=tall)))
+    chosen = view.chosen if view.chosen in nodes else nodes[0]
     first = len(lines)
-    rows = [
-        _marked(line, node == chosen)
-        for node, line in zip(places.nodes, glance_lines(window, places, places.nodes, look), strict=True)
-    ]
-    place = first + places.nodes.index(chosen)
-    starts = range(first, first + len(rows))
-    return TrafficPage(
-        [*lines, *rows], places.nodes, starts, (0 if place == first else place, place), window.stretch.count
-    )
+    place = first + tall * nodes.index(chosen)
+    for number, row in enumerate(rows):
+        lines.append(_marked(row, first + number == place))
+    if room >= tall * len(nodes) and (graph := glance_graph(nodes, look.width))[1]:
+        lines.append(axis_line(axis, [graph], look.style, look.width))
+    starts = range(first, first + len(rows), tall)
+    in_sight = (0 if place == first else place, place + tall - 1)
+    return TrafficPage(lines, nodes, starts, in_sight, window.stretch.count)
 
 
 def _alone(
     window: RateWindow,
-    blocks: Sequence[Block | SizesBlock],
+    places: KnownNodes,
     view: TrafficView,
     look: DrawingStyle,
-    height: int,
+    around: Surroundings,
+    axis: TimeAxis,
     head: list[Line],
 ) -> TrafficPage:
+    blocks = _blocks(window, places, view, around)
     keys = [block.title for block in blocks]
     block = blocks[keys.index(view.chosen) if view.chosen in keys else 0]
     if isinstance(block, SizesBlock):
         lines = [*head, *block.alone(look)]
     else:
-        lines = [*head, *alone_lines(block, look, height - len(head), window.stretch.step_s)]
+        lines = [*head, *alone_lines(block, look, around.height - len(head), axis)]
     return TrafficPage(lines, keys, [0] * len(keys), (0, 0), window.stretch.count)
 
 
 def _node(
     window: RateWindow,
     places: KnownNodes,
-    blocks: Sequence[Block | SizesBlock],
     view: TrafficView,
     look: DrawingStyle,
-    height: int,
+    around: Surroundings,
+    axis: TimeAxis,
     head: list[Line],
 ) -> TrafficPage:
-    columns = columns_for(look.width, [block.title for block in blocks])
-    shown = points(columns.graph, look.style)
+    blocks = _blocks(window, places, view, around)
+    others = other_nodes(window, places, view.node)
+    page = NodePage(window, places, view.node, blocks, look, around.height - len(head), axis, others)
+    layout = around.layouts.of(page)
     keys = [block.title for block in blocks]
     chosen = keys.index(view.chosen) if view.chosen in keys else 0
-    lines = [*head, _heading(window, view.node, columns, look)]
+    lines = [*head, page.head(layout)]
     starts: list[int] = []
     in_sight = (0, 0)
     for number, block in enumerate(blocks):
         starts.append(len(lines))
-        first, *rest = block.lines(columns, look)
+        first, *rest = page.block(block, layout)
         lines += [_marked(first, number == chosen), *rest]
         if number == chosen:
             in_sight = (0 if number == 0 else starts[-1], len(lines) - 1)
-    lines += _others_below(window, places, look, height - len(lines))
-    return TrafficPage(lines, keys, starts, in_sight, shown)
+    lines.append(page.axis_line(layout))
+    nodes: dict[int, str] = {}
+    for node, line in page.below(layout):
+        nodes[len(lines)] = node
+        lines.append(line)
+    return TrafficPage(lines, keys, starts, in_sight, page.graph_points(layout), nodes)
 
 
-def _heading(window: RateWindow, node: str, columns: Columns, look: DrawingStyle) -> Line:
-    """Return the names of the columns, or why nothing is known of the node."""
-    trouble = node_series(window, node).trouble
-    if trouble:
-        return [(fitted(f" {sanitize_line(node)}: {sanitize_line(trouble)}", look.width), "unknown")]
-    span = _span(window, points(columns.graph, look.style))
-    return heading_line(columns, span, "peak" if look.peaks else "highest", look.width)
-
-
-def _others_below(window: RateWindow, places: KnownNodes, look: DrawingStyle, room: int) -> Iterator[Line]:
-    """Yield all nodes, one line each, where there is room for all of them."""
-    read = [node for node in places.nodes if f"node {node}" in window.events]
-    if len(places.nodes) > 1 and len(read) == len(places.nodes) and room >= len(read) + 2:
-        yield []
-        yield glance_heading(places.nodes, look, window.stretch.step_s)
-        yield from glance_lines(window, places, places.nodes, look)
+def _blocks(
+    window: RateWindow, places: KnownNodes, view: TrafficView, around: Surroundings
+) -> list[Block | SizesBlock]:
+    sizes = [around.sizes] if around.sizes else []
+    return [*blocks_of(window, view.node, places, others=view.others), *sizes]
 
 
 def _marked(line: Line, chosen: bool) -> Line:
@@ -261,7 +293,3 @@ def _marked(line: Line, chosen: bool) -> Line:
         return line
     (text, role), *rest = line
     return [(MARK, "accent"), (text[1:], role), *rest]
-
-
-def _span(window: RateWindow, count: int) -> str:
-    return units.duration(window.stretch.step_s * min(count, window.stretch.count))

@@ -16,6 +16,7 @@ from tui.screens.traffic.rate_history import (
     DATABASE,
     INSTANCE,
     NODE,
+    PAIRS,
     InterfacePoint,
     RateWindow,
     Series,
@@ -24,7 +25,7 @@ from tui.screens.traffic.rate_history import (
     kernel_series,
     node_series,
 )
-from tui.screens.traffic.rows import Columns, DrawingStyle, group_lines, interface_lines
+from tui.screens.traffic.rows import Columns, DrawingStyle, group_lines
 from tui.text.line import Line, sanitize_line
 from tui.widgets import units as units
 
@@ -44,6 +45,11 @@ class InterfaceBlock:
     def metrics(self) -> Sequence[RowMetric[Any]]:
         """All figures of the block."""
         return INTERFACE
+
+    @property
+    def only_now(self) -> InterfaceBlock:
+        """The block without graphs."""
+        return replace(self, series=self.series.only_now)
 
     @property
     def large(self) -> int:
@@ -66,10 +72,6 @@ class InterfaceBlock:
         parts += [f"private network {sanitize_line(link.network)}" if link.network else "not a private network"]
         return "  ".join(part for part in parts if part)
 
-    def lines(self, columns: Columns, look: DrawingStyle) -> Iterator[Line]:
-        """Yield the lines of the block among other blocks."""
-        return interface_lines(self.source, self.title, self.link, self.series, columns, look)
-
 
 @dataclass(frozen=True)
 class GroupBlock:
@@ -84,6 +86,11 @@ class GroupBlock:
     def metrics(self) -> Sequence[RowMetric[Any]]:
         """All figures of the block."""
         return self.group.everything
+
+    @property
+    def only_now(self) -> GroupBlock:
+        """The block without graphs."""
+        return replace(self, series=self.series.only_now)
 
     @property
     def large(self) -> int:
@@ -150,7 +157,7 @@ class KnownNodes:
         wanted = list(nodes)
         instances = [INSTANCE + name for node in wanted for name in self.instances_on(node)]
         pings = self._pings if set(wanted).intersection(self.nodes[:1]) else ()
-        return [*(NODE + node for node in wanted), *instances, DATABASE, *pings]
+        return [*(NODE + node for node in wanted), *instances, DATABASE, PAIRS, *pings]
 
 
 def blocks_of(window: RateWindow, node: str, places: KnownNodes, *, others: bool) -> list[Block]:
@@ -172,6 +179,15 @@ def blocks_of(window: RateWindow, node: str, places: KnownNodes, *, others: bool
         pinged = latency_series(window, private_links(window, node))
         found += [GroupBlock(LATENCY, title, pings, PINGS) for title, pings in pinged]
     return found
+
+
+def private_blocks(window: RateWindow, node: str) -> list[InterfaceBlock]:
+    """Return the private interfaces of a node; none where it is not known which they are."""
+    samples = node_series(window, node)
+    return [
+        InterfaceBlock(NODE + node, link.name, interface_series(samples, link.name, link), link)
+        for link in private_links(window, node)
+    ]
 
 
 def private_links(window: RateWindow, node: str) -> list[Link]:

@@ -28,7 +28,7 @@ from checks.traffic.samples import (
     overlap_s,
 )
 from checks.traffic.timeline import Timeline, Track
-from tui.widgets.graph import Style, graph
+from tui.widgets.graph import Style, column, graph, tall_graph
 
 LOOK_BACK_S = 90.0
 """Seconds to search back for the newest event of a source, however short the graphs are: racwire retries an unreachable
@@ -38,7 +38,7 @@ LOOK_AHEAD_S = 90.0
 """Seconds to search ahead of an earlier moment for a sample that covers that moment too: a sample covers a minute or a
 little more."""
 
-NODE, INSTANCE, DATABASE = "node ", "instance ", "database"
+NODE, INSTANCE, DATABASE, PAIRS = "node ", "instance ", "database", "pairs"
 
 P = TypeVar("P")
 Q = TypeVar("Q")
@@ -109,6 +109,14 @@ class RateWindow:
     next: Mapping[str, Event] = field(default_factory=dict)
     """By source the first event after the span: it may be a sample that started within the span."""
     memo: Memo = field(default_factory=Memo)
+    _once: dict[Hashable, Any] = field(default_factory=dict, compare=False)
+
+    def once(self, key: Hashable, make: Callable[[], Q]) -> Q:
+        """Return what `make` makes; made once for this window."""
+        if key not in self._once:
+            self._once[key] = make()
+        made: Q = self._once[key]
+        return made
 
 
 def read(track: Track, stretch: GraphSpan, sources: Iterable[str], memo: Memo) -> RateWindow:
@@ -163,12 +171,24 @@ class Series(Generic[P]):
         )
 
     def drawn(self, read: Callable[[P], float | None], width: int, top: float, style: Style) -> str:
-        """Return the graph of one figure."""
+        """Return the graph of one figure in one line."""
+        return self.tall(read, width, 1, top, style)[0]
+
+    def tall(
+        self, read: Callable[[P], float | None], width: int, height: int, top: float, style: Style
+    ) -> Sequence[str]:
+        """Return the graph of one figure in `height` lines, the highest line first."""
         values = self.values(read)
         if style == "braille":  # two values share a character: each new value changes all characters
-            return graph(values, width, top, style)
-        signs = self.memo.along((self.key, read, top, style), values, lambda value: graph((value,), 1, top, style))
-        return "".join(signs[-width:] if width else ()).rjust(width)
+            return tall_graph(values, width, height, top, style)
+        if height == 1:
+            signs = self.memo.along((self.key, read, top, style), values, lambda value: graph((value,), 1, top, style))
+            return ["".join(signs[-width:] if width else ()).rjust(width)]
+        columns = self.memo.along(
+            (self.key, read, top, style, height), values, lambda value: column(value, height, top, style)
+        )
+        shown = columns[-width:] if width else ()
+        return ["".join(line).rjust(width) for line in zip(*shown, strict=True)] or [" " * width] * height
 
     @property
     def only_now(self) -> Series[P]:
@@ -205,11 +225,16 @@ class InterfacePoint:
 def node_series(window: RateWindow, node: str) -> Series[NodeSample]:
     """Return the samples of a node."""
     source = NODE + node
-    return series(window, source, window.events.get(source, ()), NodeSample, window.next.get(source))
+    events = window.events.get(source, ())
+    return window.once(source, lambda: series(window, source, events, NodeSample, window.next.get(source)))
 
 
 def instance_series(window: RateWindow, instance: str) -> Series[InstanceRates]:
     """Return the rates of an instance. A gap of the whole database is a gap of the instance too."""
+    return window.once(INSTANCE + instance, lambda: _instance_series(window, instance))
+
+
+def _instance_series(window: RateWindow, instance: str) -> Series[InstanceRates]:
     sources = (INSTANCE + instance, DATABASE)
     events = sorted((event for source in sources for event in window.events.get(source, ())), key=_end_of)
     following = min((window.next[source] for source in sources if source in window.next), key=_end_of, default=None)
@@ -254,12 +279,17 @@ def series(
     is_near = last is not None and -0.5 * step_s <= stretch.end - last.at < 1.5 * step_s
     end = last.at if last is not None and is_near else stretch.end
     for event in events:
-        if isinstance(event, kind):
-            place = count - 1 - round((end - event.at) / step_s)
-            for slot in range(_first_slot(event, end, step_s, count), min(place, count)):
+        if not isinstance(event, kind):
+            continue
+        since_s = end - event.at
+        place = count - 1 - round(since_s / step_s)
+        if place < 0:
+            continue
+        if isinstance(event, Sample):
+            for slot in range(_first_slot(since_s + event.seconds, step_s, count), min(place, count)):
                 slots[slot] = slots[slot] or (event,)
-            if 0 <= place < count:
-                slots[place] += (event,)
+        if place < count:
+            slots[place] += (event,)
     behind_s = end - last.at if last is not None else 0.0
     if following is None and isinstance(last, kind) and behind_s <= stretch.interval_of(source) + step_s:
         # The next sample is not due yet: an empty end of the graph would look like an outage.
@@ -269,9 +299,10 @@ def series(
     return Series(slots, last if isinstance(last, kind) and not trouble else None, trouble, source, window.memo)
 
 
-def _first_slot(event: Event, end: float, step_s: float, count: int) -> int:
-    """Return the first slot that the sample covers by more than half; beyond the last slot where there is none."""
-    back = (end - event.at + event.seconds) / step_s if isinstance(event, Sample) else 0.0
+def _first_slot(begin_s: float, step_s: float, count: int) -> int:
+    """Return the first slot that a sample covers by more than half, which began so many seconds before the end; beyond
+    the last slot where there is none."""
+    back = begin_s / step_s
     if back >= count:
         return 0
     return count - round(back) if back > 0 else count

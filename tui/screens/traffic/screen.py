@@ -5,25 +5,30 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal
 
 from checks.model.wording import counted
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
-from tui.console.actions import bindings
+from tui.console.actions import Action, bindings, relabelled
 from tui.console.app_state import AppState, News
 from tui.console.messages import IntervalWanted, RecordWanted
 from tui.screens.base import ConsoleScreen
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
-from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
+from tui.screens.traffic.lines import Surroundings, TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
+from tui.screens.traffic.node_page import Layouts
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rows import DrawingStyle
+from tui.screens.traffic.seek import SeekInput
 from tui.screens.traffic.size_lines import KnownSizes
+from tui.screens.traffic.time_axis import Mark
 from tui.screens.traffic.time_cursor import TimeCursor, TrackView
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
@@ -37,6 +42,8 @@ DRAW_AFTER_S = 0.1
 DRAW_EVERY_S = 0.2
 PEAKS_EVERY_S = 60.0
 """Seconds between two updates of the peaks while another screen is open; the timeline keeps samples longer."""
+PLAY_EVERY_S = 1.0
+"""Seconds between two drawings of a recording that is played."""
 
 
 class TrafficScreen(ConsoleScreen):
@@ -58,6 +65,12 @@ class TrafficScreen(ConsoleScreen):
         self._peaks = Peaks()
         self._scales = Scales()
         self._page = TrafficPage()
+        self._labelled_for: object = None
+        """The state for which the last line is labelled: to label it anew takes a while."""
+        self._layouts = Layouts()
+        self.marks: Sequence[Mark] = ()
+        """What the time axis marks besides the gaps, in the order of time."""
+        self._seek = SeekInput(self._go_to)
         self._trouble = ""
         self._soon: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
@@ -65,19 +78,23 @@ class TrafficScreen(ConsoleScreen):
         self._read_again = False
 
     def compose_body(self) -> ComposeResult:
-        """Yield one list of lines."""
+        """Yield one list of lines, and the place of the line in which a time is typed."""
         yield self._body
+        line = Horizontal(id="seek-line", classes="field")
+        line.display = False
+        yield line
 
     def on_mount(self) -> None:
         """Start the timer that updates the peaks while another screen is open, and the length of a pause."""
         self.set_interval(PEAKS_EVERY_S, self._every_minute)
+        self._ticks = self.set_interval(PLAY_EVERY_S, self._play_on, pause=True)
 
     def signs(self) -> Sequence[Legend]:
         """Return the legend of the signs."""
         return [SIGNS]
 
     def _read(self) -> TrackView | None:
-        wanted = self._view.wanted(self._places.nodes)
+        wanted = self._view.wanted(self._places.nodes, self.size.height)
         return self._cursor.read(self._places, wanted, points(max(self.size.width - 45, 16), self.state.graphs))
 
     async def _read_recording(self) -> None:
@@ -129,22 +146,57 @@ class TrafficScreen(ConsoleScreen):
         self._body.bring_into_sight(*self._page.chosen_lines)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
+        cursor, view = self._cursor, self._view
+        state = (view.kind, view.is_by_loss, cursor.is_paused, cursor.is_playing, cursor.is_following)
+        if (now := (*state, len(self._places.nodes) > 1, self.state.feed.recording)) != self._labelled_for:
+            self._labelled_for = now
+            self.draw_keys()
+
+    def footer(self) -> Sequence[Action]:
+        """Return the commands for the footer, with the labels of the present state."""
+        cursor, kind = self._cursor, self._view.kind
+        labels = {
+            "open": "" if kind == "alone" else "open",
+            "back": "" if kind == "node" else "back",
+            "node(1)": "node" if len(self._places.nodes) > 1 else "",
+            "all": "" if len(self._places.nodes) < 2 else "one node" if kind == "nodes" else "all nodes",
+            "sort": "" if kind != "nodes" else "unsorted" if self._view.is_by_loss else "by loss",
+            "pause": ("resume" if cursor.is_paused else "pause")
+            if cursor.is_live
+            else ("stop" if cursor.is_playing else "play"),
+            "edge(True)": "live" if cursor.is_live and not cursor.is_following else "",
+            "speed(1)": "" if cursor.is_live else "faster",
+            "seek": "" if cursor.is_following else "time",
+            "mark(1)": "" if cursor.is_following else "next mark",
+            "record": "stop recording" if self.state.feed.recording else "record",
+        }
+        short = {"edge(True)": "G", "back": "Esc"}
+        return tuple(
+            replace(action, key=short.get(action.action, action.key)) for action in relabelled(super().footer(), labels)
+        )
 
     def _lines(self, width: int) -> Sequence[Line]:
         shown, peaks = self._cursor.view, self._peaks if self._cursor.is_following else None
         look = DrawingStyle(width, self.state.graphs, self._scales, peaks)
         trouble = self._trouble or (self.state.feed.trouble if self._cursor.is_live else "")
-        window, height, waiting = shown.window if shown else None, self._body.size.height, self._cursor.waiting
-        sizes = self._sizes.block(self.state.cluster, self._view.node)
-        self._page = page_of(window, self._places, self._view, look, height, trouble, waiting, sizes)
+        around = Surroundings(
+            self._body.size.height,
+            self._layouts,
+            self._cursor.axis(self.marks),
+            trouble,
+            self._cursor.waiting,
+            self._sizes.block(self.state.cluster, self._view.node),
+        )
+        self._page = page_of(shown.window if shown else None, self._places, self._view, look, around)
         return self._page.lines
 
     def upper_rule(self, width: int) -> list[Line]:
         """Return the upper rule with the name of the view and its time."""
         start = self._peaks.since if self._cursor.is_following else None
         since = f"peaks since {clock(start)[:5]}  " if start else ""
-        about = self._cursor.about(self._view.about(len(self._places.nodes)))
-        return [rule_line(width, about, since + self._cursor.moment)]
+        about, moment = self._cursor.about(self._view.about(len(self._places.nodes))), self._cursor.moment
+        has_room = len(about) + len(since) + len(moment) + 7 <= width
+        return [rule_line(width, about, since + moment if has_room else moment)]
 
     def lower_rule(self, width: int) -> list[Line]:
         """Return the lower rule with the pace of the instances where it is not the usual one, with the recording, and
@@ -181,8 +233,9 @@ class TrafficScreen(ConsoleScreen):
 
     def action_back(self) -> None:
         """Go back to the whole node."""
-        self._view.back()
-        self._draw()
+        if not self._leave_seek():
+            self._view.back()
+            self._draw()
 
     def action_node(self, by: int) -> None:
         """Show another node."""
@@ -203,16 +256,82 @@ class TrafficScreen(ConsoleScreen):
         self._draw()
         self.notice("All interfaces are shown." if self._view.others else "Only private interfaces are shown.")
 
+    def action_sort(self) -> None:
+        """Switch between the order of the cluster and that by losses, of all nodes."""
+        self._view.is_by_loss = not self._view.is_by_loss
+        self._draw()
+        self.notice("The nodes that lost most come first." if self._view.is_by_loss else "In the order of the cluster.")
+
     def action_pause(self) -> None:
-        """Pause or resume the display."""
+        """Pause or resume the display; play or stop a recording."""
         if self._cursor.is_live:
             self._cursor.pause()
-            self._draw()
         else:
-            self.notice("A recording cannot be paused; the arrow keys move in it.")
+            self._play(not self._cursor.is_playing)
+        self._draw()
+
+    def action_speed(self, by: int) -> None:
+        """Play a recording faster or more slowly."""
+        if self._cursor.is_live:
+            self.notice("Live samples have one speed; + and - change the interval.")
+        else:
+            self._cursor.faster(by)
+            self._draw()
+
+    def _play(self, play: bool) -> None:
+        if play != self._cursor.is_playing:
+            self._cursor.play()
+        (self._ticks.resume if self._cursor.is_playing else self._ticks.pause)()
+
+    def _play_on(self) -> None:
+        """Move on by a step of playing, unless the one before is still being read or another screen is open."""
+        if self.is_current and not self._reading:
+            self._cursor.advance(PLAY_EVERY_S)
+            if not self._cursor.is_playing:
+                self._ticks.pause()
+                self.notice("The recording ends here.")
+            self._draw()
+
+    async def action_seek(self) -> None:
+        """Ask for a time; the line is created at first use."""
+        line = self.query_one("#seek-line")
+        if not self._seek.is_mounted:
+            await line.mount(self._seek)
+        self._seek.value = ""
+        line.display = True
+        self.set_focus(self._seek)
+
+    def _go_to(self, text: str) -> None:
+        self._leave_seek()
+        if text.strip():
+            self._play(False)
+            trouble = self._cursor.seek(text)
+            self._draw()
+            if trouble:
+                self.notice(trouble)
+
+    def _leave_seek(self) -> bool:
+        """Close the line of the time. Return whether it was open."""
+        line = self.query_one("#seek-line")
+        was_open, line.display = bool(line.display), False
+        self.set_focus(None)
+        return was_open
+
+    async def action_mark(self, by: int) -> None:
+        """Go to the next mark on the time axis, or to the one before."""
+        try:
+            marks = self._cursor.marks() if self._cursor.is_live else await asyncio.to_thread(self._cursor.marks)
+        except RecordingError as error:
+            self.notice(str(error))
+            return
+        self._play(False)
+        text = self._cursor.seek_mark(sorted((*marks, *self.marks), key=lambda mark: mark.at), by)
+        self._draw()
+        self.notice(text)
 
     def action_step(self, by: int) -> None:
         """Move by points of the graph, later or earlier."""
+        self._play(False)
         self._cursor.step(by)
         self._draw()
 
@@ -222,6 +341,7 @@ class TrafficScreen(ConsoleScreen):
 
     def action_edge(self, end: bool) -> None:
         """Go to the first sample, or to the newest and follow new ones."""
+        self._play(False)
         (self._cursor.follow if end else self._cursor.go_to_start)()
         self._draw()
 
@@ -252,7 +372,10 @@ class TrafficScreen(ConsoleScreen):
     def choose(self, message: Lines.Clicked) -> None:
         """Select the clicked line; open it if it is selected already."""
         key = self._page.key_at(message.line)
-        if key and key == self._view.chosen:
+        if node := self._page.nodes.get(message.line):
+            self._view.show(node)
+            self._draw()
+        elif key and key == self._view.chosen:
             self.action_open()
         elif key:
             self._view.choose(key)

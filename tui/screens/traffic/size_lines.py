@@ -34,6 +34,11 @@ class SizesBlock:
         time = span(max(found.nic.seconds for found in self.sizes))
         return f"frames by size, in {time} until {self.ended_at}, counted by the NICs"
 
+    @property
+    def only_now(self) -> SizesBlock:
+        """The block: it has no graph."""
+        return self
+
     def lines(self, columns: Columns, look: DrawingStyle) -> Iterator[Line]:
         """Yield one line with the size that most frames of each NIC have, each way."""
         parts = []

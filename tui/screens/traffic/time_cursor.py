@@ -13,6 +13,8 @@ from checks.traffic.timeline import Timeline, Track
 from tui.console.app_state import AppState
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.rate_history import GraphSpan, Memo, RateWindow, frozen, read
+from tui.screens.traffic.seek import EXAMPLES, moment_of
+from tui.screens.traffic.time_axis import Mark, TimeAxis, gap_marks, mark_of
 from tui.widgets.units import clock, duration
 
 
@@ -87,6 +89,8 @@ def _sources(places: KnownNodes, nodes: Sequence[str]) -> Iterable[str]:
     return places.sources([node for node in nodes if node in places.nodes] or places.nodes)
 
 
+SPEEDS = (1, 2, 5, 10, 30, 60, 300)
+"""Seconds of a recording that are played in a second."""
 INTERVALS = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0)
 STEPS = (*INTERVALS, 120.0, 300.0, 600.0)
 """Seconds between two points of a graph of a recording."""
@@ -107,6 +111,10 @@ class TimeCursor:
         self._paused_at: float | None = None
         self._wanted_s: float | None = None
         """The last requested interval; the feed may not use it yet."""
+        self.speed = 1
+        """Seconds of the recording per second while it is played."""
+        self.is_playing = False
+        """Whether the recording is being played."""
 
     @property
     def is_live(self) -> bool:
@@ -151,7 +159,69 @@ class TimeCursor:
         of_instances = 0.0 if self._header else self._state.feed.instances_interval_s
         return self._track_cursor.read(places, self.cluster, nodes, self.step_s, points, self.interval_s, of_instances)
 
+    def axis(self, marks: Sequence[Mark] = ()) -> TimeAxis | None:
+        """Return the time axis with these marks and those of the gaps; None while there is no sample."""
+        if self.view is None:
+            return None
+        window = self.view.window
+        every = sorted((*marks, *gap_marks(window)), key=lambda mark: mark.at)
+        return TimeAxis(window.stretch, every, self.is_following, self._zone)
+
+    def marks(self) -> list[Mark]:
+        """Return the marks of all gaps of the track. Reads a file where the track is a recording. Raises RecordingError
+        where it cannot be read."""
+        return [mark_of(gap) for gap in self._track_cursor.track.gap_begins()]
+
     # --- keys ---------------------------------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Play the recording from the displayed moment, or from its start where that is the end; or stop."""
+        self.is_playing = not self.is_playing and self.view is not None
+        if self.is_playing and self.view is not None and self._is_at_end(self.view):
+            self.go_to_start()
+
+    def faster(self, by: int) -> None:
+        """Play at the next higher or lower speed."""
+        place = SPEEDS.index(self.speed) + by
+        self.speed = SPEEDS[min(max(place, 0), len(SPEEDS) - 1)]
+
+    def advance(self, seconds: float) -> None:
+        """Move on by that many seconds of playing; at the end, stop."""
+        if self.view is None:
+            return
+        self._go_to(self.view.window.stretch.end + seconds * self.speed)
+        self.is_playing = self._track_cursor.moment is not None and self._track_cursor.moment < self.view.span[1]
+
+    def seek(self, text: str) -> str:
+        """Go to the moment that the operator typed. Return what is wrong with the text; empty where nothing is."""
+        if self.view is None:
+            return "There are no samples to go to."
+        first, last = self.view.span
+        moment = moment_of(text, self.view.window.stretch.end, (first, last), self._zone)
+        if moment is None:
+            return f"'{text}' is no time: type {EXAMPLES}."
+        self._go_to(moment)
+        if first - self.step_s <= moment <= last + self.step_s:
+            return ""
+        return f"The samples are from {self._clock(first)} to {self._clock(last)}."
+
+    def seek_mark(self, marks: Sequence[Mark], by: int) -> str:
+        """Go to the next of these marks after the displayed moment, or before it. Return why there is none."""
+        if self.view is None:
+            return "There are no samples to go to."
+        now = self.view.window.stretch.end
+        there = [mark for mark in marks if (mark.at - now) * by > 0.5]
+        if not there:
+            return "There is no later mark." if by > 0 else "There is no earlier mark."
+        mark = min(there, key=lambda mark: abs(mark.at - now))
+        self._go_to(mark.at)
+        return f"{mark.letter} {self._clock(mark.at)} {mark.text}"
+
+    def _is_at_end(self, view: TrackView) -> bool:
+        return view.window.stretch.end >= view.span[1] - 0.5
+
+    def _clock(self, at: float) -> str:
+        return clock(at, self._zone, has_zone=False)
 
     def pause(self) -> None:
         """Pause the display, or resume it."""
@@ -210,20 +280,23 @@ class TimeCursor:
     def about(self, name: str) -> str:
         """Return the text of the upper rule: the name of the view, and which time it covers."""
         if self._header is not None:
-            return f"recording  {name}  {duration(self.step_s)} per point"
+            state = f"playing {self.speed}x" if self.is_playing else "stopped"
+            return f"{name}  {state}  {duration(self.step_s)}/point"
         if self._paused_at is not None:
-            return f"{name}  paused at {clock(self._paused_at)}{self._pause_length(self._paused_at)}"
+            return f"{name}  paused{self._pause_length(self._paused_at)}"
         return f"{name}  every {duration(self.interval_s)}" if self.is_following else f"{name}  earlier"
 
     @property
     def moment(self) -> str:
-        """The displayed time; for a recording in its own time zone, with the zone."""
+        """The displayed time after its name: `now` while new samples are followed, else `playhead`; for a recording in
+        its own time zone, with the zone."""
         if self.view is None:
             return ""
-        return clock(self.view.window.stretch.end, self._zone, date=self._header is not None)
+        text = clock(self.view.window.stretch.end, self._zone, date=self._header is not None)
+        return f"{'now' if self.is_following else 'playhead'} {text}"
 
     def _pause_length(self, since: float) -> str:
         """Return how long the pause has lasted, in whole minutes, so that a paused screen does not change every
         second."""
         minutes = int(time.time() - since) // 60
-        return f", {minutes} min ago" if minutes else ""
+        return f" for {minutes} min" if minutes else ""

@@ -1,0 +1,122 @@
+"""The actions of the command line (`:`), as a part of the app: what its verbs and names do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+from tui.console.actions import Action
+from tui.console.messages import ExportWanted, RecordWanted
+from tui.screens.base import ConsoleScreen
+
+if TYPE_CHECKING:
+    from tui.screens.checks.screen import ChecksScreen
+
+
+class CommandLine(App[None]):
+    """An app with a command line. It is loaded at first use."""
+
+    async def action_palette(self) -> None:
+        """Let the operator type a verb or a name, and run it on the current screen."""
+        from tui.screens.palette import PaletteScreen
+
+        screen = self.screen
+        shown = next((one for one in reversed(self.screen_stack) if isinstance(one, ConsoleScreen)), None)
+        actions: Sequence[Action] = getattr(screen, "ACTIONS", ())
+
+        async def act(action: str | None) -> None:
+            if action is not None:
+                await self.run_action(action, screen)
+
+        palette = PaletteScreen(actions, shown.state.report if shown else None)
+        await self.push_screen(palette, act)
+        palette.set_focus(palette.query_one("#query"))  # the next key may be here already, and belongs to the query
+
+    def _main(self) -> ConsoleScreen | None:
+        return next((one for one in reversed(self.screen_stack) if isinstance(one, ConsoleScreen)), None)
+
+    def _tell(self, text: str) -> None:
+        if main := self._main():
+            main.notice(text)
+
+    async def action_find(self, text: str) -> None:
+        """Show the Checks screen with only the findings that contain the text."""
+        if (checks := await self._checks_screen()) is not None:
+            checks.filter_by(text)
+
+    async def action_find_code(self, code: str) -> None:
+        """Show the Checks screen with the cause or finding of that code selected."""
+        if (checks := await self._checks_screen()) is not None and not checks.select_code(code):
+            await self.action_explain(code)
+
+    async def _checks_screen(self) -> ChecksScreen | None:
+        from tui.screens.checks.screen import ChecksScreen
+
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        await self.run_action("app.show('checks')")
+        return self.screen if isinstance(self.screen, ChecksScreen) else None
+
+    def action_rerun(self, check: str = "") -> None:
+        """Run all checks again, or the named one."""
+        from checks.run.check_discovery import discover
+
+        if check and discover().get(check) is None:
+            self._tell(f"There is no check {check}: `:explain` lists them.")
+        elif main := self._main():
+            if main.state.feed.replayed:
+                self._tell(f"{main.state.feed.held_by} is open: there is nothing to run again.")
+            else:
+                main.post_message(ConsoleScreen.RunWanted(*((check,) if check else ())))
+
+    def action_write(self, form: str = "") -> None:
+        """Write the report in a format; without one, show the Report screen."""
+        from tui.cli.report_formats import FORMATS
+        from tui.console.export_state import SAVED, WriteReport
+
+        known = {SAVED, *FORMATS}
+        if not form:
+            self.call_later(self.run_action, "app.show('report')")
+        elif form not in known:
+            self._tell(f"There is no format {form}: {', '.join(sorted(known))}.")
+        else:
+            self.post_message(ExportWanted(WriteReport(form, is_redacted=False)))
+
+    async def action_record(self) -> None:
+        """Show the Traffic screen, which samples, and start or stop the recording of its samples."""
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        await self.run_action("app.show('traffic')")
+        self.post_message(RecordWanted())
+
+    async def action_explain(self, what: str) -> None:
+        """Show what `racwire explain` prints about a code, a check or a cause."""
+        from tui.cli.errors import UsageError
+        from tui.cli.explain import explained
+        from tui.screens.reader import ReaderScreen
+        from tui.text.line import Line, folded
+
+        try:
+            lines = explained(what)
+        except UsageError as error:
+            self._tell(str(error))
+            return
+
+        def build(width: int) -> list[Line]:
+            return [part for line in lines for part in (folded(line, 0, width) if line else ([],))]
+
+        await self.push_screen(ReaderScreen(f"Explain  {what}", build))
+
+    def action_connect(self, where: str = "") -> None:
+        """Say how to connect to a database: racwire may ask for the password only before the screen opens."""
+        self._tell(f"q quits; then: racwire --connect {where or 'HOST:1521/SERVICE'}. The password is asked there.")
+
+    def action_theme(self) -> None:
+        """Change between the colours of racwire and those of the terminal."""
+        from tui.console.theme import DARK, TERMINAL
+
+        is_dark = self.theme == DARK.name
+        self.ansi_color = is_dark
+        self.theme = TERMINAL.name if is_dark else DARK.name

@@ -1,0 +1,68 @@
+"""What a very wide terminal shows beside the nodes: the matrix of lost blocks, and what the time axis marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.wording import span
+from checks.rules.lost_blocks import lost_of_sent
+from checks.traffic.samples import Gap, InstanceSample
+from tui.screens.database.figures import Value, count
+from tui.screens.database.live_source import PAIRS_S, pairs_of
+from tui.screens.database.statuses import sampled_pairs
+from tui.screens.database.table import Cells, pairs_lines
+from tui.screens.traffic.rate_history import PAIRS, RateWindow
+from tui.screens.traffic.time_axis import TimeAxis
+from tui.text.line import Line, fitted, hanging, sanitize_line, width_of, wrapped
+
+LEAST_WIDTH = 170
+"""Columns of the terminal from which the pane is displayed."""
+WIDTH = 50
+_MOST_MARKS = 12
+
+
+def with_side_pane(lines: Sequence[Line], pane: Sequence[Line], width: int, height: int) -> list[Line]:
+    """Return the lines, filled up to `width` columns, with the pane at their right over the whole height."""
+    rows = max(len(lines), height)
+    found: list[Line] = []
+    for number in range(rows):
+        line = lines[number] if number < len(lines) else []
+        beside = pane[number] if number < len(pane) else []
+        found.append([*line, (" " * (width - width_of(line)), ""), ("│", "faint"), *beside])
+    return found
+
+
+def side_pane(window: RateWindow, axis: TimeAxis) -> list[Line]:
+    """Return the lines of the pane."""
+    return [*_lost(window), [], *_marks(axis)]
+
+
+def _lost(window: RateWindow) -> Iterator[Line]:
+    events = window.events.get(PAIRS, ())
+    begin = window.stretch.end - PAIRS_S
+    pairs = pairs_of([event for event in events if event.at > begin])
+    yield [(" Blocks lost, by receiver and sender", "title")]
+    if pairs is None:
+        reason = next((event.reason for event in reversed(events) if isinstance(event, Gap)), "no sample yet")
+        yield from hanging([(" ? ", "unknown")], sanitize_line(reason), WIDTH - 1)
+        return
+    found = {(t.receiver, t.sender): t for t in pairs.transfers if t.receiver != t.sender}
+    lost, sent = lost_of_sent(sampled_pairs(pairs))
+    text = f" {count(lost)} lost of {count(sent)} sent in {span(pairs.seconds)}"
+    yield [(fitted(text, WIDTH - 1), "fail" if lost else "")]
+    samples = (events[-1] for events in window.events.values() if events)
+    names = {sample.number: sample.instance for sample in samples if isinstance(sample, InstanceSample)}
+    names |= {number: f"instance {number}" for pair in found for number in pair if number not in names}
+    values = {pair: Value(count(t.lost), role="fail" if t.lost else "") for pair, t in found.items()}
+    yield from pairs_lines(("to", "from"), names, (Cells(values),), WIDTH - 1)
+
+
+def _marks(axis: TimeAxis) -> Iterator[Line]:
+    yield [(" Marks on the time axis", "title")]
+    marks = [mark for mark in axis.marks if mark.at <= axis.stretch.end][-_MOST_MARKS:]
+    if not marks:
+        yield [(" none", "faint")]
+    for mark in reversed(marks):
+        first, *rest = wrapped(axis.text_of(mark), WIDTH - 2)
+        yield [(f" {first}", mark.role)]
+        yield from ([(f"   {line}", "")] for line in rest[:2])

@@ -1,0 +1,114 @@
+"""The time axis under the graphs, and the marks on it: what happened, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from checks.traffic.samples import Event, Gap, Sample
+from tui.screens.traffic.rate_history import GraphSpan, RateWindow
+from tui.text.line import Line, Span, fitted, sanitize_line, width_of
+from tui.widgets import units as units
+from tui.widgets.graph import Style, points
+
+_LEAST_BETWEEN_TICKS = 10
+_TICKS_S = (10, 30, 60, 300, 600, 1800, 3600, 7200, 21_600, 43_200)
+GAP_LETTER = "?"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something that happened, as a letter on the time axis."""
+
+    at: float
+    """Seconds since 1970."""
+    letter: str
+    text: str
+    """What happened where, in a few words."""
+    role: str = "unknown"
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """What the axis says: the time of the graphs, and the marks in the order of time."""
+
+    stretch: GraphSpan
+    marks: Sequence[Mark] = ()
+    is_following: bool = True
+    """Whether the right end is now: then the left end is a time span, which does not change every second."""
+    zone: tzinfo | None = None
+
+    def start_text(self, graph: int, style: Style) -> str:
+        """Return the time of the left end of a graph with so many columns."""
+        seconds = self.stretch.step_s * points(graph, style)
+        return f"-{units.duration(seconds)}" if self.is_following else self._clock(self.stretch.end - seconds)
+
+    @property
+    def end_text(self) -> str:
+        """The time of the right end."""
+        return "now" if self.is_following else self._clock(self.stretch.end)
+
+    def ruler(self, graph: int, style: Style) -> list[Span]:
+        """Return a line of `graph` columns with a tick at each round time span from the right end, and the marks."""
+        column_s = self.stretch.step_s * points(1, style)
+        signs = ["─"] * graph
+        between = next((s for s in _TICKS_S if s / column_s >= _LEAST_BETWEEN_TICKS and s % column_s == 0), 0)
+        for place in range(graph - 1, -1, -int(between / column_s)) if between else ():
+            signs[place] = "┴"
+        roles = ["faint"] * graph
+        for mark in self.marks:
+            place = graph - 1 - round((self.stretch.end - mark.at) / column_s)
+            if 0 <= place < graph:
+                signs[place], roles[place] = mark.letter, mark.role
+        return list(zip(signs, roles, strict=True))
+
+    def newest(self, graph: int, style: Style) -> Mark | None:
+        """Return the newest mark within a graph of that many columns."""
+        begin = self.stretch.end - self.stretch.step_s * points(graph, style)
+        seen = [mark for mark in self.marks if begin < mark.at <= self.stretch.end]
+        return seen[-1] if seen else None
+
+    def text_of(self, mark: Mark) -> str:
+        """Return a mark with its time."""
+        return f"{mark.letter} {self._clock(mark.at)} {sanitize_line(mark.text)}"
+
+    def _clock(self, at: float) -> str:
+        return units.clock(at, self.zone, has_zone=False)
+
+
+def axis_line(axis: TimeAxis, graphs: Sequence[tuple[int, int]], style: Style, width: int) -> Line:
+    """Return the axis under graphs side by side, each given by its first column and its columns; before them the newest
+    mark."""
+    line: list[Span] = []
+    for number, (first, columns) in enumerate(graphs):
+        start = axis.start_text(columns, style)
+        room = first - 1 - width_of(line) - len(start) - 1
+        mark = axis.newest(columns, style) if number == 0 else None
+        if room >= 1:
+            text = f" {axis.text_of(mark)}" if mark else ""
+            line += [(fitted(text, room), mark.role if mark else ""), (f" {start} ", "faint")]
+        else:
+            line.append((" " * max(first - width_of(line), 0), ""))
+        line += axis.ruler(columns, style)
+        if number == len(graphs) - 1 and width_of(line) + 1 + len(axis.end_text) <= width:
+            line.append((f" {axis.end_text}", "faint"))
+    return line
+
+
+def gap_marks(window: RateWindow) -> list[Mark]:
+    """Return a mark for each time at which a source of the window stopped answering."""
+    return [mark_of(gap) for events in window.events.values() for gap in _begins(events)]
+
+
+def mark_of(gap: Gap) -> Mark:
+    """Return the mark of a source that stopped answering."""
+    return Mark(gap.at, GAP_LETTER, f"{gap.source.partition(' ')[2] or gap.source}: {gap.reason}")
+
+
+def _begins(events: Sequence[Event]) -> Iterator[Gap]:
+    before: Event | None = None
+    for event in events:
+        if isinstance(event, Gap) and isinstance(before, Sample):
+            yield event
+        before = event
