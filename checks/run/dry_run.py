@@ -35,7 +35,8 @@ from checks.sources.kernel_files import (
     COUNTERS,
     COUNTERS_OF_THIS_NODE,
     INTERFACES_OF_THIS_NODE,
-    LINKS_LEAST_S,
+    LINKS_MOST,
+    LINKS_WITHIN_S,
     PEER,
     ROUTES_IN_USE,
     SAMPLE,
@@ -121,7 +122,8 @@ def plan_samples(settings: Settings, environ: Mapping[str, str] = os.environ) ->
         f"    {_ssh_line(settings, environ)}",
         *_timed(f"{every}, with a limit of {SAMPLE.limit_s:g} s", SAMPLE.text),
         *_timed(
-            f"when a sample shows a changed interface, not twice within {LINKS_LEAST_S:g} s; every {PEER.every_s:g} s",
+            f"when a sample shows a changed interface, at most {LINKS_MOST} times in {LINKS_WITHIN_S:g} s, and every "
+            f"{PEER.every_s:g} s",
             "the reads listed above for each peer",
         ),
     )

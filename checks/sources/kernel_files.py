@@ -183,8 +183,8 @@ _SAMPLE = (
     "grep -hE '^(Ip|Udp):|^cpu' /proc/stat /proc/net/snmp 2>/dev/null"
 )
 _LINKS = f"\necho '{MARK} links'\ncd {SYS_CLASS_NET} && grep -H . -- */mtu */operstate 2>/dev/null; cd /"
-LINKS_LEAST_S = 5.0
-"""The shortest time between two readings of a peer's interfaces, in seconds: one that flaps must not load the peer."""
+LINKS_MOST, LINKS_WITHIN_S = 3, 15.0
+"""Most readings of a peer's interfaces for a change within so many seconds: one that flaps must not load the peer."""
 SAMPLE = Program(
     name="sample",
     groups=("samples",),

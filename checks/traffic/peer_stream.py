@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 
 from checks.model.facts import Unknown
-from checks.sources.kernel_files import LINKS_LEAST_S, PEER, SAMPLE
+from checks.sources.kernel_files import LINKS_MOST, LINKS_WITHIN_S, PEER, SAMPLE
 from checks.sources.nodes.remote import parse_node
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
@@ -77,7 +78,9 @@ class Peer:
         self._names: set[str] = set()
         """The interfaces and their states at the last reading."""
         self._links_text = ""
-        self._read_s = self._changed_s = float("-inf")
+        self._read_s = float("-inf")
+        self._changes_s: deque[float] = deque(maxlen=LINKS_MOST)
+        """When the last readings for a change were."""
 
     async def sample(self, shell: Shell, pace: Pace, succeeded: Callable[[], None]) -> None:
         """Emit samples without end. Raises ShellError where the connection fails, and SameNodeError where the peer is
@@ -105,8 +108,9 @@ class Peer:
         names, links_text = reading.interfaces.all_names, reading.links_text
         now_s = time.monotonic()
         changed = names != self._names or links_text != self._links_text
-        if changed and now_s - self._changed_s >= LINKS_LEAST_S:
-            self._changed_s = now_s
+        is_rare = len(self._changes_s) < LINKS_MOST or now_s - self._changes_s[0] >= LINKS_WITHIN_S
+        if changed and is_rare:
+            self._changes_s.append(now_s)
         elif now_s - self._read_s < (PEER.every_s or 0):
             return
         self._names, self._links_text, self._read_s = names, links_text, now_s

@@ -275,7 +275,6 @@ async def test_a_peer_with_an_unexpected_answer_is_a_gap_reported_once(start, pe
 
 
 async def test_an_mtu_change_on_a_peer_is_detected(start, peers, monkeypatch, tmp_path):
-    monkeypatch.setattr(peer_stream, "LINKS_LEAST_S", 0.0)
     program(tmp_path / "grep", f'case "$*" in *mtu*) cat {tmp_path}/mtu;; *) PATH=/usr/bin:/bin exec grep "$@";; esac')
     words = f"2: eth1: <BROADCAST,UP,LOWER_UP> mtu $(cut -d: -f2 {tmp_path}/mtu) state UP qlen 1000"
     program(tmp_path / "ip", f'echo "{words}"')
