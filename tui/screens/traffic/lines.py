@@ -172,7 +172,7 @@ class TrafficPage:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the page draws besides the samples."""
+    """What the page draws in addition to the samples."""
 
     height: int
     layouts: Layouts
@@ -197,7 +197,7 @@ def page_of(
     if view.kind == "node" and look.width >= LEAST_WIDTH:
         left = look.width - WIDTH
         page = _node(window, places, view, replace(look, width=left), around, around.axis, head)
-        lines = with_side_pane(page.lines, side_pane(window, around.axis), left, around.height)
+        lines = with_side_pane(page.lines, side_pane(window, places, around.axis), left, around.height)
         return replace(page, lines=lines)
     make = {"nodes": _all_nodes, "alone": _alone, "node": _node}[view.kind]
     return make(window, places, view, look, around, around.axis, head)

@@ -1,6 +1,6 @@
 """The lines of nodes in a wide terminal: the graphs of both directions of an interface side by side.
 
-The figures are below each other beside their graph, as many as it has lines."""
+The figures are below each other at the left of their graph, as many as it has lines."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def interface_halves(
 def group_halves(
     source: str, title: str, group: Group[Any], series: Series[Any], halves: Halves, look: DrawingStyle
 ) -> Iterator[Line]:
-    """Yield a group of figures: what goes wrong beside its graph, the amount of work at the right of it."""
+    """Yield a group of figures: what goes wrong next to its graph, the amount of work at its right."""
     [(first, _), _] = halves.graphs
     room = _BESIDE - units.SCALE - 1
     wrong = [line for metric in group.second for line in _broken(metric, series, room)]

@@ -300,8 +300,8 @@ def series(
 
 
 def _first_slot(begin_s: float, step_s: float, count: int) -> int:
-    """Return the first slot that a sample covers by more than half, which began so many seconds before the end; beyond
-    the last slot where there is none."""
+    """Return the first slot that a sample covers by more than half whose start is so many seconds before the end;
+    beyond the last slot where there is none."""
     back = begin_s / step_s
     if back >= count:
         return 0

@@ -90,7 +90,7 @@ def heading_line(columns: Columns, highest: str, width: int) -> Line:
 
 
 def interface_labels(name: str, link: Link | None, node: str = "") -> list[Span]:
-    """Return the labels of the lines of an interface from the first one on: its node, where that has to be said, its
+    """Return the labels of the lines of an interface from the first one on: its node, where there is one, its
     name, and its MTU or that it is down."""
     labels = [(sanitize_line(text), "") for text in (node, name) if text]
     return [*labels, _state_of(link)]

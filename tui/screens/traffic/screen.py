@@ -66,10 +66,10 @@ class TrafficScreen(ConsoleScreen):
         self._scales = Scales()
         self._page = TrafficPage()
         self._labelled_for: object = None
-        """The state for which the last line is labelled: to label it anew takes a while."""
+        """The state for which the last line is labelled: to make the labels takes a while."""
         self._layouts = Layouts()
         self.marks: Sequence[Mark] = ()
-        """What the time axis marks besides the gaps, in the order of time."""
+        """What the time axis marks in addition to the gaps, in the order of time."""
         self._seek = SeekInput(self._go_to)
         self._trouble = ""
         self._soon: asyncio.TimerHandle | None = None

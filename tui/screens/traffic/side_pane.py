@@ -1,4 +1,5 @@
-"""What a very wide terminal shows beside the nodes: the matrix of lost blocks, and what the time axis marks."""
+"""The pane at the right of the nodes in a very wide terminal: the matrix of lost blocks, the nodes by what they lost,
+and what the time axis marks."""
 
 from __future__ import annotations
 
@@ -11,14 +12,16 @@ from tui.screens.database.figures import Value, count
 from tui.screens.database.live_source import PAIRS_S, pairs_of
 from tui.screens.database.statuses import sampled_pairs
 from tui.screens.database.table import Cells, pairs_lines
-from tui.screens.traffic.rate_history import PAIRS, RateWindow
+from tui.screens.traffic.all_nodes_lines import by_loss, trouble_figures
+from tui.screens.traffic.node_lines import KnownNodes
+from tui.screens.traffic.rate_history import NODE, PAIRS, RateWindow, node_series
 from tui.screens.traffic.time_axis import TimeAxis
 from tui.text.line import Line, fitted, hanging, sanitize_line, width_of, wrapped
 
 LEAST_WIDTH = 170
 """Columns of the terminal from which the pane is displayed."""
 WIDTH = 50
-_MOST_MARKS = 12
+_MOST_MARKS, _MOST_NODES, _MOST_NAME = 12, 8, 8
 
 
 def with_side_pane(lines: Sequence[Line], pane: Sequence[Line], width: int, height: int) -> list[Line]:
@@ -32,9 +35,9 @@ def with_side_pane(lines: Sequence[Line], pane: Sequence[Line], width: int, heig
     return found
 
 
-def side_pane(window: RateWindow, axis: TimeAxis) -> list[Line]:
+def side_pane(window: RateWindow, places: KnownNodes, axis: TimeAxis) -> list[Line]:
     """Return the lines of the pane."""
-    return [*_lost(window), [], *_marks(axis)]
+    return [*_lost(window), [], *_nodes(window, places), [], *_marks(axis)]
 
 
 def _lost(window: RateWindow) -> Iterator[Line]:
@@ -55,6 +58,21 @@ def _lost(window: RateWindow) -> Iterator[Line]:
     names |= {number: f"instance {number}" for pair in found for number in pair if number not in names}
     values = {pair: Value(count(t.lost), role="fail" if t.lost else "") for pair, t in found.items()}
     yield from pairs_lines(("to", "from"), names, (Cells(values),), WIDTH - 1)
+
+
+def _nodes(window: RateWindow, places: KnownNodes) -> Iterator[Line]:
+    """Yield the nodes that lost most in the time of the graphs, with what they lose now."""
+    if any(NODE + node not in window.events for node in places.nodes):
+        return
+    yield [(" Nodes, those that lost most first", "title")]
+    name = min(max(len(sanitize_line(node)) for node in places.nodes), _MOST_NAME)
+    for node in by_loss(window, places)[:_MOST_NODES]:
+        start: Line = [(f" {fitted(sanitize_line(node), name)}", "")]
+        if trouble := node_series(window, node).trouble:
+            yield [*start, (f"  {fitted(sanitize_line(trouble), WIDTH - name - 4)}", "unknown")]
+            continue
+        lost, wrong = trouble_figures(window, places, node)
+        yield [*start, *(span for figure in (*lost, *wrong[:2]) for span in ((" ", ""), figure))]
 
 
 def _marks(axis: TimeAxis) -> Iterator[Line]:
