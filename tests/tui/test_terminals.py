@@ -70,16 +70,16 @@ def test_keys_of_different_terminals_are_recognized(start: Start) -> None:
     """The keys of PuTTY, of xterm, and of an application keypad; after each, `g` returns to the first finding."""
     terminal = start()
     for keys, then in (
-        (b"\x1b[4~", b"eth1 is there"),
-        (b"\x1b[F", b"eth1 is there"),
+        (b"\x1b[4~", b"eth1 192.168.10.0/24"),
+        (b"\x1b[F", b"eth1 192.168.10.0/24"),
         (b"\x1bOB", b"could not be read"),
         (b"\x1b[B", b"could not be read"),
         (b"G\x1b[1~", b"CAUSE-12"),
         (b"G\x1b[H", b"CAUSE-12"),
         (b"G\x1bOA\x1bOA", b"CAUSE-12"),
         (b"\x1b[6~", b"examined"),
-        (b"\x1b[11~", b"Clear the filter"),
-        (b"q\x1bOP", b"Clear the filter"),
+        (b"\x1b[11~", b"Filter the findings by text"),
+        (b"q\x1bOP", b"Filter the findings by text"),
     ):
         terminal.seen = b""
         terminal.send(keys)
@@ -126,7 +126,7 @@ def test_the_mouse_clicks_and_a_mouse_movement_sends_nothing(start: Start) -> No
     assert terminal.read_until_quiet() == b""
     terminal.seen = b""
     terminal.send(b"\x1b[<0;12;6M\x1b[<0;12;6m")
-    terminal.send(b"\x1b[<0;12;8M\x1b[<0;12;8m")
+    terminal.send(b"\x1b[<0;12;9M\x1b[<0;12;9m")
     terminal.read_until(b"could not be read", 5)
 
 

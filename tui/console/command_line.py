@@ -111,7 +111,7 @@ class CommandLine(App[None]):
 
     def action_connect(self, where: str = "") -> None:
         """Say how to connect to a database: racwire may ask for the password only before the screen opens."""
-        self._tell(f"q quits; then: racwire --connect {where or 'HOST:1521/SERVICE'}. The password is asked there.")
+        self._tell(f"q quits; then: racwire --connect {where or 'HOST:1521/SERVICE'}. It asks for the password.")
 
     def action_theme(self) -> None:
         """Change between the colours of racwire and those of the terminal."""

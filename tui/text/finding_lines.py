@@ -24,7 +24,7 @@ class FindingLayout(NamedTuple):
     """In a pane everything is folded into the width, with empty lines between the parts. In a text for a stream, tables
     and commands stay whole, so that they can be copied and piped."""
     flows: bool = False
-    """Whether the text of a part goes on below its label, as in a narrow pane, and not beside it."""
+    """Whether the text of a part goes on below its label, as in a narrow pane, and not next to it."""
 
 
 PANE = FindingLayout(margin=0, label=9, is_pane=True)
@@ -151,7 +151,7 @@ def part_lines(
 
 
 def beside(start: Line, text: str, width: int, layout: FindingLayout, role: str = "") -> Iterator[Line]:
-    """Yield a paragraph beside its label; where the layout flows, it goes on below the label."""
+    """Yield a paragraph next to its label; where the layout flows, it goes on below the label."""
     yield from flowing(start, text, width, role) if layout.flows else hanging(start, text, width, role)
 
 

@@ -83,7 +83,7 @@ def hanging(start: Line, text: str, width: int, role: str = "", *, indent: int |
 
 
 def flowing(start: Line, text: str, width: int, role: str = "", *, indent: int = 2) -> Iterator[Line]:
-    """Yield a paragraph after the start of its first line; further lines begin at `indent`, further left than the
+    """Yield a paragraph after the start of its first line; further lines start at `indent`, further left than the
     first: the form of a narrow pane."""
     begin = width_of(start)
     room = max(width, begin + 1, indent + 1)

@@ -287,7 +287,7 @@ class ChecksScreen(ConsoleScreen):
                 self.notice("This finding has no commands.")
 
     def action_rerun(self) -> None:
-        """Request another run. The selection stays on a problem, to see what becomes of it."""
+        """Request another run. The selection stays on a problem, to see its outcome."""
         self._past = None
         if (row := self._list.chosen) and row.finding.status in PROBLEMS:
             self._list.stay()
