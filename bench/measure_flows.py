@@ -34,7 +34,7 @@ def measure(pace: Pace) -> Iterator[Row]:
     except NoInstrument as reason:
         yield not_measured("measure mix, single flows, against tcpdump", str(reason))
     demand("nft")
-    with practice_cluster(4, database=False, mtu=1500, rate="200m") as lab:
+    with practice_cluster(4, database=False, mtu=1500, rate="50m") as lab:
         yield from _prioritised(lab, pace)
 
 
@@ -99,7 +99,7 @@ def _prioritised(lab: Any, pace: Pace) -> Iterator[Row]:
     noise = halves_differ([one["all small"] for one in turns["off"]])
     lines = [f"{name}: mean {off[name]:.1f} ms without, {on[name]:.1f} ms with" for name in off]
     repeats = (
-        f"{len(turns['off'])} turns of 6 rounds; 4 nodes, 4 flows of each class, 200 Mb/s, MTU 1500, the first "
+        f"{len(turns['off'])} turns of 6 rounds; 4 nodes, 4 flows of each class, 50 Mb/s, MTU 1500, the first "
         f"{_PRIORITISED} packets"
     )
     doubt = f"without priorities it differed by {noise:.0%} itself" if noise > 0.15 else ""

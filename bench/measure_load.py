@@ -32,8 +32,8 @@ def measure(pace: Pace) -> Iterator[Row]:
     """Yield a row for each kind of measurement, of its fullest second."""
     rounds = str(pace.finds)
     runs = {
-        "sizes": ("sizes", "--rounds", rounds, "--far-end", "perl"),
-        "rate": ("rate", "--rounds", rounds),
+        "sizes": ("sizes", "--rounds", rounds, "--far-end", "perl", "--whole", "15m"),
+        "rate": ("rate", "--rounds", rounds, "--whole", "15m"),
         "mix": ("mix", "--rounds", rounds, "--whole", "15m"),
         "hashes": ("hashes",),
     }

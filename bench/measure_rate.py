@@ -32,6 +32,7 @@ from bench.practice import practice_cluster
 from bench.rows import Row, not_measured
 
 CAPPED_PERCENT, UNCAPPED_LEAST, SIGMAS = 1.0, 0.85, 3.0
+_LONG = ("--whole", "15m")
 _LOSS = 0.01
 _RUNS_S, _STANDS_S = 0.4, 0.4
 _LOST = f'iifname "{NEAR}-eth1" ip protocol udp ip length > 8000 numgen random mod 100 < {_LOSS * 100:.0f} counter drop'
@@ -61,7 +62,7 @@ def measure(pace: Pace) -> Iterator[Row]:
 
 
 def _capped(lab: Any, pace: Pace) -> Iterator[Row]:
-    _, found = racwire(lab, "rate", "--steps", "2,10", "--step", "2s", "--rounds", str(pace.turns))
+    _, found = racwire(lab, "rate", "--steps", "2,10", "--step", "2s", "--rounds", str(pace.turns), *_LONG)
     for protocol in ("tcp", "udp"):
         steps = [one for one in found["result"]["steps"] if one["protocol"] == protocol]
         shares = [one["received_bytes"] * 8 / one["seconds"] / one["cap_bps"] for one in steps]
@@ -81,7 +82,7 @@ def _lossy(lab: Any, pace: Pace) -> Iterator[Row]:
     in_switch(lab, "nft", "add chain bridge bench entering { type filter hook prerouting priority -1; }")
     in_switch(lab, "nft", f"add rule bridge bench entering {_LOST}")
     try:
-        _, found = racwire(lab, "rate", "--steps", "5,10", "--step", "2s", "--rounds", str(pace.turns))
+        _, found = racwire(lab, "rate", "--steps", "5,10", "--step", "2s", "--rounds", str(pace.turns), *_LONG)
         listed = json.loads(in_switch(lab, "nft", "-j", "list", "table", "bridge", "bench"))
     finally:
         in_switch(lab, "nft", "delete table bridge bench")
