@@ -179,7 +179,7 @@ def _bond(
                 Timer.MIIMON_OFF,
                 CauseStanding.PROVED,
                 f"{link.interface} of {node} lost its link, and {interface} kept it as its active slave: miimon is 0, "
-                "so this bond never looks at the links of its members.",
+                "so this bond does not look at the links of its members.",
             )
     return None
 
@@ -217,7 +217,7 @@ def _haip(
         return SilenceCause(
             Timer.STALE_ARP,
             CauseStanding.PROVED,
-            f"{what}{since}, and {learned.node} learned its new MAC address by ARP only {_s(end - move.at)} later: the "
+            f"{what}{since}, and {learned.node} learned its new MAC address by ARP {_s(end - move.at)} later: the "
             "first answer came with that.",
         )
     return SilenceCause(
@@ -259,7 +259,7 @@ def _after_link(
         return SilenceCause(
             Timer.ARP_RETRY,
             CauseStanding.PROVED if known else CauseStanding.SUPPORTED,
-            f"{was_down}. The kernel of {node} forgot the MAC address of {address} with it, and asks by ARP again only "
+            f"{was_down}. The kernel of {node} forgot the MAC address of {address} with it, and asks by ARP again "
             f"after {_s(retry / 1000)} ({setting}): the first answer came when it had learned it.",
             added_s,
         )

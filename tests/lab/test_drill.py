@@ -95,7 +95,8 @@ def on(measurement: Measurement, network: str) -> PathSilence:
 
 def is_exact(silence: PathSilence, cut: Cut, more_s: float = MORE_S) -> bool:
     """Whether the silence of a cut is as long as the cut, to an interval."""
-    near = [seconds for at, seconds in silence.every if cut.before_s - 0.1 <= at <= cut.after_s + 0.1]
+    # It starts with the last answer before the cut, and before the next cut.
+    near = [seconds for at, seconds in silence.every if cut.before_s - 0.05 <= at < cut.after_s]
     return bool(near) and cut.least_s - INTERVAL_S <= max(near) <= cut.most_s + INTERVAL_S + more_s
 
 

@@ -16,9 +16,11 @@ from checks.traffic.samples import Event, Gap, InstanceSample, Links, NodeSample
 from checks.traffic.timeline import Timeline
 from tests.lab.lab_support import lab_directory, needs_namespaces
 from tests.lab.test_traffic_feed import Running, running
-from tui.screens.traffic.lines import TrafficView, page_of
+from tui.screens.traffic.lines import Surroundings, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
+from tui.screens.traffic.node_page import Layouts
 from tui.screens.traffic.rows import DrawingStyle
+from tui.screens.traffic.time_axis import TimeAxis
 from tui.screens.traffic.time_cursor import TrackCursor
 from tui.text.line import plain
 
@@ -41,7 +43,8 @@ def page(feed: Running, node: str) -> list[str]:
     places = KnownNodes()
     shown = TrackCursor(timeline).read(places, None, [], INTERVAL_S, 60, INTERVAL_S)
     assert shown is not None
-    return plain(page_of(shown.window, places, TrafficView(node=node), DrawingStyle(80), 40).lines).splitlines()
+    around = Surroundings(40, Layouts(), TimeAxis(shown.window.stretch))
+    return plain(page_of(shown.window, places, TrafficView(node=node), DrawingStyle(80), around).lines).splitlines()
 
 
 def figure(lines: list[str], title: str, label: str) -> str:

@@ -57,7 +57,7 @@ def test_a_blink_of_the_link_costs_a_second_because_arp_retries_only_then() -> N
     assert (one.timer, one.standing) == (Timer.ARP_RETRY, CauseStanding.PROVED)
     assert one.sentence == (
         "eth2 of rac2 was without its link for at most 0.15 s. The kernel of rac2 forgot the MAC address of "
-        "192.168.11.1 with it, and asks by ARP again only after 1.0 s (retrans_time_ms 1000): the first answer came "
+        "192.168.11.1 with it, and asks by ARP again after 1.0 s (retrans_time_ms 1000): the first answer came "
         "when it had learned it."
     )
 
@@ -122,7 +122,7 @@ def test_neighbours_that_keep_the_old_mac_address_of_a_haip() -> None:
     )
     one = found(16.4, *events, path=HAIP)
     assert (one.timer, one.standing) == (Timer.STALE_ARP, CauseStanding.PROVED)
-    assert "rac1 learned its new MAC address by ARP only 10.0 s later" in one.sentence
+    assert "rac1 learned its new MAC address by ARP 10.0 s later" in one.sentence
 
 
 def bond(**more: int) -> tuple[InterfaceTimers, ...]:
