@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -18,6 +19,10 @@ from checks.traffic.samples import (
     Links,
     NodeSample,
 )
+from tui.screens.traffic.lines import Surroundings
+from tui.screens.traffic.node_page import Layouts
+from tui.screens.traffic.time_axis import TimeAxis, gap_marks
+from tui.screens.traffic.time_cursor import TrackView
 
 BEGIN = 1_764_338_551.0
 """2025-11-28 14:02:31 UTC."""
@@ -121,3 +126,10 @@ def hostile_events() -> Iterator[Event]:
     yield Gap(f"node rac3{HOSTILE}", BEGIN + 3, f"It said: {HOSTILE}")
     yield Gap(f"instance prod3{HOSTILE}", BEGIN + 3, f"It said: {HOSTILE}")
     yield Gap("pairs", BEGIN + 3, f"It said: {HOSTILE}")
+
+
+def surroundings(view: TrackView | None, height: int, **further: Any) -> Surroundings:
+    """Return what a page of that height draws in addition to the samples."""
+    window = view.window if view else None
+    axis = TimeAxis(window.stretch, sorted(gap_marks(window), key=lambda mark: mark.at)) if window else None
+    return Surroundings(height, Layouts(), axis, **further)

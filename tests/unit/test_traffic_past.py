@@ -10,7 +10,7 @@ import pytest
 
 from checks.traffic.samples import Event, Gap, LatencySample
 from checks.traffic.timeline import Timeline
-from tests.tui.traffic_samples import BEGIN, cluster_events, links, node_sample
+from tests.tui.traffic_samples import BEGIN, cluster_events, links, node_sample, surroundings
 from tests.unit.test_traffic_text import page, roles, row
 from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
@@ -20,20 +20,20 @@ from tui.text.line import plain
 
 
 def as_it_was(events: Sequence[Event], at: float, *, width: int = 120) -> TrafficPage:
-    """The page of the first node at a moment of the past, a point a second."""
+    """The page of the first node at a moment of the past, a point a second, too low for graphs of several lines."""
     timeline = Timeline()
     timeline.add(events)
     head, places, view = TrackCursor(timeline), KnownNodes(), TrafficView()
     head.hold(at)
     shown = head.read(places, None, [], 1.0, 60, 1.0)
     view.settle(places.nodes)
-    return page_of(shown.window if shown else None, places, view, DrawingStyle(width), 19)
+    return page_of(shown.window if shown else None, places, view, DrawingStyle(width), surroundings(shown, 6))
 
 
 def drawn_of(shown: TrafficPage, word: str) -> str:
     """The graph in the line with that word."""
     line = next(line for line in shown.lines if word in plain([line]))
-    return max((text for text, role in line if role == "accent"), key=len)
+    return max((text for text, _ in line if set(text) <= set(" ▁▂▃▄▅▆▇█")), key=len)
 
 
 def slow_then_quick(failed: int = 900) -> list[Event]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checks.traffic.timeline import Timeline
-from tests.tui.traffic_samples import BEGIN, cluster_events
+from tests.tui.traffic_samples import BEGIN, cluster_events, surroundings
 from tests.unit.test_check_packet_sizes import BLOCKS_IN_ONE, BLOCKS_IN_SIX, WITHOUT, built, i40e
 from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
@@ -25,7 +25,13 @@ def drawn(cluster, kind: str = "node", width: int = 80) -> TrafficPage:
     shown = head.read(places, None, [], 1.0, 60, 1.0)
     view.settle(places.nodes)
     look = DrawingStyle(width, "ascii" if width == 81 else "blocks")
-    return page_of(shown.window if shown else None, places, view, look, 19, sizes=sizes_block(cluster, view.node))
+    return page_of(
+        shown.window if shown else None,
+        places,
+        view,
+        look,
+        surroundings(shown, 19, sizes=sizes_block(cluster, view.node)),
+    )
 
 
 def test_the_node_has_a_line_that_can_be_selected():

@@ -22,6 +22,7 @@ from tests.tui.traffic_samples import (
     instance_sample,
     links,
     node_sample,
+    surroundings,
 )
 from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
@@ -47,7 +48,9 @@ def page(
     places, view = KnownNodes(), view or TrafficView()
     shown = TrackCursor(timeline).read(places, None, [], step_s, 60, 1.0)
     view.settle(places.nodes)
-    return page_of(shown.window if shown else None, places, view, DrawingStyle(width, peaks=peaks), height)
+    return page_of(
+        shown.window if shown else None, places, view, DrawingStyle(width, peaks=peaks), surroundings(shown, height)
+    )
 
 
 def row(shown: TrafficPage, begin: str) -> str:
@@ -107,7 +110,8 @@ def test_an_interface_shows_its_load_in_both_directions() -> None:
     counts = InterfaceCounts(
         rx_bytes=101_500_000, rx_packets=11_278, tx_bytes=98_750_000, tx_packets=10_972, tx_dropped=12, tx_errors=3
     )
-    shown = page([links("rac1", BEGIN), NodeSample("rac1", BEGIN + 1, 1.0, interfaces={"eth1": counts})])
+    events = [links("rac1", BEGIN), NodeSample("rac1", BEGIN + 1, 1.0, interfaces={"eth1": counts})]
+    shown = page(events, height=4)  # too low for graphs of several lines
     assert row(shown, "eth1").split() == "▶eth1 in 812 Mb/s 8.1 % 11.3 k/s 9.00 kB ▇ 812 Mb/s 0".split()  # noqa: SIM905
     assert row(shown, "9000 out").split()[-1] == "15.0/s", "drops and errors together"
     assert roles(shown, "15.0/s") == {"fail"}
@@ -210,8 +214,8 @@ def test_the_page_of_an_interface_shows_all_its_counters() -> None:
 def test_all_nodes_have_a_line_each_and_sixteen_fit_the_smallest_screen() -> None:
     shown = page(list(cluster_events(5, 16)), view=TrafficView("nodes"))
     lines = plain(shown.lines).splitlines()
-    assert len(lines) == 17
-    assert [line[1:].split()[0] for line in lines[1:]] == [f"rac{number}" for number in range(1, 17)]
+    assert len(lines) == 18, "the last one is the time axis"
+    assert [line[1:].split()[0] for line in lines[1:17]] == [f"rac{number}" for number in range(1, 17)]
 
 
 def test_an_unreachable_node_has_its_reason_in_the_table() -> None:
@@ -340,7 +344,7 @@ def test_cached_drawing_data_does_not_change_the_page(seed: int, pauses: list[fl
         at += pause
         timeline.add([node_sample("rac1", at, noise), instance_sample(1, "rac1", at, noise)])
         drawn = [
-            page_of(shown.window, places, TrafficView(node="rac1"), DrawingStyle(80), 40).lines
+            page_of(shown.window, places, TrafficView(node="rac1"), DrawingStyle(80), surroundings(shown, 40)).lines
             for head in (cached, TrackCursor(timeline))
             if (shown := head.read(places, None, [], 1.0, 40, 1.0))
         ]

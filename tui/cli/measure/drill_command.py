@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _ABOUT = """\
 Rehearse a failure: you pull a cable or stop a node, and racwire holds the
-clock. It probes every private path from this node every 10 ms, by ping and,
+clock.
+
+racwire probes every private path from this node every 10 ms, by ping and,
 where Perl or Python can run on the peer, by UDP to the HAIPs. The result says
 how long each path was silent, how much of misscount that is, and what made it
 last so long.
@@ -35,10 +37,14 @@ Without --go, racwire prints what it would send, and sends nothing. With
 --go CLUSTER, the name of this cluster, it probes, and prints what you do now."""
 _LINK = """\
 Pull the cable of a private link, and plug it in again when racwire says so, at
-the latest: at half of misscount. It ends by itself 5 s after everything answers
+the latest: at half of misscount.
+
+The drill ends by itself 5 s after everything answers
 again. racwire refuses a link without which a node has no private path left."""
 _NODE = """\
-Stop Clusterware on a node (planned), reboot it, or halt it. racwire says how
+Stop Clusterware on a node (planned), reboot it, or halt it.
+
+racwire says how
 long it took until CSS noticed, until the cluster was reconfigured, and until
 the instances that remain exchanged blocks again."""
 _LINK_EXAMPLES = """\

@@ -53,7 +53,7 @@ def add_kept_results(kinds: argparse._SubParsersAction[argparse.ArgumentParser])
         one = kinds.add_parser(
             name,
             help=what,
-            description=f"{what.capitalize()}. Nothing is sent.",
+            description=f"{what.capitalize()}.\n\nNothing is sent.",
             epilog=examples,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
