@@ -128,7 +128,8 @@ def test_a_link_carries_its_rate_in_each_direction(cluster: Lab, address: str, o
         str(cluster.directory / "iperf"), "--client", address, *options,
     )  # fmt: skip
     mbps = json.loads(measured.stdout)["end"]["sum_received"]["bits_per_second"] / 1e6
-    assert 95 < mbps < 105
+    # Headers take 4 to 5 % of it at MTU 1500, and a busy machine takes more.
+    assert 85 < mbps < 105
 
 
 @needs_namespaces

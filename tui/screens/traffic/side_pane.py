@@ -72,7 +72,12 @@ def _nodes(window: RateWindow, places: KnownNodes) -> Iterator[Line]:
             yield [*start, (f"  {fitted(sanitize_line(trouble), WIDTH - name - 4)}", "unknown")]
             continue
         lost, wrong = trouble_figures(window, places, node)
-        yield [*start, *(span for figure in (*lost, *wrong[:2]) for span in ((" ", ""), figure))]
+        line = start
+        for figure in (*lost, *wrong[:2]):
+            # A figure is whole or not there.
+            if width_of(more := [*line, (" ", ""), figure]) < WIDTH:
+                line = more
+        yield line
 
 
 def _marks(axis: TimeAxis) -> Iterator[Line]:
