@@ -12,7 +12,15 @@ from checks.model.measurement import MeasuredPath
 from checks.model.wording import continued, counted, listed
 from checks.report.measured.parts import Heading, Look, Part, Prose, grid
 from checks.report.measurement_headline import silence_text
-from checks.rules.drill_verdicts import decisive, drill_status, percent_of, silence_status, was_silent
+from checks.rules.drill_verdicts import (
+    FAILURE_PERCENT,
+    FINE_PERCENT,
+    decisive,
+    drill_status,
+    percent_of,
+    silence_status,
+    was_silent,
+)
 
 _LOOKS: dict[Status, Look] = {
     Status.PASS: "pass",
@@ -22,8 +30,8 @@ _LOOKS: dict[Status, Look] = {
 }
 _VERDICTS = {
     Status.PASS: "fine",
-    Status.WARN: "where fine is under 10 %",
-    Status.FAIL: "a failure: over 50 %",
+    Status.WARN: f"where fine is under {FINE_PERCENT:.0f} %",
+    Status.FAIL: f"a failure: over {FAILURE_PERCENT:.0f} %",
     Status.UNKNOWN: "not decided",
 }
 _LATE_S = 0.005
@@ -37,10 +45,10 @@ def judgement_parts(result: DrillOf, paths: Sequence[MeasuredPath]) -> Iterator[
     if result.transition:
         yield Prose(_transition(result), look, is_of_all=True)
     elif worst is None:
-        probes = counted(sum(one.sent for one in result.silences), "probe")
-        yield Prose(
-            f"No path was silent in the drill of {result.subject}: {probes} had their answers in time.", look, True
-        )
+        sent = sum(one.sent + one.unsent for one in result.silences)
+        answered = sum(one.answered for one in result.silences)
+        text = f"{answered:,} of {counted(sent, 'probe')} {'was' if answered == 1 else 'were'} answered"
+        yield Prose(f"No path was silent in the drill of {result.subject}: {text}.", look, is_of_all=True)
     else:
         yield Prose(_judgement(worst, paths[worst.path], result), look, is_of_all=True)
         if result.cause:
