@@ -76,13 +76,6 @@ class LoadPlan:
             peers = [path for path in self.paths if path.network == network]
             each = listed(f"{path.target_node} ({path.target}, {_far_end(path)})" for path in peers)
             yield f"On {network} from {peers[0].source_node} ({peers[0].source}, MTU {peers[0].mtu}) to {each}."
-        for program in dict.fromkeys(self.lock_holders.values()):
-            nodes = listed(node for node, one in self.lock_holders.items() if one == program)
-            yield (
-                f"{program} on {nodes} holds a lock, so that no second measurement starts there, and answers nothing."
-                if program
-                else f"No lock is held on {nodes}, without Perl or Python: see that no other person measures."
-            )
         yield (
             f"It takes up to {lasting(math.ceil(load.seconds))}, and sends up to {load.packets:,} packets and "
             f"{_bytes(load.wire_bytes)} in all, answers included."
@@ -100,6 +93,13 @@ class LoadPlan:
         )
         yield f"At its peak this is as much as {blocks:,.0f} blocks of 8 KB a second; {now}."
         yield f"{load.stops} Nothing is installed, and no file is written on a peer."
+        for program in dict.fromkeys(self.lock_holders.values()):
+            nodes = listed(node for node, one in self.lock_holders.items() if one == program)
+            yield (
+                f"On {nodes}, {program} holds a lock, so that no second measurement starts there; it answers nothing."
+                if program
+                else f"No lock is held on {nodes}, without Perl or Python: see that no other person measures."
+            )
 
     def _share(self) -> str:
         shares = [self.load.peak_bps / (path.speed_mbps * 1e6) for path in self.paths if path.speed_mbps]
