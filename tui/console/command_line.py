@@ -13,10 +13,47 @@ from tui.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
     from tui.screens.checks.screen import ChecksScreen
+    from tui.terminal.job_control import Subshell
 
 
 class CommandLine(App[None]):
     """An app with a command line. It is loaded at first use."""
+
+    subshell: Subshell | None = None
+    """The shell that has the terminal; None where the console has it."""
+
+    # --- the terminal for other programs ------------------------------------------------------------------------------
+
+    def action_stop(self) -> None:
+        """Give the terminal back to the shell, and stop until it continues racwire (`fg`)."""
+        stop = getattr(self._driver, "stop_until_continued", None)
+        if (main := self._main()) and main.state.measures.sending:
+            self._tell("A stopped racwire could not watch what it sends: stop the measurement first (7, then s).")
+        elif stop is not None and not stop():
+            self._tell("No shell is there that could continue a stopped racwire; $ opens a shell.")
+
+    def action_shell(self) -> None:
+        """Let the operator use a shell; racwire goes on, without the terminal."""
+        if self.subshell is None and getattr(self._driver, "is_lent", None) is False:
+            self.run_worker(self._lend_terminal(), group="shell", exit_on_error=False)
+
+    async def _lend_terminal(self) -> None:
+        from tui.terminal.job_control import Subshell
+
+        driver = self._driver
+        assert driver is not None
+        self.subshell = Subshell(driver.fileno)  # type: ignore[attr-defined]
+        driver.is_lent = True  # type: ignore[attr-defined]
+        driver.suspend_application_mode()
+        try:
+            problem = await self.subshell.run()
+        finally:
+            self.subshell, driver.is_lent = None, False  # type: ignore[attr-defined]
+        if not self._exit:
+            driver.resume_application_mode()
+            self._tell(problem)
+
+    # --- verbs and names ----------------------------------------------------------------------------------------------
 
     async def action_palette(self) -> None:
         """Let the operator type a verb or a name, and run it on the current screen."""
