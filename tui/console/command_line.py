@@ -42,14 +42,14 @@ class CommandLine(App[None]):
 
         driver = self._driver
         assert driver is not None
-        self.subshell = Subshell(driver.fileno)  # type: ignore[attr-defined]
+        shell = self.subshell = Subshell(driver.fileno)  # type: ignore[attr-defined]
         driver.is_lent = True  # type: ignore[attr-defined]
         driver.suspend_application_mode()
         try:
-            problem = await self.subshell.run()
+            problem = await shell.run()
         finally:
             self.subshell, driver.is_lent = None, False  # type: ignore[attr-defined]
-        if not self._exit:
+        if not shell.is_stopped:
             driver.resume_application_mode()
             self._tell(problem)
 
@@ -78,6 +78,17 @@ class CommandLine(App[None]):
         if main := self._main():
             main.notice(text)
 
+    def _leave_pages(self) -> bool:
+        """Close the pages above the main screen. Return False where a question is open: what the operator has typed
+        there must not be lost."""
+        from tui.screens.ask import AskScreen
+
+        while len(self.screen_stack) > 1:
+            if isinstance(self.screen, AskScreen):
+                return False
+            self.pop_screen()
+        return True
+
     async def action_find(self, text: str) -> None:
         """Show the Checks screen with only the findings that contain the text."""
         if (checks := await self._checks_screen()) is not None:
@@ -91,8 +102,8 @@ class CommandLine(App[None]):
     async def _checks_screen(self) -> ChecksScreen | None:
         from tui.screens.checks.screen import ChecksScreen
 
-        while len(self.screen_stack) > 1:
-            self.pop_screen()
+        if not self._leave_pages():
+            return None
         await self.run_action("app.show('checks')")
         return self.screen if isinstance(self.screen, ChecksScreen) else None
 
@@ -123,10 +134,9 @@ class CommandLine(App[None]):
 
     async def action_record(self) -> None:
         """Show the Traffic screen, which samples, and start or stop the recording of its samples."""
-        while len(self.screen_stack) > 1:
-            self.pop_screen()
-        await self.run_action("app.show('traffic')")
-        self.post_message(RecordWanted())
+        if self._leave_pages():
+            await self.run_action("app.show('traffic')")
+            self.post_message(RecordWanted())
 
     async def action_explain(self, what: str) -> None:
         """Show what `racwire explain` prints about a code, a check or a cause."""

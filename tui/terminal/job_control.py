@@ -21,7 +21,7 @@ from typing import Any
 _STOPPED_WITHIN_S = 0.1
 """Seconds after which a process that was not stopped knows that the kernel ignored the signal."""
 _TRIES = 5
-_ENTERED = "\r\nracwire goes on sampling. `exit` or Ctrl-D returns to it.\r\n"
+_ENTERED = "\r\nracwire keeps running. `exit` or Ctrl-D returns to it.\r\n"
 
 
 def is_in_foreground(terminal: int) -> bool:
@@ -61,6 +61,8 @@ class Subshell:
         self._mode: list[Any] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = asyncio.Event()
+        self.is_stopped = False
+        """Whether racwire ended the shell, and does not need the terminal any more."""
 
     async def run(self) -> str:
         """Run the shell of the user to its end; return why it could not run, in a sentence, else nothing."""
@@ -89,6 +91,7 @@ class Subshell:
 
     async def stop(self, within_s: float) -> None:
         """End the shell as a lost terminal would, and wait for that; what ignores it goes on without racwire."""
+        self.is_stopped = True
         if self._process is None or self._ended.is_set():
             return
         for number in (signal.SIGHUP, signal.SIGCONT):
