@@ -45,8 +45,8 @@ def main(argv: Sequence[str]) -> int:
     if child == 0:
         _exec(command, ids, mask)
     _forget_password()
-    # Of a stop of the whole group this process hears from the command: stopped itself, it would take a command that goes
-    # on already for one that has just stopped.
+    # The command reports a stop of the whole group. Stopped itself, this process would take a command that goes on
+    # already for one that has just stopped.
     for number in (signal.SIGTSTP, *_FROM_BACKGROUND):
         signal.signal(number, signal.SIG_IGN)
     return _wait_for(child)

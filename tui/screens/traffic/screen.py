@@ -19,7 +19,8 @@ from checks.traffic.timeline import Track
 from tui.console.actions import Action, bindings, relabelled
 from tui.console.app_state import AppState, News
 from tui.console.messages import IntervalWanted, RecordWanted
-from tui.screens.base import ConsoleScreen
+from tui.screens.filtered import TableScreen
+from tui.screens.traffic.all_nodes_lines import SORTED_BY
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
 from tui.screens.traffic.lines import Surroundings, TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
@@ -46,10 +47,12 @@ PLAY_EVERY_S = 1.0
 """Seconds between two drawings of a recording that is played."""
 
 
-class TrafficScreen(ConsoleScreen):
+class TrafficScreen(TableScreen):
     """Draws a track: the live timeline, or a recording."""
 
     NAME = "traffic"
+    FILTERED = "node"
+    SORTED_BY = SORTED_BY
     ACTIONS = TRAFFIC
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(TRAFFIC)]
 
@@ -83,6 +86,7 @@ class TrafficScreen(ConsoleScreen):
         line = Horizontal(id="seek-line", classes="field")
         line.display = False
         yield line
+        yield self.filter_line
 
     def on_mount(self) -> None:
         """Start the timer that updates the peaks while another screen is open, and the length of a pause."""
@@ -141,13 +145,15 @@ class TrafficScreen(ConsoleScreen):
             self.run_worker(self._read_recording(), group="recording", exit_on_error=False)
 
     def _put(self) -> None:
-        self._view.settle(self._places.nodes)
+        self._places.find(self._cursor.view.window if self._cursor.view else None, self.filter_text)
+        self.note_remaining(len(self._places.shown), len(self._places.nodes))
+        self._view.settle(self._places.shown)
         self._body.show(self._lines, top=self._body.above)
         self._body.bring_into_sight(*self._page.chosen_lines)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
         cursor, view = self._cursor, self._view
-        state = (view.kind, view.is_by_loss, cursor.is_paused, cursor.is_playing, cursor.is_following)
+        state = (view.kind, cursor.is_paused, cursor.is_playing, cursor.is_following)
         if (now := (*state, len(self._places.nodes) > 1, self.state.feed.recording)) != self._labelled_for:
             self._labelled_for = now
             self.draw_keys()
@@ -160,7 +166,7 @@ class TrafficScreen(ConsoleScreen):
             "back": "" if kind == "node" else "back",
             "node(1)": "node" if len(self._places.nodes) > 1 else "",
             "all": "" if len(self._places.nodes) < 2 else "one node" if kind == "nodes" else "all nodes",
-            "sort": "" if kind != "nodes" else "unsorted" if self._view.is_by_loss else "by loss",
+            "sort": "sort" if kind == "nodes" else "",
             "pause": ("resume" if cursor.is_paused else "pause")
             if cursor.is_live
             else ("stop" if cursor.is_playing else "play"),
@@ -176,6 +182,7 @@ class TrafficScreen(ConsoleScreen):
         )
 
     def _lines(self, width: int) -> Sequence[Line]:
+        self._view.sorting = self.sorting
         shown, peaks = self._cursor.view, self._peaks if self._cursor.is_following else None
         look = DrawingStyle(width, self.state.graphs, self._scales, peaks)
         trouble = self._trouble or (self.state.feed.trouble if self._cursor.is_live else "")
@@ -186,6 +193,7 @@ class TrafficScreen(ConsoleScreen):
             trouble,
             self._cursor.waiting,
             self._sizes.block(self.state.cluster, self._view.node),
+            self.nothing_matches(),
         )
         self._page = page_of(shown.window if shown else None, self._places, self._view, look, around)
         return self._page.lines
@@ -194,7 +202,8 @@ class TrafficScreen(ConsoleScreen):
         """Return the upper rule with the name of the view and its time."""
         start = self._peaks.since if self._cursor.is_following else None
         since = f"peaks since {clock(start)[:5]}  " if start else ""
-        about, moment = self._cursor.about(self._view.about(len(self._places.nodes))), self._cursor.moment
+        view = self.filter_note or self._view.about(len(self._places.nodes))
+        about, moment = self._cursor.about(view), self._cursor.moment
         has_room = len(about) + len(since) + len(moment) + 7 <= width
         return [rule_line(width, about, since + moment if has_room else moment)]
 
@@ -233,16 +242,22 @@ class TrafficScreen(ConsoleScreen):
 
     def action_back(self) -> None:
         """Go back to the whole node."""
-        if not self._leave_seek():
+        if not self._leave_seek() and not self.filter_line.clear():
             self._view.back()
             self._draw()
 
+    async def action_filter(self) -> None:
+        """Show all nodes, and open the line of their filter."""
+        if self._view.kind != "nodes":
+            self._view.toggle_all()
+        await super().action_filter()
+
     def action_node(self, by: int) -> None:
         """Show another node."""
-        if len(self._places.nodes) < 2:
-            self.notice("There is no other node.")
+        if len(self._places.shown) < 2:
+            self.notice("There is no other node." if len(self._places.nodes) < 2 else "No other node matches.")
             return
-        self._view.next_node(self._places.nodes, by)
+        self._view.next_node(self._places.shown, by)
         self._draw()
 
     def action_all(self) -> None:
@@ -256,11 +271,9 @@ class TrafficScreen(ConsoleScreen):
         self._draw()
         self.notice("All interfaces are shown." if self._view.others else "Only private interfaces are shown.")
 
-    def action_sort(self) -> None:
-        """Switch between the order of the cluster and that by losses, of all nodes."""
-        self._view.is_by_loss = not self._view.is_by_loss
-        self._draw()
-        self.notice("The nodes that lost most come first." if self._view.is_by_loss else "In the order of the cluster.")
+    def why_not_sorted(self) -> str:
+        """Return why there is nothing to sort."""
+        return "" if self._view.kind == "nodes" else "s sorts all nodes: a shows them."
 
     def action_pause(self) -> None:
         """Pause or resume the display; play or stop a recording."""
