@@ -110,11 +110,12 @@ class Cells(NamedTuple):
 def pairs_lines(
     ends: tuple[str, str], names: Mapping[int, str], formats: Sequence[Cells], width: int
 ) -> Iterator[Line]:
-    """Yield a matrix with a row for the first and a column for the second instance of each pair.
+    """Yield a matrix with a row for the first and a column for the second instance of each pair, in the order of
+    `names`.
 
     The cells have the first of the formats that fits; where none fits, the last one in several blocks of columns. An
     unknown value of a pair is `?`."""
-    numbers = sorted(names)
+    numbers = list(names)
     full = [sanitize_line(names[number]) for number in numbers]
     corner = " \\ ".join(ends)
     room = width - 1 - max([len(corner), *map(cell_len, full)])

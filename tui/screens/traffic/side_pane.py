@@ -58,7 +58,7 @@ def _lost(window: RateWindow) -> Iterator[Line]:
     names = {sample.number: sample.instance for sample in samples if isinstance(sample, InstanceSample)}
     names |= {number: f"instance {number}" for pair in found for number in pair if number not in names}
     values = {pair: Value(count(t.lost), role="fail" if t.lost else "") for pair, t in found.items()}
-    yield from pairs_lines(("to", "from"), names, (Cells(values),), WIDTH - 1)
+    yield from pairs_lines(("to", "from"), dict(sorted(names.items())), (Cells(values),), WIDTH - 1)
 
 
 def _nodes(window: RateWindow, places: KnownNodes) -> Iterator[Line]:
