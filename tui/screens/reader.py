@@ -9,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tui.console.actions import HELP, READER, Action, bindings
+from tui.console.actions import HELP, READER, Action, bindings, relabelled
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line
 from tui.text.search import Match, matches_in, with_matches
@@ -47,7 +47,7 @@ class ReaderScreen(StyledScreen[None]):
         yield self._page
         yield self._search
         yield self._rule
-        yield Lines(lambda width: [keys_line((*self.ACTIONS, HELP), width)], classes="bar")
+        yield Lines(self._keys, id="page-keys", classes="bar")
 
     def show_text(self, build: Build, top: int) -> None:
         """Display another text, from that line on."""
@@ -63,6 +63,8 @@ class ReaderScreen(StyledScreen[None]):
     def show_lines_below(self) -> None:
         """Display how many lines lie below."""
         note, left = self._search_note(), lines_below(self._page.below)
+        if self._search.query_text and not self._matches:
+            left = ""  # the sentence needs the room
         self._rule.show(lambda width: [rule_line(width, note, left)])
 
     # --- the search ---------------------------------------------------------------------------------------------------
@@ -73,12 +75,16 @@ class ReaderScreen(StyledScreen[None]):
         self._match = min(self._match, len(self._matches) - 1)
         return with_matches(lines, self._matches, self._match) if self._matches else lines
 
+    def _keys(self, width: int) -> list[Line]:
+        labels = {"match(1)": "next match", "search": ""} if self._matches else {}
+        return [keys_line((*relabelled(self.ACTIONS, labels), HELP), width)]
+
     def _search_note(self) -> str:
         query = self._search.query_text
         if not query:
             return ""
         if not self._matches:
-            return f"Nothing here matches /{query}; Esc ends the search."
+            return f"Nothing matches /{query}; Esc ends the search."
         name = "" if self._search.is_open else f"/{query}  "
         return f"{name}match {self._match + 1} of {len(self._matches)}"
 
@@ -106,6 +112,7 @@ class ReaderScreen(StyledScreen[None]):
             lines = [part.line for part in self._matches[number]]
             self._page.bring_into_sight(lines[0], lines[-1])
         self.show_lines_below()
+        self.query_one("#page-keys", Lines).lay_out()
 
     def action_end(self) -> None:
         """End the search; without one, go back."""

@@ -10,6 +10,9 @@ from tui.console.actions import Action
 
 T = TypeVar("T")
 
+SIGNS = "▼▲"
+"""Before a heading: largest first, smallest first."""
+
 SORT = (
     Action("s", "sort", "s", "Sort by the next column; after the last one: the usual order.", "sort"),
     Action("S", "sort_reversed", "S", "Reverse the order of the sorted column."),
@@ -49,7 +52,7 @@ class Sorting:
 
     def heading(self, text: str) -> str:
         """Return the heading of a column, with a sign before it if the rows are sorted by that column."""
-        return f"{'▲' if self.is_ascending else '▼'}{text}" if text == self.column and text else text
+        return f"{SIGNS[self.is_ascending]}{text}" if text == self.column and text else text
 
     def in_order(self, rows: Iterable[T], figure: Callable[[T], float | None]) -> list[T]:
         """Return the rows by a figure; rows with the same figure keep their order, rows without one are last."""

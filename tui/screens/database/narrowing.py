@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tui.screens.database.lines import DatabaseSection
-from tui.text.line import Line, Span, has_words, plain
+from tui.text.line import Line, Span, cell_len, has_words, plain, width_of
 
 _HEADING, _NOTE = "label", "faint"
 _CELL = 3
@@ -23,34 +23,59 @@ class Narrowed(NamedTuple):
     """The number of rows without the filter."""
 
 
-def narrowed(sections: Sequence[DatabaseSection], query: str) -> Narrowed:
+def narrowed(sections: Sequence[DatabaseSection], query: str, width: int) -> Narrowed:
     """Return what has all words of the query. A row is searched with the title of its section; in a matrix, a cell is
-    searched with the name of its row and of its column."""
+    searched with the name of its row and of its column. A paragraph of several lines is one row."""
     found: list[DatabaseSection] = []
     shown = known = 0
     for section in sections:
         lines: list[Line] = []
-        heading: Line = []
-        is_new = False
-        for line in section.lines:
-            role = next((role for text, role in line if text.strip()), None)
-            if role == _HEADING:
-                heading, is_new = line, True
-                continue
-            if role is None or role == _NOTE:  # an empty line, or a note about a table
-                heading = heading if role else []
-                continue
+        drawn: Line = []  # the heading above the last row
+        for heading, row in _rows(section, width):
             known += 1
-            row = _matching(section.title, heading, line, query)
-            if row is None:
+            matching = _matching(section.title, heading, row[0], query) if heading else None
+            if matching is not None:
+                lines += [] if heading is drawn else [heading]
+                lines.append(matching)
+                drawn = heading
+            elif not heading and has_words(f"{section.title} {plain(row)}", query):
+                lines += row
+                drawn = []
+            else:
                 continue
             shown += 1
-            lines += [heading] if heading and is_new else []
-            lines.append(row)
-            is_new = False
         if lines:
             found.append(replace(section, lines=lines))
     return Narrowed(found, shown, known)
+
+
+def _rows(section: DatabaseSection, width: int) -> Iterator[tuple[Line, list[Line]]]:
+    """Yield the rows of tables, each with the heading of its table, and the paragraphs, without a heading."""
+    heading: Line = []
+    paragraph: list[Line] = []
+    for line in section.lines:
+        role = next((role for text, role in line if text.strip()), None)
+        is_text = role not in (None, _HEADING, _NOTE)
+        goes_on = is_text and not heading and paragraph and _is_continued(paragraph[-1], line, width)
+        if paragraph and not goes_on:
+            yield [], paragraph
+            paragraph = []
+        if role == _HEADING:
+            heading = line
+        elif role is None:
+            heading = []
+        elif is_text and heading:
+            yield heading, [line]
+        elif is_text:
+            paragraph.append(line)
+    if paragraph:
+        yield [], paragraph
+
+
+def _is_continued(line: Line, following: Line, width: int) -> bool:
+    """Return whether a line was broken because the first word of the following one had no room."""
+    first = (plain([following]).split() or [""])[0]
+    return width_of(line) + 1 + cell_len(first) > width - 1
 
 
 def _matching(title: str, heading: Line, line: Line, query: str) -> Line | None:

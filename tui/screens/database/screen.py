@@ -126,7 +126,7 @@ class DatabaseScreen(TableScreen):
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
         sections = sections_of(facts, width)
         if query := self.filter_text:
-            sections, shown, known = narrowed(sections, query)
+            sections, shown, known = narrowed(sections, query, width)
             self.note_remaining(shown, known)
             if not sections:
                 return [[(f" {line}", "faint")] for line in wrapped(self.nothing_matches(), width - 1)]

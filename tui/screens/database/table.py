@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from tui.screens.database.figures import UNKNOWN, Value
 from tui.text.line import Line, Span, fitted, hanging, sanitize_line
 from tui.text.node_names import at_right, short_names
+from tui.widgets.sorting import SIGNS
 
 _GAP = 2
 _OWN = Value("·", role="faint")
@@ -49,6 +50,8 @@ class _Column(NamedTuple):
         return fitted(text, self.figures) if self.head.is_text else at_right(text, self.figures)
 
     def title(self) -> str:
+        if self.head.text.startswith(tuple(SIGNS)):  # which stands in the gap: the column is no wider when it is sorted
+            return " " * (_GAP - 1) + at_right(self.head.text, self.figures + 1) + " " * self.signs
         return " " * _GAP + self.placed(self.head.text) + " " * self.signs
 
     def spans(self, row: int) -> list[Span]:
@@ -82,7 +85,7 @@ def table_lines(corner: str, heads: Sequence[Head], rows: Sequence[TableRow], wi
 def _column(head: Head, values: Sequence[Value], room: int) -> _Column:
     values = [value._replace(text=sanitize_line(value.text)) for value in values]
     signs = 2 if any(value.status for value in values) else 0
-    figures = max([cell_len(head.text), *(cell_len(value.text) for value in values)])
+    figures = max([cell_len(head.text.lstrip(SIGNS)), *(cell_len(value.text) for value in values)])
     return _Column(head, max(min(figures, room - _GAP - signs), 1), signs, values)
 
 
