@@ -190,9 +190,12 @@ class ConsoleSettings(_Section, frozen=True):
         bool, Meta(description="Draw with ASCII characters only, for terminals that cannot display lines and graphs.")
     ] = False
     graphs: Annotated[
-        Literal["blocks", "braille"],
-        Meta(description="The characters of graphs: blocks, or braille with twice the time in the same width."),
-    ] = "blocks"
+        Literal["auto", "blocks", "braille"],
+        Meta(
+            description="The characters of graphs: blocks, or braille with twice the time in the same width. auto: as "
+            "chosen last with `:graphs`, at first blocks."
+        ),
+    ] = "auto"
 
 
 class ChangeSettings(_Section, frozen=True):

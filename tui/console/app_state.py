@@ -16,6 +16,7 @@ from checks.traffic.timeline import Timeline
 from tui.console.change_state import ChangeState
 from tui.console.export_state import ExportState
 from tui.console.measure_state import MeasureState
+from tui.console.presets import Presets
 from tui.console.run_state import RunState
 
 if TYPE_CHECKING:
@@ -98,7 +99,9 @@ class AppState:
     exports: ExportState = field(default_factory=ExportState)
     measures: MeasureState = field(default_factory=MeasureState)
     graphs: Literal["blocks", "braille"] = "blocks"
-    """The style of the graphs, from the settings."""
+    """The style of the graphs, from the settings, else the last choice."""
+    presets: Presets = field(default_factory=Presets)
+    """What the operator chose in earlier sessions."""
 
     @property
     def report(self) -> Report | None:

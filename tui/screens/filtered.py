@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from checks.model.wording import counted
 from tui.console.actions import Action
 from tui.console.app_state import AppState
+from tui.console.messages import PresetChosen
 from tui.screens.base import ConsoleScreen
 from tui.widgets.filter_line import FilterLine
 from tui.widgets.sorting import Sorting
@@ -70,10 +72,13 @@ class TableScreen(FilteredScreen):
 
     SORTED_BY: Sequence[str]
     """The headings of these columns, in the order of the key `s`."""
+    ORDER_OF: Literal["nodes", "instances"]
+    """The attribute of `Presets` that remembers the order."""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
-        self.sorting = Sorting()
+        remembered: Sorting = getattr(state.presets, self.ORDER_OF)
+        self.sorting = remembered if remembered.column in self.SORTED_BY else Sorting()
 
     def why_not_sorted(self) -> str:
         """Return why there is nothing to sort, in a sentence; empty where there is."""
@@ -92,5 +97,6 @@ class TableScreen(FilteredScreen):
             self.notice(reason)
             return
         self.sorting = sorting
+        self.post_message(PresetChosen(**{self.ORDER_OF: sorting}))
         self.draw()
         self.notice(sorting.about if sorting.is_sorted else f"{sorting.about} s sorts by {self.SORTED_BY[0]}.")

@@ -48,6 +48,7 @@ class DatabaseScreen(TableScreen):
     NAME = "database"
     FILTERED = "row"
     SORTED_BY = SORTED_BY
+    ORDER_OF = "instances"
     ACTIONS = DATABASE
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(DATABASE)]
 

@@ -18,7 +18,7 @@ from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
 from tui.console.actions import Action, bindings, relabelled
 from tui.console.app_state import AppState, News
-from tui.console.messages import IntervalWanted, RecordWanted
+from tui.console.messages import IntervalWanted, PresetChosen, RecordWanted
 from tui.screens.filtered import TableScreen
 from tui.screens.traffic.all_nodes_lines import SORTED_BY
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
@@ -53,6 +53,7 @@ class TrafficScreen(TableScreen):
     NAME = "traffic"
     FILTERED = "node"
     SORTED_BY = SORTED_BY
+    ORDER_OF = "nodes"
     ACTIONS = TRAFFIC
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(TRAFFIC)]
 
@@ -63,7 +64,8 @@ class TrafficScreen(TableScreen):
         if not self._cursor.is_live:
             self.offer_only_replay()
         self._places = KnownNodes()
-        self._view = TrafficView()
+        chosen = state.presets
+        self._view = TrafficView("nodes" if chosen.all_nodes else "node", others=chosen.other_interfaces)
         self._sizes = KnownSizes()
         self._peaks = Peaks()
         self._scales = Scales()
@@ -263,11 +265,13 @@ class TrafficScreen(TableScreen):
     def action_all(self) -> None:
         """Switch between all nodes and one node."""
         self._view.toggle_all()
+        self.post_message(PresetChosen(all_nodes=self._view.kind == "nodes"))
         self._draw()
 
     def action_others(self) -> None:
         """Show or hide the other interfaces."""
         self._view.others = not self._view.others
+        self.post_message(PresetChosen(other_interfaces=self._view.others))
         self._draw()
         self.notice("All interfaces are shown." if self._view.others else "Only private interfaces are shown.")
 
