@@ -143,7 +143,7 @@ class EventsScreen(ConsoleScreen):
         return [[(" ", ""), *line] for line in lines]
 
     def _state(self) -> str:
-        """Return why nothing is known of events yet; empty where that is not so."""
+        """Return why nothing is known of events yet; empty where events are known."""
         feed, events = self.state.feed, self.state.events
         if events.trouble or feed.trouble:
             return events.trouble or feed.trouble
