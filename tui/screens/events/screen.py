@@ -74,10 +74,10 @@ class EventsScreen(ConsoleScreen):
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def draw(self, news: News | None = None) -> None:
-        """Draw the events; samples change only those that last, once a second."""
-        if news is News.SAMPLES:
+        """Draw the events; samples change only those that last and what is sampled, once a second."""
+        if news is News.SAMPLES and self._listed:
             second = int(time.time())
-            if second == self._drawn_at or not any(not event.is_over for event in self._listed):
+            if second == self._drawn_at or all(event.is_over for event in self._listed):
                 return
             self._drawn_at = second
         if news is News.PROGRESS:
