@@ -172,15 +172,16 @@ def _run_full_screen(
         return Feed(settings, password=password)
 
     hangup = HangupWatcher(sys.__stdin__.fileno() if sys.__stdin__ else 0)
+    encoding = encoding_of(settings, sys.__stderr__)
     app = ConsoleApp(
         new_engine,
         new_feed=new_feed,
         settings=settings,
         warm_up=_warm_up,
         state_directory=state_directory(),
-        encoding=encoding_of(settings, sys.__stderr__),
+        encoding=encoding,
         terminal_colours=colours_in_doubt(os.environ),
-        driver_class=console_driver(),
+        driver_class=console_driver(encoding),
         hangup=hangup,
         past=past,
         changes=ClusterChanges(settings, _found, password) if past is None else None,
@@ -229,8 +230,11 @@ def _warm_up() -> None:
 
 
 def encoding_of(settings: Settings, stream: TextIO | None) -> str:
-    """Return the encoding of the terminal according to the locale; ASCII where the settings demand that."""
-    return "ascii" if settings.console.ascii else getattr(stream, "encoding", None) or "ascii"
+    """Return the encoding for the terminal: that of the stream, which follows the locale and the type of the terminal,
+    unless the settings decide."""
+    if settings.console.ascii != "auto":
+        return "ascii" if settings.console.ascii else "utf-8"
+    return getattr(stream, "encoding", None) or "ascii"
 
 
 def _run_in_own_loop(app: ConsoleApp, *, mouse: bool) -> None:
