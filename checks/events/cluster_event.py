@@ -80,6 +80,11 @@ class ClusterEvent(Fact, frozen=True):
         return self.end is not None
 
     @property
+    def is_silence(self) -> bool:
+        """Whether a node or an instance does not answer."""
+        return self.kind in (EventKind.NODE_SILENT, EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN)
+
+    @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes of the event, each once."""
         return tuple(dict.fromkeys(place.node for place in self.places if place.node))

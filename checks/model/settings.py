@@ -197,6 +197,23 @@ class ConsoleSettings(_Section, frozen=True):
         Literal["blocks", "braille"],
         Meta(description="The characters of graphs: blocks, or braille with twice the time in the same width."),
     ] = "blocks"
+    on_event: Annotated[
+        Literal["offer", "check", "off"],
+        Meta(
+            description="What the console does when blocks are lost, a node stops answering or the like. offer: it "
+            "shows the event, and r looks for the cause. check: the checks that concern the event also run by "
+            "themselves, at most every 5 minutes. off: only the Traffic and Database screens sample the cluster."
+        ),
+    ] = "offer"
+    probes_per_hour: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000_000,
+            description="The most packets that checks which the console starts by itself may send in an hour; with "
+            "more, only the checks that send nothing run.",
+        ),
+    ] = 20_000
 
 
 class ChangeSettings(_Section, frozen=True):

@@ -14,6 +14,7 @@ from checks.report.age import zone_of
 from checks.traffic.samples import InstancesPace
 from checks.traffic.timeline import Timeline
 from tui.console.change_state import ChangeState
+from tui.console.event_state import EventState
 from tui.console.export_state import ExportState
 from tui.console.measure_state import MeasureState
 from tui.console.run_state import RunState
@@ -35,6 +36,8 @@ class News(Enum):
     """The state of a change, or of the work on it."""
     REPORT = auto()
     """The files of the report."""
+    EVENTS = auto()
+    """The events of the cluster."""
     MEASURE = auto()
     """The plans and results of measurements, and what is being sent."""
 
@@ -96,7 +99,10 @@ class AppState:
     feed: FeedState = field(default_factory=FeedState)
     changes: ChangeState = field(default_factory=ChangeState)
     exports: ExportState = field(default_factory=ExportState)
+    events: EventState = field(default_factory=EventState)
     measures: MeasureState = field(default_factory=MeasureState)
+    before_events: str = ""
+    """The mode of the screen before the present one; Esc on Events returns to it."""
     graphs: Literal["blocks", "braille"] = "blocks"
     """The style of the graphs, from the settings."""
 

@@ -11,9 +11,13 @@ from tui.console.actions import HELP, QUIT, Action
 from tui.text.line import Line, fitted
 
 
-def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─") -> Line:
+def rule_line(
+    width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─", alarm: tuple[str, str] = ("", "")
+) -> Line:
     """Return a rule over the whole width with text in it; at column `joint`, `sign` meets the line between the
-    panes."""
+    panes. `alarm`, a text and its role, goes before the other texts where there is no room for all."""
+    if alarm[0]:
+        return _rule_with_alarm(width, left, right, alarm)
     rule = "─" * joint + sign + "─" * (width - joint - 1) if 0 <= joint < width else "─" * width
     right = f" {right} " if right and cell_len(right) + 10 <= width else ""
     room = width - cell_len(right) - 5
@@ -26,6 +30,23 @@ def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, s
         (right, ""),
         (rule[width - 1 :], "faint"),
     ]
+
+
+def _rule_with_alarm(width: int, left: str, right: str, alarm: tuple[str, str]) -> Line:
+    """Return a rule with an alarm after the text at the left; without enough room it omits first the text at the
+    right, then that at the left."""
+    text = f" {fitted(alarm[0], min(cell_len(alarm[0]), max(width - 4, 0)))} "
+    left, right = (f" {part} " if part else "" for part in (left, right))
+    used = cell_len(text) + 2
+    if used + cell_len(left) + 2 > width:
+        left = ""
+    used += cell_len(left) + 2
+    if used + cell_len(right) + 2 > width:
+        right = ""
+    line = [("─", "faint"), (left, "accent"), ("──" if left else "", "faint"), (text, alarm[1])]
+    end = cell_len(right) + 1
+    rest = width - sum(cell_len(part) for part, _ in line)
+    return [*line, ("─" * (rest - end), "faint"), (right, ""), ("─", "faint")]
 
 
 def lines_below(number: int) -> str:

@@ -3,24 +3,34 @@ tick."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
+from checks.model.finding import FAULTS, Status
 from checks.model.report import Report
 from checks.report.causes import nodes_at_fault
 from tui.console.app_state import FeedState
 from tui.text.line import Line, fitted, plain, sanitize_line, width_of
 
+_NOTHING_LIVE: Mapping[str, Status] = {}
 
-def header_line(report: Report | None, width: int, feed: FeedState | None = None, sending: str = "") -> Line:
+
+def header_line(
+    report: Report | None,
+    width: int,
+    feed: FeedState | None = None,
+    sending: str = "",
+    live: Mapping[str, Status] = _NOTHING_LIVE,
+) -> Line:
     """Return the header line. Without enough room it omits first the time and the version, then the database, and last
-    the nodes without problems. `sending` is at its end in any case, and says that a measurement runs."""
+    the nodes without problems. `sending` is at its end in any case, and says that a measurement runs. `live` has the
+    nodes that have trouble at present."""
     if sending:
         mark = f" {sending} "
-        line = header_line(report, max(width - len(mark) - 1, 0), feed)
+        line = header_line(report, max(width - len(mark) - 1, 0), feed, live=live)
         return [*line, (" " * max(width - len(mark) - width_of(line), 0), ""), (mark, "sending")]
-    lines: list[Line] = [*(_shorter_and_shorter(report) if report else ()), [(" racwire", "title")]]
+    lines: list[Line] = [*(_shorter_and_shorter(report, live) if report else ()), [(" racwire", "title")]]
     for ends in _ends(report, feed):
         for line, end in product(lines, ends):
             room = width - width_of(line) - width_of(end)
@@ -59,9 +69,9 @@ def _live(feed: FeedState | None) -> Line:
     return [(f"live {feed.interval_s:g} s{' rec' if feed.recording else ''}", "accent")]
 
 
-def _shorter_and_shorter(report: Report) -> Iterator[Line]:
+def _shorter_and_shorter(report: Report, live: Mapping[str, Status]) -> Iterator[Line]:
     cluster = report.cluster
-    nodes = list(_nodes(cluster, nodes_at_fault(report)))
+    nodes = list(_nodes(cluster, nodes_at_fault(report), live))
     bad = [n for n in nodes if n[1] or n[0].endswith("*")]
     fewer = [*bad, (f"of {len(nodes)} nodes", "")] if len(bad) < len(nodes) else nodes
     full = [("racwire", "title"), *_name(cluster)]
@@ -97,14 +107,16 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield sanitize_line(facts.cluster_name), "accent"
 
 
-def _nodes(cluster: Cluster, wrong: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield each node, with `*` after the node that racwire runs on, `?` after a node that could not be read, and `!`
-    after a node at fault."""
+def _nodes(cluster: Cluster, wrong: frozenset[str], live: Mapping[str, Status]) -> Iterator[tuple[str, str]]:
+    """Yield each node, with `*` after the node that racwire runs on, `?` after a node that could not be read or does
+    not answer now, and `!` after a node at fault or with trouble at present."""
     unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     for name in [n.name for n in known] or [cluster.local_node]:
         here = "*" if name == cluster.local_node else ""
-        if name in unread:
+        if live.get(name) in FAULTS:
+            yield f"{sanitize_line(name)}{here}!", "fail" if live[name] is Status.FAIL or name in wrong else "warn"
+        elif name in unread or name in live:
             yield f"{sanitize_line(name)}{here}?", "unknown"
         elif name in wrong:
             yield f"{sanitize_line(name)}{here}!", "fail"

@@ -100,11 +100,14 @@ class ChecksScreen(ConsoleScreen):
         """Return the upper rule, joined to the line between the panes."""
         return [rule_line(width, joint=self._joint, sign="┬")]
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of the run, and how many lines of the finding lie below."""
-        below = self._finding.below if self._joint >= 0 else 0
-        more = lines_below(below)
-        return [rule_line(width, state_of(self.board), more, joint=self._joint, sign="┴")]
+    @property
+    def joint(self) -> int:
+        """The column of the line between the panes."""
+        return self._joint
+
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of the run, and how many lines of the finding lie below."""
+        return state_of(self.board), lines_below(self._finding.below if self._joint >= 0 else 0)
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:

@@ -218,15 +218,15 @@ class MeasureScreen(ConsoleScreen):
         """Return the upper rule, joined to the line between the panes."""
         return [rule_line(width, joint=self._joint, sign="┬")]
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of a run of the checks, and how many lines of the page lie below."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of a run of the checks, and how many lines of the page lie below."""
         below = self._page.below if self._joint >= 0 else 0
         progress = state_of(self.state.run) if self.state.run.running else ""
         if not progress and self._measures.reading:
             progress = f"reading the cluster for the plan of {self._measures.reading}"
         if not progress and self._measures.ended is not None:
             progress = sanitize_line(self._measures.ended.kept)
-        return [rule_line(width, progress, lines_below(below))]
+        return progress, lines_below(below)
 
     @on(Lines.Scrolled, "#measure-page")
     def show_lines_below(self) -> None:

@@ -134,10 +134,10 @@ class PathsScreen(ConsoleScreen):
         """Return the upper rule with the displayed network, where not all fit."""
         return [rule_line(width, self._page.title, self._page.place)]
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of the run, and how many lines lie below."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of the run, and how many lines lie below."""
         below = self.query_one("#path-matrix", Lines).below
-        return [rule_line(width, state_of(self.state.run), f"{below} more below" if below else "")]
+        return state_of(self.state.run), f"{below} more below" if below else ""
 
     @on(Lines.Scrolled, "#path-matrix")
     def show_lines_below(self) -> None:

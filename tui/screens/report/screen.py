@@ -46,6 +46,7 @@ REPORT = (
         "Write the report in the selected format to a new file; so does a second click.",
         "write",
     ),
+    Action("r", "app.rerun", "r", "Run all checks again."),
     Action(
         "d", "redact", "d", "Write pseudonyms instead of names and addresses; again: write the real ones.", "redact"
     ),
@@ -180,11 +181,11 @@ class ReportScreen(ConsoleScreen):
         report = self._standing.report
         return [rule_line(width, f"report of {sanitize_line(time_text(report.started_at))}" if report else "")]
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of the file, or of the run of the checks."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of the file, or of the run of the checks, and how many lines lie below."""
         below = self.query_one("#report-says", Lines).below
         progress = sanitize_line(self._exports.progress) or (state_of(self.state.run) if self.state.run.running else "")
-        return [rule_line(width, progress, lines_below(below))]
+        return progress, lines_below(below)
 
     @on(Lines.Scrolled, "#report-says")
     def show_lines_below(self) -> None:

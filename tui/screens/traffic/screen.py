@@ -13,11 +13,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
+from checks.events.cluster_event import ClusterEvent, EventKind
 from checks.model.wording import counted
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
 from tui.console.actions import Action, bindings, relabelled
 from tui.console.app_state import AppState, News
+from tui.console.event_follower import KEPT_AFTER_S
 from tui.console.messages import IntervalWanted, RecordWanted
 from tui.screens.base import ConsoleScreen
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
@@ -28,7 +30,7 @@ from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rows import DrawingStyle
 from tui.screens.traffic.seek import SeekInput
 from tui.screens.traffic.size_lines import KnownSizes
-from tui.screens.traffic.time_axis import Mark
+from tui.screens.traffic.time_axis import event_marks, with_gaps
 from tui.screens.traffic.time_cursor import TimeCursor, TrackView
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
@@ -42,6 +44,15 @@ DRAW_AFTER_S = 0.1
 DRAW_EVERY_S = 0.2
 PEAKS_EVERY_S = 60.0
 """Seconds between two updates of the peaks while another screen is open; the timeline keeps samples longer."""
+_BLOCKS = {
+    EventKind.REASSEMBLY: "IP",
+    EventKind.RECEIVE_BUFFERS: "UDP",
+    EventKind.CHECKSUMS: "UDP",
+    EventKind.BACKLOG: "CPU",
+}
+"""The block of a node for events in the counters of its kernel."""
+_AFTER_INTERVALS = 3
+"""Samples after the start of an event without a peak, such as a silence, that are shown with it."""
 PLAY_EVERY_S = 1.0
 """Seconds between two drawings of a recording that is played."""
 
@@ -68,8 +79,6 @@ class TrafficScreen(ConsoleScreen):
         self._labelled_for: object = None
         """The state for which the last line is labelled: to make the labels takes a while."""
         self._layouts = Layouts()
-        self.marks: Sequence[Mark] = ()
-        """What the time axis marks in addition to the gaps, in the order of time."""
         self._seek = SeekInput(self._go_to)
         self._trouble = ""
         self._soon: asyncio.TimerHandle | None = None
@@ -182,7 +191,7 @@ class TrafficScreen(ConsoleScreen):
         around = Surroundings(
             self._body.size.height,
             self._layouts,
-            self._cursor.axis(self.marks),
+            self._cursor.axis(event_marks(self.state.events.marked)),
             trouble,
             self._cursor.waiting,
             self._sizes.block(self.state.cluster, self._view.node),
@@ -198,16 +207,16 @@ class TrafficScreen(ConsoleScreen):
         has_room = len(about) + len(since) + len(moment) + 7 <= width
         return [rule_line(width, about, since + moment if has_room else moment)]
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the pace of the instances where it is not the usual one, with the recording, and
-        how many lines lie below."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the pace of the instances where it is not the usual one, with the recording; and how many lines lie
+        below."""
         feed, texts = self.state.feed, []
         if self._cursor.is_following and feed.pace_text:
             texts.append(f"instances {feed.pace_text}")
         if self._cursor.is_live and feed.recording:
             texts.append(f"recording to {sanitize_line(feed.recording.name)}")
         more = f"↓ {counted(self._body.below, 'more line')}" if self.is_mounted and self._body.below else ""
-        return [rule_line(width, "  ".join(texts), more)]
+        return "  ".join(texts), more
 
     def _every_minute(self) -> None:
         if self._cursor.is_live:
@@ -325,9 +334,21 @@ class TrafficScreen(ConsoleScreen):
             self.notice(str(error))
             return
         self._play(False)
-        text = self._cursor.seek_mark(sorted((*marks, *self.marks), key=lambda mark: mark.at), by)
+        text = self._cursor.seek_mark(with_gaps(event_marks(self.state.events.marked), marks), by)
         self._draw()
         self.notice(text)
+
+    def show_event(self, event: ClusterEvent) -> None:
+        """Show the node of an event at the moment of its peak, or soon after its start."""
+        self._play(False)
+        soon = event.start + _AFTER_INTERVALS * self._cursor.interval_s
+        at = event.peak_at if event.count and event.peak_at - event.start < KEPT_AFTER_S else soon
+        place = next((p for p in event.places if p.node in event.open_nodes), event.places[0])
+        self._view.show_block(place.node, place.interface or place.instance or _BLOCKS.get(event.kind, ""))
+        trouble = self._cursor.show_moment(at)
+        self._draw()
+        if trouble:
+            self.notice(trouble)
 
     def action_step(self, by: int) -> None:
         """Move by points of the graph, later or earlier."""

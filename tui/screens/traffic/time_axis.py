@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from checks.events.cluster_event import ClusterEvent
+from checks.events.event_text import headline
 from checks.traffic.samples import Event, Gap, Sample
 from tui.screens.traffic.rate_history import GraphSpan, RateWindow
+from tui.text.finding_lines import role_of
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points
@@ -27,6 +31,8 @@ class Mark:
     text: str
     """What happened where, in a few words."""
     role: str = "unknown"
+    silent_until: float = 0.0
+    """Where a source did not answer: until when. The gaps of that time need no marks of their own."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,21 @@ def axis_line(axis: TimeAxis, graphs: Sequence[tuple[int, int]], style: Style, w
         if number == len(graphs) - 1 and width_of(line) + 1 + len(axis.end_text) <= width:
             line.append((f" {axis.end_text}", "faint"))
     return line
+
+
+def event_marks(events: Iterable[ClusterEvent]) -> list[Mark]:
+    """Return a mark for each event, at its start."""
+    marks = []
+    for event in events:
+        until = (math.inf if event.end is None else event.end) if event.is_silence else 0.0
+        marks.append(Mark(event.start, event.status.letter, headline(event), role_of(event.status), until))
+    return marks
+
+
+def with_gaps(marks: Sequence[Mark], gaps: Iterable[Mark]) -> list[Mark]:
+    """Return the marks of events and those of gaps that belong to no event, in the order of time."""
+    own = [gap for gap in gaps if not any(mark.at <= gap.at <= mark.silent_until for mark in marks)]
+    return sorted((*marks, *own), key=lambda mark: mark.at)
 
 
 def gap_marks(window: RateWindow) -> list[Mark]:
