@@ -32,6 +32,11 @@ def rule_line(
     ]
 
 
+def fits_rule(width: int, left: str, right: str) -> bool:
+    """Return whether a rule of that width has room for both texts."""
+    return cell_len(right) + (cell_len(left) + 7 if left else 10 if right else 0) <= width
+
+
 def _rule_with_alarm(width: int, left: str, right: str, alarm: tuple[str, str]) -> Line:
     """Return a rule with an alarm after the text at the left; without enough room it omits first the text at the
     right, then that at the left."""
