@@ -179,10 +179,9 @@ class ReportScreen(ConsoleScreen):
 
     def upper_texts(self) -> Sequence[tuple[str, str]]:
         """Return the time of the report."""
-        report = self._standing.report
-        return (
-            [(f"report of {sanitize_line(time_text(report.started_at))}", ""), ("report", "")] if report else [("", "")]
-        )
+        if (report := self._standing.report) is None:
+            return super().upper_texts()
+        return [(f"report of {sanitize_line(time_text(report.started_at))}", ""), ("report", "")]
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of the file, or of the run of the checks, and how many lines lie below."""
