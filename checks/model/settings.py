@@ -187,8 +187,12 @@ class ConsoleSettings(_Section, frozen=True):
         Meta(description="Whether racwire uses the mouse. Off: the mouse selects text in the terminal."),
     ] = True
     ascii: Annotated[
-        bool, Meta(description="Draw with ASCII characters only, for terminals that cannot display lines and graphs.")
-    ] = False
+        bool | Literal["auto"],
+        Meta(
+            description="Whether the console draws with ASCII characters only. auto: yes where the locale (LC_ALL, "
+            "LC_CTYPE, LANG) or the type of the terminal (TERM) is not Unicode, as with LANG=C, vt100 and linux."
+        ),
+    ] = "auto"
     graphs: Annotated[
         Literal["blocks", "braille"],
         Meta(description="The characters of graphs: blocks, or braille with twice the time in the same width."),

@@ -406,5 +406,5 @@ async def test_a_recording_is_shown_instead_of_samples_and_judged_as_far_as_poss
         await pilot.press("4", "1", "end", "up", "right")
         await concluded(pilot)
         assert "P interfaces" in "\n".join(listed(pilot))
-        assert "14:02:31" in shown(pilot, "lower-rule")
+        assert "run 2026-11-20 14:02:31" in shown(pilot, "upper-rule")
     recording.close()

@@ -43,7 +43,6 @@ async def test_a_page_shows_one_node_with_its_interfaces_kernel_and_instance(new
         assert "Mb/s" in on.row("eth1")
         assert "rac1 of 3 nodes" in on.rule
         assert "every 1 s" in on.rule
-        assert "peaks since" in on.rule
 
 
 async def test_before_the_first_sample_the_screen_waits(new_console: NewConsole) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import datetime
+from itertools import product
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -16,10 +18,11 @@ from tui.console.app_state import AppState, News
 from tui.console.finding_rows import FindingRow
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, sanitize_line, wrapped
-from tui.widgets.bars import action_at, alarm_rule, keys_line, rule_line, tab_at, tabs_line
+from tui.widgets.bars import action_at, alarm_rule, fits_rule, keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
+from tui.widgets.run_text import run_labels
 
 if TYPE_CHECKING:
     from checks.events.cluster_event import ClusterEvent
@@ -94,6 +97,8 @@ class ConsoleScreen(StyledScreen[None]):
         """Redraw the header and the body."""
         if news is not News.SAMPLES:
             self.query_one("#header", Lines).show(self._header)
+        if news in (News.RUN, News.MEASURE) or news is None:
+            self.query_one("#upper-rule", Lines).show(self.upper_rule)
         if news is News.EVENTS or news is None:
             self.query_one("#tabs", Lines).show(self._tabs_line)
             self.draw_lower_rule()
@@ -122,13 +127,30 @@ class ConsoleScreen(StyledScreen[None]):
     # --- the rules ----------------------------------------------------------------------------------------------------
 
     def upper_rule(self, width: int) -> list[Line]:
-        """Return the rule below the tabs."""
-        return [rule_line(width)]
+        """Return the rule below the tabs, which has the time of the last run on every screen."""
+        runs = run_labels(self.state.run.in_header, datetime.now(), is_past=bool(self.state.feed.replayed))
+        texts = self.upper_texts()
+        for (left, right), run in product(texts, runs or ("",)):
+            if fits_rule(width, left, right := "  ".join(filter(None, (run, right)))):
+                break
+        else:
+            left, right = texts[-1]
+        return [rule_line(width, left, right, joint=self.upper_joint, sign="┬")]
+
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the texts at the left and at the right of the rule below the tabs, the longest first: the first with
+        enough room beside the time of the last run is displayed."""
+        return [("", "")]
 
     @property
     def joint(self) -> int:
         """The column at which the line between two panes meets the lower rule; -1 where there is none."""
         return -1
+
+    @property
+    def upper_joint(self) -> int:
+        """The column at which it meets the rule below the tabs."""
+        return self.joint
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the texts at the left and at the right of the rule above the keys."""

@@ -33,6 +33,11 @@ def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, s
     ]
 
 
+def fits_rule(width: int, left: str, right: str) -> bool:
+    """Return whether a rule of that width has room for both texts."""
+    return cell_len(right) + (cell_len(left) + 7 if left else 10 if right else 0) <= width
+
+
 def alarm_rule(width: int, left: str, right: str, alarm: Callable[[int], tuple[str, str]]) -> Line:
     """Return a rule with an alarm after the text at the left. `alarm` returns its text and role for a number of
     columns. Without enough room the rule omits first the text at the right, then that at the left."""

@@ -1,5 +1,4 @@
-"""The header line: cluster, nodes, private networks, database, sampling, and the time of the last run. It does not
-tick."""
+"""The header line: cluster, nodes, private networks, database and sampling. It does not tick."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ def header_line(
     sending: str = "",
     live: Mapping[str, Status] = _NOTHING_LIVE,
 ) -> Line:
-    """Return the header line. Without enough room it omits first the time and the version, then the database, and last
+    """Return the header line. Without enough room it omits first the version, then the database, and last
     the nodes without problems. `sending` is at its end in any case, and says that a measurement runs. `live` has the
     nodes that have trouble at present."""
     if sending:
@@ -31,7 +30,7 @@ def header_line(
         line = header_line(report, max(width - len(mark) - 1, 0), feed, live=live)
         return [*line, (" " * max(width - len(mark) - width_of(line), 0), ""), (mark, "sending")]
     lines: list[Line] = [*(_shorter_and_shorter(report, live) if report else ()), [(" racwire", "title")]]
-    for ends in _ends(report, feed):
+    for ends in _ends(feed):
         for line, end in product(lines, ends):
             room = width - width_of(line) - width_of(end)
             if not end and room >= 0:
@@ -42,20 +41,15 @@ def header_line(
     return [(fitted(plain([least]), width), "")] if width_of(least) > width else least
 
 
-def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]:
+def _ends(feed: FeedState | None) -> Iterator[list[Line]]:
     """Yield groups of line ends, best first: an end of a later group counts only where no end of an earlier one
     fits."""
     past = feed.past if feed is not None else None
-    if past is not None and past.is_saved:  # the label has the time, and a second time would confuse
+    if past is not None and past.is_saved:
         yield [[(sanitize_line(label), "accent")] for label in (past.longer, past.label) if label]
         yield [[(sanitize_line(past.shorter), "accent")]]
         return
-    time: Line = [(f"run {sanitize_line(report.started_at[11:19])}", "faint")] if report else []
-    live = _live(feed)
-    if live:
-        yield [[*live, ("  ", ""), *time], live] if time else [live]
-    else:
-        yield [time, []]
+    yield [_live(feed)]
 
 
 def _live(feed: FeedState | None) -> Line:

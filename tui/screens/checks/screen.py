@@ -21,7 +21,7 @@ from tui.screens.base import ConsoleScreen
 from tui.screens.checks.finding_list import FindingList
 from tui.terminal.clipboard import commands_text
 from tui.text.line import Line, wrapped
-from tui.widgets.bars import lines_below, rule_line
+from tui.widgets.bars import lines_below
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import counts_line, note_on, row_lines, state_of
@@ -95,10 +95,6 @@ class ChecksScreen(ConsoleScreen):
         limits += ["problems only"] if self._problems_only else []
         limits += [f"run {self._past_number} of {len(self.state.run.runs)}"] if self._past else []
         return [counts_line(self.board, limits, width)]
-
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule, joined to the line between the panes."""
-        return [rule_line(width, joint=self._joint, sign="┬")]
 
     @property
     def joint(self) -> int:

@@ -155,11 +155,11 @@ class EventsScreen(ConsoleScreen):
             return "Nothing is sampled yet: racwire starts to sample after the first run of the checks."
         return "" if self.state.timeline.sources() else "Waiting for the first samples."
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the rule with the time from which on events are known."""
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the time from which on events are known."""
         since = self.state.events.since
         text = f"Events since {clock(since, self.state.zone, has_zone=False)}" if since else "Events"
-        return [rule_line(width, f"Events of the {self.state.feed.replayed}" if self.state.feed.replayed else text)]
+        return [(f"Events of the {self.state.feed.replayed}" if self.state.feed.replayed else text, "")]
 
     def footer(self) -> Sequence[Action]:
         """Return the commands for the last line: without an event, nothing can be done with one."""

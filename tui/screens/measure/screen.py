@@ -47,7 +47,7 @@ from tui.screens.measure.lines import (
 from tui.screens.reader import ReaderScreen
 from tui.text.line import Line, cell_len, sanitize_line
 from tui.text.measurement_lines import measurement_lines
-from tui.widgets.bars import keys_line, lines_below, rule_line
+from tui.widgets.bars import keys_line, lines_below
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
@@ -214,9 +214,10 @@ class MeasureScreen(ConsoleScreen):
             return [[(f" {held_by} is open: nothing can be sent.", "faint")]]
         return [rest_line(self._measures, self._entry, width, is_checking=self.state.run.running)]
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule, joined to the line between the panes."""
-        return [rule_line(width, joint=self._joint, sign="┬")]
+    @property
+    def upper_joint(self) -> int:
+        """The column of the line between the panes."""
+        return self._joint
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of a run of the checks, and how many lines of the page lie below."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import ClassVar
 
 from textual import events, on
@@ -21,7 +22,6 @@ from tui.screens.paths.matrix import place_at
 from tui.screens.paths.reader_page import reader_lines
 from tui.screens.reader import ReaderScreen
 from tui.text.line import Line, sanitize_line
-from tui.widgets.bars import rule_line
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
@@ -130,9 +130,10 @@ class PathsScreen(ConsoleScreen):
             return waiting_lines(self.state.run.running, self.state.run.progress, width, held_by=held_by)
         return no_networks_lines(self._report.cluster, width, held_by=held_by)
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule with the displayed network, where not all fit."""
-        return [rule_line(width, self._page.title, self._page.place)]
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the displayed network and its number, where not all fit."""
+        shorter = list(accumulate(self._page.title.split("  "), "{}  {}".format))[::-1]
+        return [(text, place) for place in (self._page.place, "") for text in shorter]
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of the run, and how many lines lie below."""

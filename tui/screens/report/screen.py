@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -176,10 +177,11 @@ class ReportScreen(ConsoleScreen):
         where = short(self._exports.free(path)) if path is not None else name
         return [rule_line(width, f"write to {sanitize_line(where)}")]
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule with the time of the report."""
-        report = self._standing.report
-        return [rule_line(width, f"report of {sanitize_line(time_text(report.started_at))}" if report else "")]
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the time of the report."""
+        if (report := self._standing.report) is None:
+            return super().upper_texts()
+        return [(f"report of {sanitize_line(time_text(report.started_at))}", ""), ("report", "")]
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of the file, or of the run of the checks, and how many lines lie below."""

@@ -31,7 +31,6 @@ from tui.screens.traffic.time_axis import event_marks
 from tui.screens.traffic.time_cursor import TrackView
 from tui.screens.traffic.time_keys import TimeKeysScreen
 from tui.text.line import Line, sanitize_line
-from tui.widgets.bars import rule_line
 from tui.widgets.graph import points
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
@@ -193,13 +192,15 @@ class TrafficScreen(TimeKeysScreen):
         self._page = page_of(shown.window if shown else None, self._places, self._view, look, around)
         return self._page.lines
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule with the name of the view and its time."""
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the name of the view with its state, and the displayed time."""
         start = self._peaks.since if self._cursor.is_following else None
-        since = f"peaks since {clock(start)[:5]}  " if start else ""
-        about, moment = self._cursor.about(self._view.about(len(self._places.nodes))), self._cursor.moment
-        has_room = len(about) + len(since) + len(moment) + 7 <= width
-        return [rule_line(width, about, since + moment if has_room else moment)]
+        about, moments = self._cursor.about(self._view.about(len(self._places.nodes))), self._cursor.moments()
+        since = [(about, f"peaks since {clock(start)[:5]}  {moments[0]}")] if start else []
+        state = "  ".join(about.partition(" for ")[0].split("  ")[:2])
+        name = about.partition("  ")[0]
+        whole = [(text, moment) for moment in moments for text in (about, state)]
+        return [*since, *whole, *((text, moments[-1]) for text in (name, name.partition(" of ")[0]))]
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the pace of the instances where it is not the usual one, with the recording; and how many lines lie

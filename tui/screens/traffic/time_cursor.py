@@ -295,14 +295,15 @@ class TimeCursor:
             return f"{name}  paused{self._pause_length(self._paused_at)}"
         return f"{name}  every {duration(self.interval_s)}" if self.is_following else f"{name}  earlier"
 
-    @property
-    def moment(self) -> str:
-        """The displayed time after its name: `now` while new samples are followed, else `playhead`; for a recording in
-        its own time zone, with the zone."""
+    def moments(self) -> Sequence[str]:
+        """Return the displayed time after its name, the longest text first: `now` while new samples are followed, else
+        `playhead`. That of a recording is in its own time zone, with the date and the zone where there is room."""
         if self.view is None:
-            return ""
-        text = clock(self.view.window.stretch.end, self._zone, date=self._header is not None)
-        return f"{'now' if self.is_following else 'playhead'} {text}"
+            return [""]
+        end, of_past = self.view.window.stretch.end, self._header is not None
+        texts = [clock(end, self._zone, date=True), clock(end, self._zone)] if of_past else []
+        name = "now" if self.is_following else "playhead"
+        return [f"{name} {text}" for text in (*texts, clock(end, self._zone, has_zone=False))]
 
     def _pause_length(self, since: float) -> str:
         """Return how long the pause has lasted, in whole minutes, so that a paused screen does not change every
