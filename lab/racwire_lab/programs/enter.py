@@ -22,6 +22,8 @@ _NAMESPACES = ("user", "mnt", "uts", "net", "pid")
 _PR_SET_PDEATHSIG = 1
 _FORWARDED = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
 _FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT}
+_FROM_BACKGROUND = {signal.SIGTTIN, signal.SIGTTOU}
+"""What the kernel sends to a group that uses the terminal from the background."""
 _PASSWORD = b"RACWIRE_DB_PASSWORD"
 _GONE, _NOT_FOUND, _NOT_EXECUTABLE = 125, 127, 126
 
@@ -43,6 +45,10 @@ def main(argv: Sequence[str]) -> int:
     if child == 0:
         _exec(command, ids, mask)
     _forget_password()
+    # Of a stop of the whole group this process hears from the command: stopped itself, it would take a command that goes
+    # on already for one that has just stopped.
+    for number in (signal.SIGTSTP, *_FROM_BACKGROUND):
+        signal.signal(number, signal.SIG_IGN)
     return _wait_for(child)
 
 
@@ -117,6 +123,9 @@ def _wait_for(child: int) -> int:
             ended, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
             if not ended:
                 continue
+            if os.WIFSTOPPED(status) and os.WSTOPSIG(status) in _FROM_BACKGROUND and _took_terminal():
+                os.kill(0, signal.SIGCONT)
+                continue
             if os.WIFSTOPPED(status):
                 # Ctrl-Z: stop this process as well, so that the caller's shell gets the terminal; both continue
                 # together.
@@ -128,6 +137,21 @@ def _wait_for(child: int) -> int:
         if info.si_signo in _FORWARDED or info.si_code <= 0:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, info.si_signo)
+
+
+def _took_terminal() -> bool:
+    """Make this process group the foreground of the terminal, if the foreground has ended.
+
+    A shell that the command started leaves it so: within the node no process can name the group of the command."""
+    try:
+        os.killpg(os.tcgetpgrp(0), 0)
+    except ProcessLookupError:
+        with contextlib.suppress(OSError):
+            os.tcsetpgrp(0, os.getpgrp())
+            return True
+    except OSError:
+        pass
+    return False
 
 
 def _as_it_ended(status: int) -> int:
