@@ -46,6 +46,29 @@ def main(argv: Sequence[str]) -> int:
     return _wait_for(child)
 
 
+def continue_inside(pid: int, started: int) -> None:
+    """Continue the calling program in the namespaces of that process, as the same user.
+
+    Only a child can enter a PID namespace, so this function returns in a new process. The calling process waits for it,
+    passes signals on to it, and ends as it ends, as with `main`. The program must not have started a thread. Raises
+    OSError where the process has ended.
+    """
+    signals = _FORWARDED | _FROM_TERMINAL | {signal.SIGCHLD}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        _enter(pid, started)
+    except OSError:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        raise
+    child = os.fork()
+    if child == 0:
+        _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        return
+    _forget_password()
+    os._exit(_wait_for(child))
+
+
 def _enter(pid: int, started: int) -> None:
     """Join the namespaces of a process, in an order in which each permits to join the next."""
     handles = [os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY) for name in _NAMESPACES if not _shared(pid, name)]
