@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from racwire_lab.cluster.fault_kind import ActiveFault, Fault
     from racwire_lab.cluster.faults import FAULTS
     from racwire_lab.cluster.lifecycle import down, find, up
-    from racwire_lab.cluster.load import checked_load
     from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
     from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, LLDP, MIXED, NETWORK_SERVICES, SWITCH_MTU
     from racwire_lab.lab_errors import LabError, LabUsageError
@@ -44,7 +43,6 @@ __all__ = [
     "Lab",
     "LabError",
     "LabUsageError",
-    "checked_load",
     "down",
     "find",
     "up",
@@ -66,7 +64,6 @@ _MODULES = {
         "find",
         "up",
     ),
-    "racwire_lab.cluster.load": ("checked_load",),
     "racwire_lab.cluster.profiles": (
         "DEFAULT_PROFILE",
         "PROFILES",

@@ -308,9 +308,11 @@ def _switch(args: argparse.Namespace) -> int:
 
 
 def _load(args: argparse.Namespace) -> int:
+    from racwire_lab.cluster.load import checked_load
+
     lab = _running()
     if args.load is not None:
-        lab = lab.set_load(racwire_lab.checked_load(args.load))
+        lab = lab.set_load(checked_load(args.load))
     wanted = "their usual load" if lab.blocks_per_s is None else f"{lab.blocks_per_s:,} are wanted"
     print(f"The instances exchange {lab.measured_load():,.0f} blocks/s in all: {wanted}.")
     return _EXIT_OK
