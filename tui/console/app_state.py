@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from checks.model.facts import Cluster
 from checks.model.report import Report
@@ -39,8 +40,7 @@ class News(Enum):
     """The plans and results of measurements, and what is being sent."""
 
 
-@dataclass
-class FeedState:
+class FeedState(msgspec.Struct):
     """State of the live feed."""
 
     interval_s: float = 1.0
@@ -87,16 +87,15 @@ class FeedState:
         return ("The saved state" if self.is_saved else "This recording") if self.replayed else ""
 
 
-@dataclass
-class AppState:
+class AppState(msgspec.Struct):
     """The state that the screens draw."""
 
-    run: RunState = field(default_factory=RunState)
-    timeline: Timeline = field(default_factory=Timeline)
-    feed: FeedState = field(default_factory=FeedState)
-    changes: ChangeState = field(default_factory=ChangeState)
-    exports: ExportState = field(default_factory=ExportState)
-    measures: MeasureState = field(default_factory=MeasureState)
+    run: RunState = msgspec.field(default_factory=RunState)
+    timeline: Timeline = msgspec.field(default_factory=Timeline)
+    feed: FeedState = msgspec.field(default_factory=FeedState)
+    changes: ChangeState = msgspec.field(default_factory=ChangeState)
+    exports: ExportState = msgspec.field(default_factory=ExportState)
+    measures: MeasureState = msgspec.field(default_factory=MeasureState)
     graphs: Literal["blocks", "braille"] = "blocks"
     """The style of the graphs, from the settings."""
 

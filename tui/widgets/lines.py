@@ -73,6 +73,7 @@ class Lines(Widget):
         self._cursor = -1
         self._cursor_height = 1
         self._styles: dict[tuple[str, bool], Style] = {}
+        self._is_drawn = False
 
     @property
     def text(self) -> str:
@@ -147,6 +148,14 @@ class Lines(Widget):
         self._problem = ""
         return lines
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the lines of a part of the view. The first drawing does not wait for the event that has the size: the
+        screen would be empty until then."""
+        if not self._is_drawn:
+            self.lay_out()
+            self._is_drawn = True
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Return one line of the view."""
         index, width = self._top + y, self.size.width
@@ -191,7 +200,7 @@ class Lines(Widget):
                 parts, after = pushed(old, new, width) if may_push else ([], old)
                 regions += [Push(x, y, end - x, 1) for x, end in parts]
                 regions += [Region(x, y, end - x, 1) for x, end in changed(after, new, width)]
-        if regions:
+        if regions and self._is_drawn:  # the first drawing is a whole one
             repaint(self, regions)
         if moved:
             self.post_message(self.Scrolled(self))
