@@ -41,6 +41,7 @@ TABS = {
     "change": "5 Change",
     "report": "6 Report",
     "measure": "7 Measure",
+    "events": "! Events",
 }
 """The main screens: the mode of each and its tab, whose first character is its key."""
 

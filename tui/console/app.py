@@ -20,6 +20,7 @@ from tui.console.change_state import CheckGate, MakePlan
 from tui.console.change_worker import ChangeWorker
 from tui.console.command_line import CommandLine
 from tui.console.error_guard import FaultLog, GuardedApp
+from tui.console.event_follower import LOOK_EVERY_S, EventFollower
 from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
 from tui.console.journal_watcher import ChangeSource
@@ -32,6 +33,8 @@ from tui.console.messages import (
     ChangeWanted,
     CopyWanted,
     EngineReported,
+    EventsFound,
+    EventWanted,
     ExportReported,
     ExportWanted,
     FeedFailed,
@@ -113,10 +116,12 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         self._run = RunWorker(self, new_engine, warm_up)
         self._live = LiveFeed(self, new_feed, past)
         self._changing = ChangeWorker(self, self.state, changes)
+        self._events = EventFollower(self, self.state, settings.console, self.notice)
         self._measuring = MeasureWorker(self, self.state, measurements)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
         self._settings = settings
+        self._past = past
         self._screens = MainScreens(self, self.state, past, self.broke)
         self._hangup = hangup
         self.put_on(terminal_colours=terminal_colours, encoding=encoding)
@@ -138,11 +143,17 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         self.take_early_keys()
         self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
         self._start()
+        if self._past is not None:
+            self.run_worker(self._events.read_past(self._past), group="events", exit_on_error=False)
+        else:
+            self.set_interval(LOOK_EVERY_S, self._look_for_events)
 
     # --- the current screen -------------------------------------------------------------------------------------------
 
     async def action_show(self, mode: str) -> None:
         """Change to a main screen."""
+        if mode != self.current_mode:
+            self.state.before_events = self.current_mode or ""
         await self.switch_mode(mode)
         if mode in SAMPLED and self._live.start(self.state):
             self._show_news()
@@ -175,6 +186,8 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         self.state.run.apply(event, message.report)
         if isinstance(event, RunFinished):
             self.report = self.state.run.report
+            self._events.run_finished(event.report, self.state.run.checks_alone)
+            self._sample_always()
         if isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
             self._live.follow(self.state.cluster)
         self._show_news(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
@@ -184,11 +197,39 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         if message.run == self._run.number:
             self.state.run.fail(message.reason)
             self._show_news(News.RUN)
+            self._sample_always()
 
     def on_samples_reported(self, message: SamplesReported) -> None:
         """Add samples to the timeline."""
         self.state.timeline.add(message.events)
         self._show_news(News.SAMPLES)
+        if self._events.see(message.events):
+            self._show_news(News.EVENTS)
+
+    def _sample_always(self) -> None:
+        """Start to sample for the events, whichever screen is open."""
+        if self._events.samples_always and self._live.start(self.state):
+            self._show_news()
+
+    def _look_for_events(self) -> None:
+        """Notice what delivers no samples, and run the checks that are due for an event."""
+        if self._live.is_running and self._events.pass_time():
+            self._show_news(News.EVENTS)
+        if not (self.running or self._measuring.is_sending) and (checks := self._events.due()):
+            self._start(checks)
+
+    def on_events_found(self, message: EventsFound) -> None:
+        """Apply the events of a recording."""
+        self.state.events.load(message.events, message.trouble)
+        self._show_news(News.EVENTS)
+
+    async def on_event_wanted(self, message: EventWanted) -> None:
+        """Show the moment of an event on the Traffic screen."""
+        from tui.screens.traffic.screen import TrafficScreen
+
+        await self.action_show("traffic")
+        if isinstance(self.screen, TrafficScreen):
+            self.screen.show_event(message.event)
 
     def on_pace_reported(self, message: PaceReported) -> None:
         """Apply that the pace of the instances' samples changed."""
@@ -231,6 +272,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
 
     def _start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
         self.state.run.start(checks, verified)
+        self._events.run_started()
         self._run.start(checks)
         self._show_news()
 

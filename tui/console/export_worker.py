@@ -115,14 +115,13 @@ class ExportWorker:
     def _job(self, want: WriteReport, report: Report) -> ReportJob:
         from tui.console.background_recorder import header_for
         from tui.console.report_file import ReportJob
-        from tui.screens.traffic.rate_history import frozen
 
         timeline, recording = self._state.timeline, self._recording
         return ReportJob(
             want.form,
             want.is_redacted,
             report,
-            frozen(timeline) if recording is None and timeline.span() else None,
+            timeline.copy() if recording is None and timeline.span() else None,
             recording,
             header_for(report.cluster, self._settings, self._state.feed.interval_s, self._state.feed.instances_pace),
         )

@@ -4,6 +4,8 @@ The messages of a run carry its number, so that the app can drop those of an ear
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.message import Message
 
 from checks.model.report import Report
@@ -13,6 +15,9 @@ from checks.traffic.samples import InstancesPace
 from tui.console import export_state
 from tui.console.change_state import ChangeNews, ChangeRequest, WorkProgressed
 from tui.console.measure_state import MeasureNews, MeasureRequest, SendingProgressed
+
+if TYPE_CHECKING:
+    from checks.events.cluster_event import ClusterEvent
 
 
 class EngineReported(Message):
@@ -57,6 +62,24 @@ class PaceReported(Message):
     def __init__(self, pace: InstancesPace) -> None:
         super().__init__()
         self.pace = pace
+
+
+class EventsFound(Message):
+    """The events of a recording are known."""
+
+    def __init__(self, events: tuple[ClusterEvent, ...], trouble: str) -> None:
+        super().__init__()
+        self.events = events
+        self.trouble = trouble
+        """Why the later ones are not known; empty where all are."""
+
+
+class EventWanted(Message):
+    """The operator wants to see the moment of an event on the Traffic screen."""
+
+    def __init__(self, event: ClusterEvent) -> None:
+        super().__init__()
+        self.event = event
 
 
 class FeedFailed(Message):

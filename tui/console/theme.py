@@ -54,9 +54,6 @@ _DRAWN: dict[int, int | str | None] = {
 }
 """Line and graph characters, each with its replacement for a terminal without Unicode. Graphs keep their shape."""
 
-_TYPED = str.maketrans("±µμ×°²³–—−‘’“”≤≥≠≈∞Ø", "~uux^23---''\"\"<>!~8O")
-"""Characters of text, for a terminal whose encoding lacks them."""
-
 
 class PlainSigns(LineFilter):
     """Replaces characters for a terminal without Unicode; each replacement has the same width."""
@@ -77,9 +74,6 @@ class PlainSigns(LineFilter):
 
     def _sign(self, sign: str) -> str:
         carried = for_encoding(sign, self._encoding)
-        if carried == "?":
-            carried = sign.translate(_TYPED)
-            carried = carried if carried.isascii() else "?"
         return carried if cell_len(carried) == cell_len(sign) else "?" * cell_len(sign)
 
 

@@ -45,6 +45,10 @@ class FilteredScreen(ConsoleScreen):
             return ""
         return f"{'' if self.filter_line.is_open else f'/{self.filter_text}  '}{self._remaining}".strip()
 
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the filter for the upper rule."""
+        return [(self.filter_note, "")]
+
     def note_remaining(self, shown: int, known: int) -> None:
         """Note how many of the known ones match the filter."""
         self._remaining = f"{shown:,} of {counted(known, self.FILTERED)}" if self.filter_text else ""

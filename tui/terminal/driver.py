@@ -28,8 +28,9 @@ _FOREGROUND_EVERY_S = 0.4
 """Seconds between two looks whether racwire, which runs in the background, is in the foreground again."""
 
 
-def console_driver() -> type[Driver]:
-    """Return the driver class. The function defines it, so that Textual is loaded only for a console."""
+def console_driver(encoding: str) -> type[Driver]:
+    """Return the driver class for a terminal of that encoding. The function defines it, so that Textual is loaded only
+    for a console."""
     from textual.drivers import linux_driver
     from textual.drivers.linux_driver import LinuxDriver
 
@@ -58,7 +59,7 @@ def console_driver() -> type[Driver]:
                     loop.call_soon_threadsafe(self._app.refresh)
 
             if self._file is not None:
-                self._output = TerminalOutput(self._file.fileno(), self._file.encoding, caught_up)
+                self._output = TerminalOutput(self._file.fileno(), encoding, caught_up)
             super().start_application_mode()  # type: ignore[no-untyped-call]
 
         def write(self, data: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+import msgspec
 
 from tui.console.actions import Action
 
@@ -19,8 +20,7 @@ SORT = (
 )
 
 
-@dataclass(frozen=True)
-class Sorting:
+class Sorting(msgspec.Struct, frozen=True, omit_defaults=True):
     """The order of the rows."""
 
     column: str = ""
@@ -41,7 +41,7 @@ class Sorting:
     @property
     def reversed(self) -> Sorting:
         """The opposite order."""
-        return replace(self, is_ascending=not self.is_ascending)
+        return msgspec.structs.replace(self, is_ascending=not self.is_ascending)
 
     @property
     def about(self) -> str:

@@ -44,9 +44,36 @@ def main(argv: Sequence[str]) -> int:
     child = os.fork()
     if child == 0:
         _exec(command, ids, mask)
+    return _stand_by(child)
+
+
+def continue_inside(pid: int, started: int) -> None:
+    """Continue the calling program in the namespaces of that process, as the same user.
+
+    Only a child can enter a PID namespace, so this function returns in a new process. The calling process waits for it,
+    passes signals on to it, and ends as it ends, as with `main`. The program must not have started a thread. Raises
+    OSError where the process has ended.
+    """
+    signals = _FORWARDED | _FROM_TERMINAL | {signal.SIGCHLD}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        _enter(pid, started)
+    except OSError:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        raise
+    child = os.fork()
+    if child == 0:
+        _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        return
+    os._exit(_stand_by(child))
+
+
+def _stand_by(child: int) -> int:
+    """Wait for the command on behalf of the caller, and return its exit code."""
     _forget_password()
-    # The command reports a stop of the whole group. Stopped itself, this process would take a command that goes on
-    # already for one that has just stopped.
+    # This process learns of a stop of the whole group from the command: stopped itself, it would take a command that
+    # has already continued for one that has just stopped.
     for number in (signal.SIGTSTP, *_FROM_BACKGROUND):
         signal.signal(number, signal.SIG_IGN)
     return _wait_for(child)

@@ -20,7 +20,7 @@ from tui.screens.checks.finding_list import FindingList
 from tui.screens.filtered import FilteredScreen
 from tui.terminal.clipboard import commands_text
 from tui.text.line import Line, wrapped
-from tui.widgets.bars import lines_below, rule_line
+from tui.widgets.bars import lines_below
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import counts_line, note_on, row_lines, state_of
@@ -82,15 +82,14 @@ class ChecksScreen(FilteredScreen):
         limits += [f"run {self._past_number} of {len(self.state.run.runs)}"] if self._past else []
         return [counts_line(self.board, limits, width)]
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule with the filter, joined to the line between the panes."""
-        return [rule_line(width, self.filter_note, joint=self._joint, sign="┬")]
+    @property
+    def joint(self) -> int:
+        """The column of the line between the panes."""
+        return self._joint
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of the run, and how many lines of the finding lie below."""
-        below = self._finding.below if self._joint >= 0 else 0
-        more = lines_below(below)
-        return [rule_line(width, state_of(self.board), more, joint=self._joint, sign="┴")]
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of the run, and how many lines of the finding lie below."""
+        return state_of(self.board), lines_below(self._finding.below if self._joint >= 0 else 0)
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:

@@ -21,7 +21,7 @@ from tui.screens.database.live_source import LiveFigures, live_of
 from tui.screens.database.narrowing import narrowed
 from tui.screens.filtered import CLEAR, TableScreen, filter_action
 from tui.text.line import Line, wrapped
-from tui.widgets.bars import lines_below, rule_line
+from tui.widgets.bars import lines_below
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
@@ -160,14 +160,9 @@ class DatabaseScreen(TableScreen):
         pace = "" if feed.replayed else feed.pace_text
         return live_of(self.state.timeline, feed.trouble, feed.word, self.state.zone, pace)
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule with the filter."""
-        return [rule_line(width, self.filter_note)]
-
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of the run, and how many lines lie below."""
-        below = self._page.below
-        return [rule_line(width, state_of(self.state.run), lines_below(below))]
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of the run, and how many lines lie below."""
+        return state_of(self.state.run), lines_below(self._page.below)
 
     @on(Lines.Scrolled, "#database-page")
     def show_lines_below(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import ClassVar
 
 from textual import events, on
@@ -21,7 +22,6 @@ from tui.screens.paths.matrix import narrowed, place_at
 from tui.screens.paths.reader_page import path_text, reader_lines
 from tui.screens.reader import ReaderScreen
 from tui.text.line import Line, has_words, sanitize_line, wrapped
-from tui.widgets.bars import rule_line
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
@@ -158,15 +158,18 @@ class PathsScreen(FilteredScreen):
             return waiting_lines(self.state.run.running, self.state.run.progress, width, held_by=held_by)
         return no_networks_lines(self._report.cluster, width, held_by=held_by)
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule with the filter, and the displayed network where not all fit."""
-        left = "  ".join(filter(None, (self.filter_note, self._page.title)))
-        return [rule_line(width, left, self._page.place)]
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the filter, and the displayed network and its number where not all fit."""
+        shorter = list(accumulate(self._page.title.split("  "), "{}  {}".format))[::-1]
+        whole = [(text, place) for place in (self._page.place, "") for text in shorter]
+        if note := self.filter_note:
+            return [*((f"{note}  {text}" if text else note, place) for text, place in whole), (note, "")]
+        return whole
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of the run, and how many lines lie below."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of the run, and how many lines lie below."""
         below = self.query_one("#path-matrix", Lines).below
-        return [rule_line(width, state_of(self.state.run), f"{below} more below" if below else "")]
+        return state_of(self.state.run), f"{below} more below" if below else ""
 
     @on(Lines.Scrolled, "#path-matrix")
     def show_lines_below(self) -> None:

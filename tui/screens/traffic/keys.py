@@ -48,6 +48,7 @@ TRAFFIC = (
         "-",
         "Sample more often, up to once a second; in a recording: show less time.",
     ),
+    Action("r", "app.rerun", "r", "Run all checks: they look for the cause of what the samples show.", "checks"),
     Action("x", "reset", "x", "Reset the peaks."),
     Action("w", "record", "w", "Record the samples to a new file; again: stop.", "record"),
     EXPORT,

@@ -113,6 +113,10 @@ class TrafficView:
             place = keys.index(self.chosen) if self.chosen in keys else 0
             self.choose(keys[min(max(place + by, 0), len(keys) - 1)])
 
+    def show_block(self, node: str, title: str) -> None:
+        """Go to a node, and select its block of that title; without a node, to the present one."""
+        self.kind, self.chosen, self.node = "node", title, node or self.node
+
     def open(self) -> None:
         """Go from all nodes to one node, or from a node to one block alone."""
         if self.kind == "nodes":
