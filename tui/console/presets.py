@@ -89,7 +89,8 @@ class PresetFile:
                     self._report(problem)
 
     def _merge(self, chosen: dict[str, Any]) -> str:
-        """Add the choices to those in the file, some of which another console may have written; return why that failed, else nothing."""
+        """Add the choices to the file, where another console may have written too; return why that failed, else
+        nothing."""
         from checks.whole_files import OutputError, OutputFile, write_whole
 
         try:
