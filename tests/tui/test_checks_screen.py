@@ -94,7 +94,7 @@ async def test_the_header_names_cluster_nodes_and_networks(new_console: NewConso
         await concluded(pilot)
         header = shown(pilot, "header")
         assert header.split() == (
-            "racwire prodrac rac1* rac2 rac3! GI 19.0.0 eth1 9000 eth2 9000".split()  # noqa: SIM905
+            "racwire prodrac rac1* rac2 rac3! GI 19.0.0 eth1 9000 eth2 9000 live 1 s".split()  # noqa: SIM905
         )
 
 

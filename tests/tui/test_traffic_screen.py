@@ -55,7 +55,8 @@ async def test_a_new_sample_changes_values_and_not_the_layout(new_console: NewCo
         before = on.body
         await on.emit(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
         assert "FAILED  212/s" in on.body
-        assert [line[:6] for line in on.body.splitlines()] == [line[:6] for line in before.splitlines()]
+        both = zip(on.body.splitlines(), before.splitlines(), strict=True)
+        assert all(now[:6] == then[:6] or "reassembly failed" in now for now, then in both), "the axis has the event"
 
 
 async def test_nodes_can_be_cycled_through(new_console: NewConsole) -> None:

@@ -266,6 +266,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
 
     def _start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
         self.state.run.start(checks, verified)
+        self._events.run_started()
         self._run.start(checks)
         self._show_news()
 

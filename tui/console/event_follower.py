@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -41,6 +40,8 @@ class EventFollower:
         self._state = state
         self._response = EventResponse(settings)
         self._notice = notice
+        self._run_started_at = 0.0
+        """The start of the last run, in seconds since 1970."""
         self._kept: set[int] = set()
         """The events whose samples are kept."""
         self.samples_always = settings.on_event != "off"
@@ -66,9 +67,13 @@ class EventFollower:
             self._notice(text)
         return bool(changed)
 
+    def run_started(self) -> None:
+        """Note the start of a run of checks."""
+        self._run_started_at = time.time()
+
     def run_finished(self, own: Report, checks: Sequence[str]) -> None:
         """Note a finished run of these checks, or of all where none is named; `own` is the report of this run alone."""
-        self._state.events.examined(_seconds(own.started_at), checks)
+        self._state.events.examined(self._run_started_at, checks)
         self._response.ran(own.cluster, time.monotonic())
 
     def due(self) -> tuple[str, ...]:
@@ -100,10 +105,3 @@ class EventFollower:
             log.exception("the events of the recording could not be found")
             trouble = "The events of this recording could not be found; the details are in the log."
         self._app.post_message(EventsFound(tuple(found.values()), trouble))
-
-
-def _seconds(time_text: str) -> float:
-    try:
-        return datetime.fromisoformat(time_text).timestamp()
-    except ValueError:
-        return 0.0

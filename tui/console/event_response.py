@@ -48,8 +48,8 @@ class EventResponse:
     # --- what happened ------------------------------------------------------------------------------------------------
 
     def ran(self, cluster: Cluster, now_s: float) -> None:
-        """Note the facts of a finished run: the packets that it sent count, whoever started it. Times are seconds of a
-        clock that nothing sets."""
+        """Note the facts of a finished run: the packets that it sent count, also where the operator started it. Times
+        are seconds of a clock that nothing sets."""
         sent = probes_sent(cluster)
         self._of_full_run = max(sent, self._of_full_run)
         self._sent = [*((at, number) for at, number in self._sent if now_s - at < 3600), (now_s, sent)]

@@ -18,7 +18,7 @@ _LEAST_WORDS = 8
 
 
 @dataclass(frozen=True)
-class Columns:
+class ListColumns:
     """The columns of the list: how wide those of words are, and whether times have a date."""
 
     where: int
@@ -37,7 +37,7 @@ class Columns:
         return _DATED if self.is_dated else _CLOCK
 
 
-def columns_for(events: Sequence[ClusterEvent], width: int, zone: tzinfo | None, now: float) -> Columns:
+def columns_for(events: Sequence[ClusterEvent], width: int, zone: tzinfo | None, now: float) -> ListColumns:
     """Return the columns for a list: words get the rest of the width, and are cut where that is short."""
     times = [now, *(event.start for event in events)]
     is_dated = len({datetime.fromtimestamp(at, zone).date() for at in times}) > 1
@@ -45,10 +45,10 @@ def columns_for(events: Sequence[ClusterEvent], width: int, zone: tzinfo | None,
     places = max((cell_len(where(event)) for event in events), default=0)
     things = max((cell_len(what(event)) for event in events), default=0)
     of_places = max(min(places, rest - _GAP - min(things, max(rest // 2, _LEAST_WORDS))), len("where"))
-    return Columns(of_places, max(min(things, rest - of_places - _GAP), len("what")), is_dated, zone)
+    return ListColumns(of_places, max(min(things, rest - of_places - _GAP), len("what")), is_dated, zone)
 
 
-def heading_line(columns: Columns, width: int) -> Line:
+def heading_line(columns: ListColumns, width: int) -> Line:
     """Return the names of the columns."""
     time = columns.time_width
     text = f" {'since':<{time}}  {'until':<{time}}  {'where':<{columns.where}}  {'what':<{columns.what}}"
@@ -56,7 +56,7 @@ def heading_line(columns: Columns, width: int) -> Line:
     return [(fitted(text, width), "faint")]
 
 
-def event_row(event: ClusterEvent, columns: Columns, width: int, now: float, *, is_examined: bool) -> Line:
+def event_row(event: ClusterEvent, columns: ListColumns, width: int, now: float, *, is_examined: bool) -> Line:
     """Return the line of an event. An event that no check has examined is bold."""
     until = "now" if event.end is None else columns.time(event.end)
     text = (

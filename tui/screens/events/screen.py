@@ -74,10 +74,10 @@ class EventsScreen(ConsoleScreen):
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def draw(self, news: News | None = None) -> None:
-        """Draw the events; samples change only those that last, once a second."""
-        if news is News.SAMPLES:
+        """Draw the events; samples change only those that last and what is sampled, once a second."""
+        if news is News.SAMPLES and self._listed:
             second = int(time.time())
-            if second == self._drawn_at or not any(not event.is_over for event in self._listed):
+            if second == self._drawn_at or all(event.is_over for event in self._listed):
                 return
             self._drawn_at = second
         if news is News.PROGRESS:
@@ -143,7 +143,7 @@ class EventsScreen(ConsoleScreen):
         return [[(" ", ""), *line] for line in lines]
 
     def _state(self) -> str:
-        """Return why nothing is known of events yet; empty where that is not so."""
+        """Return why nothing is known of events yet; empty where events are known."""
         feed, events = self.state.feed, self.state.events
         if events.trouble or feed.trouble:
             return events.trouble or feed.trouble

@@ -11,7 +11,6 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from checks.events.cluster_event import ClusterEvent, EventKind
 from checks.model.wording import counted
@@ -20,18 +19,17 @@ from checks.traffic.timeline import Track
 from tui.console.actions import Action, bindings, relabelled
 from tui.console.app_state import AppState, News
 from tui.console.event_follower import KEPT_AFTER_S
-from tui.console.messages import IntervalWanted, RecordWanted
-from tui.screens.base import ConsoleScreen
+from tui.console.messages import RecordWanted
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
 from tui.screens.traffic.lines import Surroundings, TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.node_page import Layouts
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rows import DrawingStyle
-from tui.screens.traffic.seek import SeekInput
 from tui.screens.traffic.size_lines import KnownSizes
-from tui.screens.traffic.time_axis import event_marks, with_gaps
-from tui.screens.traffic.time_cursor import TimeCursor, TrackView
+from tui.screens.traffic.time_axis import event_marks
+from tui.screens.traffic.time_cursor import TrackView
+from tui.screens.traffic.time_keys import TimeKeysScreen
 from tui.text.line import Line, sanitize_line
 from tui.widgets.graph import points
 from tui.widgets.help_text import Legend
@@ -52,11 +50,9 @@ _BLOCKS = {
 """The block of a node for events in the counters of its kernel."""
 _AFTER_INTERVALS = 3
 """Samples after the start of an event without a peak, such as a silence, that are shown with it."""
-PLAY_EVERY_S = 1.0
-"""Seconds between two drawings of a recording that is played."""
 
 
-class TrafficScreen(ConsoleScreen):
+class TrafficScreen(TimeKeysScreen):
     """Draws a track: the live timeline, or a recording."""
 
     NAME = "traffic"
@@ -64,9 +60,8 @@ class TrafficScreen(ConsoleScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(TRAFFIC)]
 
     def __init__(self, state: AppState, track: Track | None = None) -> None:
-        super().__init__(state)
+        super().__init__(state, track)
         self._body = Lines(id="traffic")
-        self._cursor = TimeCursor(state, track)
         if not self._cursor.is_live:
             self.offer_only_replay()
         self._places = KnownNodes()
@@ -78,24 +73,23 @@ class TrafficScreen(ConsoleScreen):
         self._labelled_for: object = None
         """The state for which the last line is labelled: to make the labels takes a while."""
         self._layouts = Layouts()
-        self._seek = SeekInput(self._go_to)
         self._trouble = ""
         self._soon: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
-        self._reading = False
         self._read_again = False
 
     def compose_body(self) -> ComposeResult:
         """Yield one list of lines, and the place of the line in which a time is typed."""
         yield self._body
-        line = Horizontal(id="seek-line", classes="field")
-        line.display = False
-        yield line
+        yield from self.seek_line()
 
     def on_mount(self) -> None:
         """Start the timer that updates the peaks while another screen is open, and the length of a pause."""
         self.set_interval(PEAKS_EVERY_S, self._every_minute)
-        self._ticks = self.set_interval(PLAY_EVERY_S, self._play_on, pause=True)
+
+    @property
+    def _graph_points(self) -> int:
+        return self._page.graph_points
 
     def signs(self) -> Sequence[Legend]:
         """Return the legend of the signs."""
@@ -190,7 +184,7 @@ class TrafficScreen(ConsoleScreen):
         around = Surroundings(
             self._body.size.height,
             self._layouts,
-            self._cursor.axis(event_marks(self.state.events.marked)),
+            self._cursor.axis(event_marks(self.state.events.marked, self._cursor.interval_s)),
             trouble,
             self._cursor.waiting,
             self._sizes.block(self.state.cluster, self._view.node),
@@ -272,73 +266,6 @@ class TrafficScreen(ConsoleScreen):
         self._draw()
         self.notice("The nodes that lost most come first." if self._view.is_by_loss else "In the order of the cluster.")
 
-    def action_pause(self) -> None:
-        """Pause or resume the display; play or stop a recording."""
-        if self._cursor.is_live:
-            self._cursor.pause()
-        else:
-            self._play(not self._cursor.is_playing)
-        self._draw()
-
-    def action_speed(self, by: int) -> None:
-        """Play a recording faster or more slowly."""
-        if self._cursor.is_live:
-            self.notice("Live samples have one speed; + and - change the interval.")
-        else:
-            self._cursor.faster(by)
-            self._draw()
-
-    def _play(self, play: bool) -> None:
-        if play != self._cursor.is_playing:
-            self._cursor.play()
-        (self._ticks.resume if self._cursor.is_playing else self._ticks.pause)()
-
-    def _play_on(self) -> None:
-        """Move on by a step of playing, unless the one before is still being read or another screen is open."""
-        if self.is_current and not self._reading:
-            self._cursor.advance(PLAY_EVERY_S)
-            if not self._cursor.is_playing:
-                self._ticks.pause()
-                self.notice("The recording ends here.")
-            self._draw()
-
-    async def action_seek(self) -> None:
-        """Ask for a time; the line is created at first use."""
-        line = self.query_one("#seek-line")
-        if not self._seek.is_mounted:
-            await line.mount(self._seek)
-        self._seek.value = ""
-        line.display = True
-        self.set_focus(self._seek)
-
-    def _go_to(self, text: str) -> None:
-        self._leave_seek()
-        if text.strip():
-            self._play(False)
-            trouble = self._cursor.seek(text)
-            self._draw()
-            if trouble:
-                self.notice(trouble)
-
-    def _leave_seek(self) -> bool:
-        """Close the line of the time. Return whether it was open."""
-        line = self.query_one("#seek-line")
-        was_open, line.display = bool(line.display), False
-        self.set_focus(None)
-        return was_open
-
-    async def action_mark(self, by: int) -> None:
-        """Go to the next mark on the time axis, or to the one before."""
-        try:
-            marks = self._cursor.marks() if self._cursor.is_live else await asyncio.to_thread(self._cursor.marks)
-        except RecordingError as error:
-            self.notice(str(error))
-            return
-        self._play(False)
-        text = self._cursor.seek_mark(with_gaps(event_marks(self.state.events.marked), marks), by)
-        self._draw()
-        self.notice(text)
-
     def show_event(self, event: ClusterEvent) -> None:
         """Show the node of an event at the moment of its peak, or soon after its start."""
         self._play(False)
@@ -350,31 +277,6 @@ class TrafficScreen(ConsoleScreen):
         self._draw()
         if trouble:
             self.notice(trouble)
-
-    def action_step(self, by: int) -> None:
-        """Move by points of the graph, later or earlier."""
-        self._play(False)
-        self._cursor.step(by)
-        self._draw()
-
-    def action_leap(self, by: int) -> None:
-        """Move by graph widths, later or earlier."""
-        self.action_step(by * max(self._page.graph_points, 1))
-
-    def action_edge(self, end: bool) -> None:
-        """Go to the first sample, or to the newest and follow new ones."""
-        self._play(False)
-        (self._cursor.follow if end else self._cursor.go_to_start)()
-        self._draw()
-
-    def action_interval(self, by: int) -> None:
-        """Sample less or more often; in a recording, show more or less time."""
-        if (chosen := self._cursor.stride(by)) is None:
-            return
-        if self._cursor.is_live:
-            self.post_message(IntervalWanted(chosen))
-        else:
-            self._draw()
 
     def action_reset(self) -> None:
         """Reset the peaks."""

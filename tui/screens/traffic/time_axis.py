@@ -31,8 +31,8 @@ class Mark:
     text: str
     """What happened where, in a few words."""
     role: str = "unknown"
-    silent_until: float = 0.0
-    """Where a source did not answer: until when. The gaps of that time need no marks of their own."""
+    silence: tuple[float, float] | None = None
+    """Where a source did not answer: from when to when. The gaps of that time need no marks of their own."""
 
 
 @dataclass(frozen=True)
@@ -102,18 +102,20 @@ def axis_line(axis: TimeAxis, graphs: Sequence[tuple[int, int]], style: Style, w
     return line
 
 
-def event_marks(events: Iterable[ClusterEvent]) -> list[Mark]:
-    """Return a mark for each event, at its start."""
-    marks = []
-    for event in events:
-        until = (math.inf if event.end is None else event.end) if event.is_silence else 0.0
-        marks.append(Mark(event.start, event.status.letter, headline(event), role_of(event.status), until))
-    return marks
+def event_marks(events: Iterable[ClusterEvent], interval_s: float) -> list[Mark]:
+    """Return a mark for each event, at its start: its first sample, or the first that is missing."""
+    return [_mark_of_event(event, interval_s) for event in events]
+
+
+def _mark_of_event(event: ClusterEvent, interval_s: float) -> Mark:
+    silence = (event.start, math.inf if event.end is None else event.end) if event.is_silence else None
+    role = role_of(event.status)
+    return Mark(event.start + interval_s, event.status.letter, headline(event), role, silence)
 
 
 def with_gaps(marks: Sequence[Mark], gaps: Iterable[Mark]) -> list[Mark]:
     """Return the marks of events and those of gaps that belong to no event, in the order of time."""
-    own = [gap for gap in gaps if not any(mark.at <= gap.at <= mark.silent_until for mark in marks)]
+    own = [gap for gap in gaps if not any(m.silence and m.silence[0] <= gap.at <= m.silence[1] for m in marks)]
     return sorted((*marks, *own), key=lambda mark: mark.at)
 
 
