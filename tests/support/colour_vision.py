@@ -58,7 +58,7 @@ def difference(one: Colour, other: Colour, vision: str) -> float:
 
 def contrast(one: Colour, other: Colour) -> float:
     """Return the contrast of two colours after WCAG 2: from 1 to 21."""
-    high, low = sorted((_times(_TO_XYZ, [_linear(part / 255) for part in colour])[1] for colour in (one, other)))[::-1]
+    high, low = sorted(_times(_TO_XYZ, [_linear(part / 255) for part in colour])[1] for colour in (one, other))[::-1]
     return (high + 0.05) / (low + 0.05)
 
 

@@ -66,7 +66,5 @@ def test_with_the_terminals_own_colours_a_letter_tells_statuses_apart() -> None:
     assert len({status.letter for status in Status}) == len(Status)
     theme = (TERMINAL.error, TERMINAL.warning, TERMINAL.secondary, TERMINAL.primary, TERMINAL.success)
     assert set(theme) == set(XTERM)
-    least = min(
-        difference(*map(XTERM.__getitem__, pair), vision) for vision in VISION for pair in combinations(XTERM, 2)
-    )
-    assert 5 < least < 7
+    pairs = [(XTERM[one], XTERM[other]) for one, other in combinations(XTERM, 2)]
+    assert 5 < min(difference(*pair, vision) for vision in VISION for pair in pairs) < 7
