@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Remedy, Status, worst_first
 from checks.model.hypothesis import Diagnosis, Hypothesis, Standing
@@ -27,8 +28,7 @@ _SHORTEST = 24
 """The fewest characters of a shortened sentence, which ends at a comma, a semicolon or a colon."""
 
 
-@dataclass(frozen=True)
-class ReportEntry:
+class ReportEntry(msgspec.Struct, frozen=True):
     """A cause with all findings that it explains, or one problem without a known cause."""
 
     headline: str

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from checks.model.facts import Cluster, PathProbe
 from checks.model.finding import Finding
 from checks.model.report import Report
 
 
-@dataclass(frozen=True)
-class RunStarted:
+class RunStarted(msgspec.Struct, frozen=True):
     """The run starts: its checks, and the groups of facts that they need."""
 
     checks: tuple[str, ...]
     groups: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class GatherProgress:
+class GatherProgress(msgspec.Struct, frozen=True):
     """The progress of gathering a group of facts; `total` is 0 while the amount of work is not known."""
 
     group: str
@@ -37,8 +35,7 @@ _TIMED = ("counters", "activity")
 """Groups with two readings and a wait between them: their progress is in seconds."""
 
 
-@dataclass(frozen=True)
-class Gathered:
+class Gathered(msgspec.Struct, frozen=True):
     """A group of facts has been gathered; `problem` is the reason where it could not be."""
 
     group: str
@@ -46,31 +43,27 @@ class Gathered:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class NodesSoFar:
+class NodesSoFar(msgspec.Struct, frozen=True):
     """Some nodes have answered while others are pending: for samples, which need not wait for all. Checks wait."""
 
     cluster: Cluster
     """The facts so far, with the pending nodes."""
 
 
-@dataclass(frozen=True)
-class PathsSoFar:
+class PathsSoFar(msgspec.Struct, frozen=True):
     """Some paths have been probed while others are pending: for the display. Checks wait for all."""
 
     probes: tuple[PathProbe, ...]
 
 
-@dataclass(frozen=True)
-class CheckConcluded:
+class CheckConcluded(msgspec.Struct, frozen=True):
     """A check has finished."""
 
     check: str
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True)
-class RunFinished:
+class RunFinished(msgspec.Struct, frozen=True):
     """All checks have finished."""
 
     report: Report

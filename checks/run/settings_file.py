@@ -8,8 +8,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -18,7 +18,6 @@ import msgspec
 from checks.model.settings import Settings
 from checks.model.wording import listed
 from checks.run.directories import config_directory
-from checks.run.settings_values import mistakes
 
 ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
 _HEADING = re.compile(r"""^\s*\[{1,2}\s*["']?(\w+)["']?\s*\]""")
@@ -62,6 +61,11 @@ def _read(path: Path) -> str:
 
 def parse_settings(text: str, where: str) -> Settings:
     """Return settings from TOML text. Raises SettingsError with `where` and the line where the text has a mistake."""
+    # Without a settings file, the first screen of the console does not wait for these modules.
+    import tomllib
+
+    from checks.run.settings_values import mistakes
+
     try:
         tables = tomllib.loads(text)
     except RecursionError:
@@ -91,7 +95,7 @@ def template(options: Mapping[str, str] | None = None) -> str:
         "# which is ~/.config where it is not set.",
     ]
     for section, table in _sections().items():
-        heading = f"# [[{section}]]" if section in _REPEATED else f"[{section}]"
+        heading = f"# [[{section}]]" if section in _repeated() else f"[{section}]"
         lines += ["", *(f"# {line}" for line in _wrapped(" ".join((table.__doc__ or "").split()))), heading]
         for field in msgspec.structs.fields(table):
             meta = _meta(table, field.name)
@@ -101,7 +105,7 @@ def template(options: Mapping[str, str] | None = None) -> str:
                 *_allowed(limits_of(table, field.name)),
                 *([f"# Option: {options[place]}."] if (place := f"{section}.{field.name}") in options else []),
             ]
-            if section in _REPEATED:  # has no default, but an example, which is TOML
+            if section in _repeated():  # has no default, but an example, which is TOML
                 lines += [f"# {field.name} = {example}" for example in meta.examples or ()]
             else:
                 lines.append(f"{field.name} = {toml(field.default)}")
@@ -111,16 +115,14 @@ def template(options: Mapping[str, str] | None = None) -> str:
 def _sections() -> dict[str, type[msgspec.Struct]]:
     """Return the table types by name; for a repeated table, the type of one element."""
     hints = get_type_hints(Settings)
-    return {name: _REPEATED.get(name, hints[name]) for name in Settings.__struct_fields__}
+    return {name: _repeated().get(name, hints[name]) for name in Settings.__struct_fields__}
 
 
+@cache
 def _repeated() -> dict[str, type[msgspec.Struct]]:
     """Return the types of the tables that may be repeated, each under a heading in double brackets."""
     tuples = {name: get_args(kind) for name, kind in get_type_hints(Settings).items() if get_origin(kind) is tuple}
     return {name: kinds[0] for name, kinds in tuples.items()}
-
-
-_REPEATED = _repeated()
 
 
 def _meta(table: type[msgspec.Struct], field: str) -> msgspec.Meta:
@@ -163,8 +165,8 @@ def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> N
     for name, value in tables.items():
         if name not in sections:
             raise SettingsError(_unknown(name, sections, text, where))
-        heading = f"[[{name}]]" if name in _REPEATED else f"[{name}]"
-        several = value if name in _REPEATED else [value]
+        heading = f"[[{name}]]" if name in _repeated() else f"[{name}]"
+        several = value if name in _repeated() else [value]
         if not isinstance(several, list) or not all(isinstance(table, dict) for table in several):
             raise SettingsError(
                 f"{where}{_line(name, text)}: '{name}' is a table of settings; write {heading} above its settings."
@@ -207,7 +209,7 @@ def _line(name: str, text: str, section: str = "", number: int = 0) -> str:
             times += inside == section
             if not name and inside == section and times == number:
                 return f" line {line_number}"
-        here = inside == section and (section not in _REPEATED or times == number)
+        here = inside == section and (section not in _repeated() or times == number)
         if alone.match(line):
             found.setdefault(0 if here or not section else 2, line_number)
         elif dotted.match(line):

@@ -211,6 +211,30 @@ def test_an_instance_that_is_down_is_an_event_at_once_and_one_that_hangs_has_a_r
     assert (event.status, "prod2 could not be queried" in event.reason) == (Status.UNKNOWN, True)
 
 
+def test_only_the_instance_that_hangs_is_silent_although_no_instance_delivers():
+    """GV$ waits for every instance: until racwire knows which one hangs, the database does not answer."""
+
+    def hangs(at, item):
+        if not isinstance(item, InstanceSample) or not is_bad(at):
+            return item
+        if at < 75:
+            return None
+        cause = "" if item.number == 2 else "instance prod2"
+        return Gap(item.source, item.at, "prod2 did not answer in time.", cause) if at == 75 else None
+
+    database, instance = seen(run(240, hangs))
+    assert (database.kind, database.nodes) == (EventKind.DATABASE_SILENT, ())
+    assert database.end == pytest.approx(BEGIN + 75, abs=1)
+    assert (instance.kind, instance.nodes) == (EventKind.INSTANCE_SILENT, ("rac2",))
+    assert instance.end == pytest.approx(BEGIN + 101, abs=1)
+
+    def unknown(at, item):
+        is_other = isinstance(item, InstanceSample) and item.number > 1 and is_bad(at)
+        return Gap(item.source, item.at, "GV$SYSSTAT did not answer in time.", "database") if is_other else item
+
+    assert only(seen(run(240, unknown)), EventKind.DATABASE_SILENT).nodes == ()
+
+
 def test_counters_that_were_reset_and_a_node_with_another_name_are_no_events():
     def restarted(at, item):
         gap = Gap(item.source, item.at, "The node was restarted between the two readings: its counters were reset.")

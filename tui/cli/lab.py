@@ -8,21 +8,17 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from racwire_lab import (
-    FAULTS,
-    Lab,
-    LabError,
-    LabUsageError,
-    checked_load,
-    down,
-    find,
-)
-from racwire_lab.status import port_lines, profile_lines, status_document, status_lines
-from racwire_lab.up_options import UP_EXAMPLES, add_up_options, up_as
+import racwire_lab
+from racwire_lab.lab_errors import LabError, LabUsageError
 from tui.cli.errors import UsageError
 from tui.cli.options import ENTERED, without_lab
 
+if TYPE_CHECKING:
+    from racwire_lab import Lab
+
+# Only `racwire lab` needs racwire_lab.status and racwire_lab.up_options; `racwire --lab` would wait for them.
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
 _NO_LAB = "There is no practice cluster; start one with `racwire lab up`."
 _WHICH_NODE = "node, such as rac1 or 1"
@@ -57,6 +53,9 @@ exit codes: 0 done; 2 not possible; 64 no such fault, node or network."""
 
 def add_options(lab: argparse.ArgumentParser) -> None:
     """Add the commands of `racwire lab`."""
+    from racwire_lab.status import profile_lines
+    from racwire_lab.up_options import UP_EXAMPLES, add_up_options
+
     lab.description = _ABOUT
     lab.epilog = _EXAMPLES
     commands = lab.add_subparsers(title="commands", dest="lab_command", metavar="COMMAND")
@@ -91,7 +90,7 @@ racwire lab status --format json""",
 racwire lab break switch-mtu
 racwire lab break link-down --node rac1 --network eth1""",
         "Several faults at once are possible, also at the same place.\n\n"
-        f"`racwire lab faults` explains the faults:\n{textwrap.fill(', '.join(FAULTS), 78)}",
+        f"`racwire lab faults` explains the faults:\n{textwrap.fill(', '.join(racwire_lab.FAULTS), 78)}",
     )
     break_.add_argument("fault", metavar="FAULT", help="the fault: see `racwire lab faults`")
     place = break_.add_argument_group("where")
@@ -209,7 +208,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _up(args: argparse.Namespace) -> int:
-    running = find()
+    from racwire_lab.up_options import up_as
+
+    running = racwire_lab.find()
     lab = up_as(args, _print_status)
     if running is not None:
         _print_status(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
@@ -223,12 +224,14 @@ def _up(args: argparse.Namespace) -> int:
 
 
 def _down(_: argparse.Namespace) -> int:
-    print("The practice cluster is down." if down() else "There was no practice cluster.")
+    print("The practice cluster is down." if racwire_lab.down() else "There was no practice cluster.")
     return _EXIT_OK
 
 
 def _status(args: argparse.Namespace) -> int:
-    lab = find()
+    from racwire_lab.status import status_document, status_lines
+
+    lab = racwire_lab.find()
     if args.format == "json":
         print(json.dumps(status_document(lab), indent=2))
     elif lab is not None:
@@ -244,7 +247,7 @@ def _break(args: argparse.Namespace) -> int:
     after = before.break_(args.fault, args.node, args.network)
     new = [fault for fault in after.faults if fault not in before.faults]
     if new:
-        print(f"Broken: {after.described(new[0])}. {FAULTS[new[0].fault].summary}")
+        print(f"Broken: {after.described(new[0])}. {racwire_lab.FAULTS[new[0].fault].summary}")
         _print_status(f"Next: `racwire check --lab`; to fix the fault: `racwire lab mend {args.fault}`.")
     else:
         print(f"The fault {args.fault} is already there.")
@@ -260,7 +263,7 @@ def _mend(args: argparse.Namespace) -> int:
 
 
 def _faults(_: argparse.Namespace) -> int:
-    for fault in FAULTS.values():
+    for fault in racwire_lab.FAULTS.values():
         print(f"{fault.name}\n    {fault.summary}")
         print(textwrap.fill(fault.effect, 100, initial_indent="    ", subsequent_indent="    "))
         print(f"    Default place: {fault.default_place}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
@@ -291,6 +294,8 @@ def _reboot(args: argparse.Namespace) -> int:
 
 
 def _switch(args: argparse.Namespace) -> int:
+    from racwire_lab.status import port_lines
+
     lab = _running()
     if args.port is not None:
         if args.setting != "mtu" or args.bytes is None:
@@ -303,6 +308,8 @@ def _switch(args: argparse.Namespace) -> int:
 
 
 def _load(args: argparse.Namespace) -> int:
+    from racwire_lab.cluster.load import checked_load
+
     lab = _running()
     if args.load is not None:
         lab = lab.set_load(checked_load(args.load))
@@ -312,7 +319,7 @@ def _load(args: argparse.Namespace) -> int:
 
 
 def _running() -> Lab:
-    lab = find()
+    lab = racwire_lab.find()
     if lab is None:
         raise LabError(_NO_LAB)
     return lab
@@ -340,10 +347,11 @@ def _command(
 
 
 def enter_lab(argv: list[str], user: str = "") -> None:
-    """Replace this process by `racwire` on the first practice node. In the shell of a practice node, do nothing.
+    """Continue this process in a new one on the first practice node, as root; or replace it there by `racwire` as
+    another `user`. In the shell of a practice node, do nothing.
 
-    It runs as root, or as `user`. Raises UsageError where no practice cluster runs, the nodes have no such user, or the
-    current directory does not exist.
+    Raises UsageError where no practice cluster runs, the nodes have no such user, or the current directory does not
+    exist.
     """
     if "RACWIRE_LAB" in os.environ:
         if user:
@@ -354,12 +362,19 @@ def enter_lab(argv: list[str], user: str = "") -> None:
     except FileNotFoundError:
         raise UsageError("The current directory no longer exists; change to another one.") from None
     try:
+        if user in ("", "root"):
+            # Without a second start of Python: the first screen would wait for it.
+            from racwire_lab.cluster.entering import continue_in_first_node
+
+            if not continue_in_first_node():
+                raise LabError(_NO_LAB)
+            os.environ[ENTERED] = f"--lab --as {user}" if user else "--lab"
+            return
         lab = _running()
         node = lab.nodes[0]
         command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *without_lab(argv)], user)
-        entered = f"--lab --as {user}" if user else "--lab"
         # No Python on the way may set LC_CTYPE: racwire would take that for the locale of the terminal.
-        variables = {**lab.environment(node, user), ENTERED: entered, "PYTHONCOERCECLOCALE": "0"}
+        variables = {**lab.environment(node, user), ENTERED: f"--lab --as {user}", "PYTHONCOERCECLOCALE": "0"}
         os.execvpe(command[0], command, {**os.environ, **variables})
     except LabError as error:
         raise UsageError(str(error)) from error

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -89,6 +90,9 @@ COMMANDS = {
 }
 
 
+_OF_THE_CONSOLE = frozenset({"--lab", "--ascii", "--no-mouse"})
+"""Arguments that select no command, and no help of the commands."""
+
 WITHOUT_LAB = (
     "The practice cluster is not installed, which is right on a production node. On another machine, install it with "
     "`pip install ./lab` in a checkout of racwire."
@@ -104,8 +108,9 @@ class Parser(argparse.ArgumentParser):
         self.exit(ExitCode.USAGE)
 
 
-def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of the whole command line; only the commands that `argv` contains have their options."""
+def build_parser(argv: Sequence[str], *, has_commands: bool = True) -> argparse.ArgumentParser:
+    """The parser of the whole command line; only the commands that `argv` contains have their options. Without
+    `has_commands` it only parses the options of the console."""
     parser = Parser(
         prog="racwire",
         description="Find out what is wrong with the private interconnect of an Oracle RAC cluster,\nfrom one node.",
@@ -113,9 +118,17 @@ def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    parsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
+    if has_commands:
+        _add_commands(parser, argv)
+    else:
+        parser.set_defaults(command=None)
     add_check_options(parser)
     add_console_options(parser)
+    return parser
+
+
+def _add_commands(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
+    parsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
     for name, command in COMMANDS.items():
         command_parser = parsers.add_parser(
             name,
@@ -126,7 +139,6 @@ def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         if name in argv:
             with suppress(UsageError):  # raised once more when the command is run
                 _module(command).add_options(command_parser)
-    return parser
 
 
 def _module(command: Command) -> Any:
@@ -174,7 +186,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: list[str]) -> int:
     if argv == ["--version"]:
         return _print_version()
-    args, unknown = build_parser(argv).parse_known_args(argv)
+    # The first screen of the console does not wait for the parsers of all commands.
+    parser = build_parser(argv, has_commands=not _OF_THE_CONSOLE.issuperset(argv))
+    args, unknown = parser.parse_known_args(argv)
     if hasattr(args, "ids") and not any(argument.startswith("-") for argument in unknown):
         args.ids, unknown = [*args.ids, *unknown], []  # argparse accepts no further IDs after an option
     try:
@@ -187,6 +201,7 @@ def _run(argv: list[str]) -> int:
             return _print_version()
         if module is None or command is None or command.takes_settings:
             return _run_with_settings(module, args, argv)
+        gc.enable()
         return int(module.run(args))
     except UsageError as error:
         print_message(str(error))
@@ -204,6 +219,7 @@ def _run_with_settings(module: Any, args: argparse.Namespace, argv: list[str]) -
     try:
         settings = effective_settings(args)
         if module is not None:
+            gc.enable()
             return int(module.run(args, settings))
         from tui.console.start import run_console
 

@@ -302,12 +302,16 @@ def effective_settings(args: argparse.Namespace) -> Settings:
     Raises SettingsError for a wrong settings file, UsageError for a wrong option.
     """
     from checks.run.settings_file import load_settings
-    from checks.run.settings_values import mistakes
 
     settings = load_settings(getattr(args, "settings", None))
     if hasattr(args, "no_password"):
         raise UsageError(_NEVER_AN_ARGUMENT)
     used = {option.name: getattr(args, option.destination) for option in OPTIONS if hasattr(args, option.destination)}
+    if not used:
+        return settings  # of the file, which has been checked
+    # Without options, the first screen of the console does not wait for this module.
+    from checks.run.settings_values import mistakes
+
     for option in OPTIONS:
         if option.name in used and (used[option.name] or option not in CLUSTER_OPTIONS):
             settings = _with(settings, option, used[option.name])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from checks.model.check import Check
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.secret import Secret, SecretError, read_password_file, take_from_environment
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import graceful_stop
 from tui.text.sanitize import sanitize_lines
+
+if TYPE_CHECKING:
+    from checks.model.check import Check
 
 __all__ = ["Secret", "password_for", "password_of"]
 
@@ -60,6 +62,8 @@ def _prompted(prompt: str) -> Secret | None:
     """The answer on the terminal; None without a terminal, where another process reads it, or for an empty answer."""
     if not _has_terminal():
         return None
+    import getpass  # late: the first screen of the console does not need it
+
     try:
         # SIGHUP and SIGTERM act like Ctrl-C, so that getpass restores the echo of the terminal.
         with graceful_stop():

@@ -324,13 +324,18 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         """Whether a run of the checks is in progress."""
         return self._run.is_in_progress
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether a signal requested the end, which may not be handled yet."""
+        return self._hangup is not None and self._hangup.is_lost
+
     def _quit_soon(self) -> None:
         self.call_later(self.action_quit)
 
     async def action_quit(self) -> None:
         """Quit: stop all workers at the same time, close their connections and files, restore the terminal."""
-        parts = (self._measuring, self._run, self._live, self._changing, self._exporting)
-        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts]
+        parts = (self._measuring, self._run, self._live, self._changing, self._exporting, self.subshell)
+        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts if part is not None]
         try:
             await asyncio.wait(ending, timeout=STOP_WITHIN_S)
         finally:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from checks.model.facts import Cluster
 from checks.model.report import Report
@@ -42,8 +43,7 @@ class News(Enum):
     """The plans and results of measurements, and what is being sent."""
 
 
-@dataclass
-class FeedState:
+class FeedState(msgspec.Struct):
     """State of the live feed."""
 
     interval_s: float = 1.0
@@ -90,17 +90,16 @@ class FeedState:
         return ("The saved state" if self.is_saved else "This recording") if self.replayed else ""
 
 
-@dataclass
-class AppState:
+class AppState(msgspec.Struct):
     """The state that the screens draw."""
 
-    run: RunState = field(default_factory=RunState)
-    timeline: Timeline = field(default_factory=Timeline)
-    feed: FeedState = field(default_factory=FeedState)
-    changes: ChangeState = field(default_factory=ChangeState)
-    exports: ExportState = field(default_factory=ExportState)
-    events: EventState = field(default_factory=EventState)
-    measures: MeasureState = field(default_factory=MeasureState)
+    run: RunState = msgspec.field(default_factory=RunState)
+    timeline: Timeline = msgspec.field(default_factory=Timeline)
+    feed: FeedState = msgspec.field(default_factory=FeedState)
+    changes: ChangeState = msgspec.field(default_factory=ChangeState)
+    exports: ExportState = msgspec.field(default_factory=ExportState)
+    events: EventState = msgspec.field(default_factory=EventState)
+    measures: MeasureState = msgspec.field(default_factory=MeasureState)
     before_events: str = ""
     """The mode of the screen before the present one; Esc on Events returns to it."""
     graphs: Literal["blocks", "braille"] = "blocks"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+
+import msgspec
 
 from checks.model.report import Report
 from checks.model.wording import counted, few
@@ -18,8 +19,7 @@ SAVED = "saved file"
 SAVED_ENDING = ".racwire"
 
 
-@dataclass(frozen=True)
-class ReportState:
+class ReportState(msgspec.Struct, frozen=True):
     """The report as it would be written now."""
 
     report: Report | None
@@ -55,13 +55,11 @@ def report_state(board: RunState) -> ReportState:
 # --- requests of the operator -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class FindDirectory:
+class FindDirectory(msgspec.Struct, frozen=True):
     """Find out where files can be written, when the screen opens."""
 
 
-@dataclass(frozen=True)
-class WriteReport:
+class WriteReport(msgspec.Struct, frozen=True):
     """Write the report."""
 
     form: str
@@ -75,8 +73,7 @@ ExportRequest = FindDirectory | WriteReport
 # --- reports of the worker --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Where:
+class Where(msgspec.Struct, frozen=True):
     """Where files are written."""
 
     directory: Path
@@ -86,15 +83,13 @@ class Where:
     """The samples that an open recording or saved state contains; a sentence. Empty for the live cluster."""
 
 
-@dataclass(frozen=True)
-class Writing:
+class Writing(msgspec.Struct, frozen=True):
     """A file is being written."""
 
     progress: str
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(msgspec.Struct, frozen=True):
     """A file was written."""
 
     path: Path
@@ -104,8 +99,7 @@ class Written:
     """Whether names in it are pseudonyms."""
 
 
-@dataclass(frozen=True)
-class NotWritten:
+class NotWritten(msgspec.Struct, frozen=True):
     """No file was written; `reason` is a sentence."""
 
     reason: str

@@ -8,12 +8,12 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from textual.app import App
 from textual.worker import Worker
 
@@ -25,7 +25,6 @@ from checks.traffic.timeline import Track
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, PaceReported, RecordingEnded, SamplesReported
 from tui.console.takeaway import short
-from tui.screens.database.live_source import PAIRS_S
 
 if TYPE_CHECKING:
     from checks.saved import Saved
@@ -192,8 +191,7 @@ async def _close(feed: Feed, within_s: float) -> None:
                 log.exception("the live feed could not be closed")
 
 
-@dataclass(frozen=True)
-class Past:
+class Past(msgspec.Struct, frozen=True):
     """A recording or a saved state that the console displays. racwire then reads, sends, queries and samples
     nothing."""
 
@@ -216,6 +214,8 @@ class Past:
     def last_of_the_database(self) -> tuple[Event, ...]:
         """Return the events of the database of the last minute. Reads a file. Raises RecordingError where it cannot be
         read."""
+        from tui.screens.database.live_source import PAIRS_S  # late: the first screen of the console does not need it
+
         track = self.track
         span = track.span()
         if span is None:

@@ -11,7 +11,7 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib import import_module
@@ -141,7 +141,7 @@ def _run_full_screen(
     from rich.console import Console
 
     from tui.cli.adviser import adviser
-    from tui.cli.password import password_for
+    from tui.cli.password import password_of
     from tui.console.app import ConsoleApp
     from tui.console.hangup import HangupWatcher
     from tui.console.journal_watcher import ClusterChanges
@@ -150,7 +150,7 @@ def _run_full_screen(
 
     log = LogFile(log_path(state_directory()))
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
-    password = password_for(settings.database, _checks()) if past is None else None
+    password = password_of(settings.database) if past is None else None
 
     def new_engine(names: Sequence[str]) -> Engine:
         from checks.run.engine import Engine
@@ -214,11 +214,6 @@ def _found() -> Checks:
     from checks.run.check_discovery import discover
 
     return discover()
-
-
-def _checks() -> Iterator[Check]:
-    """Yield the checks, which are discovered at the first iteration."""
-    yield from _found().checks
 
 
 def _warm_up() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from checks.whole_files import OutputError
-from tui.terminal.clipboard import LIMIT, save_commands
-
 
 def keep_commands(text: str, state_directory: Path) -> str:
     """Write copied commands to a file too, because a terminal may ignore the clipboard; return a notice with the
     path."""
+    # Late: the first screen of the console does not wait for what writes files.
+    from checks.whole_files import OutputError
+    from tui.terminal.clipboard import LIMIT, save_commands
+
     try:
         path = short(save_commands(text, state_directory))
     except (OutputError, OSError) as error:

@@ -18,7 +18,7 @@ from tui.console.app_state import AppState, News
 from tui.console.finding_rows import FindingRow
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, sanitize_line, wrapped
-from tui.widgets.bars import action_at, fits_rule, keys_line, rule_line, tab_at, tabs_line
+from tui.widgets.bars import action_at, alarm_rule, fits_rule, keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
@@ -169,17 +169,14 @@ class ConsoleScreen(StyledScreen[None]):
         if self._notice or self._broken:
             return [rule_line(width, self._notice)]
         left, right = self.lower_texts()
-        return [rule_line(width, left, right, joint=self.joint, sign="┴", alarm=self._alarm(width))]
-
-    def _alarm(self, width: int) -> tuple[str, str]:
-        """Return the newest event with what to do about it, and its role; empty where there is none."""
         event = self.state.events.newest
         if event is None or self.NAME == "events":
-            return "", ""
+            return [rule_line(width, left, right, joint=self.joint, sign="┴")]
         # Most sessions have no event, and the module would delay the first screen.
         from tui.widgets.event_line import event_line
 
-        return event_line(event, self._hint(event), self.state.zone, width)
+        hint, zone = self._hint(event), self.state.zone
+        return [alarm_rule(width, left, right, lambda room: event_line(event, hint, zone, room))]
 
     def _hint(self, event: ClusterEvent) -> str:
         """Return which key looks for the cause of an event, or shows it."""

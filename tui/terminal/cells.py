@@ -2,14 +2,15 @@
 
 Textual 8.2.8 writes each changed row from the left edge of its widget, whatever part of the row changed, and repeats
 the colour for every piece (`ChopsUpdate.render_segments`). On a slow line that causes most of the delay. A graph that
-moves by one character is not written again: an escape sequence moves it within the terminal. Textual is pinned exactly;
-`tests/tui/test_lines.py` tests the internals that this module uses.
+moves by one character is not written again: an escape sequence moves it within the terminal. Widgets that know their
+own cells are not rendered in whole for that, which would be a third of the CPU time of live figures. Textual is pinned
+exactly; `tests/tui/test_lines.py` tests the internals that this module uses.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import ne
 from typing import Any
@@ -17,8 +18,10 @@ from typing import Any
 from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
+from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor
+from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
@@ -31,7 +34,7 @@ _MOVE = 7
 
 _RESET = "\x1b[0m"
 
-_NARROW = re.compile(r"[ -~\u2500-\u259f\u2800-\u28ff]*")
+NARROW = re.compile(r"[ -~\u2500-\u259f\u2800-\u28ff]*")
 """Characters of one column each, as nearly all are: ASCII, lines, blocks and braille."""
 
 
@@ -63,10 +66,26 @@ class Push(Region):
         return Push(*super().translate(offset))
 
 
+class CellWidget(Widget):
+    """A widget that knows its cells: the compositor asks for those that changed, and not for whole lines."""
+
+    def cells(self, y: int, start: int, end: int, filters: Sequence[LineFilter]) -> Iterable[Segment]:
+        """Return the columns of one line from `start` to before `end`, as `render_lines` and the filters make them.
+
+        Raises NotImplementedError: each such widget defines it."""
+        raise NotImplementedError
+
+
+Piece = tuple[int, int, Iterable[Segment]]
+"""Column, row, and what is written there."""
+
+
 class CellUpdate(ChopsUpdate):
     """Writes exactly the changed spans, and a style only where it differs from that of the previous piece."""
 
     pushes: Sequence[Region] = ()
+    pieces: Sequence[Piece] | None = None
+    """What is written, where the widgets made it themselves."""
 
     def render_segments(self, console: Console) -> str:
         """Return the text to write to the terminal."""
@@ -74,7 +93,7 @@ class CellUpdate(ChopsUpdate):
         # Deletes the character at the left, which moves the rest of the row; inserts a blank where the part ends.
         written = [f"{_at(x, y)}\x1b[P{_at(x + width - 1, y)}\x1b[@" for x, y, width, _ in self.pushes]
         pen: Style | None = None
-        for x, y, strip in self._pieces():
+        for x, y, strip in self._cut() if self.pieces is None else self.pieces:
             written.append(_at(x, y))
             for text, style, _ in strip:
                 written.append(_pen_change(pen, style or Style.null(), system))
@@ -82,7 +101,7 @@ class CellUpdate(ChopsUpdate):
                 written.append(text)
         return "".join([*written, _RESET])
 
-    def _pieces(self) -> Iterator[tuple[int, int, Strip]]:
+    def _cut(self) -> Iterator[tuple[int, int, Strip]]:
         for y, x1, x2 in self.spans:
             for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 left, right = max(x, x1), min(end, x2)
@@ -98,6 +117,9 @@ class CellCompositor(Compositor):
         super().__init__()
         self._can_move = can_move
         self._pushes: list[Region] = []
+        self._in_front: list[tuple[Region, CellWidget]] = []
+        self._in_front_of: object = None
+        """The visible widgets among which `_in_front` was found."""
 
     def update_widgets(self, widgets: set[Widget]) -> None:
         """Collect the regions that the widgets have to repaint."""
@@ -125,8 +147,45 @@ class CellCompositor(Compositor):
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """Return the changes since the last update; None where there are none."""
+        pieces = self._pieces()
+        if pieces:
+            self._dirty_regions.clear()
+            made = CellUpdate([], [], [])
+            made.pieces = pieces
+            return made
         update = super().render_partial_update()
         return None if update is None else CellUpdate(update.chops, update.spans, update.chop_ends)
+
+    def _pieces(self) -> list[Piece] | None:
+        """Return the changes, made by the widgets themselves; None where a change is not within one of them."""
+        pieces: list[Piece] = []
+        filters: Sequence[LineFilter] | None = None
+        for y, start, end in self._regions_to_spans(self._dirty_regions):
+            region, widget = self._owner(y, start, end)
+            if widget is None:
+                return None
+            filters = widget.get_line_filters() if filters is None else filters
+            pieces.append((start, y, widget.cells(y - region.y, start - region.x, end - region.x, filters)))
+        return pieces
+
+    def _owner(self, y: int, start: int, end: int) -> tuple[Region, CellWidget | None]:
+        for region, widget in self._owners():
+            if region.y <= y < region.bottom and region.x <= start and end <= region.right:
+                return region, widget
+        return Region(), None
+
+    def _owners(self) -> list[tuple[Region, CellWidget]]:
+        """Return the regions in which a widget that knows its cells is alone in front."""
+        visible = self.visible_widgets
+        if visible is not self._in_front_of:
+            self._in_front_of, self._in_front = visible, []
+            before: list[Region] = []
+            for widget, (region, clip) in visible.items():  # from the front to the back
+                is_plain = isinstance(widget, CellWidget) and widget.region.size == widget.content_region.size
+                if is_plain and clip.contains_region(region) and not any(map(region.overlaps, before)):
+                    self._in_front.append((region, widget))  # type: ignore[arg-type]
+                before.append(region.intersection(clip))
+        return self._in_front
 
 
 def repaint(widget: Widget, regions: Sequence[Region]) -> None:
@@ -137,6 +196,7 @@ def repaint(widget: Widget, regions: Sequence[Region]) -> None:
         widget.refresh(*regions)
         return
     widget._set_dirty(*regions)
+    widget._dirty_regions.clear()  # only the rendering of other widgets would clear this set, which grows
     screen._dirty_widgets.add(widget)
     screen.check_idle()
 
@@ -171,7 +231,7 @@ def pushed(old: Line, new: Line, width: int) -> tuple[list[tuple[int, int]], Lin
     column = 0
     for before, now in zip(old, new, strict=True):
         text, role = before
-        if len(text) != len(now[0]) or not _NARROW.fullmatch(text) or column + len(text) > width:
+        if len(text) != len(now[0]) or not NARROW.fullmatch(text) or column + len(text) > width:
             break
         if _is_next_point(before, now):
             parts.append((column, column + len(text)))
@@ -212,8 +272,8 @@ def _different(old: Line, new: Line, width: int) -> list[int]:
     if (
         len(before) == len(after) <= width
         and [(len(text), role) for text, role in old] == [(len(text), role) for text, role in new]
-        and _NARROW.fullmatch(before)
-        and _NARROW.fullmatch(after)
+        and NARROW.fullmatch(before)
+        and NARROW.fullmatch(after)
     ):
         return [x for x, (was, is_) in enumerate(zip(before, after, strict=True)) if was != is_]
     cells = zip(_cells(old, width), _cells(new, width), strict=True)
@@ -225,7 +285,7 @@ def _cells(line: Line, width: int) -> list[tuple[str, str]]:
     together."""
     cells: list[tuple[str, str]] = []
     for text, role in line:
-        if _NARROW.fullmatch(text):
+        if NARROW.fullmatch(text):
             cells += [(sign, role) for sign in text]
             continue
         for sign in text:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from checks.model.finding import Finding
-from checks.whole_files import OutputFile, write_whole
 from tui.text.sanitize import sanitize_lines
 
 LIMIT = 16_000
@@ -48,6 +47,8 @@ def save_commands(text: str, directory: Path) -> Path:
     """Write copied commands to their file, over the previous ones, and return its path.
 
     Raises OutputError or OSError where the file cannot be written."""
+    from checks.whole_files import OutputFile, write_whole  # late: the first screen of the console does not need it
+
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = directory / "commands.txt"
     write_whole(OutputFile(path, replace=True), f"{text}\n".encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
@@ -10,14 +10,15 @@ from checks.model.wording import counted
 from tui.console.actions import HELP, QUIT, Action
 from tui.text.line import Line, fitted
 
+_LEAST_ALARM = 46
+"""Columns that an alarm has at least, where the rule is that wide."""
+_RULES = 6
+"""Columns of the rule around its texts."""
 
-def rule_line(
-    width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─", alarm: tuple[str, str] = ("", "")
-) -> Line:
+
+def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─") -> Line:
     """Return a rule over the whole width with text in it; at column `joint`, `sign` meets the line between the
-    panes. `alarm`, a text and its role, goes before the other texts where there is no room for all."""
-    if alarm[0]:
-        return _rule_with_alarm(width, left, right, alarm)
+    panes."""
     rule = "─" * joint + sign + "─" * (width - joint - 1) if 0 <= joint < width else "─" * width
     right = f" {right} " if right and cell_len(right) + 10 <= width else ""
     room = width - cell_len(right) - 5
@@ -37,21 +38,18 @@ def fits_rule(width: int, left: str, right: str) -> bool:
     return cell_len(right) + (cell_len(left) + 7 if left else 10 if right else 0) <= width
 
 
-def _rule_with_alarm(width: int, left: str, right: str, alarm: tuple[str, str]) -> Line:
-    """Return a rule with an alarm after the text at the left; without enough room it omits first the text at the
-    right, then that at the left."""
-    text = f" {fitted(alarm[0], min(cell_len(alarm[0]), max(width - 4, 0)))} "
+def alarm_rule(width: int, left: str, right: str, alarm: Callable[[int], tuple[str, str]]) -> Line:
+    """Return a rule with an alarm after the text at the left. `alarm` returns its text and role for a number of
+    columns. Without enough room the rule omits first the text at the right, then that at the left."""
     left, right = (f" {part} " if part else "" for part in (left, right))
-    used = cell_len(text) + 2
-    if used + cell_len(left) + 2 > width:
+    if left and width - cell_len(left) - _RULES < _LEAST_ALARM:
         left = ""
-    used += cell_len(left) + 2
-    if used + cell_len(right) + 2 > width:
-        right = ""
-    line = [("─", "faint"), (left, "accent"), ("──" if left else "", "faint"), (text, alarm[1])]
-    end = cell_len(right) + 1
+    text, role = alarm(width - cell_len(left) - _RULES)
+    line = [("─", "faint"), (left, "accent"), ("──" if left else "", "faint"), (f" {text} ", role)]
     rest = width - sum(cell_len(part) for part, _ in line)
-    return [*line, ("─" * (rest - end), "faint"), (right, ""), ("─", "faint")]
+    if rest < cell_len(right) + 2:
+        right = ""
+    return [*line, ("─" * (rest - cell_len(right) - 1), "faint"), (right, ""), ("─", "faint")]
 
 
 def lines_below(number: int) -> str:

@@ -4,17 +4,18 @@ line."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
-from tui.terminal.cells import Push, changed, pushed, repaint
+from tui.terminal.cells import NARROW, CellWidget, Push, changed, pushed, repaint
 from tui.text.line import Line, plain, wrapped
 
 Build = Callable[[int], Sequence[Line]]
@@ -28,7 +29,7 @@ BROKEN = "This part could not be drawn; the details are in the log."
 log = logging.getLogger(__name__)
 
 
-class Lines(Widget):
+class Lines(CellWidget):
     """Shows lines without a scroll bar: after `Scrolled` the screen displays how many lines lie below."""
 
     class Scrolled(Message):
@@ -73,6 +74,8 @@ class Lines(Widget):
         self._cursor = -1
         self._cursor_height = 1
         self._styles: dict[tuple[str, bool], Style] = {}
+        self._background: Color | None = None
+        self._is_drawn = False
 
     @property
     def text(self) -> str:
@@ -147,6 +150,14 @@ class Lines(Widget):
         self._problem = ""
         return lines
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the lines of a part of the view. The first drawing does not wait for the event that has the size: the
+        screen would be empty until then."""
+        if not self._is_drawn:
+            self.lay_out()
+            self._is_drawn = True
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Return one line of the view."""
         index, width = self._top + y, self.size.width
@@ -156,9 +167,39 @@ class Lines(Widget):
         segments = [Segment(text, self._style_of(role, is_chosen)) for text, role in self._lines[index]]
         return Strip(segments).extend_cell_length(width, self._style_of("", is_chosen)).crop(0, width)
 
+    def cells(self, y: int, start: int, end: int, filters: Sequence[LineFilter]) -> Iterable[Segment]:
+        """Return a part of a line of the view."""
+        segments = self._part(y, start, end) if self._is_drawn else None
+        if segments is None:
+            [strip] = self.render_lines(Region(start, y, end - start, 1))
+            segments = list(strip)
+        if self._background is None:
+            _, self._background = self.background_colors
+        for line_filter in filters:
+            segments = line_filter.apply(segments, self._background)
+        return segments
+
+    def _part(self, y: int, start: int, end: int) -> list[Segment] | None:
+        """Return a part of a line; None where its characters are not one column wide each."""
+        index, at, segments = self._top + y, 0, []
+        is_chosen = index < len(self._lines) and self._is_marked(index)
+        for text, role in self._lines[index] if index < len(self._lines) else ():
+            if at >= end:
+                break
+            if not NARROW.fullmatch(text):
+                return None
+            until = at + len(text)
+            if until > start:
+                segments.append(Segment(text[max(start - at, 0) : end - at], self._style_of(role, is_chosen)))
+            at = until
+        if at < end:
+            segments.append(Segment(" " * (end - max(at, start)), self._style_of("", is_chosen)))
+        return segments
+
     def notify_style_update(self) -> None:
         """Drop the cached styles, which may have changed."""
         self._styles.clear()
+        self._background = None
         super().notify_style_update()
 
     def _style_of(self, role: str, is_chosen: bool) -> Style:
@@ -191,7 +232,7 @@ class Lines(Widget):
                 parts, after = pushed(old, new, width) if may_push else ([], old)
                 regions += [Push(x, y, end - x, 1) for x, end in parts]
                 regions += [Region(x, y, end - x, 1) for x, end in changed(after, new, width)]
-        if regions:
+        if regions and self._is_drawn:  # the first drawing is a whole one
             repaint(self, regions)
         if moved:
             self.post_message(self.Scrolled(self))

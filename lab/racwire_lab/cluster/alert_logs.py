@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from racwire_lab.cluster.clusterware import grid_home
+from racwire_lab.cluster.directory import grid_home
 from racwire_lab.cluster.profiles import DATABASE_OWNER, GRID_OWNER, INVENTORY_GROUP, ClusterProfile
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import Shape, index_of

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from racwire_lab.cluster import (
     apply,
-    clusterware,
     databases,
     directory,
     far_end,
@@ -22,6 +21,7 @@ from racwire_lab.cluster import (
     topology,
 )
 from racwire_lab.cluster.desired import desired
+from racwire_lab.cluster.entering import INSIDE, root_environment
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.faults import fault_named, node_named, place
 from racwire_lab.cluster.load import measured_load
@@ -31,7 +31,6 @@ from racwire_lab.cluster.state import RemoteShell, State, load, save
 from racwire_lab.lab_errors import LabError, LabUsageError
 
 _ENTER = Path(__file__).parents[1] / "programs" / "enter.py"
-_INSIDE = "RACWIRE_LAB"
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Lab:
     @property
     def settings_file(self) -> Path:
         """The path of the settings file with which racwire reads the practice cluster."""
-        return databases.settings_file(self.directory)
+        return directory.settings_file(self.directory)
 
     @property
     def like(self) -> str:
@@ -126,21 +125,8 @@ class Lab:
         """
         name = node_named(node, self.state.shape)
         if account := self._account(user):
-            return {**roles.login_environment(self.directory, account), _INSIDE: str(self.directory)}
-        path = os.environ.get("PATH", "/usr/bin:/bin").split(":")
-        # The PATH of an ordinary user may lack /usr/sbin, where the node's own system commands are.
-        path += [] if "/usr/sbin" in path else ["/usr/sbin"]
-        variables = {
-            "PATH": ":".join(path),
-            "GRID_HOME": str(clusterware.grid_home(self.directory, name)),
-            "RACWIRE_SETTINGS": str(self.settings_file),
-            _INSIDE: str(self.directory),
-        }
-        if self.remote_shell == "ssh":
-            variables["RACWIRE_SSH_CONFIG"] = str(self.directory / "ssh_config")
-        else:
-            variables["RACWIRE_RSH"] = str(self.directory / "rsh")
-        return variables
+            return {**roles.login_environment(self.directory, account), INSIDE: str(self.directory)}
+        return root_environment(self.directory, name, self.remote_shell)
 
     def _account(self, user: str) -> NodeAccount | None:
         """The account of a user; None for root. Raises LabUsageError when the nodes have no such user."""
@@ -307,5 +293,5 @@ class Lab:
 
 def refuse_inside() -> None:
     """Raise LabError in the shell of a practice node."""
-    if _INSIDE in os.environ:
+    if INSIDE in os.environ:
         raise LabError("This shell is inside a practice node: leave it with `exit`, then run the command again.")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from racwire_lab.cluster import far_end
 from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.directory import grid_home
 from racwire_lab.cluster.files import write_lines
 from racwire_lab.cluster.processes import program, waiting_program
 from racwire_lab.cluster.profiles import profile_named
@@ -30,11 +31,6 @@ _DAEMONS = (
     "oraagent.bin",
 )
 """Copies of one program that waits until it is ended; `grid/lib/daemons.sh` starts them."""
-
-
-def grid_home(directory: Path, node: str) -> Path:
-    """The GRID_HOME of a node."""
-    return directory / "nodes" / node / "grid"
 
 
 def install(directory: Path, shape: Shape) -> None:

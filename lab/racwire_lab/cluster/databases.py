@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.directory import settings_file
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all, waiting_program
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import SCAN_NAME, SERVICE_PORT, Shape
@@ -88,11 +89,6 @@ def access(directory: Path, shape: Shape) -> DatabaseAccess:
 def password_file(directory: Path) -> Path:
     """Return the path of the file with the password of the practice user."""
     return directory / "database" / "password"
-
-
-def settings_file(directory: Path) -> Path:
-    """Return the path of the settings file with which racwire reads the practice cluster."""
-    return directory / "settings.toml"
 
 
 def install(directory: Path, shape: Shape) -> None:

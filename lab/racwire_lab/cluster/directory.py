@@ -39,6 +39,17 @@ def lab_directory() -> Path:
     return path
 
 
+def grid_home(directory: Path, node: str) -> Path:
+    """Return the GRID_HOME of a node."""
+    return directory / "nodes" / node / "grid"
+
+
+def settings_file(directory: Path) -> Path:
+    """Return the path of the settings file with which racwire reads the practice cluster; below a user's home, of that
+    user's."""
+    return directory / "settings.toml"
+
+
 def exists(path: Path) -> bool:
     """Whether the directory holds files of a practice cluster, running or ended.
 

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from racwire_lab.cluster import alert_logs, clusterware, databases, stack
+from racwire_lab.cluster import alert_logs, databases, stack
 from racwire_lab.cluster.accounts import shell_of, user_home
+from racwire_lab.cluster.directory import grid_home, settings_file
 from racwire_lab.cluster.processes import program
 from racwire_lab.cluster.profiles import DATABASE_OWNER, GRID_OWNER, INVENTORY_GROUP, ClusterProfile, NodeAccount
 from racwire_lab.cluster.ssh_configuration import node_home
@@ -106,7 +107,7 @@ def install(directory: Path, shape: Shape, profile: ClusterProfile) -> None:
         os.chown(directory / "cluster" / name, users[GRID_OWNER], group)
     alert_logs.give_to_owners(directory, shape, profile)
     for node in shape.nodes:
-        home = clusterware.grid_home(directory, node)
+        home = grid_home(directory, node)
         # As after root.sh: the top directory belongs to root.
         for part in ("bin", "cdata", "gpnp", "perl"):
             for path in (home / part, *(home / part).rglob("*")):
@@ -165,7 +166,7 @@ def login_environment(directory: Path, user: NodeAccount) -> dict[str, str]:
         "LOGNAME": user.name,
         "SHELL": shell_of(user),
         "PATH": _PATH,
-        "RACWIRE_SETTINGS": str(databases.settings_file(Path(home))),
+        "RACWIRE_SETTINGS": str(settings_file(Path(home))),
     }
 
 

@@ -6,12 +6,14 @@ import json
 import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.processes import Process
-from racwire_lab.cluster.profiles import ClusterProfile, profile_named
-from racwire_lab.cluster.topology import PortId, Shape
+
+if TYPE_CHECKING:
+    from racwire_lab.cluster.fault_kind import ActiveFault
+    from racwire_lab.cluster.profiles import ClusterProfile
+    from racwire_lab.cluster.topology import PortId, Shape
 
 RemoteShell = Literal["ssh", "direct"]
 _FILE = "state.json"
@@ -43,6 +45,8 @@ class State:
     @property
     def profile(self) -> ClusterProfile:
         """The profile of the cluster, without the users that the nodes lack."""
+        from racwire_lab.cluster.profiles import profile_named
+
         profile = profile_named(self.shape.like)
         return replace(profile, accounts=()) if self.no_users_reason else profile
 
@@ -69,13 +73,36 @@ def save(directory: Path, state: State) -> None:
 def load(directory: Path) -> State | None:
     """Return the saved state; None when there is none, or when this version of racwire cannot read it."""
     try:
-        document = json.loads((directory / _FILE).read_text(encoding="utf-8"))
+        document = _document(directory)
         return _decode(document) if document["version"] == _VERSION else None
     except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
         return None
 
 
+def first_node(directory: Path) -> tuple[str, Process, RemoteShell] | None:
+    """Return the first node of the running cluster, the process that holds it, and the remote shell of the nodes; None
+    where no cluster runs. It loads none of the modules that the whole state needs."""
+    try:
+        document = _document(directory)
+        init = Process(**document["init"])
+        if document["version"] != _VERSION or document["boot"] != boot_id() or not init.alive():
+            return None
+        node, holder = next(iter(document["nodes"].items()))
+        return node, Process(**holder), document["remote_shell"]
+    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError, StopIteration):
+        return None
+
+
+def _document(directory: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((directory / _FILE).read_text(encoding="utf-8"))
+    return document
+
+
 def _decode(document: dict[str, Any]) -> State:
+    # The first node is entered without these modules, which take longer to load than all else that it needs.
+    from racwire_lab.cluster.fault_kind import ActiveFault
+    from racwire_lab.cluster.topology import PortId, Shape
+
     return State(
         shape=Shape(**document["shape"]),
         boot=document["boot"],

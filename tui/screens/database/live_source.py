@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import tzinfo
 from math import inf
+
+import msgspec
 
 from checks.model.facts import Activity, BlockTransfer, InstancePing
 from checks.model.wording import span
@@ -21,13 +22,12 @@ _LATE = 5.0
 """A sample older than this many times its own length counts as missing, if another instance has a newer one."""
 
 
-@dataclass(frozen=True)
-class LiveFigures:
+class LiveFigures(msgspec.Struct, frozen=True):
     """The figures from samples; all empty before the first sample."""
 
-    instances: dict[str, InstanceSample] = field(default_factory=dict)
+    instances: dict[str, InstanceSample] = msgspec.field(default_factory=dict)
     """The newest sample of each instance, where no gap came after it."""
-    gaps: dict[str, str] = field(default_factory=dict)
+    gaps: dict[str, str] = msgspec.field(default_factory=dict)
     """By instance why its present figures are not known."""
     trouble: str = ""
     """Why the figures of no instance are known; empty where some are."""
