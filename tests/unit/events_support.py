@@ -157,3 +157,13 @@ def is_bad(at: float) -> bool:
 def without(*sources: str) -> Change:
     """The run in which sources deliver nothing in the bad seconds."""
     return lambda at, item: None if getattr(item, "source", "") in sources and is_bad(at) else item
+
+
+def lost_at(*numbers: int, blocks: int = 20) -> Change:
+    """The run in which instances lose blocks in the bad seconds."""
+
+    def broken(at: float, item: Event) -> Event:
+        wrong = is_bad(at) and isinstance(item, InstanceSample) and item.number in numbers
+        return loses(item, blocks) if wrong else item
+
+    return broken

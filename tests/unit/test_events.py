@@ -25,6 +25,7 @@ from tests.unit.events_support import (
     is_bad,
     links,
     loses,
+    lost_at,
     node_sample,
     noisy_hour,
     only,
@@ -41,14 +42,6 @@ def on(node, **more):
     def broken(at, item):
         wrong = is_bad(at) and isinstance(item, NodeSample) and item.node in node
         return with_counts(item, **more) if wrong else item
-
-    return broken
-
-
-def lost_at(*numbers, blocks=20):
-    def broken(at, item):
-        wrong = is_bad(at) and isinstance(item, InstanceSample) and item.number in numbers
-        return loses(item, blocks) if wrong else item
 
     return broken
 

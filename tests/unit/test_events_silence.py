@@ -10,11 +10,11 @@ from checks.model.finding import Status
 from checks.traffic.instances import UpInstances
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from tests.unit.events_support import (
-    BAD,
     BEGIN,
     facts,
     instance_sample,
     is_bad,
+    lost_at,
     node_sample,
     only,
     run,
