@@ -10,6 +10,7 @@ from checks.model.finding import Status
 from checks.traffic.instances import UpInstances
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from tests.unit.events_support import (
+    BAD,
     BEGIN,
     facts,
     instance_sample,
