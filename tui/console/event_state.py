@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from checks.events.watching import EventWatch
     from checks.traffic.samples import FeedEvent
 
+DATABASE = ""
+"""The key of the database among the names of nodes."""
+
 
 class EventState:
     """The events since the console started to sample, or those of a recording."""
@@ -123,7 +126,7 @@ class EventState:
         if self._found is not None:
             return None
         events = [event for event in self.marked if not event.is_over or self.needs_run(event)]
-        return max(events, key=lambda event: (self.needs_run(event), event.start), default=None)
+        return max(events, key=lambda event: (self.needs_run(event), event.number), default=None)
 
     def needs_run(self, event: ClusterEvent) -> bool:
         """Return whether a run of the checks is the next step about an event."""
@@ -132,7 +135,7 @@ class EventState:
     def live_marks(self, report: Report | None) -> dict[str, Status]:
         """Return the nodes with trouble at present, each with the worst status. Where checks have examined the trouble
         and the report has nodes at fault, these stand for the nodes that noticed it; a silent node is marked in any
-        case."""
+        case. `DATABASE` stands for the database itself."""
         if not self._known or self._found is not None:
             return {}
         found = bool(report and nodes_at_fault(report))
@@ -141,7 +144,7 @@ class EventState:
             is_shown = event.is_silence or not (found and self.is_examined(event))
             if event.is_over or event.status not in PROBLEMS or not is_shown:
                 continue
-            for node in event.open_nodes:
+            for node in event.open_nodes or (DATABASE,):
                 worst = min(marks.get(node, event.status), event.status, key=lambda status: status.gravity)
                 marks[node] = worst
         return marks

@@ -17,12 +17,12 @@ from tui.text.sanitize import for_encoding
 
 DARK = Theme(
     name="racwire",
-    primary="#86b3d8",
-    secondary="#b79ad6",
-    accent="#86b3d8",
+    primary="#abcdef",
+    secondary="#af94d1",
+    accent="#abcdef",
     warning="#dcb35c",
-    error="#ec7a80",
-    success="#86bd8b",
+    error="#e77575",
+    success="#76b892",
     foreground="#cfd4db",
     background="#15181d",
     surface="#15181d",
