@@ -104,14 +104,15 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         self.report: Report | None = None
         """The report of the last finished run."""
         self.state = AppState(feed=FeedState(settings.traffic.interval_s, past), graphs=settings.console.graphs)
-        self._run = RunWorker(self, new_engine, warm_up)
+        self._screens = MainScreens(self, self.state, past, self.broke)
+        # The modules of the engine load after the screens are made: a key then waits for neither.
+        self._run = RunWorker(self, new_engine, warm_up, self._screens.made)
         self._live = LiveFeed(self, new_feed, past)
         self._changing = ChangeWorker(self, self.state, changes)
         self._measuring = MeasureWorker(self, self.state, measurements)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
         self._settings = settings
-        self._screens = MainScreens(self, self.state, past, self.broke)
         self._hangup = hangup
         self.put_on(terminal_colours=terminal_colours, encoding=encoding)
 
