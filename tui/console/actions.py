@@ -149,7 +149,9 @@ class KeysInOrder(App[None]):
             await super().on_event(event)
             return
         if self._early_keys is not None:
-            self._early_keys.append(event)
+            # Until Textual has the terminal, that turns the Enter that is typed into a line feed.
+            is_enter = isinstance(event, events.Key) and event.key == "ctrl+j"
+            self._early_keys.append(events.Key("enter", "\r") if is_enter else event)
             return
         if isinstance(event, events.Key) and await self._check_bindings(event.key, priority=True):
             return
