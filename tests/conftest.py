@@ -27,6 +27,9 @@ def pytest_configure() -> None:
     that: a command that a test interrupts would never end, and the tests could not be interrupted either.
     """
     os.environ.pop("COLUMNS", None)  # pytest's own output sets it, and texts in a pipe obey it
+    for name in ("LC_ALL", "LC_CTYPE"):  # texts obey the locale
+        os.environ.pop(name, None)
+    os.environ["LANG"] = "C.UTF-8"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A Python handler: exec resets it to the default in the workers and in all programs that they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,6 +13,7 @@ from checks.traffic.samples import Gap, InstanceSample, NodeSample
 
 _FADING = 0.99
 """How much of the longest delay of a source counts after one more sample."""
+_DATABASE = "database"
 _ANOTHER_NAME = " is another name of "
 """In the reason of a gap of `peer_stream.SameNodeError`: the node answers under its other name."""
 _DOWN = " is down: "
@@ -34,6 +35,8 @@ class _Source:
     """How late its samples are."""
     reason: str = ""
     """The reason of the gap after the last sample."""
+    caused_by: str = ""
+    """The other source that is the cause of that gap; empty where it is this one."""
     stands: EventKind | None = None
     """The event that lasts here."""
 
@@ -80,13 +83,12 @@ class Answers:
         if not is_local:  # it may have been silent and come back before anybody looked
             self._look(source)
         if source.stands is not None:
-            self._book.leave(source.stands, source.place.key, sample.at)
-            source.stands = None
+            self._end(source, sample.at)
         elif waited_s:
             source.delay_s = max(_FADING * source.delay_s, min(waited_s, 4 * sample.seconds) - sample.seconds, 0.0)
         source.place, source.interval_s = _place(sample), sample.seconds
         source.last_at, source.last_s = sample.at, now_s
-        source.round, source.reason = self._round, ""
+        source.round, source.reason, source.caused_by = self._round, "", ""
         if isinstance(sample, NodeSample) and is_local:
             self._see_clock(sample)
             self.look()
@@ -102,14 +104,16 @@ class Answers:
             return
         if _ANOTHER_NAME in gap.reason:
             del self._sources[gap.source]
-            if source.stands:
-                self._book.leave(source.stands, source.place.key, gap.at)
+            self._end(source, gap.at)
             return
-        source.reason = gap.reason
+        source.reason, source.caused_by = gap.reason, gap.caused_by
+        if source.stands is EventKind.DATABASE_SILENT and gap.caused_by != _DATABASE:
+            self._end(source, gap.at)  # which instance delays the query is known now
         if source.stands is None and gap.source.startswith("instance ") and _DOWN in gap.reason:
             self._stand(source, EventKind.INSTANCE_DOWN)
         elif source.stands is not None:
-            self._book.explain(source.stands, source.place.key, gap.reason)
+            key = EventPlace(gap.at).key if source.stands is EventKind.DATABASE_SILENT else source.place.key
+            self._book.explain(source.stands, key, gap.reason)
         self._look(source)
 
     def look(self) -> None:
@@ -119,18 +123,37 @@ class Answers:
                 self._look(source)
 
     def _look(self, source: _Source) -> None:
-        if source.stands is not None:
+        if source.stands is not None or source.caused_by.startswith("instance "):
             return
         is_instance, waited_s = bool(source.place.instance), self._book.now_s - source.last_s
         allowed_s = allowed_delay_s(source.delay_s, is_instance and not source.reason)
         interval_s = max(source.interval_s, self.usual_s)  # the sample after a late one is shorter
         if is_silent(waited_s - allowed_s, interval_s, self._round - source.round):
-            self._stand(source, EventKind.INSTANCE_SILENT if is_instance else EventKind.NODE_SILENT)
+            of_instance = EventKind.INSTANCE_SILENT if self._is_cause(source) else EventKind.DATABASE_SILENT
+            self._stand(source, of_instance if is_instance else EventKind.NODE_SILENT)
+
+    def _is_cause(self, source: _Source) -> bool:
+        """Whether an instance itself is silent: its gap says so, or others deliver samples of the same query."""
+        if source.reason:
+            return not source.caused_by
+        others = (s for s in self._sources.values() if s.place.instance and s is not source)
+        return any(other.round > source.round for other in others)
+
+    def _end(self, source: _Source, at: float) -> None:
+        """End what lasts at a source; the silence of the database ends with the last instance that it concerns."""
+        kind, source.stands = source.stands, None
+        if kind is EventKind.DATABASE_SILENT:
+            if not any(other.stands is kind for other in self._sources.values()):
+                self._book.leave(kind, EventPlace(at).key, at)
+        elif kind is not None:
+            self._book.leave(kind, source.place.key, at)
 
     def _stand(self, source: _Source, kind: EventKind) -> None:
         place = source.place
         source.stands = kind
         since = EventPlace(source.last_at, place.node, instance=place.instance)
+        if kind is EventKind.DATABASE_SILENT:
+            since = EventPlace(source.last_at)
         # While one instance hangs, queries of all instances fail now and then.
         together_s = math.inf if kind is EventKind.INSTANCE_SILENT else TOGETHER_S
         reason = "" if kind is EventKind.INSTANCE_DOWN else source.reason  # which says just that

@@ -22,11 +22,18 @@ class EventKind(StrEnum):
     NODE_SILENT = "node-silent"
     INSTANCE_SILENT = "instance-silent"
     INSTANCE_DOWN = "instance-down"
+    DATABASE_SILENT = "database-silent"
+    """The query of all instances returns nothing, and which instance delays it is not known."""
     LINK_DOWN = "link-down"
     LINK_SPEED = "link-speed"
     MTU = "mtu"
     CLOCK_JUMP = "clock-jump"
     NO_SAMPLES = "no-samples"
+
+
+_SILENCES = frozenset(
+    {EventKind.NODE_SILENT, EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN, EventKind.DATABASE_SILENT}
+)
 
 
 class EventPlace(Fact, frozen=True):
@@ -80,6 +87,11 @@ class ClusterEvent(Fact, frozen=True):
         return self.end is not None
 
     @property
+    def is_silence(self) -> bool:
+        """Whether a node or an instance does not answer."""
+        return self.kind in _SILENCES
+
+    @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes of the event, each once."""
         return tuple(dict.fromkeys(place.node for place in self.places if place.node))
@@ -105,6 +117,7 @@ _CHECKS: dict[EventKind, tuple[str, ...]] = {
     EventKind.NIC_ERRORS: ("nic-counters", "link-speed", "gc-blocks-lost"),
     EventKind.NODE_SILENT: ("clusterware", "interfaces", "df-ping", "log-lines"),
     EventKind.INSTANCE_SILENT: ("interconnect-in-use", "instance-ping", "gc-blocks-lost", "log-lines"),
+    EventKind.DATABASE_SILENT: ("interconnect-in-use", "instance-ping", "gc-blocks-lost", "log-lines"),
     EventKind.INSTANCE_DOWN: ("interconnect-in-use", "instance-ping", "clusterware", "log-lines"),
     EventKind.LINK_DOWN: ("interfaces", "bonding", "link-speed", "df-ping", "gc-blocks-lost"),
     EventKind.LINK_SPEED: ("link-speed", "bonding", "link-saturation"),

@@ -187,12 +187,36 @@ class ConsoleSettings(_Section, frozen=True):
         Meta(description="Whether racwire uses the mouse. Off: the mouse selects text in the terminal."),
     ] = True
     ascii: Annotated[
-        bool, Meta(description="Draw with ASCII characters only, for terminals that cannot display lines and graphs.")
-    ] = False
+        bool | Literal["auto"],
+        Meta(
+            description="Whether the console draws with ASCII characters only. auto: yes where the locale (LC_ALL, "
+            "LC_CTYPE, LANG) or the type of the terminal (TERM) is not Unicode, as with LANG=C, vt100 and linux."
+        ),
+    ] = "auto"
     graphs: Annotated[
-        Literal["blocks", "braille"],
-        Meta(description="The characters of graphs: blocks, or braille with twice the time in the same width."),
-    ] = "blocks"
+        Literal["auto", "blocks", "braille"],
+        Meta(
+            description="The characters of graphs: blocks, or braille with twice the time in the same width. auto: as "
+            "chosen last with `:graphs`, at first blocks."
+        ),
+    ] = "auto"
+    on_event: Annotated[
+        Literal["offer", "check", "off"],
+        Meta(
+            description="What the console does when blocks are lost, a node stops answering or the like. offer: it "
+            "shows the event, and r looks for the cause. check: the checks that concern the event also run by "
+            "themselves, at most every 5 minutes. off: only the Traffic and Database screens sample the cluster."
+        ),
+    ] = "offer"
+    probes_per_hour: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000_000,
+            description="The most packets that checks which the console starts by itself may send in an hour; with "
+            "more, only the checks that send nothing run.",
+        ),
+    ] = 20_000
 
 
 class ChangeSettings(_Section, frozen=True):

@@ -75,3 +75,20 @@ def clock_jumped(by_s: float) -> bool:
 def stood_still(seconds: float, interval_s: float) -> bool:
     """Return whether racwire took no samples: so long that a slow reading is no explanation."""
     return seconds > max(_STOOD_STILL_S, _STOOD_STILL * interval_s)
+
+
+RUN_EVERY_S = 300.0
+"""The least seconds between two runs of checks that racwire starts by itself."""
+_HOUR_S = 3600.0
+
+
+def may_run(since_last_s: float | None) -> bool:
+    """Return whether racwire may start checks by itself, so many seconds after it last did; None where it never did."""
+    return since_last_s is None or since_last_s >= RUN_EVERY_S
+
+
+def has_probes_left(sent: Sequence[tuple[float, int]], expected: int, per_hour: int) -> bool:
+    """Return whether a run that sends `expected` probes stays within the budget of an hour.
+
+    `sent` has each earlier run that sent probes: how many seconds ago, and how many."""
+    return sum(number for ago_s, number in sent if ago_s < _HOUR_S) + expected <= per_hour

@@ -102,6 +102,8 @@ async def sample_instances(
     of a login what the checks add to it.
     """
     names, backoff = Names(database), Backoff()
+    culprit: int | None = None
+    """The instance that hung when only one instance was queried for that reason."""
     everyone = AllInstances(databases, (_STATISTICS, _MESSAGES, *PAIR_STATEMENTS), settings.database_timeout_s)
     why_alone = database.why_alone
     explained: dict[str, str] = {}
@@ -111,7 +113,7 @@ async def sample_instances(
             sampler = None
             try:
                 connection = await databases.get(PURPOSE)
-                sampler = InstanceSampler(connection, names, settings, emit, everyone, why_alone)
+                sampler = InstanceSampler(connection, names, settings, emit, everyone, why_alone, culprit)
                 await sampler.sample(pacer, backoff.succeeded)
             except DatabaseError as error:
                 hung = sampler.here if sampler and error.kind is ErrorKind.TIMED_OUT else None
@@ -123,16 +125,17 @@ async def sample_instances(
                 if is_refused(error):
                     return
                 # The next connection does not wait for GV$ again, where the last one stopped querying it.
-                why_alone = _why_hung(hung, names) or (sampler.only_here if sampler else why_alone)
+                if hung is not None:
+                    why_alone, culprit = _why_hung(hung, names), hung
+                elif sampler:
+                    why_alone, culprit = sampler.only_here, sampler.culprit
             await asyncio.sleep(backoff.next_s())
     finally:
         await everyone.end()
 
 
-def _why_hung(hung: int | None, names: Names) -> str:
-    """The reason why only one instance is queried, once the hanging instance is known; empty where it is not known."""
-    if hung is None:
-        return ""
+def _why_hung(hung: int, names: Names) -> str:
+    """Return the reason why only one instance is queried, once the hanging instance is known."""
     name = names.of(hung).name
     return f"{name} did not answer in time, not even a query about itself only, and GV$ waits for every instance."
 
@@ -149,8 +152,10 @@ def _emit_gaps(error: DatabaseError, reason: str, hung: int | None, names: Names
         reason += " racwire connects again."
         others = f"racwire was connected to {name}, which did not answer in time. racwire connects again."
     emit(Gap("database", at, reason))
+    cause = "database" if hung is None else f"instance {names.of(hung).name}"
     for number, named in sorted(names.by_number.items()):
-        emit(Gap(f"instance {named.name}", at, reason if number == hung else others))
+        is_cause = number == hung
+        emit(Gap(f"instance {named.name}", at, reason if is_cause else others, "" if is_cause else cause))
     emit(Gap("pairs", at, reason))
 
 
@@ -165,8 +170,10 @@ class InstanceSampler:
         emit: Emit,
         everyone: AllInstances,
         why_alone: str = "",
+        culprit: int | None = None,
     ) -> None:
         self._connection = connection
+        self._culprit = culprit
         self._names = names
         self._timeout_s = settings.database_timeout_s
         self._emit = emit
@@ -186,12 +193,17 @@ class InstanceSampler:
         """The reason why only the connected instance is queried; empty while all instances are."""
         return self._views.only_here
 
+    @property
+    def culprit(self) -> int | None:
+        """The number of the instance that hangs, where that is why only one is queried; None where it is not known."""
+        return self._culprit if self.only_here else None
+
     async def sample(self, pacer: InstancesPacer, succeeded: Callable[[], None]) -> None:
         """Emit samples without end. Raises DatabaseError where the connection answers no more queries."""
         (row,) = (await self._views.rows(statement(_CONNECTED))).dicts()
         self.here = int(row["instance_number"])
         if self.here != self._names.database.connected_instance and self._other_had_own_rows_only():
-            self._views = InstanceViews(self._connection, timeout_s=self._timeout_s)
+            self._views, self._culprit = InstanceViews(self._connection, timeout_s=self._timeout_s), None
         await self.take()  # the first statements of a session take longer: the pace does not depend on them
         async for _ in pacer.ticks():
             self._views.slowest_s = 0.0
@@ -205,7 +217,7 @@ class InstanceSampler:
         """Query once, and emit the counts since the last query; those of messages at least `messages_every_s` seconds
         apart. Raises DatabaseError where no more queries work."""
         if self._views.only_here and self._everyone.answer():
-            self._views = InstanceViews(self._connection, timeout_s=self._timeout_s)
+            self._views, self._culprit = InstanceViews(self._connection, timeout_s=self._timeout_s), None
         answer = await self._query(messages_every_s)
         if self._views.only_here:
             self.here = next(iter(answer.statistics), self.here)  # a new connection can be to another one
@@ -280,13 +292,11 @@ class InstanceSampler:
         named, at = self._names.of(number), time.time()
         source = f"instance {named.name}"
         if number not in after.statistics:
-            alone = self._views.only_here
-            reason = (
-                f"{named.name} could not be queried: {alone} {self._everyone.when}"
-                if alone
-                else self._up.why_missing(number, named.name)
-            )
-            return Gap(source, at, reason)
+            if alone := self._views.only_here:
+                cause = "database" if self.culprit is None else f"instance {self._names.of(self.culprit).name}"
+                reason = f"{named.name} could not be queried: {alone} {self._everyone.when}"
+                return Gap(source, at, reason, "" if number == self.culprit else cause)
+            return Gap(source, at, self._up.why_missing(number, named.name))
         if before is None or number not in before.statistics:
             return None
         if reset_statistic(before.statistics[number], after.statistics[number]):

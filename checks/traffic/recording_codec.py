@@ -214,7 +214,7 @@ def _unpacked(shape: Shape, at: float, body: msgspec.Raw) -> Event:
             _refuse_infinite(DamagedError, latency.p50_us, latency.p99_us, latency.max_us)
             return LatencySample(shape.network, shape.to_node, shape.payload, at, *msgspec.structs.astuple(latency))
         case GapShape():
-            return Gap(shape.source, at, _as_text(_reason.decode(body)))
+            return Gap(shape.source, at, _as_text(_reason.decode(body)), shape.caused_by)
         case LinksShape():
             raise DamagedError("links are in the place of samples")
 

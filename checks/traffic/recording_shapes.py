@@ -70,6 +70,7 @@ class GapShape(_Shape, frozen=True, tag="gap"):
     """The shape of a Gap."""
 
     source: str
+    caused_by: str = ""
 
 
 class LinksShape(_Shape, frozen=True, tag="links"):
@@ -99,7 +100,7 @@ def shape_of(event: Event) -> Shape:
         case LatencySample():
             return LatencyShape(event.network, event.to_node, event.payload)
         case Gap():
-            return GapShape(event.source)
+            return GapShape(event.source, event.caused_by)
         case Links():
             return LinksShape(event.node)
 

@@ -70,6 +70,7 @@ class Workplace:
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "RACWIRE_LAB_DIR": str(self.lab),
             "COLUMNS": "80",
+            "LANG": "C.UTF-8",
             "NO_COLOR": "1",
             "TZ": "UTC",
         }

@@ -22,20 +22,23 @@ LEAVE_ALTERNATE_SCREEN = b"\x1b[?1049l"
 MADE_UP = """
 import os, sys
 from pathlib import Path
+from tui.cli.streams import follow_locale
 from tui.console.start import colours_in_doubt, encoding_of, prepare
 prepare(os.environ)
+follow_locale()
 from checks.run.settings_file import load_settings
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import FakeFeed
 from tui.console.app import ConsoleApp
 from tui.terminal.driver import console_driver
+encoding = encoding_of(load_settings(None), sys.__stderr__)
 app = ConsoleApp(
     lambda check: engine(black_hole(), UNCHANGING),
     new_feed=FakeFeed,
     state_directory=Path(os.environ["HOME"]),
-    encoding=encoding_of(load_settings(None), sys.__stderr__),
+    encoding=encoding,
     terminal_colours=colours_in_doubt(os.environ),
-    driver_class=console_driver(),
+    driver_class=console_driver(encoding),
 )
 app.run(mouse="nomouse" not in sys.argv)
 """

@@ -11,6 +11,7 @@ from tests.tui.conftest import NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, shown, until
 from tui.console.actions import CHECKS
 from tui.console.command_choices import argument_of, choices
+from tui.screens.ask import Answer, Field, Question, ask
 from tui.screens.reader import ReaderScreen
 
 
@@ -49,7 +50,7 @@ async def test_a_code_selects_its_finding_below_its_cause_and_a_name_filters(new
         await pilot.press("2", "colon", *"ic-path-003", "enter")
         await until(pilot, lambda: chosen(pilot) == "IC-PATH-003" and "Seen" in shown(pilot, "finding"))
         await pilot.press("colon", *"rac3", "enter")
-        await until(pilot, lambda: "/rac3" in shown(pilot, "counts"))
+        await until(pilot, lambda: "/rac3" in shown(pilot, "upper-rule"))
         assert all("P" not in row.split()[0] or "rac3" in row for row in listed(pilot)[:1])
 
 
@@ -67,3 +68,18 @@ async def test_an_unknown_argument_is_named_in_one_sentence(new_console: NewCons
         await concluded(pilot)
         await pilot.press("colon", *text, "enter")
         await until(pilot, lambda: "nonsense" in shown(pilot, "lower-rule"))
+
+
+@pytest.mark.parametrize("action", ["find('rac2')", "find_code('IC-PATH-003')", "record"])
+async def test_an_open_question_keeps_what_was_typed(new_console: NewConsole, action: str) -> None:
+    app = new_console(lambda: engine(healthy()))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        answers: list[Answer] = []
+        await ask(app, Question("Override", lambda width: [], (Field("reason"),), "override"), answers.append)
+        await pilot.press(*"storage")
+        await app.run_action(f"app.{action}")
+        await pilot.press(*" team", "enter")
+        await until(pilot, lambda: answers == [("storage team",)])
+        assert app.current_mode == "checks"
+        assert app.state.feed.recording is None

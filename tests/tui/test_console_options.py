@@ -22,7 +22,8 @@ def console_of(*words: str) -> ConsoleSettings:
 
 
 def test_options_override_the_settings() -> None:
-    assert console_of() == ConsoleSettings(mouse=True, ascii=False, graphs="blocks")
+    assert console_of() == ConsoleSettings(mouse=True, ascii="auto", graphs="auto")
+    assert console_of("--unicode").ascii is False
     assert console_of("--no-mouse", "--ascii", "--graphs", "braille") == ConsoleSettings(
         mouse=False, ascii=True, graphs="braille"
     )
@@ -41,8 +42,10 @@ def test_an_unknown_graph_style_is_one_sentence(capsys) -> None:
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_ascii_overrides_the_detected_terminal() -> None:
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    assert encoding_of(Settings(), stream) == "utf-8"
+@pytest.mark.parametrize("detected", ["utf-8", "ascii"])
+def test_the_setting_overrides_the_detected_terminal(detected: str) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=detected)
+    assert encoding_of(Settings(), stream) == detected
     assert encoding_of(Settings(console=ConsoleSettings(ascii=True)), stream) == "ascii"
+    assert encoding_of(Settings(console=ConsoleSettings(ascii=False)), stream) == "utf-8"
     assert encoding_of(Settings(), None) == "ascii"

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from checks.model.facts import Cluster, UnreadNode
-from checks.model.settings import Settings
+from checks.model.settings import ConsoleSettings, Settings
 from checks.run.check_discovery import discover
 from checks.sources.nodes.session import Session
 from checks.traffic.recorder import Recorder
@@ -91,11 +91,23 @@ async def test_digits_change_screens_and_each_keeps_its_position(
         assert chosen(pilot) == selected
 
 
-async def test_the_feed_starts_with_the_first_screen_that_shows_it_and_the_header_says_so(
+async def test_the_feed_starts_after_the_first_run_on_any_screen(
+    new_console: NewConsole, numbers: type[NumbersScreen]
+) -> None:
+    feed = FakeFeed()
+    async with new_console(lambda: engine(healthy()), new_feed=lambda: feed).run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        assert "live 1 s" in shown(pilot, "header")
+        assert feed.followed[-1].local_node == "rac1"
+
+
+async def test_without_events_the_feed_starts_with_the_first_screen_that_shows_it_and_the_header_says_so(
     new_console: NewConsole, numbers: type[NumbersScreen]
 ) -> None:
     feed = FakeFeed([Gap("node rac1", 1.0, "rac1 is away.")])
-    async with new_console(lambda: engine(healthy()), new_feed=lambda: feed).run_test(size=(120, 40)) as pilot:
+    settings = Settings(console=ConsoleSettings(on_event="off"))
+    app = new_console(lambda: engine(healthy()), new_feed=lambda: feed, settings=settings)
+    async with app.run_test(size=(120, 40)) as pilot:
         await concluded(pilot)
         assert "live" not in shown(pilot, "header")
         await pilot.press("3")
@@ -394,5 +406,5 @@ async def test_a_recording_is_shown_instead_of_samples_and_judged_as_far_as_poss
         await pilot.press("4", "1", "end", "up", "right")
         await concluded(pilot)
         assert "P interfaces" in "\n".join(listed(pilot))
-        assert "14:02:31" in shown(pilot, "lower-rule")
+        assert "run 2026-11-20 14:02:31" in shown(pilot, "upper-rule")
     recording.close()

@@ -62,8 +62,25 @@ def test_a_terminal_that_is_not_unicode_never_gets_unreadable_characters(start: 
     assert max(re.sub(rb"\x1b\[[^a-zA-Z]*[a-zA-Z]", b"", seen)) < 0x80
 
 
-def test_the_c_locale_counts_as_unicode_as_in_present_terminals(start: Start) -> None:
-    assert "─".encode() in start(LANG="C").seen
+@pytest.mark.parametrize("environment", [{"LANG": "C"}, {"TERM": "vt100"}, {"TERM": "linux"}])
+def test_every_screen_is_in_ascii_where_locale_or_terminal_is_not_unicode(
+    start: Start, environment: dict[str, str]
+) -> None:
+    """Also where Python would write UTF-8, as it does under LANG=C."""
+    terminal = start(**environment)
+    for key, tab in zip(b"234567", ("Paths", "Traffic", "Database", "Change", "Report", "Measure"), strict=True):
+        terminal.send(bytes([key]))
+        terminal.read_until(f"[{chr(key)} {tab}]".encode())
+        terminal.seen += terminal.read_until_quiet(0.2)
+    terminal.send(b"1?")
+    seen = terminal.seen + terminal.read_until_quiet()
+    assert b"----------" in seen
+    assert seen.isascii()
+
+
+def test_a_setting_draws_lines_in_the_c_locale(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("[console]\nascii = false\n")
+    assert "─".encode() in start(LANG="C", RACWIRE_SETTINGS=str(tmp_path / "settings.toml")).seen
 
 
 def test_keys_of_different_terminals_are_recognized(start: Start) -> None:

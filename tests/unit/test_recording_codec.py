@@ -52,7 +52,7 @@ PAIRS = st.builds(
 LATENCY = st.builds(
     samples.LatencySample, TEXT, TEXT, st.integers(0, 9000), TIME, SECONDS, COUNT, COUNT, OPTIONAL, OPTIONAL, OPTIONAL
 )
-GAP = st.builds(samples.Gap, TEXT, TIME, TEXT)
+GAP = st.builds(samples.Gap, TEXT, TIME, TEXT, TEXT)
 LINK = st.builds(samples.Link, TEXT, TEXT, st.integers(0, 65536), st.booleans(), st.none() | COUNT, TEXT, TEXT)
 LINKS = st.builds(samples.Links, TEXT, TIME, st.lists(LINK, max_size=3).map(tuple))
 EVENT = NODE | INSTANCE | PAIRS | LATENCY | GAP
@@ -114,7 +114,7 @@ def test_no_field_of_an_event_is_missing():
         ("at", "seconds", "transfers", "pings", "unread"),
         ("network", "to_node", "payload", "at", "seconds", "sent", "received", "p50_us", "p99_us", "max_us"),
         ("node", "at", "links"),
-        ("source", "at", "reason"),
+        ("source", "at", "reason", "caused_by"),
     ]
 
 

@@ -21,7 +21,7 @@ from tui import __version__
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import graceful_stop
 from tui.cli.options import add_check_options, add_console_options, effective_settings
-from tui.cli.streams import give_up_stdout, open_closed_streams, print_message
+from tui.cli.streams import follow_locale, give_up_stdout, open_closed_streams, print_message
 
 EXAMPLES = """\
 examples:
@@ -154,6 +154,7 @@ def _module(command: Command) -> Any:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     open_closed_streams()
+    follow_locale()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         with graceful_stop():

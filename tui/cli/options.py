@@ -99,8 +99,11 @@ CONSOLE_OPTIONS = (
         "do not capture the mouse: the terminal keeps it, for selecting text",
         means=False,
     ),
-    Option("--ascii", "console.ascii", "draw with ASCII characters only"),
-    Option("--graphs", "console.graphs", "characters that graphs are drawn with", choices=("blocks", "braille")),
+    Option("--ascii", "console.ascii", "draw with ASCII characters only (default: as locale and TERM demand)"),
+    Option("--unicode", "console.ascii", "draw lines and graphs, whatever locale and TERM say", means=False),
+    Option(
+        "--graphs", "console.graphs", "characters that graphs are drawn with", choices=("auto", "blocks", "braille")
+    ),
 )
 EVERY = Option(
     "--every", "traffic.interval_s", "seconds between two samples: 1 to 60 (default 1)", "S", reads=seconds_of

@@ -28,5 +28,8 @@ def run(_: argparse.Namespace) -> int:
     """Print the settings file."""
     from checks.run.settings_file import template
 
-    sys.stdout.write(template({option.place: option.name for option in OPTIONS}))
+    names: dict[str, str] = {}
+    for option in OPTIONS:
+        names[option.place] = f"{names[option.place]} or {option.name}" if option.place in names else option.name
+    sys.stdout.write(template(names))
     return 0

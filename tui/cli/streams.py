@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
 
 from checks.model.sanitize import sanitize
+from tui.text.sanitize import PLAIN_SIGNS
 
 _LAST_WAIT_S = 0.1
+
+_NOT_UNICODE = re.compile(r"(vt\d|linux|ansi|cons25|pcansi|scoansi|sun|wy\d|tvi|ibm3)", re.IGNORECASE)
+"""Prefixes of the terminal types (TERM) without Unicode. The console of Linux has a font of at most 512 characters: it
+has the lines, but of the eight blocks of a graph only two, and no check mark."""
 
 
 def open_closed_streams() -> None:
@@ -28,6 +37,35 @@ def open_closed_streams() -> None:
         if getattr(sys, name) is None:
             stream = os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False)
             setattr(sys, name, stream)
+
+
+def follow_locale() -> None:
+    """Let stdout and stderr write only ASCII where the locale or the terminal is not Unicode.
+
+    Under LANG=C Python writes UTF-8 (PEP 538 and 540), whatever the terminal displays. PYTHONIOENCODING overrides this.
+    """
+    _forget_coercion()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and not is_unicode(os.environ, on_terminal=stream.isatty()):
+            stream.reconfigure(encoding="ascii", errors=PLAIN_SIGNS)
+
+
+def is_unicode(environment: Mapping[str, str], *, on_terminal: bool) -> bool:
+    """Return whether the locale is one of Unicode, and the terminal, where the text goes to one. The name of the locale
+    decides: a server often lacks the locale of the ssh client, whose terminal is what counts."""
+    if environment.get("PYTHONIOENCODING"):
+        return True  # the stream has the encoding already
+    if on_terminal and _NOT_UNICODE.match(environment.get("TERM", "")):
+        return False
+    named = next(filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
+    return "UTF8" in named.upper().replace("-", "")
+
+
+def _forget_coercion() -> None:
+    """Remove LC_CTYPE=C.UTF-8 from the environment where Python, and not the operator, has set it (PEP 538)."""
+    with suppress(OSError):
+        if "LC_CTYPE" in os.environ and b"\0LC_CTYPE=" not in b"\0" + Path("/proc/self/environ").read_bytes():
+            del os.environ["LC_CTYPE"]
 
 
 def print_message(sentence: str) -> None:

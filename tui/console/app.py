@@ -20,6 +20,7 @@ from tui.console.change_state import CheckGate, MakePlan
 from tui.console.change_worker import ChangeWorker
 from tui.console.command_line import CommandLine
 from tui.console.error_guard import FaultLog, GuardedApp
+from tui.console.event_follower import LOOK_EVERY_S, EventFollower
 from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
 from tui.console.journal_watcher import ChangeSource
@@ -32,6 +33,8 @@ from tui.console.messages import (
     ChangeWanted,
     CopyWanted,
     EngineReported,
+    EventsFound,
+    EventWanted,
     ExportReported,
     ExportWanted,
     FeedFailed,
@@ -39,14 +42,16 @@ from tui.console.messages import (
     MeasureReported,
     MeasureWanted,
     PaceReported,
+    PresetChosen,
     RecordingEnded,
     RecordWanted,
     RunFailed,
     SamplesReported,
 )
+from tui.console.presets import PresetFile
 from tui.console.run_worker import RunWorker
 from tui.console.takeaway import keep_commands
-from tui.console.theme import ThemeMixin
+from tui.console.theme import ThemeMixin, theme_of
 from tui.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
@@ -98,21 +103,27 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         nothing. `changes` gives access to the journals of changes, `measurements` to what can be sent. `first` is the
         mode of the first screen."""
         self.DEFAULT_MODE = first  # type: ignore[misc]
+        self._presets = PresetFile(state_directory, self.notice)
+        presets = self._presets.load()
+        self.usual_theme, terminal_colours = theme_of(presets.theme, terminal_colours)
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.faults = FaultLog()
         self.log_path = log_path(state_directory)
         self.report: Report | None = None
         """The report of the last finished run."""
-        self.state = AppState(feed=FeedState(settings.traffic.interval_s, past), graphs=settings.console.graphs)
+        graphs = presets.graphs or "blocks" if settings.console.graphs == "auto" else settings.console.graphs
+        self.state = AppState(feed=FeedState(settings.traffic.interval_s, past), graphs=graphs, presets=presets)
         self._screens = MainScreens(self, self.state, past, self.broke)
         # The modules of the engine load after the screens are made: a key then waits for neither.
         self._run = RunWorker(self, new_engine, warm_up, self._screens.made)
         self._live = LiveFeed(self, new_feed, past)
         self._changing = ChangeWorker(self, self.state, changes)
+        self._events = EventFollower(self, self.state, settings.console, self.notice)
         self._measuring = MeasureWorker(self, self.state, measurements)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
         self._settings = settings
+        self._past = past
         self._hangup = hangup
         self.put_on(terminal_colours=terminal_colours, encoding=encoding)
 
@@ -133,11 +144,17 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         self.take_early_keys()
         self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
         self._start()
+        if self._past is not None:
+            self.run_worker(self._events.read_past(self._past), group="events", exit_on_error=False)
+        else:
+            self.set_interval(LOOK_EVERY_S, self._look_for_events)
 
     # --- the current screen -------------------------------------------------------------------------------------------
 
     async def action_show(self, mode: str) -> None:
         """Change to a main screen."""
+        if mode != self.current_mode:
+            self.state.before_events = self.current_mode or ""
         await self.switch_mode(mode)
         if mode in SAMPLED and self._live.start(self.state):
             self._show_news()
@@ -170,6 +187,8 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         self.state.run.apply(event, message.report)
         if isinstance(event, RunFinished):
             self.report = self.state.run.report
+            self._events.run_finished(event.report, self.state.run.checks_alone)
+            self._sample_always()
         if isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
             self._live.follow(self.state.cluster)
         self._show_news(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
@@ -179,11 +198,39 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         if message.run == self._run.number:
             self.state.run.fail(message.reason)
             self._show_news(News.RUN)
+            self._sample_always()
 
     def on_samples_reported(self, message: SamplesReported) -> None:
         """Add samples to the timeline."""
         self.state.timeline.add(message.events)
         self._show_news(News.SAMPLES)
+        if self._events.see(message.events):
+            self._show_news(News.EVENTS)
+
+    def _sample_always(self) -> None:
+        """Start to sample for the events, whichever screen is open."""
+        if self._events.samples_always and self._live.start(self.state):
+            self._show_news()
+
+    def _look_for_events(self) -> None:
+        """Notice what delivers no samples, and run the checks that are due for an event."""
+        if self._live.is_running and self._events.pass_time():
+            self._show_news(News.EVENTS)
+        if not (self.running or self._measuring.is_sending) and (checks := self._events.due()):
+            self._start(checks)
+
+    def on_events_found(self, message: EventsFound) -> None:
+        """Apply the events of a recording."""
+        self.state.events.load(message.events, message.trouble)
+        self._show_news(News.EVENTS)
+
+    async def on_event_wanted(self, message: EventWanted) -> None:
+        """Show the moment of an event on the Traffic screen."""
+        from tui.screens.traffic.screen import TrafficScreen
+
+        await self.action_show("traffic")
+        if isinstance(self.screen, TrafficScreen):
+            self.screen.show_event(message.event)
 
     def on_pace_reported(self, message: PaceReported) -> None:
         """Apply that the pace of the instances' samples changed."""
@@ -226,6 +273,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
 
     def _start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
         self.state.run.start(checks, verified)
+        self._events.run_started()
         self._run.start(checks)
         self._show_news()
 
@@ -244,6 +292,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         """Copy a text to the clipboard of the terminal, and write it to a file in any case."""
         self.notice(keep_commands(message.text, self._state_directory))
         self.copy_to_clipboard(message.text)
+
+    def on_preset_chosen(self, message: PresetChosen) -> None:
+        """Remember how the operator wants the console to look."""
+        self._presets.keep(**message.chosen)
 
     def on_export_wanted(self, message: ExportWanted) -> None:
         """Pass a request about a file of the report to its worker."""
@@ -283,13 +335,18 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         """Whether a run of the checks is in progress."""
         return self._run.is_in_progress
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether a signal requested the end, which may not be handled yet."""
+        return self._hangup is not None and self._hangup.is_lost
+
     def _quit_soon(self) -> None:
         self.call_later(self.action_quit)
 
     async def action_quit(self) -> None:
         """Quit: stop all workers at the same time, close their connections and files, restore the terminal."""
-        parts = (self._measuring, self._run, self._live, self._changing, self._exporting)
-        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts]
+        parts = (self._measuring, self._run, self._live, self._changing, self._exporting, self._presets, self.subshell)
+        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts if part is not None]
         try:
             await asyncio.wait(ending, timeout=STOP_WITHIN_S)
         finally:

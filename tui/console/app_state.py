@@ -15,8 +15,10 @@ from checks.report.age import zone_of
 from checks.traffic.samples import InstancesPace
 from checks.traffic.timeline import Timeline
 from tui.console.change_state import ChangeState
+from tui.console.event_state import EventState
 from tui.console.export_state import ExportState
 from tui.console.measure_state import MeasureState
+from tui.console.presets import Presets
 from tui.console.run_state import RunState
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ class News(Enum):
     """The state of a change, or of the work on it."""
     REPORT = auto()
     """The files of the report."""
+    EVENTS = auto()
+    """The events of the cluster."""
     MEASURE = auto()
     """The plans and results of measurements, and what is being sent."""
 
@@ -95,9 +99,14 @@ class AppState(msgspec.Struct):
     feed: FeedState = msgspec.field(default_factory=FeedState)
     changes: ChangeState = msgspec.field(default_factory=ChangeState)
     exports: ExportState = msgspec.field(default_factory=ExportState)
+    events: EventState = msgspec.field(default_factory=EventState)
     measures: MeasureState = msgspec.field(default_factory=MeasureState)
+    before_events: str = ""
+    """The mode of the screen before the present one; Esc on Events returns to it."""
     graphs: Literal["blocks", "braille"] = "blocks"
-    """The style of the graphs, from the settings."""
+    """The style of the graphs, from the settings, else the last choice."""
+    presets: Presets = msgspec.field(default_factory=Presets)
+    """What the operator chose in earlier sessions."""
 
     @property
     def report(self) -> Report | None:

@@ -12,7 +12,7 @@ from checks.model.report import Report
 from checks.report.causes import cause_entries
 from tui.console.actions import EVERYWHERE, TABS, Action
 
-_OF_MOVEMENT = frozenset({"move", "edge", "page", "scroll", "next", "previous", "seek", "palette", "show"})
+_OF_MOVEMENT = frozenset({"move", "edge", "page", "scroll", "match", "next", "previous", "seek", "palette", "show"})
 """Actions whose keys move a selection or a page, or open what has a name of its own here."""
 
 
@@ -41,7 +41,9 @@ _VERBS = (
     Choice("report", "Write the report in a format: report html.", "app.write({})", "FORMAT", True),
     Choice("record", "Start or stop a recording of the live samples.", "app.record"),
     Choice("explain", "Explain a code, a check or a cause: explain IC-PATH-003.", "app.explain({})", "WHAT"),
+    Choice("shell", "Open a shell on this terminal; racwire goes on sampling.", "app.shell"),
     Choice("connect", "How to connect to a database: connect rac-scan:1521/SERVICE.", "app.connect({})", "WHERE", True),
+    Choice("graphs", "Change between graphs of blocks and of braille.", "app.graphs"),
     Choice("theme", "Change between the colours of racwire and those of the terminal.", "app.theme"),
 )
 

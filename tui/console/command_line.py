@@ -8,15 +8,52 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from tui.console.actions import Action
-from tui.console.messages import ExportWanted, RecordWanted
+from tui.console.messages import ExportWanted, PresetChosen, RecordWanted
 from tui.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
     from tui.screens.checks.screen import ChecksScreen
+    from tui.terminal.job_control import Subshell
 
 
 class CommandLine(App[None]):
     """An app with a command line. It is loaded at first use."""
+
+    subshell: Subshell | None = None
+    """The shell that has the terminal; None where the console has it."""
+
+    # --- the terminal for other programs ------------------------------------------------------------------------------
+
+    def action_stop(self) -> None:
+        """Give the terminal back to the shell, and stop until it continues racwire (`fg`)."""
+        stop = getattr(self._driver, "stop_until_continued", None)
+        if (main := self._main()) and main.state.measures.sending:
+            self._tell("A stopped racwire could not watch what it sends: stop the measurement first (7, then s).")
+        elif stop is not None and not stop():
+            self._tell("No shell is there that could continue a stopped racwire; $ opens a shell.")
+
+    def action_shell(self) -> None:
+        """Let the operator use a shell; racwire goes on, without the terminal."""
+        if self.subshell is None and getattr(self._driver, "is_lent", None) is False:
+            self.run_worker(self._lend_terminal(), group="shell", exit_on_error=False)
+
+    async def _lend_terminal(self) -> None:
+        from tui.terminal.job_control import Subshell
+
+        driver = self._driver
+        assert driver is not None
+        shell = self.subshell = Subshell(driver.fileno)  # type: ignore[attr-defined]
+        driver.is_lent = True  # type: ignore[attr-defined]
+        driver.suspend_application_mode()
+        try:
+            problem = await shell.run()
+        finally:
+            self.subshell, driver.is_lent = None, False  # type: ignore[attr-defined]
+        if not shell.is_stopped:
+            driver.resume_application_mode()
+            self._tell(problem)
+
+    # --- verbs and names ----------------------------------------------------------------------------------------------
 
     async def action_palette(self) -> None:
         """Let the operator type a verb or a name, and run it on the current screen."""
@@ -41,6 +78,17 @@ class CommandLine(App[None]):
         if main := self._main():
             main.notice(text)
 
+    def _leave_pages(self) -> bool:
+        """Close the pages above the main screen. Return False where a question is open: what the operator has typed
+        there must not be lost."""
+        from tui.screens.ask import AskScreen
+
+        while len(self.screen_stack) > 1:
+            if isinstance(self.screen, AskScreen):
+                return False
+            self.pop_screen()
+        return True
+
     async def action_find(self, text: str) -> None:
         """Show the Checks screen with only the findings that contain the text."""
         if (checks := await self._checks_screen()) is not None:
@@ -54,8 +102,8 @@ class CommandLine(App[None]):
     async def _checks_screen(self) -> ChecksScreen | None:
         from tui.screens.checks.screen import ChecksScreen
 
-        while len(self.screen_stack) > 1:
-            self.pop_screen()
+        if not self._leave_pages():
+            return None
         await self.run_action("app.show('checks')")
         return self.screen if isinstance(self.screen, ChecksScreen) else None
 
@@ -86,10 +134,9 @@ class CommandLine(App[None]):
 
     async def action_record(self) -> None:
         """Show the Traffic screen, which samples, and start or stop the recording of its samples."""
-        while len(self.screen_stack) > 1:
-            self.pop_screen()
-        await self.run_action("app.show('traffic')")
-        self.post_message(RecordWanted())
+        if self._leave_pages():
+            await self.run_action("app.show('traffic')")
+            self.post_message(RecordWanted())
 
     async def action_explain(self, what: str) -> None:
         """Show what `racwire explain` prints about a code, a check or a cause."""
@@ -120,3 +167,13 @@ class CommandLine(App[None]):
         is_dark = self.theme == DARK.name
         self.ansi_color = is_dark
         self.theme = TERMINAL.name if is_dark else DARK.name
+        usual = getattr(self, "usual_theme", "")
+        self.post_message(PresetChosen(theme="" if self.theme == usual else self.theme))
+
+    def action_graphs(self) -> None:
+        """Change between graphs of blocks and of braille, which display twice the time."""
+        if main := self._main():
+            main.state.graphs = "blocks" if main.state.graphs == "braille" else "braille"
+            main.refresh_state()
+            self.post_message(PresetChosen(graphs=main.state.graphs))
+            self._tell(f"Graphs are drawn with {main.state.graphs}.")

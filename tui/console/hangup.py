@@ -23,19 +23,20 @@ class HangupWatcher:
         self._terminal = terminal
         self._call_back: Callable[[], None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._is_lost = False
+        self.is_lost = False
+        """Whether a signal requested the end."""
 
     def watch(self, call_back: Callable[[], None]) -> None:
         """Start to watch, in the running event loop."""
         self._call_back = call_back
         self._loop = asyncio.get_running_loop()
-        if self._is_lost:
+        if self.is_lost:
             self._loop.call_soon(self._lost)
         self._loop.call_later(CHECK_EVERY_S, self._check)
 
     def end(self) -> None:
         """Treat the terminal as lost, as a signal demands; callable from any code of the main thread."""
-        self._is_lost = True
+        self.is_lost = True
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: it has ended
                 self._loop.call_soon_threadsafe(self._lost)

@@ -25,6 +25,7 @@ SCREENS = {
     "change": "tui.screens.change.screen:ChangeScreen",
     "report": "tui.screens.report.screen:ReportScreen",
     "measure": "tui.screens.measure.screen:MeasureScreen",
+    "events": "tui.screens.events.screen:EventsScreen",
 }
 """The main screens by mode."""
 

@@ -4,6 +4,8 @@ The messages of a run carry its number, so that the app can drop those of an ear
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.message import Message
 
 from checks.model.report import Report
@@ -13,6 +15,9 @@ from checks.traffic.samples import InstancesPace
 from tui.console import export_state
 from tui.console.change_state import ChangeNews, ChangeRequest, WorkProgressed
 from tui.console.measure_state import MeasureNews, MeasureRequest, SendingProgressed
+
+if TYPE_CHECKING:
+    from checks.events.cluster_event import ClusterEvent
 
 
 class EngineReported(Message):
@@ -59,6 +64,24 @@ class PaceReported(Message):
         self.pace = pace
 
 
+class EventsFound(Message):
+    """The events of a recording are known."""
+
+    def __init__(self, events: tuple[ClusterEvent, ...], trouble: str) -> None:
+        super().__init__()
+        self.events = events
+        self.trouble = trouble
+        """Why the later ones are not known; empty where all are."""
+
+
+class EventWanted(Message):
+    """The operator wants to see the moment of an event on the Traffic screen."""
+
+    def __init__(self, event: ClusterEvent) -> None:
+        super().__init__()
+        self.event = event
+
+
 class FeedFailed(Message):
     """The live feed itself failed; its samples stay."""
 
@@ -85,6 +108,14 @@ class IntervalWanted(Message):
 
 class RecordWanted(Message):
     """The operator wants to start or stop the recording of the live samples."""
+
+
+class PresetChosen(Message):
+    """The operator chose how the console looks, which it remembers: attributes of `Presets`."""
+
+    def __init__(self, **chosen: object) -> None:
+        super().__init__()
+        self.chosen = chosen
 
 
 class CopyWanted(Message):

@@ -167,6 +167,11 @@ class RunState:
         return self._finished or self._whole is not None
 
     @property
+    def checks_alone(self) -> tuple[str, ...]:
+        """The checks of the last run, where it ran some without the others; empty where it ran all."""
+        return self._again
+
+    @property
     def verifying(self) -> int:
         """The number of checks that verify a cause at present; 0 where none do."""
         return len(self._again) if self._verified is not None and self.running else 0

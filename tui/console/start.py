@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _LITTLE_GARBAGE = 20_000
 """Objects in cycles that may wait for the garbage collector: a few megabytes."""
+LONGEST_GAP_MS = 400
+"""Milliseconds between two bytes of one key: a packet that waits for its turn on a line with a latency of 300 ms."""
 _SWITCH_S = 0.0005
 """Seconds that a busy thread keeps the interpreter while another one waits for it; Python's default is 5 ms."""
 DRAIN_S = 0.3
@@ -102,9 +104,11 @@ def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: Tex
 def prepare(environment: dict[str, str] | os._Environ[str]) -> None:
     """Set the environment variables that Textual reads when it is imported."""
     environment.setdefault("TEXTUAL_ANIMATIONS", "none")
-    if "SSH_CONNECTION" in environment:
-        # On a slow line the bytes of an arrow key can arrive apart; the first of them must not count as Esc.
-        environment.setdefault("ESCDELAY", "300")
+    # On a slow line the bytes of an arrow key arrive apart, and the first of them must not count as Esc. After
+    # `su - oracle` nothing shows that the line is one of ssh: only a terminal of this machine's own is surely quick.
+    is_local = environment.get("TERM") == "linux" or any(name in environment for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if "SSH_CONNECTION" in environment or not is_local:
+        environment.setdefault("ESCDELAY", str(LONGEST_GAP_MS))
     if "STY" in environment and "TMUX" not in environment:
         # GNU screen inherits COLORTERM=truecolor from the terminal around it, but garbles such colours.
         environment.setdefault("TEXTUAL_COLOR_SYSTEM", "256")
@@ -176,15 +180,16 @@ def _run_full_screen(
         return Feed(settings, password=password)
 
     hangup = HangupWatcher(sys.__stdin__.fileno() if sys.__stdin__ else 0)
+    encoding = encoding_of(settings, sys.__stderr__)
     app = ConsoleApp(
         new_engine,
         new_feed=new_feed,
         settings=settings,
         warm_up=_warm_up,
         state_directory=state_directory(),
-        encoding=encoding_of(settings, sys.__stderr__),
+        encoding=encoding,
         terminal_colours=colours_in_doubt(os.environ),
-        driver_class=console_driver(),
+        driver_class=console_driver(encoding),
         hangup=hangup,
         past=past,
         changes=ClusterChanges(settings, _found, password) if past is None else None,
@@ -228,8 +233,11 @@ def _warm_up() -> None:
 
 
 def encoding_of(settings: Settings, stream: TextIO | None) -> str:
-    """Return the encoding of the terminal according to the locale; ASCII where the settings demand that."""
-    return "ascii" if settings.console.ascii else getattr(stream, "encoding", None) or "ascii"
+    """Return the encoding for the terminal: that of the stream, which follows the locale and the type of the terminal,
+    unless the settings decide."""
+    if settings.console.ascii != "auto":
+        return "ascii" if settings.console.ascii else "utf-8"
+    return getattr(stream, "encoding", None) or "ascii"
 
 
 def _run_in_own_loop(app: ConsoleApp, *, mouse: bool) -> None:

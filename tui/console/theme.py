@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,12 +17,12 @@ from tui.text.sanitize import for_encoding
 
 DARK = Theme(
     name="racwire",
-    primary="#86b3d8",
-    secondary="#b79ad6",
-    accent="#86b3d8",
+    primary="#abcdef",
+    secondary="#af94d1",
+    accent="#abcdef",
     warning="#dcb35c",
-    error="#ec7a80",
-    success="#86bd8b",
+    error="#e77575",
+    success="#76b892",
     foreground="#cfd4db",
     background="#15181d",
     surface="#15181d",
@@ -53,9 +54,6 @@ _DRAWN: dict[int, int | str | None] = {
 }
 """Line and graph characters, each with its replacement for a terminal without Unicode. Graphs keep their shape."""
 
-_TYPED = str.maketrans("±µμ×°²³–—−‘’“”≤≥≠≈∞Ø", "~uux^23---''\"\"<>!~8O")
-"""Characters of text, for a terminal whose encoding lacks them."""
-
 
 class PlainSigns(LineFilter):
     """Replaces characters for a terminal without Unicode; each replacement has the same width."""
@@ -76,9 +74,6 @@ class PlainSigns(LineFilter):
 
     def _sign(self, sign: str) -> str:
         carried = for_encoding(sign, self._encoding)
-        if carried == "?":
-            carried = sign.translate(_TYPED)
-            carried = carried if carried.isascii() else "?"
         return carried if cell_len(carried) == cell_len(sign) else "?" * cell_len(sign)
 
 
@@ -93,9 +88,20 @@ SHOWN_AFTER_S = 0.001
 _LOOKS = {look.name: look for look in (DARK, TERMINAL)}
 
 
-class ThemeMixin(App[None]):
-    """An app in one of the two themes, which never changes."""
+def theme_of(chosen: str, terminal_colours: bool) -> tuple[str, bool]:
+    """Return the usual theme of this terminal, and whether to use the colours of the terminal: as chosen earlier, or as
+    usual. NO_COLOR has priority over the choice."""
+    usual = TERMINAL.name if terminal_colours else DARK.name
+    if chosen in _LOOKS and not os.environ.get("NO_COLOR"):
+        terminal_colours = chosen == TERMINAL.name
+    return usual, terminal_colours
 
+
+class ThemeMixin(App[None]):
+    """An app in one of the two themes."""
+
+    usual_theme = ""
+    """The theme of this terminal where none was chosen."""
     _filters_for_terminal: Sequence[LineFilter] = ()
 
     def put_on(self, *, terminal_colours: bool, encoding: str) -> None:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import ClassVar
+from datetime import datetime
+from itertools import product
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.message import Message
 
+from checks.model.wording import counted
 from tui.console.actions import TABS, Action, in_footer
 from tui.console.app_state import AppState, News
 from tui.console.finding_rows import FindingRow
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, sanitize_line, wrapped
-from tui.widgets.bars import action_at, keys_line, rule_line, tab_at, tabs_line
+from tui.widgets.bars import action_at, alarm_rule, fits_rule, keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
+from tui.widgets.run_text import run_labels
+
+if TYPE_CHECKING:
+    from checks.events.cluster_event import ClusterEvent
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +61,8 @@ class ConsoleScreen(StyledScreen[None]):
         super().__init__()
         self.state = state
         self._notice = ""
+        self._alarm_of = 0
+        """The number of the event in the rule above the keys; 0 where there is none."""
         self._broken = False
         if state.feed.replayed:
             self.offer_only_replay()
@@ -65,7 +74,7 @@ class ConsoleScreen(StyledScreen[None]):
     def compose(self) -> ComposeResult:
         """Yield the header, the tabs, the body between two rules, and the keys."""
         yield Lines(self._header, id="header", classes="bar")
-        yield Lines(lambda width: [tabs_line(TABS, self.NAME, width)], id="tabs", classes="bar")
+        yield Lines(self._tabs_line, id="tabs", classes="bar")
         yield Lines(self.upper_rule, id="upper-rule", classes="bar")
         try:
             yield from self.compose_body()
@@ -90,6 +99,15 @@ class ConsoleScreen(StyledScreen[None]):
         """Redraw the header and the body."""
         if news is not News.SAMPLES:
             self.query_one("#header", Lines).show(self._header)
+        if news in (News.RUN, News.MEASURE) or news is None:
+            self.query_one("#upper-rule", Lines).show(self.upper_rule)
+        if news is News.EVENTS or news is None:
+            newest = self.state.events.newest
+            if newest and newest.number != self._alarm_of and self.state.events.needs_run(newest):
+                self._notice = ""  # an older notice must not hide it
+            self._alarm_of = newest.number if newest else 0
+            self.query_one("#tabs", Lines).show(self._tabs_line)
+            self.draw_lower_rule()
         is_of_another = news is News.MEASURE and not self.DRAWS_MEASURE  # which then has no part of it but the header
         if not self._broken and not is_of_another:
             self.draw(news)
@@ -115,12 +133,34 @@ class ConsoleScreen(StyledScreen[None]):
     # --- the rules ----------------------------------------------------------------------------------------------------
 
     def upper_rule(self, width: int) -> list[Line]:
-        """Return the rule below the tabs."""
-        return [rule_line(width)]
+        """Return the rule below the tabs, which has the time of the last run on every screen."""
+        runs = run_labels(self.state.run.in_header, datetime.now(), is_past=bool(self.state.feed.replayed))
+        texts = self.upper_texts()
+        for (left, right), run in product(texts, runs or ("",)):
+            if fits_rule(width, left, right := "  ".join(filter(None, (run, right)))):
+                break
+        else:
+            left, right = texts[-1]
+        return [rule_line(width, left, right, joint=self.upper_joint, sign="┬")]
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the rule above the keys, while there is no notice."""
-        return [rule_line(width)]
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the texts at the left and at the right of the rule below the tabs, the longest first: the first with
+        enough room beside the time of the last run is displayed."""
+        return [("", "")]
+
+    @property
+    def joint(self) -> int:
+        """The column at which the line between two panes meets the lower rule; -1 where there is none."""
+        return -1
+
+    @property
+    def upper_joint(self) -> int:
+        """The column at which it meets the rule below the tabs."""
+        return self.joint
+
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the texts at the left and at the right of the rule above the keys."""
+        return "", ""
 
     def notice(self, text: str) -> None:
         """Display a notice in the lower rule until the next key."""
@@ -132,19 +172,49 @@ class ConsoleScreen(StyledScreen[None]):
         self.query_one("#lower-rule", Lines).show(self._lower_rule)
 
     def _lower_rule(self, width: int) -> list[Line]:
-        return [rule_line(width, self._notice)] if self._notice or self._broken else self.lower_rule(width)
+        if self._notice or self._broken:
+            return [rule_line(width, self._notice)]
+        left, right = self.lower_texts()
+        event = self.state.events.newest
+        if event is None or self.NAME == "events":
+            return [rule_line(width, left, right, joint=self.joint, sign="┴")]
+        # Most sessions have no event, and the module would delay the first screen.
+        from tui.widgets.event_line import event_line
+
+        hint, zone = self._hint(event), self.state.zone
+        return [alarm_rule(width, left, right, lambda room: event_line(event, hint, zone, room))]
+
+    def _hint(self, event: ClusterEvent) -> str:
+        """Return which key looks for the cause of an event, or shows it."""
+        if not self.state.events.needs_run(event):
+            return "1 shows the cause" if self.NAME != "checks" and self.state.run.causes() else ""
+        if self.state.run.running:
+            return ""
+        return "r looks for the cause" if any(a.name == "rerun" for a in self.ACTIONS) else "! lists it"
 
     def _header(self, width: int) -> list[Line]:
         sending = self.state.measures.sending
         mark = f"{sending.phase.value} {sending.kind}" if sending else ""
-        return [header_line(self.state.run.in_header, width, self.state.feed, mark)]
+        report = self.state.run.in_header
+        return [header_line(report, width, self.state.feed, mark, self.state.events.live_marks(report))]
+
+    def _tabs(self, width: int) -> dict[str, str]:
+        """Return the tabs; that of the events with their number, and shorter where not all tabs have room."""
+        count = self.state.events.count
+        tabs = {**TABS, "events": f"! {counted(count, 'event')}"} if count else TABS
+        if sum(len(tab) + 2 for tab in tabs.values()) > width:
+            tabs = {**TABS, "events": f"! {count}" if count else "!"}
+        return tabs
+
+    def _tabs_line(self, width: int) -> list[Line]:
+        return [tabs_line(self._tabs(width), self.NAME, width)]
 
     # --- the mouse ----------------------------------------------------------------------------------------------------
 
     @on(Lines.Clicked, "#tabs")
     async def show_tab(self, message: Lines.Clicked) -> None:
         """Change to the screen whose tab was clicked."""
-        if mode := tab_at(TABS, self.NAME, self.size.width, message.column):
+        if mode := tab_at(self._tabs(self.size.width), self.NAME, self.size.width, message.column):
             await self.run_action(f"app.show('{mode}')")
 
     @on(Lines.Clicked, "#keys")

@@ -24,10 +24,13 @@ _AFTER_ESC = "[OP]^_X"
 
 RESTORED_WITHIN_S = 0.4
 """Seconds that quitting waits until the terminal has accepted the sequences that restore it."""
+_FOREGROUND_EVERY_S = 0.4
+"""Seconds between two looks whether racwire, which runs in the background, is in the foreground again."""
 
 
-def console_driver() -> type[Driver]:
-    """Return the driver class. The function defines it, so that Textual is loaded only for a console."""
+def console_driver(encoding: str) -> type[Driver]:
+    """Return the driver class for a terminal of that encoding. The function defines it, so that Textual is loaded only
+    for a console."""
     from textual.drivers import linux_driver
     from textual.drivers.linux_driver import LinuxDriver
 
@@ -40,6 +43,12 @@ def console_driver() -> type[Driver]:
         anything to write."""
 
         _output: TerminalOutput | None = None
+        _is_suspended = False
+        """Whether another program uses the terminal: racwire then writes nothing to it."""
+        _is_stopping = False
+        _was_continued = False
+        is_lent = False
+        """Whether a shell that racwire started uses the terminal."""
 
         def start_application_mode(self) -> None:
             """Start the use of the terminal."""
@@ -50,7 +59,7 @@ def console_driver() -> type[Driver]:
                     loop.call_soon_threadsafe(self._app.refresh)
 
             if self._file is not None:
-                self._output = TerminalOutput(self._file.fileno(), self._file.encoding, caught_up)
+                self._output = TerminalOutput(self._file.fileno(), encoding, caught_up)
             super().start_application_mode()  # type: ignore[no-untyped-call]
 
         def write(self, data: str) -> None:
@@ -61,8 +70,15 @@ def console_driver() -> type[Driver]:
                 data = clipboard_sequence(base64.b64decode(data.removeprefix(_CLIPBOARD)[:-1]).decode())
             self._output.write(data)
 
+        def disable_input(self) -> None:
+            """Read no more keys; those that are typed while another program uses the terminal are for that one."""
+            if not self._is_suspended:
+                super().disable_input()
+
         def stop_application_mode(self) -> None:
-            """Restore the terminal."""
+            """Restore the terminal, unless another program uses it by now."""
+            if self._is_suspended:
+                return
             if self._output is not None:
                 self._output.start_restoring()
             super().stop_application_mode()
@@ -73,6 +89,60 @@ def console_driver() -> type[Driver]:
             output, self._output = self._output, None
             if output is not None:
                 output.end(RESTORED_WITHIN_S)
+
+        # --- the terminal in other hands ------------------------------------------------------------------------------
+
+        def suspend_application_mode(self) -> None:
+            """Restore the terminal for another program."""
+            super().suspend_application_mode()
+            self._is_suspended = True
+
+        def resume_application_mode(self) -> None:
+            """Use the terminal again, and draw the whole screen in its present size."""
+            if self._is_suspended:
+                self._is_suspended = False
+                super().resume_application_mode()
+                self._app.refresh(layout=True)
+
+        def stop_until_continued(self) -> bool:
+            """Restore the terminal and stop the process, as Ctrl-Z does; return False where no shell could continue it.
+
+            A shell can continue it in the background (`bg`): it then goes on without the terminal until `fg`."""
+            from tui.terminal.job_control import stop_process
+
+            if not self._is_suspended:
+                self.suspend_application_mode()
+            self._is_stopping, self._was_continued = True, False
+            stop_process(lambda: self._was_continued)
+            self._is_stopping = False
+            self._use_terminal_again()
+            return self._was_continued
+
+        def _sigtstp_application(self, *_: object) -> None:
+            """Handle a request to stop that comes from outside."""
+            self.stop_until_continued()
+
+        def _sigcont_application(self, *_: object) -> None:
+            """Handle that the process was continued. A shell may have changed the terminal after a SIGSTOP, which
+            cannot be handled."""
+            self._was_continued = True
+            if not self._is_stopping:
+                self._use_terminal_again()
+
+        def _use_terminal_again(self) -> None:
+            from tui.terminal.job_control import when_in_foreground
+
+            def restart() -> None:
+                if not self._is_suspended:
+                    self.suspend_application_mode()
+                self.resume_application_mode()
+
+            if not self.is_lent:
+                when_in_foreground(self.fileno, restart, _FOREGROUND_EVERY_S, self._is_over)
+
+        def _is_over(self) -> bool:
+            """Return whether the terminal is not needed again: racwire ends, or has lent it to a shell."""
+            return self.is_lent or not self._app.is_running or bool(getattr(self._app, "is_ending", False))
 
     return ConsoleDriver
 

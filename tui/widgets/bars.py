@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
 from checks.model.wording import counted
 from tui.console.actions import HELP, QUIT, Action
 from tui.text.line import Line, fitted
+
+_LEAST_ALARM = 46
+"""Columns that an alarm has at least, where the rule is that wide."""
+_RULES = 6
+"""Columns of the rule around its texts."""
 
 
 def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─") -> Line:
@@ -26,6 +31,25 @@ def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, s
         (right, ""),
         (rule[width - 1 :], "faint"),
     ]
+
+
+def fits_rule(width: int, left: str, right: str) -> bool:
+    """Return whether a rule of that width has room for both texts."""
+    return cell_len(right) + (cell_len(left) + 7 if left else 10 if right else 0) <= width
+
+
+def alarm_rule(width: int, left: str, right: str, alarm: Callable[[int], tuple[str, str]]) -> Line:
+    """Return a rule with an alarm after the text at the left. `alarm` returns its text and role for a number of
+    columns. Without enough room the rule omits first the text at the right, then that at the left."""
+    left, right = (f" {part} " if part else "" for part in (left, right))
+    if left and width - cell_len(left) - _RULES < _LEAST_ALARM:
+        left = ""
+    text, role = alarm(width - cell_len(left) - _RULES)
+    line = [("─", "faint"), (left, "accent"), ("──" if left else "", "faint"), (f" {text} ", role)]
+    rest = width - sum(cell_len(part) for part, _ in line)
+    if rest < cell_len(right) + 2:
+        right = ""
+    return [*line, ("─" * (rest - cell_len(right) - 1), "faint"), (right, ""), ("─", "faint")]
 
 
 def lines_below(number: int) -> str:

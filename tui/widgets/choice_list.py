@@ -23,9 +23,9 @@ class ChoiceList(Lines):
         self.chosen = 0
         """The number of the selected choice; 0 also where there is none."""
 
-    def show_choices(self, choices: Sequence[Callable[[int], Line]]) -> None:
-        """Show these choices, each drawn for a width, and select the first."""
-        self._choices, self.chosen = choices, 0
+    def show_choices(self, choices: Sequence[Callable[[int], Line]], chosen: int = 0) -> None:
+        """Show these choices, each drawn for a width, and select the one of that number."""
+        self._choices, self.chosen = choices, chosen
         self._draw()
 
     def move(self, by: int) -> None:

@@ -1,27 +1,37 @@
-"""The header line: cluster, nodes, private networks, database, sampling, and the time of the last run. It does not
-tick."""
+"""The header line: cluster, nodes, private networks, database and sampling. It does not tick."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
+from checks.model.finding import FAULTS, Status
 from checks.model.report import Report
 from checks.report.causes import nodes_at_fault
 from tui.console.app_state import FeedState
+from tui.console.event_state import DATABASE
 from tui.text.line import Line, fitted, plain, sanitize_line, width_of
 
+_NOTHING_LIVE: Mapping[str, Status] = {}
 
-def header_line(report: Report | None, width: int, feed: FeedState | None = None, sending: str = "") -> Line:
-    """Return the header line. Without enough room it omits first the time and the version, then the database, and last
-    the nodes without problems. `sending` is at its end in any case, and says that a measurement runs."""
+
+def header_line(
+    report: Report | None,
+    width: int,
+    feed: FeedState | None = None,
+    sending: str = "",
+    live: Mapping[str, Status] = _NOTHING_LIVE,
+) -> Line:
+    """Return the header line. Without enough room it omits first the version, then the database, and last
+    the nodes without problems. `sending` is at its end in any case, and says that a measurement runs. `live` has the
+    nodes that have trouble at present."""
     if sending:
         mark = f" {sending} "
-        line = header_line(report, max(width - len(mark) - 1, 0), feed)
+        line = header_line(report, max(width - len(mark) - 1, 0), feed, live=live)
         return [*line, (" " * max(width - len(mark) - width_of(line), 0), ""), (mark, "sending")]
-    lines: list[Line] = [*(_shorter_and_shorter(report) if report else ()), [(" racwire", "title")]]
-    for ends in _ends(report, feed):
+    lines: list[Line] = [*(_shorter_and_shorter(report, live) if report else ()), [(" racwire", "title")]]
+    for ends in _ends(feed):
         for line, end in product(lines, ends):
             room = width - width_of(line) - width_of(end)
             if not end and room >= 0:
@@ -32,20 +42,15 @@ def header_line(report: Report | None, width: int, feed: FeedState | None = None
     return [(fitted(plain([least]), width), "")] if width_of(least) > width else least
 
 
-def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]:
+def _ends(feed: FeedState | None) -> Iterator[list[Line]]:
     """Yield groups of line ends, best first: an end of a later group counts only where no end of an earlier one
     fits."""
     past = feed.past if feed is not None else None
-    if past is not None and past.is_saved:  # the label has the time, and a second time would confuse
+    if past is not None and past.is_saved:
         yield [[(sanitize_line(label), "accent")] for label in (past.longer, past.label) if label]
         yield [[(sanitize_line(past.shorter), "accent")]]
         return
-    time: Line = [(f"run {sanitize_line(report.started_at[11:19])}", "faint")] if report else []
-    live = _live(feed)
-    if live:
-        yield [[*live, ("  ", ""), *time], live] if time else [live]
-    else:
-        yield [time, []]
+    yield [_live(feed)]
 
 
 def _live(feed: FeedState | None) -> Line:
@@ -59,18 +64,21 @@ def _live(feed: FeedState | None) -> Line:
     return [(f"live {feed.interval_s:g} s{' rec' if feed.recording else ''}", "accent")]
 
 
-def _shorter_and_shorter(report: Report) -> Iterator[Line]:
+def _shorter_and_shorter(report: Report, live: Mapping[str, Status]) -> Iterator[Line]:
     cluster = report.cluster
-    nodes = list(_nodes(cluster, nodes_at_fault(report)))
+    nodes = list(_nodes(cluster, nodes_at_fault(report), live))
     bad = [n for n in nodes if n[1] or n[0].endswith("*")]
     fewer = [*bad, (f"of {len(nodes)} nodes", "")] if len(bad) < len(nodes) else nodes
     full = [("racwire", "title"), *_name(cluster)]
     networks = list(_networks(cluster))
     for shown in (nodes, fewer):
         start = [*full, *_spaced(shown)]
-        yield _joined([*start, *_version(cluster), *networks, *_database(cluster, of_instances=True)])
-        yield _joined([*start, *networks, *_database(cluster, of_instances=True)])
-        yield _joined([*start, *networks, *_database(cluster, of_instances=False)])
+        is_silent = DATABASE in live
+        yield _joined(
+            [*start, *_version(cluster), *networks, *_database(cluster, of_instances=True, is_silent=is_silent)]
+        )
+        yield _joined([*start, *networks, *_database(cluster, of_instances=True, is_silent=is_silent)])
+        yield _joined([*start, *networks, *_database(cluster, of_instances=False, is_silent=is_silent)])
         yield _joined([*start, *_version(cluster), *networks])
     yield _joined([*full, *_spaced(fewer), *networks])
     yield _joined([*full, *_spaced(fewer)])
@@ -97,14 +105,16 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield sanitize_line(facts.cluster_name), "accent"
 
 
-def _nodes(cluster: Cluster, wrong: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield each node, with `*` after the node that racwire runs on, `?` after a node that could not be read, and `!`
-    after a node at fault."""
+def _nodes(cluster: Cluster, wrong: frozenset[str], live: Mapping[str, Status]) -> Iterator[tuple[str, str]]:
+    """Yield each node, with `*` after the node that racwire runs on, `?` after a node that could not be read or does
+    not answer now, and `!` after a node at fault or with trouble at present."""
     unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     for name in [n.name for n in known] or [cluster.local_node]:
         here = "*" if name == cluster.local_node else ""
-        if name in unread:
+        if live.get(name) in FAULTS:
+            yield f"{sanitize_line(name)}{here}!", "fail" if live[name] is Status.FAIL or name in wrong else "warn"
+        elif name in unread or name in live:
             yield f"{sanitize_line(name)}{here}?", "unknown"
         elif name in wrong:
             yield f"{sanitize_line(name)}{here}!", "fail"
@@ -123,11 +133,17 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield f"{sanitize_line(network.interface)} {network.mtu if isinstance(network.mtu, int) else '?'}", ""
 
 
-def _database(cluster: Cluster, *, of_instances: bool) -> Iterator[tuple[str, str]]:
-    """Yield the database with its version, and how many of its instances were queried."""
+def _database(cluster: Cluster, *, of_instances: bool, is_silent: bool) -> Iterator[tuple[str, str]]:
+    """Yield the database with its version, and how many of its instances were queried; with `?` where it does not
+    answer now."""
     facts = cluster.database
     if isinstance(facts, Database):
         version = ".".join(sanitize_line(facts.version).split(".")[:2])
         known = len(facts.instances) + len(facts.unasked)
         queried = f" {len(facts.instances)}" + (f"/{known}" if facts.unasked else "") + " inst" if of_instances else ""
-        yield f"{sanitize_line(facts.name)} {version}{queried}", "unknown" if facts.unasked and of_instances else ""
+        if is_silent and not of_instances:
+            yield f"{sanitize_line(facts.name)}?", "unknown"
+            return
+        is_unknown = is_silent or (facts.unasked and of_instances)
+        mark = "?" if is_silent else ""
+        yield f"{sanitize_line(facts.name)} {version}{queried}{mark}", "unknown" if is_unknown else ""

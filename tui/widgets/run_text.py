@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from checks.model.finding import Finding, Status
+from checks.model.report import Report
 from checks.model.wording import counted
 from tui.console.finding_rows import FindingRow, RowMark
 from tui.console.run_state import RunState
@@ -32,8 +34,21 @@ def counts_line(board: RunState, limits: Sequence[str], width: int) -> Line:
 CALM_WORDS = {Status.PASS: "passed", Status.SKIPPED: "skipped"}
 
 
+def run_labels(report: Report | None, now: datetime, *, is_past: bool) -> Sequence[str]:
+    """Return when the checks ran, and how long, the longest text first: `run 14:02:31, 1.9 s`, with the date where that
+    is not today's. The shortest text of a recording or a saved state has no date: the header or the playhead has it.
+    Empty before the first run."""
+    if report is None:
+        return ()
+    date, time = sanitize_line(report.started_at[:10]), sanitize_line(report.started_at[11:19])
+    day = "" if date == now.strftime("%Y-%m-%d") else f"{date} "
+    shortest = f"run {time}" if is_past else f"run {day}{time}"
+    return f"run {day}{time}, {report.duration_s:.1f} s", shortest
+
+
 def state_of(board: RunState) -> str:
-    """Return the progress of the run, what became of the cause that it verified, or how it ended."""
+    """Return the progress of the run, what became of the cause that it verified, or how it compares with the previous
+    run."""
     if board.trouble:
         return sanitize_line(board.trouble)
     if board.running:
@@ -44,13 +59,13 @@ def state_of(board: RunState) -> str:
     if board.verdict:
         return sanitize_line(board.verdict)
     new, gone = board.changes()
-    compared = f"  {new} new  {gone} gone" if board.compares else ""
-    text = f"{sanitize_line(board.report.started_at[11:19])}  {board.report.duration_s:.1f} s"
+    texts = [f"{new} new  {gone} gone"] if board.compares else []
     if board.report.reruns:
         again = board.report.reruns[-1]
         checks = again.check if not again.also else counted(len(again.checks), "check")
-        text = f"{sanitize_line(checks)} again {sanitize_line(again.started_at[11:19])}  {again.duration_s:.1f} s"
-    return text + compared
+        time = sanitize_line(again.started_at[11:19])
+        texts.insert(0, f"{sanitize_line(checks)} again {time}, {again.duration_s:.1f} s")
+    return "  ".join(texts)
 
 
 def row_lines(row: FindingRow, width: int, notes: Sequence[str] = ()) -> list[Line]:
@@ -95,6 +110,8 @@ def amounts_text(row: FindingRow) -> str:
     now, before = row.finding, row.before
     if before is None:
         return ""
+    if before.code != now.code:  # another kind of finding: its numbers have another base
+        return f"{before.status} → {now.status}" if before.status is not now.status else ""
     counts = [finding.data.get("lost_blocks") for finding in (before, now)]
     if None not in counts and counts[0] != counts[1]:
         return f"{counts[0]:,} → {counts[1]:,} lost blocks"

@@ -22,6 +22,8 @@ _NAMESPACES = ("user", "mnt", "uts", "net", "pid")
 _PR_SET_PDEATHSIG = 1
 _FORWARDED = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
 _FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT}
+_FROM_BACKGROUND = {signal.SIGTTIN, signal.SIGTTOU}
+"""What the kernel sends to a group that uses the terminal from the background."""
 _PASSWORD = b"RACWIRE_DB_PASSWORD"
 _GONE, _NOT_FOUND, _NOT_EXECUTABLE = 125, 127, 126
 
@@ -42,8 +44,7 @@ def main(argv: Sequence[str]) -> int:
     child = os.fork()
     if child == 0:
         _exec(command, ids, mask)
-    _forget_password()
-    return _wait_for(child)
+    return _stand_by(child)
 
 
 def continue_inside(pid: int, started: int) -> None:
@@ -65,8 +66,17 @@ def continue_inside(pid: int, started: int) -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return
+    os._exit(_stand_by(child))
+
+
+def _stand_by(child: int) -> int:
+    """Wait for the command on behalf of the caller, and return its exit code."""
     _forget_password()
-    os._exit(_wait_for(child))
+    # This process learns of a stop of the whole group from the command: stopped itself, it would take a command that
+    # has already continued for one that has just stopped.
+    for number in (signal.SIGTSTP, *_FROM_BACKGROUND):
+        signal.signal(number, signal.SIG_IGN)
+    return _wait_for(child)
 
 
 def _enter(pid: int, started: int) -> None:
@@ -140,6 +150,9 @@ def _wait_for(child: int) -> int:
             ended, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
             if not ended:
                 continue
+            if os.WIFSTOPPED(status) and os.WSTOPSIG(status) in _FROM_BACKGROUND and _took_terminal():
+                os.kill(0, signal.SIGCONT)
+                continue
             if os.WIFSTOPPED(status):
                 # Ctrl-Z: stop this process as well, so that the caller's shell gets the terminal; both continue
                 # together.
@@ -151,6 +164,21 @@ def _wait_for(child: int) -> int:
         if info.si_signo in _FORWARDED or info.si_code <= 0:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, info.si_signo)
+
+
+def _took_terminal() -> bool:
+    """Make this process group the foreground of the terminal, if the foreground has ended.
+
+    A shell that the command started leaves it so: within the node no process can name the group of the command."""
+    try:
+        os.killpg(os.tcgetpgrp(0), 0)
+    except ProcessLookupError:
+        with contextlib.suppress(OSError):
+            os.tcsetpgrp(0, os.getpgrp())
+            return True
+    except OSError:
+        pass
+    return False
 
 
 def _as_it_ended(status: int) -> int:

@@ -22,7 +22,7 @@ from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page, replay_page
 from tui.screens.change.step_page import StepPage, next_action, step_page
 from tui.text.line import Line, hanging
-from tui.widgets.bars import keys_line, lines_below, rule_line
+from tui.widgets.bars import keys_line, lines_below
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 
@@ -186,15 +186,15 @@ class ChangeView(ConsoleScreen):
             self._page = overview_page(self.desk, self.state.cluster, self._chosen, width)
         return self._page.lines
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule: the running work or what to do next, and how many lines lie below."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the running work or what to do next, and how many lines lie below."""
         below = self._body.below
         left = next_action(self.change) if self.change else ""
         if self._viewed:
             left = "viewing: [ and ] move, Esc shows the current step"
         if self.desk.work.progress:
             left = f"{self.desk.work.progress}  Esc cancels"
-        return [rule_line(width, left, lines_below(below))]
+        return left, lines_below(below)
 
     def notice(self, text: str) -> None:
         """Display a notice until the next key: in the rule, or above the step where it is too long for that."""

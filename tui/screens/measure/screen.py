@@ -47,7 +47,7 @@ from tui.screens.measure.lines import (
 from tui.screens.reader import ReaderScreen
 from tui.text.line import Line, cell_len, sanitize_line
 from tui.text.measurement_lines import measurement_lines
-from tui.widgets.bars import keys_line, lines_below, rule_line
+from tui.widgets.bars import keys_line, lines_below
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
@@ -214,19 +214,20 @@ class MeasureScreen(ConsoleScreen):
             return [[(f" {held_by} is open: nothing can be sent.", "faint")]]
         return [rest_line(self._measures, self._entry, width, is_checking=self.state.run.running)]
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule, joined to the line between the panes."""
-        return [rule_line(width, joint=self._joint, sign="┬")]
+    @property
+    def upper_joint(self) -> int:
+        """The column of the line between the panes."""
+        return self._joint
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of a run of the checks, and how many lines of the page lie below."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of a run of the checks, and how many lines of the page lie below."""
         below = self._page.below if self._joint >= 0 else 0
         progress = state_of(self.state.run) if self.state.run.running else ""
         if not progress and self._measures.reading:
             progress = f"reading the cluster for the plan of {self._measures.reading}"
         if not progress and self._measures.ended is not None:
             progress = sanitize_line(self._measures.ended.kept)
-        return [rule_line(width, progress, lines_below(below))]
+        return progress, lines_below(below)
 
     @on(Lines.Scrolled, "#measure-page")
     def show_lines_below(self) -> None:

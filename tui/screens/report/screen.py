@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -46,6 +47,7 @@ REPORT = (
         "Write the report in the selected format to a new file; so does a second click.",
         "write",
     ),
+    Action("r", "app.rerun", "r", "Run all checks again."),
     Action(
         "d", "redact", "d", "Write pseudonyms instead of names and addresses; again: write the real ones.", "redact"
     ),
@@ -175,16 +177,17 @@ class ReportScreen(ConsoleScreen):
         where = short(self._exports.free(path)) if path is not None else name
         return [rule_line(width, f"write to {sanitize_line(where)}")]
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule with the time of the report."""
-        report = self._standing.report
-        return [rule_line(width, f"report of {sanitize_line(time_text(report.started_at))}" if report else "")]
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the time of the report."""
+        if (report := self._standing.report) is None:
+            return super().upper_texts()
+        return [(f"report of {sanitize_line(time_text(report.started_at))}", ""), ("report", "")]
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the progress of the file, or of the run of the checks."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of the file, or of the run of the checks, and how many lines lie below."""
         below = self.query_one("#report-says", Lines).below
         progress = sanitize_line(self._exports.progress) or (state_of(self.state.run) if self.state.run.running else "")
-        return [rule_line(width, progress, lines_below(below))]
+        return progress, lines_below(below)
 
     @on(Lines.Scrolled, "#report-says")
     def show_lines_below(self) -> None:

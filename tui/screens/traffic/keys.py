@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tui.console.actions import EXPORT, Action
+from tui.screens.filtered import filter_action
 from tui.widgets.help_text import Legend, LegendEntry
+from tui.widgets.sorting import SORT
 
 TRAFFIC = (
     Action("up,k", "move(-1)", "↑ k", "Select the interface, group or node above."),
@@ -14,7 +16,8 @@ TRAFFIC = (
     Action("N", "node(-1)", "N", "Show the previous node."),
     Action("a", "all", "a", "Show all nodes, one line each; again: show one node.", "all nodes"),
     Action("o", "others", "o", "Show or hide the interfaces that are not ports of a private network."),
-    Action("s", "sort", "s", "All nodes: those that lost most first; again: the order of the cluster."),
+    *SORT,
+    filter_action("nodes"),
     Action(
         "space",
         "pause",
@@ -45,6 +48,7 @@ TRAFFIC = (
         "-",
         "Sample more often, up to once a second; in a recording: show less time.",
     ),
+    Action("r", "app.rerun", "r", "Run all checks: they look for the cause of what the samples show.", "checks"),
     Action("x", "reset", "x", "Reset the peaks."),
     Action("w", "record", "w", "Record the samples to a new file; again: stop.", "record"),
     EXPORT,

@@ -27,7 +27,7 @@ from checks.traffic.samples import (
     Sample,
     overlap_s,
 )
-from checks.traffic.timeline import Timeline, Track
+from checks.traffic.timeline import Track
 from tui.widgets.graph import Style, column, graph, tall_graph
 
 LOOK_BACK_S = 90.0
@@ -135,17 +135,6 @@ def read(track: Track, stretch: GraphSpan, sources: Iterable[str], memo: Memo) -
     nodes = [source.removeprefix(NODE) for source in events if source.startswith(NODE)]
     links = {node: known for node in nodes if (known := track.links(node, stretch.end))}
     return RateWindow(stretch, events, links, following, memo)
-
-
-def frozen(track: Track) -> Timeline:
-    """Return a copy of the events of a track in memory, which does not change while the track grows."""
-    copy = Timeline()
-    _, end = track.span() or (0.0, 0.0)
-    for source in track.sources():
-        copy.add(track.window(source, float("-inf"), end))
-        if source.startswith(NODE) and (links := track.links(source.removeprefix(NODE), end)):
-            copy.add([links])
-    return copy
 
 
 @dataclass(frozen=True)

@@ -11,27 +11,28 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
+from checks.events.cluster_event import ClusterEvent, EventKind
 from checks.model.wording import counted
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
 from tui.console.actions import Action, bindings, relabelled
 from tui.console.app_state import AppState, News
-from tui.console.messages import IntervalWanted, RecordWanted
-from tui.screens.base import ConsoleScreen
+from tui.console.event_follower import KEPT_AFTER_S
+from tui.console.messages import PresetChosen, RecordWanted
+from tui.screens.filtered import TableScreen
+from tui.screens.traffic.all_nodes_lines import SORTED_BY
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
 from tui.screens.traffic.lines import Surroundings, TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.node_page import Layouts
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rows import DrawingStyle
-from tui.screens.traffic.seek import SeekInput
 from tui.screens.traffic.size_lines import KnownSizes
-from tui.screens.traffic.time_axis import Mark
-from tui.screens.traffic.time_cursor import TimeCursor, TrackView
+from tui.screens.traffic.time_axis import event_marks
+from tui.screens.traffic.time_cursor import TrackView
+from tui.screens.traffic.time_keys import TimeKeysScreen
 from tui.text.line import Line, sanitize_line
-from tui.widgets.bars import rule_line
 from tui.widgets.graph import points
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
@@ -42,25 +43,35 @@ DRAW_AFTER_S = 0.1
 DRAW_EVERY_S = 0.2
 PEAKS_EVERY_S = 60.0
 """Seconds between two updates of the peaks while another screen is open; the timeline keeps samples longer."""
-PLAY_EVERY_S = 1.0
-"""Seconds between two drawings of a recording that is played."""
+_BLOCKS = {
+    EventKind.REASSEMBLY: "IP",
+    EventKind.RECEIVE_BUFFERS: "UDP",
+    EventKind.CHECKSUMS: "UDP",
+    EventKind.BACKLOG: "CPU",
+}
+"""The block of a node for events in the counters of its kernel."""
+_AFTER_INTERVALS = 3
+"""Samples after the start of an event without a peak, such as a silence, that are shown with it."""
 
 
-class TrafficScreen(ConsoleScreen):
+class TrafficScreen(TimeKeysScreen, TableScreen):
     """Draws a track: the live timeline, or a recording."""
 
     NAME = "traffic"
+    FILTERED = "node"
+    SORTED_BY = SORTED_BY
+    ORDER_OF = "nodes"
     ACTIONS = TRAFFIC
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(TRAFFIC)]
 
     def __init__(self, state: AppState, track: Track | None = None) -> None:
-        super().__init__(state)
+        super().__init__(state, track)
         self._body = Lines(id="traffic")
-        self._cursor = TimeCursor(state, track)
         if not self._cursor.is_live:
             self.offer_only_replay()
         self._places = KnownNodes()
-        self._view = TrafficView()
+        chosen = state.presets
+        self._view = TrafficView("nodes" if chosen.all_nodes else "node", others=chosen.other_interfaces)
         self._sizes = KnownSizes()
         self._peaks = Peaks()
         self._scales = Scales()
@@ -68,26 +79,24 @@ class TrafficScreen(ConsoleScreen):
         self._labelled_for: object = None
         """The state for which the last line is labelled: to make the labels takes a while."""
         self._layouts = Layouts()
-        self.marks: Sequence[Mark] = ()
-        """What the time axis marks in addition to the gaps, in the order of time."""
-        self._seek = SeekInput(self._go_to)
         self._trouble = ""
         self._soon: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
-        self._reading = False
         self._read_again = False
 
     def compose_body(self) -> ComposeResult:
         """Yield one list of lines, and the place of the line in which a time is typed."""
         yield self._body
-        line = Horizontal(id="seek-line", classes="field")
-        line.display = False
-        yield line
+        yield from self.seek_line()
+        yield self.filter_line
 
     def on_mount(self) -> None:
         """Start the timer that updates the peaks while another screen is open, and the length of a pause."""
         self.set_interval(PEAKS_EVERY_S, self._every_minute)
-        self._ticks = self.set_interval(PLAY_EVERY_S, self._play_on, pause=True)
+
+    @property
+    def _graph_points(self) -> int:
+        return self._page.graph_points
 
     def signs(self) -> Sequence[Legend]:
         """Return the legend of the signs."""
@@ -141,13 +150,15 @@ class TrafficScreen(ConsoleScreen):
             self.run_worker(self._read_recording(), group="recording", exit_on_error=False)
 
     def _put(self) -> None:
-        self._view.settle(self._places.nodes)
+        self._places.find(self._cursor.view.window if self._cursor.view else None, self.filter_text)
+        self.note_remaining(len(self._places.shown), len(self._places.nodes))
+        self._view.settle(self._places.shown)
         self._body.show(self._lines, top=self._body.above)
         self._body.bring_into_sight(*self._page.chosen_lines)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
         cursor, view = self._cursor, self._view
-        state = (view.kind, view.is_by_loss, cursor.is_paused, cursor.is_playing, cursor.is_following)
+        state = (view.kind, cursor.is_paused, cursor.is_playing, cursor.is_following)
         if (now := (*state, len(self._places.nodes) > 1, self.state.feed.recording)) != self._labelled_for:
             self._labelled_for = now
             self.draw_keys()
@@ -157,10 +168,10 @@ class TrafficScreen(ConsoleScreen):
         cursor, kind = self._cursor, self._view.kind
         labels = {
             "open": "" if kind == "alone" else "open",
-            "back": "" if kind == "node" else "back",
+            "back": "clear filter" if self.filter_text else "" if kind == "node" else "back",
             "node(1)": "node" if len(self._places.nodes) > 1 else "",
             "all": "" if len(self._places.nodes) < 2 else "one node" if kind == "nodes" else "all nodes",
-            "sort": "" if kind != "nodes" else "unsorted" if self._view.is_by_loss else "by loss",
+            "sort": "sort" if kind == "nodes" else "",
             "pause": ("resume" if cursor.is_paused else "pause")
             if cursor.is_live
             else ("stop" if cursor.is_playing else "play"),
@@ -176,38 +187,45 @@ class TrafficScreen(ConsoleScreen):
         )
 
     def _lines(self, width: int) -> Sequence[Line]:
+        self._view.sorting = self.sorting
         shown, peaks = self._cursor.view, self._peaks if self._cursor.is_following else None
         look = DrawingStyle(width, self.state.graphs, self._scales, peaks)
         trouble = self._trouble or (self.state.feed.trouble if self._cursor.is_live else "")
         around = Surroundings(
             self._body.size.height,
             self._layouts,
-            self._cursor.axis(self.marks),
+            self._cursor.axis(event_marks(self.state.events.marked, self._cursor.interval_s)),
             trouble,
             self._cursor.waiting,
             self._sizes.block(self.state.cluster, self._view.node),
+            self.nothing_matches(),
         )
         self._page = page_of(shown.window if shown else None, self._places, self._view, look, around)
         return self._page.lines
 
-    def upper_rule(self, width: int) -> list[Line]:
-        """Return the upper rule with the name of the view and its time."""
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the name of the view with its state, and the displayed time."""
         start = self._peaks.since if self._cursor.is_following else None
-        since = f"peaks since {clock(start)[:5]}  " if start else ""
-        about, moment = self._cursor.about(self._view.about(len(self._places.nodes))), self._cursor.moment
-        has_room = len(about) + len(since) + len(moment) + 7 <= width
-        return [rule_line(width, about, since + moment if has_room else moment)]
+        view = self.filter_note or self._view.about(len(self._places.nodes))
+        about, moments = self._cursor.about(view), self._cursor.moments()
+        since = [(about, f"peaks since {clock(start)[:5]}  {moments[0]}")] if start else []
+        state = "  ".join(about.partition(" for ")[0].split("  ")[:2])
+        name = about.partition("  ")[0]
+        whole = [(text, moment) for moment in moments for text in (about, state)]
+        if self.filter_note:
+            return [*since, *whole, *((view, moment) for moment in (*moments, ""))]
+        return [*since, *whole, *((text, moments[-1]) for text in (name, name.partition(" of ")[0]))]
 
-    def lower_rule(self, width: int) -> list[Line]:
-        """Return the lower rule with the pace of the instances where it is not the usual one, with the recording, and
-        how many lines lie below."""
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the pace of the instances where it is not the usual one, with the recording; and how many lines lie
+        below."""
         feed, texts = self.state.feed, []
         if self._cursor.is_following and feed.pace_text:
             texts.append(f"instances {feed.pace_text}")
         if self._cursor.is_live and feed.recording:
             texts.append(f"recording to {sanitize_line(feed.recording.name)}")
         more = f"↓ {counted(self._body.below, 'more line')}" if self.is_mounted and self._body.below else ""
-        return [rule_line(width, "  ".join(texts), more)]
+        return "  ".join(texts), more
 
     def _every_minute(self) -> None:
         if self._cursor.is_live:
@@ -233,126 +251,52 @@ class TrafficScreen(ConsoleScreen):
 
     def action_back(self) -> None:
         """Go back to the whole node."""
-        if not self._leave_seek():
+        if not self._leave_seek() and not self.filter_line.clear():
             self._view.back()
             self._draw()
 
+    async def action_filter(self) -> None:
+        """Show all nodes, and open the line of their filter."""
+        if self._view.kind != "nodes":
+            self._view.toggle_all()
+        await super().action_filter()
+
     def action_node(self, by: int) -> None:
         """Show another node."""
-        if len(self._places.nodes) < 2:
-            self.notice("There is no other node.")
+        if len(self._places.shown) < 2:
+            self.notice("There is no other node." if len(self._places.nodes) < 2 else "No other node matches.")
             return
-        self._view.next_node(self._places.nodes, by)
+        self._view.next_node(self._places.shown, by)
         self._draw()
 
     def action_all(self) -> None:
         """Switch between all nodes and one node."""
         self._view.toggle_all()
+        self.post_message(PresetChosen(all_nodes=self._view.kind == "nodes"))
         self._draw()
 
     def action_others(self) -> None:
         """Show or hide the other interfaces."""
         self._view.others = not self._view.others
+        self.post_message(PresetChosen(other_interfaces=self._view.others))
         self._draw()
         self.notice("All interfaces are shown." if self._view.others else "Only private interfaces are shown.")
 
-    def action_sort(self) -> None:
-        """Switch between the order of the cluster and that by losses, of all nodes."""
-        self._view.is_by_loss = not self._view.is_by_loss
-        self._draw()
-        self.notice("The nodes that lost most come first." if self._view.is_by_loss else "In the order of the cluster.")
+    def why_not_sorted(self) -> str:
+        """Return why there is nothing to sort."""
+        return "" if self._view.kind == "nodes" else "s sorts all nodes: a shows them."
 
-    def action_pause(self) -> None:
-        """Pause or resume the display; play or stop a recording."""
-        if self._cursor.is_live:
-            self._cursor.pause()
-        else:
-            self._play(not self._cursor.is_playing)
-        self._draw()
-
-    def action_speed(self, by: int) -> None:
-        """Play a recording faster or more slowly."""
-        if self._cursor.is_live:
-            self.notice("Live samples have one speed; + and - change the interval.")
-        else:
-            self._cursor.faster(by)
-            self._draw()
-
-    def _play(self, play: bool) -> None:
-        if play != self._cursor.is_playing:
-            self._cursor.play()
-        (self._ticks.resume if self._cursor.is_playing else self._ticks.pause)()
-
-    def _play_on(self) -> None:
-        """Move on by a step of playing, unless the one before is still being read or another screen is open."""
-        if self.is_current and not self._reading:
-            self._cursor.advance(PLAY_EVERY_S)
-            if not self._cursor.is_playing:
-                self._ticks.pause()
-                self.notice("The recording ends here.")
-            self._draw()
-
-    async def action_seek(self) -> None:
-        """Ask for a time; the line is created at first use."""
-        line = self.query_one("#seek-line")
-        if not self._seek.is_mounted:
-            await line.mount(self._seek)
-        self._seek.value = ""
-        line.display = True
-        self.set_focus(self._seek)
-
-    def _go_to(self, text: str) -> None:
-        self._leave_seek()
-        if text.strip():
-            self._play(False)
-            trouble = self._cursor.seek(text)
-            self._draw()
-            if trouble:
-                self.notice(trouble)
-
-    def _leave_seek(self) -> bool:
-        """Close the line of the time. Return whether it was open."""
-        line = self.query_one("#seek-line")
-        was_open, line.display = bool(line.display), False
-        self.set_focus(None)
-        return was_open
-
-    async def action_mark(self, by: int) -> None:
-        """Go to the next mark on the time axis, or to the one before."""
-        try:
-            marks = self._cursor.marks() if self._cursor.is_live else await asyncio.to_thread(self._cursor.marks)
-        except RecordingError as error:
-            self.notice(str(error))
-            return
+    def show_event(self, event: ClusterEvent) -> None:
+        """Show the node of an event at the moment of its peak, or soon after its start."""
         self._play(False)
-        text = self._cursor.seek_mark(sorted((*marks, *self.marks), key=lambda mark: mark.at), by)
+        soon = event.start + _AFTER_INTERVALS * self._cursor.interval_s
+        at = event.peak_at if event.count and event.peak_at - event.start < KEPT_AFTER_S else soon
+        place = next((p for p in event.places if p.node in event.open_nodes), event.places[0])
+        self._view.show_block(place.node, place.interface or place.instance or _BLOCKS.get(event.kind, ""))
+        trouble = self._cursor.show_moment(at)
         self._draw()
-        self.notice(text)
-
-    def action_step(self, by: int) -> None:
-        """Move by points of the graph, later or earlier."""
-        self._play(False)
-        self._cursor.step(by)
-        self._draw()
-
-    def action_leap(self, by: int) -> None:
-        """Move by graph widths, later or earlier."""
-        self.action_step(by * max(self._page.graph_points, 1))
-
-    def action_edge(self, end: bool) -> None:
-        """Go to the first sample, or to the newest and follow new ones."""
-        self._play(False)
-        (self._cursor.follow if end else self._cursor.go_to_start)()
-        self._draw()
-
-    def action_interval(self, by: int) -> None:
-        """Sample less or more often; in a recording, show more or less time."""
-        if (chosen := self._cursor.stride(by)) is None:
-            return
-        if self._cursor.is_live:
-            self.post_message(IntervalWanted(chosen))
-        else:
-            self._draw()
+        if trouble:
+            self.notice(trouble)
 
     def action_reset(self) -> None:
         """Reset the peaks."""

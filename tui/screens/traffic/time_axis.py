@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from checks.events.cluster_event import ClusterEvent
+from checks.events.event_text import headline
 from checks.traffic.samples import Event, Gap, Sample
 from tui.screens.traffic.rate_history import GraphSpan, RateWindow
+from tui.text.finding_lines import role_of
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points
@@ -27,6 +31,10 @@ class Mark:
     text: str
     """What happened where, in a few words."""
     role: str = "unknown"
+    since: float | None = None
+    """The time in its text, where that is not `at`: an event starts between two samples."""
+    silence: tuple[float, float] | None = None
+    """Where a source did not answer: from when to when. The gaps of that time need no marks of their own."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,8 @@ class TimeAxis:
 
     def text_of(self, mark: Mark) -> str:
         """Return a mark with its time."""
-        return f"{mark.letter} {self._clock(mark.at)} {sanitize_line(mark.text)}"
+        at = mark.at if mark.since is None else mark.since
+        return f"{mark.letter} {self._clock(at)} {sanitize_line(mark.text)}"
 
     def _clock(self, at: float) -> str:
         return units.clock(at, self.zone, has_zone=False)
@@ -94,6 +103,23 @@ def axis_line(axis: TimeAxis, graphs: Sequence[tuple[int, int]], style: Style, w
         if number == len(graphs) - 1 and width_of(line) + 1 + len(axis.end_text) <= width:
             line.append((f" {axis.end_text}", "faint"))
     return line
+
+
+def event_marks(events: Iterable[ClusterEvent], interval_s: float) -> list[Mark]:
+    """Return a mark for each event, at its start: its first sample, or the first that is missing."""
+    return [_mark_of_event(event, interval_s) for event in events]
+
+
+def _mark_of_event(event: ClusterEvent, interval_s: float) -> Mark:
+    silence = (event.start, math.inf if event.end is None else event.end) if event.is_silence else None
+    role = role_of(event.status)
+    return Mark(event.start + interval_s, event.status.letter, headline(event), role, event.start, silence)
+
+
+def with_gaps(marks: Sequence[Mark], gaps: Iterable[Mark]) -> list[Mark]:
+    """Return the marks of events and those of gaps that belong to no event, in the order of time."""
+    own = [gap for gap in gaps if not any(m.silence and m.silence[0] <= gap.at <= m.silence[1] for m in marks)]
+    return sorted((*marks, *own), key=lambda mark: mark.at)
 
 
 def gap_marks(window: RateWindow) -> list[Mark]:

@@ -12,9 +12,9 @@ from checks.traffic.recording import Header, Recording
 from checks.traffic.timeline import Timeline, Track
 from tui.console.app_state import AppState
 from tui.screens.traffic.node_lines import KnownNodes
-from tui.screens.traffic.rate_history import GraphSpan, Memo, RateWindow, frozen, read
+from tui.screens.traffic.rate_history import GraphSpan, Memo, RateWindow, read
 from tui.screens.traffic.seek import EXAMPLES, moment_of
-from tui.screens.traffic.time_axis import Mark, TimeAxis, gap_marks, mark_of
+from tui.screens.traffic.time_axis import Mark, TimeAxis, gap_marks, mark_of, with_gaps
 from tui.widgets.units import clock, duration
 
 
@@ -54,8 +54,8 @@ class TrackCursor:
 
     def hold(self, at: float) -> None:
         """Keep the display at that moment."""
-        if self._held is None and self.is_live:
-            self._held = frozen(self._track)
+        if self._held is None and isinstance(self._track, Timeline):
+            self._held = self._track.copy()
         self.moment = at
 
     def follow(self) -> None:
@@ -164,8 +164,7 @@ class TimeCursor:
         if self.view is None:
             return None
         window = self.view.window
-        every = sorted((*marks, *gap_marks(window)), key=lambda mark: mark.at)
-        return TimeAxis(window.stretch, every, self.is_following, self._zone)
+        return TimeAxis(window.stretch, with_gaps(marks, gap_marks(window)), self.is_following, self._zone)
 
     def marks(self) -> list[Mark]:
         """Return the marks of all gaps of the track. Reads a file where the track is a recording. Raises RecordingError
@@ -215,7 +214,7 @@ class TimeCursor:
             return "There is no later mark." if by > 0 else "There is no earlier mark."
         mark = min(there, key=lambda mark: abs(mark.at - now))
         self._go_to(mark.at)
-        return f"{mark.letter} {self._clock(mark.at)} {mark.text}"
+        return f"{mark.letter} {self._clock(mark.at if mark.since is None else mark.since)} {mark.text}"
 
     def _is_at_end(self, view: TrackView) -> bool:
         return view.window.stretch.end >= view.span[1] - 0.5
@@ -268,6 +267,16 @@ class TimeCursor:
             self._wanted_s = chosen
         return chosen
 
+    def show_moment(self, at: float) -> str:
+        """Go to a moment, also before anything was read. Return what is wrong; empty where nothing is."""
+        self._paused_at = None
+        self._track_cursor.follow()  # what is held may be older
+        track = self._track_cursor.track
+        self._track_cursor.hold(at)
+        if isinstance(track, Timeline) and not track.has(at - 3 * self.interval_s, at + self.interval_s):
+            return f"The samples of {self._clock(at)} are no longer kept."
+        return ""
+
     def _go_to(self, moment: float) -> None:
         """Go to a moment; not before every source has been sampled once."""
         if self.view is not None:
@@ -286,14 +295,15 @@ class TimeCursor:
             return f"{name}  paused{self._pause_length(self._paused_at)}"
         return f"{name}  every {duration(self.interval_s)}" if self.is_following else f"{name}  earlier"
 
-    @property
-    def moment(self) -> str:
-        """The displayed time after its name: `now` while new samples are followed, else `playhead`; for a recording in
-        its own time zone, with the zone."""
+    def moments(self) -> Sequence[str]:
+        """Return the displayed time after its name, the longest text first: `now` while new samples are followed, else
+        `playhead`. That of a recording is in its own time zone, with the date and the zone where there is room."""
         if self.view is None:
-            return ""
-        text = clock(self.view.window.stretch.end, self._zone, date=self._header is not None)
-        return f"{'now' if self.is_following else 'playhead'} {text}"
+            return [""]
+        end, of_past = self.view.window.stretch.end, self._header is not None
+        texts = [clock(end, self._zone, date=True), clock(end, self._zone)] if of_past else []
+        name = "now" if self.is_following else "playhead"
+        return [f"{name} {text}" for text in (*texts, clock(end, self._zone, has_zone=False))]
 
     def _pause_length(self, since: float) -> str:
         """Return how long the pause has lasted, in whole minutes, so that a paused screen does not change every

@@ -1,0 +1,107 @@
+"""Keeps the state of the events up to date: from samples, from the passing of time, and from runs of the checks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+from checks.model.report import Report
+from checks.model.settings import ConsoleSettings
+from tui.console.app_state import AppState
+from tui.console.event_response import EventResponse
+from tui.console.messages import EventsFound
+
+if TYPE_CHECKING:
+    from checks.events.cluster_event import ClusterEvent
+    from checks.traffic.samples import FeedEvent
+    from tui.console.live import Past
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 0.5
+"""Seconds between two looks for sources that deliver nothing, and for checks that are due."""
+KEPT_BEFORE_S, KEPT_AFTER_S = 20.0, 40.0
+"""The seconds around the start of an event whose samples stay in memory."""
+
+
+class EventFollower:
+    """Follows the events for the app, which has to draw them when something returns True."""
+
+    def __init__(
+        self, app: App[None], state: AppState, settings: ConsoleSettings, notice: Callable[[str], None]
+    ) -> None:
+        """Create the follower; `notice` displays a sentence for the operator."""
+        self._app = app
+        self._state = state
+        self._response = EventResponse(settings)
+        self._notice = notice
+        self._run_started_at = 0.0
+        """The start of the last run, in seconds since 1970."""
+        self._kept: set[int] = set()
+        """The events whose samples are kept."""
+        self.samples_always = settings.on_event != "off"
+        """Whether the console samples from the end of the first run on, whichever screen is open."""
+
+    def see(self, items: Sequence[FeedEvent]) -> bool:
+        """Take items of the live feed. Return whether an event changed."""
+        now_s = time.monotonic()
+        if text := self._response.see_samples(items, self._state.report, now_s):
+            self._notice(text)
+        return self._take(self._state.events.see(items), now_s)
+
+    def pass_time(self) -> bool:
+        """Notice what delivers nothing. Return whether an event changed."""
+        return self._take(self._state.events.pass_time(time.time()), time.monotonic())
+
+    def _take(self, changed: Sequence[ClusterEvent], now_s: float) -> bool:
+        for event in changed:
+            if event.number not in self._kept:
+                self._kept.add(event.number)
+                self._state.timeline.keep(event.start - KEPT_BEFORE_S, event.start + KEPT_AFTER_S)
+        if changed and (text := self._response.see_changes(changed, now_s)):
+            self._notice(text)
+        return bool(changed)
+
+    def run_started(self) -> None:
+        """Note the start of a run of checks."""
+        self._run_started_at = time.time()
+
+    def run_finished(self, own: Report, checks: Sequence[str]) -> None:
+        """Note a finished run of these checks, or of all where none is named; `own` is the report of this run alone."""
+        self._state.events.examined(self._run_started_at, checks)
+        self._response.ran(own.cluster, time.monotonic())
+
+    def due(self) -> tuple[str, ...]:
+        """Return the checks to run now by themselves, while no run is in progress; the caller runs them."""
+        run = self._state.run
+        due = self._response.due(run.report if run.is_whole else None, time.monotonic())
+        self._state.events.waits = self._response.waits
+        return due
+
+    async def read_past(self, past: Past) -> None:
+        """Find the events of a recording in a thread, and post them."""
+        if past.recording is None:
+            return
+        from checks.events.watching import events_in
+        from checks.traffic.recording import RecordingError
+
+        recording, found = past.recording, dict[int, "ClusterEvent"]()
+
+        def read() -> None:
+            for event in events_in(recording.events(), recording.header.cluster):
+                found[event.number] = event
+
+        trouble = ""
+        try:
+            await asyncio.to_thread(read)
+        except RecordingError as error:
+            trouble = str(error)
+        except Exception:
+            log.exception("the events of the recording could not be found")
+            trouble = "The events of this recording could not be found; the details are in the log."
+        self._app.post_message(EventsFound(tuple(found.values()), trouble))

@@ -1,0 +1,154 @@
+"""What the console does about events by itself: it reads again what came back, and runs the checks that concern an
+event where the settings want that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from checks.model.facts import (
+    AddressProbes,
+    Cluster,
+    Flows,
+    HaipPaths,
+    UnreadNode,
+)
+from checks.model.finding import PROBLEMS, Status
+from checks.model.report import Report
+from checks.model.settings import ConsoleSettings
+from checks.model.wording import listed
+
+if TYPE_CHECKING:
+    from checks.events.cluster_event import ClusterEvent
+    from checks.traffic.samples import FeedEvent
+
+_SENDING = frozenset({"paths", "flows", "haip_paths", "owners"})
+"""The groups of facts for which racwire sends packets on the private networks."""
+
+
+class EventResponse:
+    """Decides which checks run without a key, and when. It does no I/O: the caller gives the time and runs them."""
+
+    def __init__(self, settings: ConsoleSettings) -> None:
+        self._runs_checks = settings.on_event == "check"
+        self._per_hour = settings.probes_per_hour
+        self._wanted: dict[str, None] = {}
+        """The checks that concern events, the most telling first."""
+        self._returned: dict[str, float] = {}
+        """The nodes and instances that answer again, and when they were last read for that."""
+        self._rereads: dict[str, str] = {}
+        """Of those that are to be read: the node of each."""
+        self._ran_s: float | None = None
+        self._sent: list[tuple[float, int]] = []
+        """When runs sent probes, and how many."""
+        self._of_full_run = 0
+        self.waits = ""
+        """Why a check does not run by itself now, a sentence; empty where none waits."""
+
+    # --- what happened ------------------------------------------------------------------------------------------------
+
+    def ran(self, cluster: Cluster, now_s: float) -> None:
+        """Note the facts of a finished run: the packets that it sent count, also where the operator started it. Times
+        are seconds of a clock that nothing sets."""
+        sent = probes_sent(cluster)
+        self._of_full_run = max(sent, self._of_full_run)
+        self._sent = [*((at, number) for at, number in self._sent if now_s - at < 3600), (now_s, sent)]
+
+    def see_changes(self, changed: Iterable[ClusterEvent], now_s: float) -> str:
+        """Take events that changed. Return what came back, a sentence to announce; empty where nothing did."""
+        from checks.events.cluster_event import checks_for
+        from checks.events.event_text import came_back
+
+        announced = []
+        for event in changed:
+            if event.is_silence:
+                for place in event.places:
+                    name = place.instance or place.node
+                    if (place.until is not None or event.is_over) and self._is_due(name, now_s):
+                        self._rereads[name] = place.node
+                        self._wanted |= dict.fromkeys(checks_for(event.kind))
+                        announced.append(came_back(event, place))
+            elif self._runs_checks and not event.is_over and event.status in PROBLEMS:
+                self._wanted |= dict.fromkeys(checks_for(event.kind))
+        return f"{listed(announced)}: racwire reads what it could not." if announced else ""
+
+    def see_samples(self, items: Iterable[FeedEvent], report: Report | None, now_s: float) -> str:
+        """Take samples. Return a sentence about nodes that the last run could not read and that answer now; empty where
+        there are none."""
+        unread = {f"node {node.name}": node.name for node in _unread(report)}
+        if not unread:
+            return ""
+        from checks.traffic.samples import NodeSample
+
+        answering = [
+            unread[item.source]
+            for item in items
+            if isinstance(item, NodeSample) and item.source in unread and self._is_due(item.node, now_s)
+        ]
+        for name in answering:
+            self._rereads[name] = name
+        return f"{listed(answering)} answers now: racwire reads what it could not." if answering else ""
+
+    def _is_due(self, name: str, now_s: float) -> bool:
+        """Whether what came back is to be read again, and note that it is."""
+        from checks.rules.live_events import may_run
+
+        last = self._returned.get(name)
+        if name in self._rereads or not may_run(None if last is None else now_s - last):
+            return False
+        self._returned[name] = now_s
+        return True
+
+    # --- what to run --------------------------------------------------------------------------------------------------
+
+    def due(self, report: Report | None, now_s: float) -> tuple[str, ...]:
+        """Return the checks to run now, while no run is in progress; empty where there are none. The caller runs
+        them."""
+        if not (self._wanted or self._rereads) or report is None:
+            return ()
+        from checks.rules.live_events import has_probes_left, may_run
+        from checks.run.check_discovery import discover
+
+        if not self._rereads and not may_run(None if self._ran_s is None else now_s - self._ran_s):
+            self.waits = "The checks that concern it run by themselves at most every 5 minutes; r runs them now."
+            return ()
+        self._wanted |= dict.fromkeys(_not_known(report, set(self._rereads.values())))
+        known = {check.id: check for check in discover()}
+        names = [name for name in self._wanted if name in known]
+        sent = [(now_s - at, number) for at, number in self._sent]
+        self.waits = ""
+        if not has_probes_left(sent, self._of_full_run, self._per_hour):
+            silent = [name for name in names if not _SENDING & {*known[name].needs, *known[name].uses}]
+            if len(silent) < len(names):
+                self.waits = (
+                    f"Only the checks that send nothing ran by themselves: the budget of {self._per_hour:,} probes an "
+                    "hour is used up. r runs all."
+                )
+            names = silent
+        self._wanted.clear()
+        self._rereads.clear()
+        self._ran_s = now_s
+        return tuple(names)
+
+
+def probes_sent(cluster: Cluster) -> int:
+    """Return the packets that a run sent on the private networks."""
+    sent = sum(path.packets_sent for path in cluster.paths) if isinstance(cluster.paths, tuple) else 0
+    if isinstance(cluster.flows, Flows):
+        sent += sum(probe.datagrams for probe in cluster.flows.probes)
+    if isinstance(cluster.haip_paths, HaipPaths):
+        sent += sum(path.small_sent + path.full_sent for path in cluster.haip_paths.paths)
+    if isinstance(cluster.owners, AddressProbes) and isinstance(cluster.owners.probes, tuple):
+        sent += sum(probe.sent for probe in cluster.owners.probes)
+    return sent
+
+
+def _unread(report: Report | None) -> Sequence[UnreadNode]:
+    return [node for node in report.cluster.unread_nodes() if not node.is_pending] if report else ()
+
+
+def _not_known(report: Report, nodes: set[str]) -> list[str]:
+    """Return the checks that could not tell something about these nodes, or about no certain node."""
+    if not nodes:
+        return []
+    return [f.check for f in report.findings if f.status is Status.UNKNOWN and (not f.nodes or {*f.nodes} & nodes)]

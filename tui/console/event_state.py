@@ -1,0 +1,150 @@
+"""The state of the events in the console: what happened, what a run has examined since, and what is dismissed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from checks.model.facts import Cluster
+from checks.model.finding import PROBLEMS, Status
+from checks.model.report import Report
+from checks.report.causes import nodes_at_fault
+from checks.traffic.samples import Sample
+
+if TYPE_CHECKING:
+    from checks.events.cluster_event import ClusterEvent
+    from checks.events.watching import EventWatch
+    from checks.traffic.samples import FeedEvent
+
+DATABASE = ""
+"""The key of the database among the names of nodes."""
+
+
+class EventState:
+    """The events since the console started to sample, or those of a recording."""
+
+    def __init__(self) -> None:
+        self._watch: EventWatch | None = None
+        """Made with the first item: before the first screen, its modules would delay that."""
+        self._known: Sequence[ClusterEvent] = ()
+        """All events at the last change, in the order of their start."""
+        self._found: Sequence[ClusterEvent] | None = None
+        """The events of a recording; None where the watch has them."""
+        self._examined: set[int] = set()
+        self._dismissed: set[int] = set()
+        self.since: float | None = None
+        """When the first sample came, in seconds since 1970."""
+        self.waits = ""
+        """Why checks that concern an event do not run by themselves now, a sentence; empty where none waits."""
+        self.trouble = ""
+        """Why the events of a recording are not known."""
+
+    # --- what the samples show ----------------------------------------------------------------------------------------
+
+    def follow(self, cluster: Cluster) -> None:
+        """Use what is known of the cluster."""
+        self._watching().follow(cluster)
+
+    def see(self, items: Sequence[FeedEvent]) -> Sequence[ClusterEvent]:
+        """Take items of the feed, and return the events that they changed."""
+        watch = self._watching()
+        if self.since is None:
+            self.since = next((item.at for item in items if isinstance(item, Sample)), None)
+        return self._changed([event for item in items for event in watch.see(item)])
+
+    def pass_time(self, now: float) -> Sequence[ClusterEvent]:
+        """Return the events that changed because nothing came until now, in seconds since 1970."""
+        return self._changed(self._watch.pass_time(now)) if self._watch else ()
+
+    def _watching(self) -> EventWatch:
+        if self._watch is None:
+            from checks.events.watching import EventWatch
+
+            self._watch = EventWatch()
+        return self._watch
+
+    def _changed(self, changed: Sequence[ClusterEvent]) -> Sequence[ClusterEvent]:
+        if changed:
+            self._known = self._watching().events
+        return changed
+
+    def load(self, events: Sequence[ClusterEvent], trouble: str) -> None:
+        """Take the events of a recording; `trouble` says why the later ones are not known."""
+        self._found = self._known = events
+        self.trouble = trouble
+
+    @property
+    def is_of_recording(self) -> bool:
+        """Whether the events are those of a recording."""
+        return self._found is not None
+
+    # --- what the operator did ----------------------------------------------------------------------------------------
+
+    def examined(self, started: float, checks: Sequence[str]) -> None:
+        """Note a finished run that started then, of these checks, or of all where none is named."""
+        from checks.events.cluster_event import checks_for
+
+        for event in self._known:
+            if event.start < started and (not checks or {*checks_for(event.kind)} <= {*checks}):
+                self._examined.add(event.number)
+
+    def dismiss(self, event: ClusterEvent) -> None:
+        """Remove an event from the list."""
+        self._dismissed.add(event.number)
+
+    def is_examined(self, event: ClusterEvent) -> bool:
+        """Return whether checks have run since the event started that examine such an event."""
+        return event.number in self._examined
+
+    # --- what the screens show ----------------------------------------------------------------------------------------
+
+    @property
+    def listed(self) -> list[ClusterEvent]:
+        """The events as they are now, the newest first, without those that were dismissed."""
+        events = self._known if self._watch is None else self._watch.events
+        return [event for event in reversed(events) if event.number not in self._dismissed]
+
+    @property
+    def count(self) -> int:
+        """The number of listed events."""
+        return sum(event.number not in self._dismissed for event in self._known)
+
+    @property
+    def never_seen(self) -> dict[str, str]:
+        """The sources (`node rac2`, `database`) that delivered no sample so far, with the reasons."""
+        return self._watch.never_seen if self._watch else {}
+
+    @property
+    def marked(self) -> Sequence[ClusterEvent]:
+        """The events at their last change, in the order of their start, without those that were dismissed."""
+        return [event for event in self._known if event.number not in self._dismissed]
+
+    @property
+    def newest(self) -> ClusterEvent | None:
+        """The event for the line on every screen: the newest problem that no checks have examined, or else the newest
+        event that lasts. None for a recording, where nothing is news."""
+        if self._found is not None:
+            return None
+        events = [event for event in self.marked if not event.is_over or self.needs_run(event)]
+        return max(events, key=lambda event: (self.needs_run(event), event.number), default=None)
+
+    def needs_run(self, event: ClusterEvent) -> bool:
+        """Return whether a run of the checks is the next step about an event."""
+        return event.status in PROBLEMS and not self.is_examined(event)
+
+    def live_marks(self, report: Report | None) -> dict[str, Status]:
+        """Return the nodes with trouble at present, each with the worst status. Where checks have examined the trouble
+        and the report has nodes at fault, these stand for the nodes that noticed it; a silent node is marked in any
+        case. `DATABASE` stands for the database itself."""
+        if not self._known or self._found is not None:
+            return {}
+        found = bool(report and nodes_at_fault(report))
+        marks: dict[str, Status] = {}
+        for event in self._known:
+            is_shown = event.is_silence or not (found and self.is_examined(event))
+            if event.is_over or event.status not in PROBLEMS or not is_shown:
+                continue
+            for node in event.open_nodes or (DATABASE,):
+                worst = min(marks.get(node, event.status), event.status, key=lambda status: status.gravity)
+                marks[node] = worst
+        return marks

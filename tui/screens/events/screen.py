@@ -1,0 +1,240 @@
+"""The Events screen: what happened since racwire started to sample, or in a recording."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from checks.events.cluster_event import ClusterEvent
+from checks.events.event_text import sentence
+from tui.console.actions import Action, bindings
+from tui.console.app_state import AppState, News
+from tui.console.export_state import WriteEvents
+from tui.console.messages import CopyWanted, EventWanted, ExportWanted
+from tui.screens.base import ConsoleScreen
+from tui.screens.events.lines import columns_for, event_lines, event_row, heading_line, nothing_lines
+from tui.text.line import Line, sanitize_line
+from tui.widgets.bars import rule_line
+from tui.widgets.choice_list import ChoiceList
+from tui.widgets.help_text import STATUSES, Legend
+from tui.widgets.lines import Lines
+from tui.widgets.run_text import state_of
+from tui.widgets.units import clock
+
+_KEYS = (
+    Action("up,k", "move(-1)", "↑ k", "Select the event above."),
+    Action("down,j", "move(1)", "↓ j", "Select the event below."),
+    Action("home,g", "move(-100000)", "g Home", "Select the newest event."),
+    Action("end,G", "move(100000)", "G End", "Select the oldest event."),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Go one screen down."),
+    Action("pageup,b", "page(-1)", "PgUp b", "Go one screen up."),
+    Action("enter", "open", "Enter", "Show the moment of the event on the Traffic screen.", "in Traffic"),
+    Action("r", "rerun", "r", "Run all checks: they look for the cause.", "look for the cause"),
+    Action("d", "forget", "d", "Dismiss: remove the event from the list.", "dismiss"),
+    Action("D", "forget_over", "D", "Dismiss all events that are over."),
+    Action("c", "copy", "c", "Copy all events as lines of text to the clipboard and to a file.", "copy"),
+    Action("e", "export", "e", "Write all events as lines of text to a new file.", "export"),
+    Action("escape", "leave", "Esc", "Return to the screen before.", "back"),
+)
+_FOOT = 6
+_LEAST_LIST = 4
+
+
+class EventsScreen(ConsoleScreen):
+    """The list of events, and the selected one in full."""
+
+    NAME = "events"
+    ACTIONS = _KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(_KEYS)]
+
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._listed: Sequence[ClusterEvent] = ()
+        self._chosen = 0
+        """The number of the selected event."""
+        self._drawn_at = 0
+        self._has_keys = False
+        """Whether the last line has the keys for an event."""
+
+    def compose_body(self) -> ComposeResult:
+        """Yield the heading, the list, and the selected event."""
+        yield Lines(self._heading, id="events-heading", classes="bar")
+        yield ChoiceList(id="events-list")
+        yield Lines(lambda width: [rule_line(width)], id="events-rule", classes="bar")
+        yield Lines(self._foot, id="events-foot")
+
+    def signs(self) -> Sequence[Legend]:
+        """Return the legend of the letters."""
+        return [STATUSES]
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def draw(self, news: News | None = None) -> None:
+        """Draw the events; samples change only those that last and what is sampled, once a second."""
+        if news is News.SAMPLES and self._listed:
+            second = int(time.time())
+            if second == self._drawn_at or all(event.is_over for event in self._listed):
+                return
+            self._drawn_at = second
+        if news is News.PROGRESS:
+            self.draw_lower_rule()
+            return
+        self._listed = self.state.events.listed
+        self._draw_list()
+
+    def _draw_list(self) -> None:
+        listed = self.query_one(ChoiceList)
+        numbers = [event.number for event in self._listed]
+        place = numbers.index(self._chosen) if self._chosen in numbers else min(listed.chosen, len(numbers) - 1)
+        now, zone = time.time(), self.state.zone
+        columns = columns_for(self._listed, self.size.width, zone, self._now_of_dates(now))
+
+        def row(event: ClusterEvent, width: int) -> Line:
+            return event_row(event, columns, width, now, is_examined=not self.state.events.needs_run(event))
+
+        has_events = bool(self._listed)
+        self.query_one("#events-heading").display = has_events
+        listed.display = has_events
+        self.query_one("#events-rule").display = has_events
+        foot = self.query_one("#events-foot", Lines)
+        foot.styles.height = min(_FOOT, max(self.size.height - 5 - 2 - _LEAST_LIST, 1)) if has_events else "1fr"
+        if has_events:
+            self.query_one("#events-heading", Lines).show(lambda width: [heading_line(columns, width)])
+            listed.show_choices([lambda width, event=event: row(event, width) for event in self._listed], max(place, 0))  # type: ignore[misc]
+            self._chosen = self._listed[listed.chosen].number
+        foot.show(self._foot)
+        self.query_one("#upper-rule", Lines).show(self.upper_rule)
+        self.draw_lower_rule()
+        if has_events is not self._has_keys:
+            self._has_keys = has_events
+            self.draw_keys()
+
+    def _now_of_dates(self, now: float) -> float:
+        return self._listed[0].start if self.state.feed.replayed and self._listed else now
+
+    def _heading(self, width: int) -> list[Line]:
+        return [heading_line(columns_for((), width, None, 0.0), width)]
+
+    @property
+    def _event(self) -> ClusterEvent | None:
+        """The selected event."""
+        return next((event for event in self._listed if event.number == self._chosen), None)
+
+    def _foot(self, width: int) -> list[Line]:
+        events, event = self.state.events, self._event
+        if event is not None:
+            lines = event_lines(
+                event, width - 2, time.time(), is_examined=events.is_examined(event), waits=events.waits
+            )
+        else:
+            lines = [
+                *nothing_lines(
+                    self.state.timeline.sources(),
+                    events.never_seen,
+                    width - 2,
+                    held_by=self.state.feed.held_by,
+                    state=self._state(),
+                )
+            ]
+        return [[(" ", ""), *line] for line in lines]
+
+    def _state(self) -> str:
+        """Return why nothing is known of events yet; empty where events are known."""
+        feed, events = self.state.feed, self.state.events
+        if events.trouble or feed.trouble:
+            return events.trouble or feed.trouble
+        if feed.replayed:
+            if feed.past is not None and feed.past.recording is None:
+                return "No samples were saved, so no event is known."
+            return "" if events.is_of_recording else "Looking for events in the recording."
+        if not feed.is_running:
+            return "Nothing is sampled yet: racwire starts to sample after the first run of the checks."
+        return "" if self.state.timeline.sources() else "Waiting for the first samples."
+
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the time from which on events are known."""
+        since = self.state.events.since
+        text = f"Events since {clock(since, self.state.zone, has_zone=False)}" if since else "Events"
+        return [(f"Events of the {self.state.feed.replayed}" if self.state.feed.replayed else text, "")]
+
+    def footer(self) -> Sequence[Action]:
+        """Return the commands for the last line: without an event, nothing can be done with one."""
+        actions = super().footer()
+        return actions if self._listed else [a for a in actions if a.name not in ("open", "forget", "copy", "export")]
+
+    def lower_texts(self) -> tuple[str, str]:
+        """Return the progress of the run of the checks."""
+        return state_of(self.state.run) if self.state.run.running else "", ""
+
+    # --- keys ---------------------------------------------------------------------------------------------------------
+
+    def action_move(self, by: int) -> None:
+        """Select another event."""
+        if self._listed:
+            place = [event.number for event in self._listed].index(self._chosen) + by
+            self._chosen = self._listed[min(max(place, 0), len(self._listed) - 1)].number
+            self._draw_list()
+
+    def action_page(self, pages: int) -> None:
+        """Select the event one screen away."""
+        self.action_move(pages * max(self.query_one(ChoiceList).size.height - 1, 1))
+
+    @on(ChoiceList.Taken)
+    def choose_clicked(self) -> None:
+        """Select the clicked event; open it if it is selected already."""
+        event = self._listed[self.query_one(ChoiceList).chosen]
+        if event.number == self._chosen:
+            self.action_open()
+        self._chosen = event.number
+        self._draw_list()
+
+    def action_open(self) -> None:
+        """Show the moment of the event on the Traffic screen."""
+        if self._event is not None:
+            self.post_message(EventWanted(self._event))
+
+    def action_rerun(self) -> None:
+        """Run all checks."""
+        self.post_message(self.RunWanted())
+
+    def action_forget(self) -> None:
+        """Remove the selected event from the list."""
+        if self._event is not None:
+            self._dismiss([self._event])
+
+    def action_forget_over(self) -> None:
+        """Remove all events that are over from the list."""
+        self._dismiss([event for event in self._listed if event.is_over])
+
+    def _dismiss(self, events: Sequence[ClusterEvent]) -> None:
+        for event in events:
+            self.state.events.dismiss(event)
+        self.refresh_state(News.EVENTS)
+
+    def action_copy(self) -> None:
+        """Copy all events as lines of text."""
+        if self._listed:
+            self.post_message(CopyWanted(self._as_text()))
+
+    def action_export(self) -> None:
+        """Write all events to a file."""
+        if self._listed:
+            self.post_message(ExportWanted(WriteEvents(f"{self._as_text()}\n")))
+
+    def _as_text(self) -> str:
+        zone = self.state.zone
+        rows = [
+            f"{clock(event.start, zone, date=True)}  {event.status.letter}  {sanitize_line(sentence(event))}"
+            + ("" if event.is_over else " It lasts.")
+            for event in reversed(self._listed)
+        ]
+        return "\n".join(rows)
+
+    async def action_leave(self) -> None:
+        """Return to the screen before."""
+        await self.run_action(f"app.show('{self.state.before_events or 'checks'}')")

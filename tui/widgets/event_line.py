@@ -1,0 +1,24 @@
+"""The newest event in one line, with the key that leads on from it."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from checks.events.cluster_event import ClusterEvent
+from checks.events.event_text import headline
+from checks.model.finding import Status
+from tui.text.line import cell_len, fitted, sanitize_line
+from tui.widgets.units import clock
+
+_LEAST = 12
+"""Columns for the time of an event and the start of its words."""
+_ROLES = {Status.FAIL: "fail", Status.WARN: "warn", Status.UNKNOWN: "unknown"}
+
+
+def event_line(event: ClusterEvent, hint: str, zone: tzinfo | None, width: int) -> tuple[str, str]:
+    """Return the text of an event in at most so many columns, and its role. Without enough room the words of the event
+    are cut, and the hint stays whole."""
+    text = f"{clock(event.start, zone, has_zone=False)} {sanitize_line(headline(event))}"
+    end = f": {hint}" if hint and cell_len(hint) + 2 + _LEAST <= width else ""
+    text = fitted(text, min(cell_len(text), max(width - cell_len(end), 1)))
+    return text + end, _ROLES.get(event.status, "")
