@@ -5,16 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 
+import msgspec
+from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.binding import Binding
 from textual.widgets import Input
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(msgspec.Struct, frozen=True):
     """A command with its keys."""
 
     keys: str
