@@ -15,9 +15,12 @@ from tui.screens.database.instance_lines import figures_of, instances_lines, nam
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
 from tui.screens.database.statuses import RunStatuses
-from tui.text.line import Line, command_lines, hanging, sanitize_line, wrapped
+from tui.text.line import Line, command_lines, hanging, sanitize_line, side_by_side, wrapped
 from tui.text.load_lines import load_lines
 from tui.widgets.graph import Style
+
+_COLUMN = 84
+"""Width of each of two columns of sections, at least."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,23 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         else list(_why_not(history, known, width))
     )
     return [*sections, DatabaseSection("History", past_lines)]
+
+
+def page_in_columns(known: DatabaseFacts, width: int) -> tuple[list[Line], list[int]]:
+    """Return all sections in one text, in two columns where these are wide enough, and the lines where sections
+    start."""
+    if width < 2 * _COLUMN + 1:
+        return page_of(sections_of(known, width), width)
+    half = (width - 1) // 2
+    sections = sections_of(known, half)
+    heights = [len(section.lines) + 2 for section in sections]
+    cuts = range(1, len(sections)) or range(1, 2)
+    cut = min(cuts, key=lambda at: max(sum(heights[:at]), sum(heights[at:])))
+    (left, starts), (right, more) = page_of(sections[:cut], half), page_of(sections[cut:], half)
+    if not right:
+        return left, starts
+    lines = side_by_side(left, [[("│", "faint"), *line] for line in right], half, [("│", "faint")])
+    return lines, sorted({*starts, *more})
 
 
 def page_of(sections: Sequence[DatabaseSection], width: int) -> tuple[list[Line], list[int]]:

@@ -16,7 +16,7 @@ from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
 from tui.screens.base import ConsoleScreen
 from tui.screens.database.lines import DatabaseFacts as Facts
-from tui.screens.database.lines import page_of, sections_of
+from tui.screens.database.lines import page_in_columns
 from tui.screens.database.live_source import LiveFigures, live_of
 from tui.text.line import Line, wrapped
 from tui.widgets.bars import lines_below
@@ -114,8 +114,7 @@ class DatabaseScreen(ConsoleScreen):
             if held_by := self.state.feed.held_by:
                 text = f"{held_by} is being read."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
-        sections = sections_of(facts, width)
-        lines, self._starts = page_of(sections, width)
+        lines, self._starts = page_in_columns(facts, width)
         return lines
 
     def _facts(self) -> Facts | None:
