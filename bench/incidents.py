@@ -28,7 +28,7 @@ _WITHIN_S = 90.0
 _COUNT = count()
 _RUN_WITHIN_S = 25.0
 """Seconds that a run of the checks can take while a node does not answer."""
-_MARKED = re.compile(r"rac\d\*?[!?]")
+_MARKED = re.compile(r"(rac\d\*?|prac [\d.]+[^?]*)[!?]")
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Incident:
 INCIDENTS = (
     Incident("switch-mtu", "rac2", "eth2", r"network team|MTU of the port"),
     Incident("link-down", "rac3", "eth2", r"cable|link|port"),
-    Incident("peer-down", "rac2", "", r"rac2"),
+    Incident("peer-down", "rac2", "", r"CSS evicted"),
     Incident("small-receive-buffer", "rac3", "", r"rmem|receive buffer"),
-    Incident("hung-instance", "rac2", "", r"prac2|hang"),
+    Incident("hung-instance", "rac2", "", r"hang"),
 )
 
 

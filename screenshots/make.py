@@ -1,5 +1,5 @@
-"""Make the pictures of the README from the running console: on a practice cluster that this program breaks, and on
-another one whose MTU is being changed.
+"""Make the pictures of the README from the running console: on a practice cluster before and after this program breaks
+it, and on another one whose MTU is being changed; and the recording of an incident.
 
 Run it with `make screenshots`. It starts itself again inside the first node of the practice cluster, where the console
 works as on a real node.
@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-INSIDE, CHANGING, MEASURING = "--inside", "--changing", "--measuring"
+INSIDE, HEALTHY, CHANGING, MEASURING = "--inside", "--healthy", "--changing", "--measuring"
 PAGE = HERE / "report-html.png"
 """The first screenful of the HTML report that the console writes."""
 SHEET = HERE / "report-print.png"
 """The first printed sheet of the same report."""
-SIZES = ((80, 24), (120, 40))
-SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database", "6": "report"}
+CAST = HERE / "incident.cast"
+"""The recording of an incident."""
+SIZES = ((60, 16), (80, 24), (120, 40), (200, 50))
+SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database", "exclamation_mark": "events"}
+FAULTS = (("switch-mtu", "rac2"), ("small-receive-buffer", "rac3"))
 LIVE = "34v"
 LOOK = "v"
 """The key that verifies the gate of a change's step."""
@@ -46,7 +50,10 @@ def main() -> None:
     """Build the practice cluster, break it, take the pictures in it, and remove it."""
     sys.path.insert(0, str(ROOT))
     if sys.argv[1:] == [INSIDE]:
-        asyncio.run(take_pictures(SCREENS))
+        asyncio.run(take_pictures({**SCREENS, "6": "report"}))
+        return
+    if sys.argv[1:] == [HEALTHY]:
+        asyncio.run(take_pictures(SCREENS, folder="healthy"))
         return
     if sys.argv[1:] == [CHANGING]:
         asyncio.run(take_pictures({LOOK: "change"}, first="change"))
@@ -54,24 +61,27 @@ def main() -> None:
     if sys.argv[1:] == [MEASURING]:
         asyncio.run(take_picture_of_measuring())
         return
-    of_a_broken_cluster()
+    of_a_cluster()
     of_a_change()
     of_a_measurement()
+    of_an_incident()
 
 
-def of_a_broken_cluster() -> None:
-    """Take the pictures of a black hole in the console, and of the HTML report."""
+def of_a_cluster() -> None:
+    """Take the pictures of a healthy cluster, of one with two faults, and of the HTML report."""
     with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
         os.environ["RACWIRE_LAB_DIR"] = str(Path(directory) / "lab")
         import racwire_lab
 
         cluster = racwire_lab.up(nodes=3)
         try:
-            cluster = cluster.break_("switch-mtu")
-            node = cluster.nodes[0]
-            command = cluster.enter(node, [sys.executable, str(Path(__file__).resolve()), INSIDE])
-            environment = {**os.environ, **cluster.environment(node)}
-            subprocess.run(command, env=environment, cwd=directory, check=True)
+            for stage in (HEALTHY, INSIDE):
+                node = cluster.nodes[0]
+                command = cluster.enter(node, [sys.executable, str(Path(__file__).resolve()), stage])
+                environment = {**os.environ, **cluster.environment(node)}
+                subprocess.run(command, env=environment, cwd=directory, check=True)
+                for fault, broken in FAULTS if stage == HEALTHY else ():
+                    cluster = cluster.break_(fault, node=broken)
         finally:
             racwire_lab.down()
         [*_, page] = sorted(Path(directory).glob("racwire-*.html"))
@@ -114,7 +124,15 @@ def of_a_measurement() -> None:
             racwire_lab.down()
 
 
-async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
+def of_an_incident() -> None:
+    """Record an incident from the alarm to the proof that it is fixed."""
+    from incident import record_incident
+
+    record_incident(CAST)
+    print(CAST.relative_to(ROOT))
+
+
+async def take_pictures(screens: dict[str, str], first: str = "checks", folder: str = "") -> None:
     """Run the console at each size, and save the screen after each key."""
     for size in SIZES:
         with tempfile.TemporaryDirectory() as state:
@@ -128,7 +146,7 @@ async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
                     await pilot.pause(SAMPLED_S if key in LIVE else 0.5)
                     if name == "report":
                         await write_page(pilot, app)
-                    save_picture(app, name, size)
+                    save_picture(app, name, size, folder)
                 await app.action_quit()
 
 
@@ -165,8 +183,8 @@ def console(state_directory: Path, first: str) -> ConsoleApp:
     found = discover()
     password = password_for(settings.database, found.checks)
 
-    def new_engine(check: str) -> Engine:
-        return Engine([c for c in found.checks if check in ("", c.id)], settings, password=password)
+    def new_engine(names: Sequence[str]) -> Engine:
+        return Engine([c for c in found.checks if not names or c.id in names], settings, password=password)
 
     return ConsoleApp(
         new_engine,
@@ -178,10 +196,11 @@ def console(state_directory: Path, first: str) -> ConsoleApp:
     )
 
 
-def save_picture(app: ConsoleApp, name: str, size: tuple[int, int]) -> None:
+def save_picture(app: ConsoleApp, name: str, size: tuple[int, int], folder: str = "") -> None:
     """Save the screen as it is now."""
     picture = app.export_screenshot(title="racwire", simplify=True)
-    target = HERE / f"{name}-{size[0]}x{size[1]}.svg"
+    target = HERE / folder / f"{name}-{size[0]}x{size[1]}.svg"
+    target.parent.mkdir(exist_ok=True)
     target.write_text(with_spaces_as_places(without_web_fonts(picture)), encoding="utf-8")
     print(target.relative_to(ROOT))
 

@@ -194,9 +194,12 @@ class ConsoleSettings(_Section, frozen=True):
         ),
     ] = "auto"
     graphs: Annotated[
-        Literal["blocks", "braille"],
-        Meta(description="The characters of graphs: blocks, or braille with twice the time in the same width."),
-    ] = "blocks"
+        Literal["auto", "blocks", "braille"],
+        Meta(
+            description="The characters of graphs: blocks, or braille with twice the time in the same width. auto: as "
+            "chosen last with `:graphs`, at first blocks."
+        ),
+    ] = "auto"
     on_event: Annotated[
         Literal["offer", "check", "off"],
         Meta(

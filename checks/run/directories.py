@@ -1,8 +1,8 @@
 """The directories of racwire's own files: the XDG directories that platformdirs finds.
 
-The state directory has the log, the pseudonyms, copied commands, recordings of the console, the journals of changes,
-results of measurements, and files that could not be written to their intended place. The configuration directory has
-the settings file.
+The state directory has the log, the pseudonyms, copied commands, recordings of the console, what the console remembers,
+the journals of changes, results of measurements, and files that could not be written to their intended place. The
+configuration directory has the settings file.
 """
 
 from __future__ import annotations

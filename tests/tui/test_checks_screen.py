@@ -141,7 +141,7 @@ async def test_the_filter_narrows_with_each_letter_and_esc_clears_it(new_console
             "storage-mtu",
         }
         await pilot.press("enter", "j")
-        assert "/mtu" in shown(pilot, "counts")
+        assert "/mtu  8 of 45 findings" in shown(pilot, "upper-rule")
         await pilot.press("escape")
         await pilot.pause()
         assert shown(pilot, "list") == everything
@@ -152,7 +152,7 @@ async def test_a_filter_without_matches_says_so(new_console: NewConsole) -> None
         await concluded(pilot)
         await pilot.press("slash", *"zzz")
         await pilot.pause()
-        assert "No finding matches" in shown(pilot, "finding")
+        assert "No finding matches /zzz; Esc clears the filter." in " ".join(shown(pilot, "finding").split())
 
 
 async def test_p_shows_only_problems(new_console: NewConsole) -> None:

@@ -50,7 +50,7 @@ async def test_a_code_selects_its_finding_below_its_cause_and_a_name_filters(new
         await pilot.press("2", "colon", *"ic-path-003", "enter")
         await until(pilot, lambda: chosen(pilot) == "IC-PATH-003" and "Seen" in shown(pilot, "finding"))
         await pilot.press("colon", *"rac3", "enter")
-        await until(pilot, lambda: "/rac3" in shown(pilot, "counts"))
+        await until(pilot, lambda: "/rac3" in shown(pilot, "upper-rule"))
         assert all("P" not in row.split()[0] or "rac3" in row for row in listed(pilot)[:1])
 
 

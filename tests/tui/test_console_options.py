@@ -22,7 +22,7 @@ def console_of(*words: str) -> ConsoleSettings:
 
 
 def test_options_override_the_settings() -> None:
-    assert console_of() == ConsoleSettings(mouse=True, ascii="auto", graphs="blocks")
+    assert console_of() == ConsoleSettings(mouse=True, ascii="auto", graphs="auto")
     assert console_of("--unicode").ascii is False
     assert console_of("--no-mouse", "--ascii", "--graphs", "braille") == ConsoleSettings(
         mouse=False, ascii=True, graphs="braille"

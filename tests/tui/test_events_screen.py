@@ -21,6 +21,7 @@ from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown, until
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_samples import BEGIN, links, node_sample
+from tui.console.export_state import Written
 from tui.console.live import of_recording
 from tui.screens.traffic import screen
 
@@ -44,7 +45,10 @@ def samples(begin: float, seconds: int, fails_from: int = 999) -> Iterator[Event
             yield node_sample(node, begin + second, NOISE, Ip_ReasmFails=failed)
 
 
-async def test_an_event_is_on_every_screen_leads_to_its_moment_and_to_its_cause(new_console: NewConsole) -> None:
+async def test_an_event_is_on_every_screen_leads_to_its_moment_and_to_its_cause(
+    new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     feed, begin = FakeFeed(), time.time() - 40
     facts: list[Cluster] = [healthy(), black_hole()]
     app = new_console(lambda: engine(facts.pop(0)), new_feed=lambda: feed)
@@ -80,7 +84,12 @@ async def test_an_event_is_on_every_screen_leads_to_its_moment_and_to_its_cause(
         await pilot.press("r")
         await concluded(pilot)
         assert "rac3!" in shown(pilot, "header"), "the node at fault"
-        await pilot.press("exclamation_mark", "d")
+        await pilot.press("exclamation_mark", "e")
+        await until(pilot, lambda: bool(app.state.exports.done))
+        written = app.state.exports.done[0]
+        assert isinstance(written, Written), written
+        assert "packets were not reassembled on rac2" in written.path.read_text("utf-8")
+        await pilot.press("d")
         assert "! Events" not in shown(pilot, "tabs")
         assert "No event" in shown(pilot, "events-foot")
 

@@ -19,7 +19,7 @@ from tests.fixtures.databases import activity, asked, own_activity, transfers
 from tests.tui.conftest import NewConsole
 from tests.tui.traffic_driving import console
 from tests.tui.traffic_samples import BEGIN, instance_sample, links, node_sample
-from tui.screens.database.lines import DatabaseFacts, page_in_columns
+from tui.screens.database.lines import DatabaseFacts, column_width, page_in_columns, sections_of
 from tui.screens.paths.matrix import matrix_lines
 from tui.text.line import cell_len, plain, width_of
 from tui.text.node_names import fitted_names
@@ -57,7 +57,8 @@ def test_the_database_has_whole_figures_and_names_that_differ(width: int) -> Non
     sampled = activity(NODES, *(own_activity(n, huge) for n in range(1, NODES + 1)), transfers=tuple(lost))
     facts = asked(NODES)
     database = with_long_names(facts.database, type(facts.database))
-    lines, _ = page_in_columns(DatabaseFacts(database, sampled, facts.history, facts), width)
+    known = DatabaseFacts(database, sampled, facts.history, facts)
+    lines, _ = page_in_columns(sections_of(known, column_width(width)), width)
     assert all(width_of(line) <= width for line in lines)
     shown = [plain([line]) for line in lines]
     figures_are_whole(shown, width)
@@ -80,7 +81,7 @@ async def test_traffic_has_whole_figures_and_names_that_differ(new_console: NewC
     nodes = [long_name(number) for number in range(1, 9)]
     huge = {"Ip_ReasmFails": 9_876_543_210, "Udp_RcvbufErrors": 9_876_543_210}
     samples = [links(node, BEGIN) for node in nodes]
-    samples += [node_sample(node, BEGIN + 1, noise, **huge) for node in nodes]  # type: ignore[misc]
+    samples += [node_sample(node, BEGIN + 1, noise, **huge) for node in nodes]  # type: ignore[arg-type]
     samples += [instance_sample(n, node, BEGIN + 1, noise, 9_876_543_210) for n, node in enumerate(nodes, 1)]  # type: ignore[misc]
     async with console(new_console, samples, size=size) as on:
         figures_are_whole(on.body.splitlines(), size[0])

@@ -144,3 +144,26 @@ def only(events: list[ClusterEvent], kind: EventKind) -> ClusterEvent:
     """The one event of a run, which must be of this kind."""
     assert [event.kind for event in events] == [kind], events
     return events[0]
+
+
+BAD = range(61, 101)
+"""The seconds of a run in which something is wrong: samples that end in them."""
+
+
+def is_bad(at: float) -> bool:
+    return 61 <= at < 101
+
+
+def without(*sources: str) -> Change:
+    """The run in which sources deliver nothing in the bad seconds."""
+    return lambda at, item: None if getattr(item, "source", "") in sources and is_bad(at) else item
+
+
+def lost_at(*numbers: int, blocks: int = 20) -> Change:
+    """The run in which instances lose blocks in the bad seconds."""
+
+    def broken(at: float, item: Event) -> Event:
+        wrong = is_bad(at) and isinstance(item, InstanceSample) and item.number in numbers
+        return loses(item, blocks) if wrong else item
+
+    return broken

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from checks.events.answers import _ANOTHER_NAME, _DOWN
 from checks.events.cluster_event import EventKind, checks_for
 from checks.events.watching import EventWatch, events_in
 from checks.model.facts import BlockTransfer
@@ -16,29 +15,25 @@ from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from checks.run.check_discovery import discover
-from checks.traffic.instances import UpInstances
 from checks.traffic.samples import Gap, InstanceSample, InstancesPace, LatencySample, Links, NodeSample, PairsSample
 from tests.fixtures.databases import asked, change, counters, losing
 from tests.unit.events_support import (
+    BAD,
     BEGIN,
     facts,
     instance_sample,
+    is_bad,
     links,
     loses,
+    lost_at,
     node_sample,
     noisy_hour,
     only,
     run,
     seen,
     with_counts,
+    without,
 )
-
-BAD = range(61, 101)
-"""The seconds of a run in which something is wrong: samples that end in them."""
-
-
-def is_bad(at):
-    return 61 <= at < 101
 
 
 def on(node, **more):
@@ -47,14 +42,6 @@ def on(node, **more):
     def broken(at, item):
         wrong = is_bad(at) and isinstance(item, NodeSample) and item.node in node
         return with_counts(item, **more) if wrong else item
-
-    return broken
-
-
-def lost_at(*numbers, blocks=20):
-    def broken(at, item):
-        wrong = is_bad(at) and isinstance(item, InstanceSample) and item.number in numbers
-        return loses(item, blocks) if wrong else item
 
     return broken
 
@@ -150,142 +137,6 @@ def test_the_senders_of_lost_blocks_are_pairs_of_nodes():
     transfers = (BlockTransfer(2, 1, 900, 900, 12, 0, 0, 0), BlockTransfer(1, 2, 900, 900, 0, 0, 0, 0))
     items = [*run(90, lost_at(2)), PairsSample(BEGIN + 90.1, 10.0, transfers)]
     assert only(seen(items), EventKind.LOST_BLOCKS).pairs == (("rac1", "rac2"),)
-
-
-# --- answers ----------------------------------------------------------------------------------------------------------
-
-
-def without(*sources, last=False):
-    """The run in which sources deliver nothing in the bad seconds."""
-    return lambda at, item: None if getattr(item, "source", "") in sources and is_bad(at) else item
-
-
-def test_a_node_that_stops_answering_is_an_event_after_two_intervals_until_it_answers():
-    watch = EventWatch(facts())
-    began = next(item.at for item in run(240, without("node rac2")) if watch.see(item))
-    assert began - (BEGIN + 60) < 3.1  # the last sample, two that are missing
-    event = only(seen(run(240, without("node rac2"))), EventKind.NODE_SILENT)
-    assert (event.status, event.nodes) == (Status.UNKNOWN, ("rac2",))
-    assert (event.start, event.end) == (pytest.approx(BEGIN + 60, abs=0.1), pytest.approx(BEGIN + 101, abs=0.1))
-
-
-def test_time_that_passes_shows_a_silent_node_before_the_next_sample():
-    watch = EventWatch(facts())
-    for item in run(60):
-        watch.see(item)
-    for second in (61, 62):
-        for item in (node_sample("rac1", BEGIN + second), instance_sample(1, BEGIN + second)):
-            assert watch.see(item) == []
-    assert watch.pass_time(BEGIN + 62.1) == []
-    assert [event.kind for event in watch.pass_time(BEGIN + 62.4)] == [EventKind.NODE_SILENT]
-
-
-def test_nodes_that_stop_together_are_one_event_and_each_comes_back_by_itself():
-    def broken(at, item):
-        late = 101 <= at < 111 and item.source == "node rac3"
-        return None if late else without("node rac2", "node rac3")(at, item)
-
-    event = only(seen(run(240, broken)), EventKind.NODE_SILENT)
-    assert {p.node: round(p.until - BEGIN) for p in event.places} == {"rac2": 101, "rac3": 111}
-
-
-def test_an_instance_that_is_down_is_an_event_at_once_and_one_that_hangs_has_a_reason():
-    up = UpInstances()
-    up._listed = {1, 3}
-    reason = up.why_missing(2, "prod2")
-    assert _DOWN in reason
-    watch = EventWatch(facts())
-    for item in run(10):
-        watch.see(item)
-    (event,) = watch.see(Gap("instance prod2", BEGIN + 11, reason))
-    assert (event.kind, event.status, event.places[0].node) == (EventKind.INSTANCE_DOWN, Status.WARN, "rac2")
-    (event,) = watch.see(instance_sample(2, BEGIN + 15))
-    assert event.end == BEGIN + 15
-
-    def hangs(at, item):
-        if at == BAD.start and item.source == "instance prod2":
-            return Gap(item.source, item.at, "prod2 could not be queried: it did not answer in time.")
-        return without("instance prod2")(at, item)
-
-    event = only(seen(run(240, hangs)), EventKind.INSTANCE_SILENT)
-    assert (event.status, "prod2 could not be queried" in event.reason) == (Status.UNKNOWN, True)
-
-
-def test_only_the_instance_that_hangs_is_silent_although_no_instance_delivers():
-    """GV$ waits for every instance: until racwire knows which one hangs, the database does not answer."""
-
-    def hangs(at, item):
-        if not isinstance(item, InstanceSample) or not is_bad(at):
-            return item
-        if at < 75:
-            return None
-        cause = "" if item.number == 2 else "instance prod2"
-        return Gap(item.source, item.at, "prod2 did not answer in time.", cause) if at == 75 else None
-
-    database, instance = seen(run(240, hangs))
-    assert (database.kind, database.nodes) == (EventKind.DATABASE_SILENT, ())
-    assert database.end == pytest.approx(BEGIN + 75, abs=1)
-    assert (instance.kind, instance.nodes) == (EventKind.INSTANCE_SILENT, ("rac2",))
-    assert instance.end == pytest.approx(BEGIN + 101, abs=1)
-
-    def unknown(at, item):
-        is_other = isinstance(item, InstanceSample) and item.number > 1 and is_bad(at)
-        return Gap(item.source, item.at, "GV$SYSSTAT did not answer in time.", "database") if is_other else item
-
-    assert only(seen(run(240, unknown)), EventKind.DATABASE_SILENT).nodes == ()
-
-
-def test_counters_that_were_reset_and_a_node_with_another_name_are_no_events():
-    def restarted(at, item):
-        gap = Gap(item.source, item.at, "The node was restarted between the two readings: its counters were reset.")
-        return gap if at == 61 and isinstance(item, NodeSample) else item
-
-    assert seen(run(120, restarted)) == []
-
-    def renamed(at, item):
-        if getattr(item, "source", "") != "node rac3" or at < 61:
-            return item
-        return Gap(item.source, item.at, f"rac3{_ANOTHER_NAME}rac1: racwire samples this node as rac1.")
-
-    assert seen(run(120, renamed)) == []
-
-
-def test_sources_that_never_answered_are_no_events_and_are_named():
-    watch = EventWatch(facts())
-    for item in run(60, without("node rac2")):
-        watch.see(item if item.source != "node rac3" else Gap("node rac3", item.at, "ssh refused"))
-    assert (watch.events, watch.never_seen) == ([], {"node rac3": "ssh refused"})
-    watch = EventWatch(facts())
-    watch.see(Gap("database", BEGIN, "no listener"))
-    assert watch.never_seen == {"database": "no listener"}
-    watch.see(instance_sample(1, BEGIN + 9))
-    assert watch.never_seen == {}
-
-
-def test_a_clock_that_was_set_is_an_event_and_disturbs_no_other():
-    def jumps(at, item):
-        item = lost_at(2)(at, item)
-        return replace(item, at=item.at + 3600) if at >= 80 else item
-
-    found = {event.kind: event for event in seen(run(240, jumps))}
-    assert set(found) == {EventKind.LOST_BLOCKS, EventKind.CLOCK_JUMP}
-    assert found[EventKind.CLOCK_JUMP].peak == pytest.approx(3600, abs=1)
-    assert found[EventKind.LOST_BLOCKS].count == 20 * len(BAD)
-
-    def jumps_back(at, item):
-        return replace(item, at=item.at - 3600) if at >= 80 else item
-
-    assert only(seen(run(240, jumps_back)), EventKind.CLOCK_JUMP).peak == pytest.approx(-3600, abs=1)
-
-
-def test_a_time_in_which_racwire_stood_still_is_one_event_and_no_node_is_silent():
-    def stood(at, item):
-        if 61 <= at < 101:
-            return None
-        return replace(item, seconds=41.0) if at == 101 and isinstance(item, NodeSample) else item
-
-    event = only(seen(run(240, stood)), EventKind.NO_SAMPLES)
-    assert (event.status, round(event.peak)) == (Status.UNKNOWN, 41)
 
 
 # --- links ------------------------------------------------------------------------------------------------------------

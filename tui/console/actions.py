@@ -108,7 +108,11 @@ SCROLLING = (
 
 READER = (
     *SCROLLING,
-    Action("escape,q,left", "back", "Esc q", "Go back to the previous screen.", "back"),
+    Action("slash", "search", "/", "Search for a text; Esc ends the search.", "search"),
+    Action("n", "match(1)", "n", "Go to the next match."),
+    Action("N", "match(-1)", "N", "Go to the previous match."),
+    Action("escape", "end", "Esc", "End the search; without one, go back to the previous screen."),
+    Action("q,left", "back", "Esc q", "Go back to the previous screen.", "back"),
 )
 
 

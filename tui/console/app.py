@@ -42,14 +42,16 @@ from tui.console.messages import (
     MeasureReported,
     MeasureWanted,
     PaceReported,
+    PresetChosen,
     RecordingEnded,
     RecordWanted,
     RunFailed,
     SamplesReported,
 )
+from tui.console.presets import PresetFile
 from tui.console.run_worker import RunWorker
 from tui.console.takeaway import keep_commands
-from tui.console.theme import ThemeMixin
+from tui.console.theme import ThemeMixin, theme_of
 from tui.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
@@ -101,12 +103,16 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         nothing. `changes` gives access to the journals of changes, `measurements` to what can be sent. `first` is the
         mode of the first screen."""
         self.DEFAULT_MODE = first  # type: ignore[misc]
+        self._presets = PresetFile(state_directory, self.notice)
+        presets = self._presets.load()
+        self.usual_theme, terminal_colours = theme_of(presets.theme, terminal_colours)
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.faults = FaultLog()
         self.log_path = log_path(state_directory)
         self.report: Report | None = None
         """The report of the last finished run."""
-        self.state = AppState(feed=FeedState(settings.traffic.interval_s, past), graphs=settings.console.graphs)
+        graphs = presets.graphs or "blocks" if settings.console.graphs == "auto" else settings.console.graphs
+        self.state = AppState(feed=FeedState(settings.traffic.interval_s, past), graphs=graphs, presets=presets)
         self._run = RunWorker(self, new_engine, warm_up)
         self._live = LiveFeed(self, new_feed, past)
         self._changing = ChangeWorker(self, self.state, changes)
@@ -286,6 +292,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         self.notice(keep_commands(message.text, self._state_directory))
         self.copy_to_clipboard(message.text)
 
+    def on_preset_chosen(self, message: PresetChosen) -> None:
+        """Remember how the operator wants the console to look."""
+        self._presets.keep(**message.chosen)
+
     def on_export_wanted(self, message: ExportWanted) -> None:
         """Pass a request about a file of the report to its worker."""
         if notice := self._exporting.do(message.want):
@@ -334,7 +344,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
 
     async def action_quit(self) -> None:
         """Quit: stop all workers at the same time, close their connections and files, restore the terminal."""
-        parts = (self._measuring, self._run, self._live, self._changing, self._exporting, self.subshell)
+        parts = (self._measuring, self._run, self._live, self._changing, self._exporting, self._presets, self.subshell)
         ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts if part is not None]
         try:
             await asyncio.wait(ending, timeout=STOP_WITHIN_S)

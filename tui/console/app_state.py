@@ -18,6 +18,7 @@ from tui.console.change_state import ChangeState
 from tui.console.event_state import EventState
 from tui.console.export_state import ExportState
 from tui.console.measure_state import MeasureState
+from tui.console.presets import Presets
 from tui.console.run_state import RunState
 
 if TYPE_CHECKING:
@@ -103,7 +104,9 @@ class AppState(msgspec.Struct):
     before_events: str = ""
     """The mode of the screen before the present one; Esc on Events returns to it."""
     graphs: Literal["blocks", "braille"] = "blocks"
-    """The style of the graphs, from the settings."""
+    """The style of the graphs, from the settings, else the last choice."""
+    presets: Presets = msgspec.field(default_factory=Presets)
+    """What the operator chose in earlier sessions."""
 
     @property
     def report(self) -> Report | None:

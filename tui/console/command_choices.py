@@ -43,6 +43,7 @@ _VERBS = (
     Choice("explain", "Explain a code, a check or a cause: explain IC-PATH-003.", "app.explain({})", "WHAT"),
     Choice("shell", "Open a shell on this terminal; racwire goes on sampling.", "app.shell"),
     Choice("connect", "How to connect to a database: connect rac-scan:1521/SERVICE.", "app.connect({})", "WHERE", True),
+    Choice("graphs", "Change between graphs of blocks and of braille.", "app.graphs"),
     Choice("theme", "Change between the colours of racwire and those of the terminal.", "app.theme"),
 )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from tui.console.actions import Action
-from tui.console.messages import ExportWanted, RecordWanted
+from tui.console.messages import ExportWanted, PresetChosen, RecordWanted
 from tui.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
@@ -167,3 +167,13 @@ class CommandLine(App[None]):
         is_dark = self.theme == DARK.name
         self.ansi_color = is_dark
         self.theme = TERMINAL.name if is_dark else DARK.name
+        usual = getattr(self, "usual_theme", "")
+        self.post_message(PresetChosen(theme="" if self.theme == usual else self.theme))
+
+    def action_graphs(self) -> None:
+        """Change between graphs of blocks and of braille, which display twice the time."""
+        if main := self._main():
+            main.state.graphs = "blocks" if main.state.graphs == "braille" else "braille"
+            main.refresh_state()
+            self.post_message(PresetChosen(graphs=main.state.graphs))
+            self._tell(f"Graphs are drawn with {main.state.graphs}.")

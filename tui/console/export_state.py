@@ -67,7 +67,13 @@ class WriteReport(msgspec.Struct, frozen=True):
     is_redacted: bool
 
 
-ExportRequest = FindDirectory | WriteReport
+class WriteEvents(msgspec.Struct, frozen=True):
+    """Write a list of events to a text file."""
+
+    text: str
+
+
+ExportRequest = FindDirectory | WriteReport | WriteEvents
 
 
 # --- reports of the worker --------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +24,7 @@ from tui.console.export_state import (
     FindDirectory,
     NotWritten,
     Where,
+    WriteEvents,
     WriteReport,
     Writing,
     Written,
@@ -68,14 +70,20 @@ class ExportWorker:
             return ""
         if self._is_working:
             return _BUSY
+        if isinstance(want, WriteEvents):
+            self._start("writing the events", lambda: self._write_events(want))
+            return ""
         current = report_state(self._state.run)
         if current.report is None:
             return _NONE_YET
         report = current.report if current.is_whole else unfinished(current.report, current.pending)
-        self._post(Writing("making the report"))
         job = self._job(want, report)
-        self._worker = self._app.run_worker(self._work(job), group="report", exit_on_error=False)
+        self._start("making the report", lambda: self._write(job))
         return ""
+
+    def _start(self, progress: str, write: Callable[[], Written]) -> None:
+        self._post(Writing(progress))
+        self._worker = self._app.run_worker(self._work(write), group="report", exit_on_error=False)
 
     async def stop(self, within_s: float) -> None:
         """Wait up to `within_s` seconds for the file in progress; one that takes longer is abandoned."""
@@ -126,12 +134,12 @@ class ExportWorker:
             header_for(report.cluster, self._settings, self._state.feed.interval_s, self._state.feed.instances_pace),
         )
 
-    async def _work(self, job: ReportJob) -> None:
-        """Write the file and report how that ended."""
+    async def _work(self, write: Callable[[], Written]) -> None:
+        """Write the file in a thread and report how that ended."""
         from tui.console.report_file import Abandoned
 
         try:
-            self._post(await asyncio.to_thread(self._write, job))
+            self._post(await asyncio.to_thread(write))
         except Abandoned:
             return
         except Exception as error:
@@ -147,6 +155,14 @@ class ExportWorker:
         return Written(
             path, path.stat().st_size, datetime.now(self._state.zone), has_pseudonyms(job.report, job.is_redacted)
         )
+
+    def _write_events(self, want: WriteEvents) -> Written:
+        """Runs in a thread."""
+        from tui.console.report_file import write_events
+
+        at = datetime.now(self._state.zone)
+        path = write_events(want.text, at, self._elsewhere)
+        return Written(path, path.stat().st_size, at)
 
     def _report_progress(self, progress: str) -> None:
         """Post the progress, from the thread. Raises Abandoned where racwire is quitting."""

@@ -14,6 +14,7 @@ from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.report.causes import ReportEntry, cause_entries
 from checks.report.folding import grouped_by_reason, groups_by_reason
+from tui.text.line import has_words
 
 _CALM_GRAVITY = Status.INFO.gravity
 FOLDED = (Status.PASS, Status.SKIPPED)
@@ -120,8 +121,7 @@ class FindingRow:
 
     def matches(self, query: str) -> bool:
         """Return whether every word of the query occurs in the text of the finding or of its cause."""
-        text = _text_of(self).casefold()
-        return all(word in text for word in query.casefold().split())
+        return has_words(_text_of(self), query)
 
     def evidence(self) -> list[Entry]:
         """Return the journal entries behind the finding, and behind those that the row stands for."""

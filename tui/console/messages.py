@@ -110,6 +110,14 @@ class RecordWanted(Message):
     """The operator wants to start or stop the recording of the live samples."""
 
 
+class PresetChosen(Message):
+    """The operator chose how the console looks, which it remembers: attributes of `Presets`."""
+
+    def __init__(self, **chosen: object) -> None:
+        super().__init__()
+        self.chosen = chosen
+
+
 class CopyWanted(Message):
     """The operator wants a text in the terminal's clipboard."""
 

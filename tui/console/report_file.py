@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,7 @@ def write_report(job: ReportJob, scratch: Path, elsewhere: Path, report_progress
         report_progress(f"writing {size_of(len(data))} to {short(path)}")
         write_whole(OutputFile(path), data)
 
-    return _to_new_file(job, form.ending, elsewhere, write)
+    return _to_new_file(stem_of(job.report, job.is_redacted), form.ending, elsewhere, write)
 
 
 def directories(elsewhere: Path) -> list[Path]:
@@ -78,13 +79,23 @@ def directories(elsewhere: Path) -> list[Path]:
     return [here, elsewhere] if os.access(here, os.W_OK | os.X_OK) else [elsewhere]
 
 
-def _to_new_file(job: ReportJob, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
+def write_events(text: str, at: datetime, elsewhere: Path) -> Path:
+    """Write a list of events to a new file, as `write_report` does; return its path. Raises OutputError where the file
+    cannot be written."""
+
+    def write(path: Path) -> None:
+        write_whole(OutputFile(path), text.encode("utf-8", "replace"))
+
+    return _to_new_file(f"racwire-events-{at:%Y%m%d-%H%M%S}", ".txt", elsewhere, write)
+
+
+def _to_new_file(stem: str, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
     """Write to the first directory that accepts the file. Raises the error of the first directory where none does."""
     first: OutputError | None = None
     for directory in directories(elsewhere):
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path = new_name(directory, stem_of(job.report, job.is_redacted), ending, os.path.lexists)
+            path = new_name(directory, stem, ending, os.path.lexists)
             write(path)
         except OutputError as error:
             first = first or error
@@ -110,7 +121,7 @@ def _save(job: ReportJob, scratch: Path, elsewhere: Path, report_progress: Calla
         report_progress(f"saving everything to {short(path)}")
         save(OutputFile(path), report, samples)
 
-    return _to_new_file(job, SAVED_ENDING, elsewhere, write)
+    return _to_new_file(stem_of(job.report, job.is_redacted), SAVED_ENDING, elsewhere, write)
 
 
 def _samples(job: ReportJob, path: Path) -> Path | None:

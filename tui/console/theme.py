@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -87,9 +88,20 @@ SHOWN_AFTER_S = 0.001
 _LOOKS = {look.name: look for look in (DARK, TERMINAL)}
 
 
-class ThemeMixin(App[None]):
-    """An app in one of the two themes, which never changes."""
+def theme_of(chosen: str, terminal_colours: bool) -> tuple[str, bool]:
+    """Return the usual theme of this terminal, and whether to use the colours of the terminal: as chosen earlier, or as
+    usual. NO_COLOR has priority over the choice."""
+    usual = TERMINAL.name if terminal_colours else DARK.name
+    if chosen in _LOOKS and not os.environ.get("NO_COLOR"):
+        terminal_colours = chosen == TERMINAL.name
+    return usual, terminal_colours
 
+
+class ThemeMixin(App[None]):
+    """An app in one of the two themes."""
+
+    usual_theme = ""
+    """The theme of this terminal where none was chosen."""
     _filters_for_terminal: Sequence[LineFilter] = ()
 
     def put_on(self, *, terminal_colours: bool, encoding: str) -> None:

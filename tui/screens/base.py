@@ -62,6 +62,8 @@ class ConsoleScreen(StyledScreen[None]):
         super().__init__()
         self.state = state
         self._notice = ""
+        self._alarm_of = 0
+        """The number of the event in the rule above the keys; 0 where there is none."""
         self._broken = False
         if state.feed.replayed:
             self.offer_only_replay()
@@ -101,6 +103,10 @@ class ConsoleScreen(StyledScreen[None]):
         if news in (News.RUN, News.MEASURE) or news is None:
             self.query_one("#upper-rule", Lines).show(self.upper_rule)
         if news is News.EVENTS or news is None:
+            newest = self.state.events.newest
+            if newest and newest.number != self._alarm_of and self.state.events.needs_run(newest):
+                self._notice = ""  # an older notice must not hide it
+            self._alarm_of = newest.number if newest else 0
             self.query_one("#tabs", Lines).show(self._tabs_line)
             self.draw_lower_rule()
         is_of_another = news is News.MEASURE and not self.DRAWS_MEASURE  # which then has no part of it but the header

@@ -112,7 +112,7 @@ class FindingScreen(ReaderScreen):
     def _open(self, row: FindingRow, top: int, link: int) -> None:
         self._row = row
         self.entitle(_heading(row))
-        self._page.show(self._lines, top=top)
+        self.show_text(self._lines, top)
         self._select(link)
         self.show_lines_below()
 

@@ -34,8 +34,8 @@ _MOVE = 7
 
 _RESET = "\x1b[0m"
 
-NARROW = re.compile(r"[ -~\u2500-\u259f\u2800-\u28ff]*")
-"""Characters of one column each, as nearly all are: ASCII, lines, blocks and braille."""
+NARROW = re.compile(r"[ -~\u2500-\u259f\u2800-\u28ff\xb0-\xff\u2190-\u2199\u25a0-\u25c4…]*")
+"""Characters of one column each, as nearly all are: ASCII, lines, blocks, braille, Latin letters, arrows and marks."""
 
 
 _LEAST_PUSHED = 12
@@ -224,7 +224,9 @@ def _pen_change(before: Style | None, after: Style, system: ColorSystem) -> str:
 def pushed(old: Line, new: Line, width: int) -> tuple[list[tuple[int, int]], Line]:
     """Return the parts of a row that move one column to the left, as graphs do, each as (first column, end column); and
     the old line after the move, which differs from the new one where a part ends, because a blank moves in there."""
-    if len(old) != len(new) or not any(_is_next_point(*spans) for spans in zip(old, new, strict=True)):
+    if len(old) != len(new) or not any(
+        _is_next_point(*spans) for spans in zip(old, new, strict=True) if spans[0] != spans[1]
+    ):
         return [], old
     parts: list[tuple[int, int]] = []
     after: list[Span] = []
@@ -257,8 +259,12 @@ def changed(old: Line, new: Line, width: int) -> list[tuple[int, int]]:
     """Return the column ranges where two lines differ in text or role; close ranges are joined."""
     if old == new:
         return []
+    columns = _different(old, new, width)
+    if columns is None:
+        cells = zip(_cells(old, width), _cells(new, width), strict=True)
+        columns = [x for x, (was, is_) in enumerate(cells) if was != is_]
     ranges: list[tuple[int, int]] = []
-    for x in _different(old, new, width):
+    for x in columns:
         if ranges and x - ranges[-1][1] < _MOVE:
             ranges[-1] = (ranges[-1][0], x + 1)
         else:
@@ -266,18 +272,23 @@ def changed(old: Line, new: Line, width: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def _different(old: Line, new: Line, width: int) -> list[int]:
-    """Return the columns that differ."""
-    before, after = "".join([text for text, _ in old]), "".join([text for text, _ in new])
-    if (
-        len(before) == len(after) <= width
-        and [(len(text), role) for text, role in old] == [(len(text), role) for text, role in new]
-        and NARROW.fullmatch(before)
-        and NARROW.fullmatch(after)
-    ):
-        return [x for x, (was, is_) in enumerate(zip(before, after, strict=True)) if was != is_]
-    cells = zip(_cells(old, width), _cells(new, width), strict=True)
-    return [x for x, (was, is_) in enumerate(cells) if was != is_]
+def _different(old: Line, new: Line, width: int) -> list[int] | None:
+    """Return the columns that differ between lines of spans of the same widths and roles; None for other lines."""
+    if len(old) != len(new):
+        return None
+    columns: list[int] = []
+    at = 0
+    for (before, role), (now, new_role) in zip(old, new, strict=True):
+        if role != new_role:
+            return None
+        if before != now:
+            if len(before) != len(now) or not NARROW.fullmatch(before) or not NARROW.fullmatch(now):
+                return None
+            columns += [x for x, (was, is_) in enumerate(zip(before, now, strict=True), at) if was != is_]
+            at += len(before)
+        else:
+            at += cell_len(before)
+    return columns if at <= width else None
 
 
 def _cells(line: Line, width: int) -> list[tuple[str, str]]:

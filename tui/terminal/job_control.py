@@ -66,7 +66,16 @@ class Subshell:
 
     async def run(self) -> str:
         """Run the shell of the user to its end; return why it could not run, in a sentence, else nothing."""
-        shell = os.environ.get("SHELL") or "/bin/sh"
+        if problem := self._start():
+            return problem
+        try:
+            await self._ended.wait()
+        finally:
+            self._take_back()
+        code = self._process.returncode if self._process else 0
+        return f"The shell {_shell()} could not be used: it ended with exit code {code}." if code in (126, 127) else ""
+
+    def _start(self) -> str:
         with suppress(termios.error):
             self._mode = termios.tcgetattr(self._terminal)
         screen = sys.__stderr__.fileno() if sys.__stderr__ else 2
@@ -74,20 +83,15 @@ class Subshell:
             os.write(screen, _ENTERED.encode())
         try:
             self._process = subprocess.Popen(
-                [shell], stdin=self._terminal, stdout=screen, stderr=screen, process_group=0
+                [_shell()], stdin=self._terminal, stdout=screen, stderr=screen, process_group=0
             )
         except OSError as error:
-            return f"The shell {shell} could not be started: {error.strerror}."
+            return f"The shell {_shell()} could not be started: {error.strerror}."
         self._hand_over(self._process.pid)
         loop = asyncio.get_running_loop()
         # A daemon thread: a shell that ignores hang-ups must not delay the end of racwire.
         threading.Thread(target=self._wait, args=(self._process, loop), name="racwire-shell", daemon=True).start()
-        try:
-            await self._ended.wait()
-        finally:
-            self._take_back()
-        code = self._process.returncode
-        return f"The shell {shell} could not be used: it ended with exit code {code}." if code in (126, 127) else ""
+        return ""
 
     async def stop(self, within_s: float) -> None:
         """End the shell as a lost terminal would, and wait for that; what ignores it goes on without racwire."""
@@ -135,6 +139,10 @@ class Subshell:
                 os.kill(process.pid, signal.SIGCONT)
         with suppress(RuntimeError):  # the loop is closed: racwire has ended
             loop.call_soon_threadsafe(self._ended.set)
+
+
+def _shell() -> str:
+    return os.environ.get("SHELL") or "/bin/sh"
 
 
 @contextmanager

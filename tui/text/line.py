@@ -26,6 +26,8 @@ LINK = "link"
 ROLES = frozenset(
     {
         LINK,
+        "match",
+        "found",
         "sending",
         "fail",
         "warn",
@@ -46,6 +48,12 @@ ROLES = frozenset(
 def sanitize_line(text: str) -> str:
     """Return a text from outside on one line, without characters that a terminal would interpret."""
     return sanitize_lines(" ".join(text.split()))
+
+
+def has_words(text: str, query: str) -> bool:
+    """Return whether every word of a query occurs in a text, in either case, also as a part of a word."""
+    text = text.casefold()
+    return all(word in text for word in query.casefold().split())
 
 
 def width_of(line: Line) -> int:

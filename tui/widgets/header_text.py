@@ -10,6 +10,7 @@ from checks.model.finding import FAULTS, Status
 from checks.model.report import Report
 from checks.report.causes import nodes_at_fault
 from tui.console.app_state import FeedState
+from tui.console.event_state import DATABASE
 from tui.text.line import Line, fitted, plain, sanitize_line, width_of
 
 _NOTHING_LIVE: Mapping[str, Status] = {}
@@ -72,9 +73,12 @@ def _shorter_and_shorter(report: Report, live: Mapping[str, Status]) -> Iterator
     networks = list(_networks(cluster))
     for shown in (nodes, fewer):
         start = [*full, *_spaced(shown)]
-        yield _joined([*start, *_version(cluster), *networks, *_database(cluster, of_instances=True)])
-        yield _joined([*start, *networks, *_database(cluster, of_instances=True)])
-        yield _joined([*start, *networks, *_database(cluster, of_instances=False)])
+        is_silent = DATABASE in live
+        yield _joined(
+            [*start, *_version(cluster), *networks, *_database(cluster, of_instances=True, is_silent=is_silent)]
+        )
+        yield _joined([*start, *networks, *_database(cluster, of_instances=True, is_silent=is_silent)])
+        yield _joined([*start, *networks, *_database(cluster, of_instances=False, is_silent=is_silent)])
         yield _joined([*start, *_version(cluster), *networks])
     yield _joined([*full, *_spaced(fewer), *networks])
     yield _joined([*full, *_spaced(fewer)])
@@ -129,11 +133,17 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield f"{sanitize_line(network.interface)} {network.mtu if isinstance(network.mtu, int) else '?'}", ""
 
 
-def _database(cluster: Cluster, *, of_instances: bool) -> Iterator[tuple[str, str]]:
-    """Yield the database with its version, and how many of its instances were queried."""
+def _database(cluster: Cluster, *, of_instances: bool, is_silent: bool) -> Iterator[tuple[str, str]]:
+    """Yield the database with its version, and how many of its instances were queried; with `?` where it does not
+    answer now."""
     facts = cluster.database
     if isinstance(facts, Database):
         version = ".".join(sanitize_line(facts.version).split(".")[:2])
         known = len(facts.instances) + len(facts.unasked)
         queried = f" {len(facts.instances)}" + (f"/{known}" if facts.unasked else "") + " inst" if of_instances else ""
-        yield f"{sanitize_line(facts.name)} {version}{queried}", "unknown" if facts.unasked and of_instances else ""
+        if is_silent and not of_instances:
+            yield f"{sanitize_line(facts.name)}?", "unknown"
+            return
+        is_unknown = is_silent or (facts.unasked and of_instances)
+        mark = "?" if is_silent else ""
+        yield f"{sanitize_line(facts.name)} {version}{queried}{mark}", "unknown" if is_unknown else ""

@@ -75,6 +75,7 @@ class Lines(CellWidget):
         self._cursor_height = 1
         self._styles: dict[tuple[str, bool], Style] = {}
         self._background: Color | None = None
+        self._columns: dict[int, list[tuple[int, str, str]] | None] = {}
         self._is_drawn = False
 
     @property
@@ -169,10 +170,11 @@ class Lines(CellWidget):
 
     def cells(self, y: int, start: int, end: int, filters: Sequence[LineFilter]) -> Iterable[Segment]:
         """Return a part of a line of the view."""
-        segments = self._part(y, start, end) if self._is_drawn else None
+        if not self._is_drawn:
+            self.render_lines(Region(0, 0, 1, 1))
+        segments = self._part(y, start, end)
         if segments is None:
-            [strip] = self.render_lines(Region(start, y, end - start, 1))
-            segments = list(strip)
+            segments = list(self.render_line(y).crop(start, end))
         if self._background is None:
             _, self._background = self.background_colors
         for line_filter in filters:
@@ -181,17 +183,21 @@ class Lines(CellWidget):
 
     def _part(self, y: int, start: int, end: int) -> list[Segment] | None:
         """Return a part of a line; None where its characters are not one column wide each."""
-        index, at, segments = self._top + y, 0, []
+        index = self._top + y
+        if index not in self._columns:
+            self._columns[index] = _columns_of(self._lines[index]) if index < len(self._lines) else []
+        spans = self._columns[index]
+        if spans is None:
+            return None
         is_chosen = index < len(self._lines) and self._is_marked(index)
-        for text, role in self._lines[index] if index < len(self._lines) else ():
-            if at >= end:
-                break
-            if not NARROW.fullmatch(text):
-                return None
-            until = at + len(text)
-            if until > start:
-                segments.append(Segment(text[max(start - at, 0) : end - at], self._style_of(role, is_chosen)))
-            at = until
+        segments: list[Segment] = []
+        at = 0
+        for first, text, role in spans:
+            at = first + len(text)
+            if first >= end:
+                return segments
+            if at > start:
+                segments.append(Segment(text[max(start - first, 0) : end - first], self._style_of(role, is_chosen)))
         if at < end:
             segments.append(Segment(" " * (end - max(at, start)), self._style_of("", is_chosen)))
         return segments
@@ -218,17 +224,18 @@ class Lines(CellWidget):
     def _place(self, lines: Sequence[Line], top: int, cursor: int = -1, cursor_height: int = 1) -> None:
         """Set lines, scroll position and cursor, which marks `cursor_height` lines; repaint the cells that differ from
         before."""
-        width = self.size.width
-        top = max(min(top, len(lines) - self.size.height), 0)
-        before = self._in_view()
+        width, height = self.size
+        top = max(min(top, len(lines) - height), 0)
+        before = self._in_view(height)
         moved = top != self._top or len(lines) != len(self._lines)
+        self._columns.clear()
         self._lines, self._top, self._cursor, self._cursor_height = lines, top, cursor, cursor_height
         regions: list[Region] = []
         may_push = not self._repaint_regions  # otherwise the terminal displays something older than the old lines
-        for y, ((old, was_chosen), (new, is_chosen)) in enumerate(zip(before, self._in_view(), strict=True)):
+        for y, ((old, was_chosen), (new, is_chosen)) in enumerate(zip(before, self._in_view(height), strict=True)):
             if was_chosen != is_chosen:
                 regions.append(Region(0, y, width, 1))
-            elif old is not new:
+            elif old is not new and old != new:
                 parts, after = pushed(old, new, width) if may_push else ([], old)
                 regions += [Push(x, y, end - x, 1) for x, end in parts]
                 regions += [Region(x, y, end - x, 1) for x, end in changed(after, new, width)]
@@ -237,12 +244,23 @@ class Lines(CellWidget):
         if moved:
             self.post_message(self.Scrolled(self))
 
-    def _in_view(self) -> list[tuple[Line, bool]]:
-        rows = range(self._top, self._top + self.size.height)
+    def _in_view(self, height: int) -> list[tuple[Line, bool]]:
+        rows = range(self._top, self._top + height)
         return [(self._lines[i] if i < len(self._lines) else (), self._is_marked(i)) for i in rows]
 
     def _is_marked(self, line: int) -> bool:
         return self._cursor <= line < self._cursor + self._cursor_height and self._cursor >= 0
+
+
+def _columns_of(line: Line) -> list[tuple[int, str, str]] | None:
+    """Return the spans with their first columns; None where a character is not one column wide."""
+    at, found = 0, []
+    for text, role in line:
+        if not NARROW.fullmatch(text):
+            return None
+        found.append((at, text, role))
+        at += len(text)
+    return found
 
 
 class MarkedLines(Lines):

@@ -110,6 +110,8 @@ def amounts_text(row: FindingRow) -> str:
     now, before = row.finding, row.before
     if before is None:
         return ""
+    if before.code != now.code:  # another kind of finding: its numbers have another base
+        return f"{before.status} → {now.status}" if before.status is not now.status else ""
     counts = [finding.data.get("lost_blocks") for finding in (before, now)]
     if None not in counts and counts[0] != counts[1]:
         return f"{counts[0]:,} → {counts[1]:,} lost blocks"

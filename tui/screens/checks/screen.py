@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import ClassVar
 
@@ -10,7 +10,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input
 
 from checks.model.finding import PROBLEMS, Key
 from tui.console.actions import CHECKS, bindings
@@ -18,8 +17,8 @@ from tui.console.app_state import AppState, News
 from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
 from tui.console.run_state import RunState
-from tui.screens.base import ConsoleScreen
 from tui.screens.checks.finding_list import FindingList
+from tui.screens.filtered import FilteredScreen
 from tui.terminal.clipboard import commands_text
 from tui.text.line import Line, wrapped
 from tui.widgets.bars import lines_below
@@ -28,23 +27,11 @@ from tui.widgets.lines import Lines
 from tui.widgets.run_text import counts_line, note_on, row_lines, state_of
 
 
-class _Filter(Input):
-    """The input line of the filter. Enter leaves it at once, because the next key may have arrived already."""
-
-    def __init__(self, leave: Callable[[], None]) -> None:
-        super().__init__(id="filter", placeholder="text to search for", compact=True)
-        self.cursor_blink = False
-        self._leave = leave
-
-    async def action_submit(self) -> None:
-        """Keep the filter text."""
-        self._leave()
-
-
-class ChecksScreen(ConsoleScreen):
+class ChecksScreen(FilteredScreen):
     """The list of findings and the selected one. It draws the run state, and requests runs and files from the app."""
 
     NAME = "checks"
+    FILTERED = "finding"
     ACTIONS = CHECKS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
 
@@ -56,8 +43,6 @@ class ChecksScreen(ConsoleScreen):
         self._shown: FindingRow | None = None
         self._past: tuple[RunState, int] | None = None
         """An earlier run of the session that is shown, and its number from the end; None for the last run."""
-        # Mounted at first use: before that its styles would only delay the first screen.
-        self._filter = _Filter(self.leave_filter)
         self._evidence = Lines(self._evidence_lines, id="evidence")
 
     @property
@@ -70,9 +55,8 @@ class ChecksScreen(ConsoleScreen):
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield Lines(self._counts, id="counts", classes="bar")
-                with Horizontal(id="filter-line"):
-                    yield Lines(lambda width: [[("/", "accent")]], id="filter-sign")
                 yield FindingList(id="list")
+                yield self.filter_line
             with Vertical(id="right"):
                 yield Lines(id="finding")
 
@@ -83,18 +67,20 @@ class ChecksScreen(ConsoleScreen):
         if news is News.SAMPLES:
             return
         if news is not News.PROGRESS:
-            rows = self.board.rows(self._query, problems_only=self._problems_only, unfolded=self._unfolded)
-            all_shown = not self._query
+            query = self.filter_text
+            rows = self.board.rows(query, problems_only=self._problems_only, unfolded=self._unfolded)
+            all_shown = not query
+            if query:
+                self.note_remaining(_findings(rows), _findings(self.board.rows()))
             self._list.show_rows(
                 rows, self.board.pending if all_shown else (), self.board.ended_waivers if all_shown else ()
             )
             self.query_one("#counts", Lines).show(self._counts)
+            self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
 
     def _counts(self, width: int) -> list[Line]:
-        typing = self.query_one("#filter-line").has_class("-open")
-        limits = [f"/{self._query}"] if self._query and not typing else []
-        limits += ["problems only"] if self._problems_only else []
+        limits = ["problems only"] if self._problems_only else []
         limits += [f"run {self._past_number} of {len(self.state.run.runs)}"] if self._past else []
         return [counts_line(self.board, limits, width)]
 
@@ -134,8 +120,10 @@ class ChecksScreen(ConsoleScreen):
         return row_lines(row, width, (self.board.proofs.get(row.key, ""), note_on(row)))
 
     def _nothing(self) -> str:
-        if self._query or self._problems_only:
-            return "No finding matches; Esc shows all again."
+        if self.filter_text:
+            return self.nothing_matches()
+        if self._problems_only:
+            return "There is no problem; Esc shows all findings again."
         return "The checks are running." if self.board.running else "There are no findings."
 
     @on(Lines.Scrolled, "#finding")
@@ -168,10 +156,6 @@ class ChecksScreen(ConsoleScreen):
     def _finding(self) -> Lines:
         return self.query_one("#finding", Lines)
 
-    @property
-    def _query(self) -> str:
-        return self._filter.value.strip()
-
     def action_move(self, by: int) -> None:
         """Select another finding."""
         self._list.move(by)
@@ -184,30 +168,11 @@ class ChecksScreen(ConsoleScreen):
         """Scroll the finding by screens."""
         self._finding.scroll_pages(pages)
 
-    async def action_filter(self) -> None:
-        """Open the filter line, which is created at first use."""
-        line = self.query_one("#filter-line")
-        if not self._filter.is_mounted:
-            await line.mount(self._filter)
-        line.add_class("-open")
-        self.set_focus(self._filter)
-
-    @on(Input.Changed, "#filter")
-    def apply_filter(self) -> None:
-        """Narrow the list with each letter."""
-        self.draw()
-
-    def leave_filter(self) -> None:
-        """Keep the filter, and return the focus to the list."""
-        self.query_one("#filter-line").remove_class("-open")
-        self.set_focus(None)
-        self.draw()
-
     def action_clear(self) -> None:
         """Show everything again, of the last run."""
         self._problems_only, self._past = False, None
-        self._filter.value = ""
-        self.leave_filter()
+        self.filter_line.clear()
+        self.draw()
 
     @property
     def _past_number(self) -> int:
@@ -228,13 +193,15 @@ class ChecksScreen(ConsoleScreen):
 
     def filter_by(self, text: str) -> None:
         """Show only the findings that contain the text."""
-        self._filter.value, self._past, self._problems_only = text, None, False
+        self._past, self._problems_only = None, False
+        self.filter_line.write(text)
         self.draw()
 
     def select_code(self, code: str) -> bool:
         """Select the first row of a cause or finding with that code, and unfold what contains it. Return False where
         there is none."""
-        self._filter.value, self._past, self._problems_only = "", None, False
+        self._past, self._problems_only = None, False
+        self.filter_line.write("")
         rows = self.board.rows()
         below = {row.key for row in rows if row.entry and any(f.code == code for f in row.entry.all_findings)}
         below |= {row.key for row in rows if any(one.finding.code == code for one in row.calm)}
@@ -325,3 +292,8 @@ class ChecksScreen(ConsoleScreen):
     def signs(self) -> Sequence[Legend]:
         """Return the legends of statuses, marks, and the path letters in tables of findings."""
         return (STATUSES, MARKS, PATHS)
+
+
+def _findings(rows: Iterable[FindingRow]) -> int:
+    """Return the number of findings that the rows stand for."""
+    return len({key for row in rows for key in (row.keys or (row.key,))})

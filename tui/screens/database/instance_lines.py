@@ -16,13 +16,39 @@ from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.statuses import RunStatuses, sampled_activity
 from tui.screens.database.table import Head, TableRow, table_lines
 from tui.text.line import Line, hanging
+from tui.widgets.sorting import Sorting
 from tui.widgets.units import clock
 
-_FIGURES = (Head("in/s"), Head("out/s"), Head("lost/s"), Head("cr ms"), Head("cur ms"))
+_FIGURES = ("in/s", "out/s", "lost/s", "cr ms", "cur ms")
+SORTED_BY = ("lost/s", "cr ms", "cur ms", "in/s", "out/s")
+"""The columns that the instances can be sorted by, in the order of the key: first what goes wrong."""
+
+
+def in_order(
+    names: dict[int, str], database: Database, activity: Activity | Unknown | NotAsked, live: LiveFigures, by: Sorting
+) -> dict[int, str]:
+    """Return the names in the order of a column of the instances."""
+    if not by.is_sorted:
+        return names
+    samples, _ = figures_of(database, activity, live)
+
+    def figure(number: int) -> float | None:
+        if (sample := samples.get(names[number])) is None:
+            return None
+        rates = instance_rates(sample)
+        figures = (rates.blocks_in_per_s, rates.blocks_out_per_s, rates.lost_per_s)
+        return dict(zip(_FIGURES, (*figures, rates.cr_receive_ms, rates.current_receive_ms), strict=True))[by.column]
+
+    return {number: names[number] for number in by.in_order(names, figure)}
 
 
 def instances_lines(
-    database: Database, activity: Activity | Unknown | NotAsked, live: LiveFigures, statuses: RunStatuses, width: int
+    database: Database,
+    activity: Activity | Unknown | NotAsked,
+    live: LiveFigures,
+    statuses: RunStatuses,
+    width: int,
+    sorting: Sorting = Sorting(),  # noqa: B008 - it is frozen
 ) -> Iterator[Line]:
     """Yield a row for each instance; where its figures are not known, the reason."""
     if live.trouble:
@@ -34,11 +60,11 @@ def instances_lines(
     losses = statuses.losses(judged) if isinstance(judged, Activity) else {}
     versions = {i.version for i in database.instances}
     odd = any(i.status != "OPEN" for i in database.instances)
-    heads = [*_FIGURES, Head("node", True), Head("up since", True)]
+    heads = [*(Head(sorting.heading(text)) for text in _FIGURES), Head("node", True), Head("up since", True)]
     heads += [Head("status", True)] if odd else []
     heads += [Head("version", True)] if len(versions) > 1 else []
     rows = []
-    for number, name in names_of(database, live).items():
+    for number, name in in_order(names_of(database, live), database, activity, live, sorting).items():
         own = database.instance(number)
         if name in gaps:
             where = f"{own.host}: " if own else ""
@@ -120,9 +146,11 @@ def _values(sample: InstanceSample | None, loss: Status | None, judged: RunStatu
 # --- what serving costs -----------------------------------------------------------------------------------------------
 
 
-def serving_lines(database: Database, activity: Activity, width: int) -> Iterator[Line]:
-    """Yield where the blocks of an instance come from, and what serving blocks to other instances costs."""
+def serving_lines(database: Database, activity: Activity, order: Sequence[int], width: int) -> Iterator[Line]:
+    """Yield where the blocks of an instance come from, and what serving blocks to other instances costs, in the order
+    of the numbers of the instances."""
     known = [own for own in activity.instances if isinstance(own, InstanceActivity)]
+    known.sort(key=lambda own: order.index(own.instance) if own.instance in order else len(order))
     names = [database.instance_name(own.instance) for own in known]
     text = "Traffic as AWR estimates it, in units of 1000; share of buffers from the own cache, other caches and disk."
     yield from hanging([(" ", "")], text, width, "faint")

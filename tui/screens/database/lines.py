@@ -11,13 +11,14 @@ from checks.model.facts import Activity, Cluster, Database, Fact, History, NotAs
 from checks.report.load_section import TITLE, load_section
 from checks.rules.receive_time import receive_limits
 from tui.screens.database.history_lines import history_lines
-from tui.screens.database.instance_lines import figures_of, instances_lines, names_of, serving_lines, when
+from tui.screens.database.instance_lines import figures_of, in_order, instances_lines, names_of, serving_lines, when
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
 from tui.screens.database.statuses import RunStatuses
 from tui.text.line import Line, command_lines, hanging, sanitize_line, side_by_side, wrapped
 from tui.text.load_lines import load_lines
 from tui.widgets.graph import Style
+from tui.widgets.sorting import Sorting
 
 _COLUMN = 84
 """Width of each of two columns of sections, at least."""
@@ -40,6 +41,8 @@ class DatabaseFacts:
     """The source of all facts: `This recording`, `The saved state`; empty for the live cluster."""
     is_saved: bool = False
     """Whether the source has the full report of a run, and not only samples."""
+    sorting: Sorting = field(default_factory=Sorting)
+    """The order of the instances in all tables."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,12 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         return [DatabaseSection("Database", list(_why_not(database, known, width)))]
     activity, live = known.activity, known.live
     statuses = RunStatuses(msgspec.structs.replace(known.cluster, database=database, activity=activity))
-    first = [*_head(database, width), *instances_lines(database, activity, live, statuses, width)]
+    first = [*_head(database, width), *instances_lines(database, activity, live, statuses, width, known.sorting)]
     if known.held_by and not known.is_saved:
         first += hanging([(" ", "")], "The Traffic screen (3) shows the counters of the instances.", width)
     sections = [DatabaseSection("Instances", first, when(activity, live))]
     names, pairs = names_of(database, live), known_pairs(activity, live)
+    names = in_order(names, database, activity, live, known.sorting)
     if pairs is None:
         if not isinstance(activity, Activity):
             sections.append(DatabaseSection("Lost blocks, times, pings", list(_why_not(activity, known, width))))
@@ -77,7 +81,7 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
             DatabaseSection("Pings between instances", list(ping_lines(pairs, names, statuses, width)), pairs.when),
         ]
     if isinstance(activity, Activity):
-        serving = list(serving_lines(database, activity, width))
+        serving = list(serving_lines(database, activity, list(names), width))
         sections.append(DatabaseSection("Caches and serving", serving, by_the_checks(activity)))
         load = load_section(msgspec.structs.replace(known.cluster, database=database, activity=activity))
         if load is not None:
@@ -91,19 +95,20 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     return [*sections, DatabaseSection("History", past_lines)]
 
 
-def page_in_columns(known: DatabaseFacts, width: int) -> tuple[list[Line], list[int]]:
-    """Return all sections in one text, in two columns where these are wide enough, and the lines where sections
-    start."""
-    if width < 2 * _COLUMN + 1:
-        return page_of(sections_of(known, width), width)
-    half = (width - 1) // 2
-    sections = sections_of(known, half)
+def column_width(width: int) -> int:
+    """Return the width of a section: the whole one, or that of one of two columns."""
+    return (width - 1) // 2 if width > 2 * _COLUMN else width
+
+
+def page_in_columns(sections: Sequence[DatabaseSection], width: int) -> tuple[list[Line], list[int]]:
+    """Return all sections in one text, in two columns where these are wide enough, and the lines where sections start.
+    The sections have the width of a column."""
+    half = column_width(width)
+    if half == width or len(sections) < 2:
+        return page_of(sections, half)
     heights = [len(section.lines) + 2 for section in sections]
-    cuts = range(1, len(sections)) or range(1, 2)
-    cut = min(cuts, key=lambda at: max(sum(heights[:at]), sum(heights[at:])))
+    cut = min(range(1, len(sections)), key=lambda at: max(sum(heights[:at]), sum(heights[at:])))
     (left, starts), (right, more) = page_of(sections[:cut], half), page_of(sections[cut:], half)
-    if not right:
-        return left, starts
     lines = side_by_side(left, [[("│", "faint"), *line] for line in right], half, [("│", "faint")])
     return lines, sorted({*starts, *more})
 

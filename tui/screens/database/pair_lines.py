@@ -152,7 +152,8 @@ def _by_pair(transfers: Sequence[BlockTransfer]) -> dict[tuple[int, int], BlockT
 
 def _all(names: Names, found: Mapping[tuple[int, int], object]) -> dict[int, str]:
     """Return the name of every instance that is known or occurs in a pair."""
-    return {n: _name(names, n) for n in sorted({*names, *(n for pair in found for n in pair)})}
+    others = sorted({n for pair in found for n in pair} - set(names))
+    return {n: _name(names, n) for n in (*names, *others)}
 
 
 def _name(names: Names, number: int) -> str:

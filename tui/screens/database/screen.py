@@ -14,20 +14,26 @@ from checks.model.finding import Status
 from tui.console.actions import EXPORT, SCROLLING, Action, bindings
 from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
-from tui.screens.base import ConsoleScreen
+from tui.screens.database.instance_lines import SORTED_BY
 from tui.screens.database.lines import DatabaseFacts as Facts
-from tui.screens.database.lines import page_in_columns
+from tui.screens.database.lines import column_width, page_in_columns, sections_of
 from tui.screens.database.live_source import LiveFigures, live_of
+from tui.screens.database.narrowing import narrowed
+from tui.screens.filtered import CLEAR, TableScreen, filter_action
 from tui.text.line import Line, wrapped
 from tui.widgets.bars import lines_below
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
+from tui.widgets.sorting import SORT
 
 DATABASE = (
     *SCROLLING,
     Action("n,tab", "section(1)", "n Tab", "Go to the next section.", "next section"),
     Action("N,shift+tab", "section(-1)", "N", "Go to the previous section."),
+    *SORT,
+    filter_action("rows of all tables", label="filter"),
+    CLEAR,
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
 )
@@ -36,10 +42,13 @@ _SETTLE_S = 0.25
 """Seconds to wait after a sample: the samples of all instances arrive close together, and are drawn together."""
 
 
-class DatabaseScreen(ConsoleScreen):
+class DatabaseScreen(TableScreen):
     """One text of several sections, updated with each run and sample."""
 
     NAME = "database"
+    FILTERED = "row"
+    SORTED_BY = SORTED_BY
+    ORDER_OF = "instances"
     ACTIONS = DATABASE
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(DATABASE)]
 
@@ -52,6 +61,7 @@ class DatabaseScreen(ConsoleScreen):
     def compose_body(self) -> ComposeResult:
         """Yield the text."""
         yield Lines(id="database-page")
+        yield self.filter_line
 
     def signs(self) -> Sequence[Legend]:
         """Return the legend of the letters after figures."""
@@ -97,6 +107,7 @@ class DatabaseScreen(ConsoleScreen):
     def _draw_all(self) -> None:
         self._drawn = self._newest()
         self._page.show(self._lines, top=self._page.above)
+        self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
 
     def _newest(self) -> object:
@@ -114,7 +125,14 @@ class DatabaseScreen(ConsoleScreen):
             if held_by := self.state.feed.held_by:
                 text = f"{held_by} is being read."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
-        lines, self._starts = page_in_columns(facts, width)
+        column = column_width(width)
+        sections = sections_of(facts, column)
+        if query := self.filter_text:
+            sections, shown, known = narrowed(sections, query, column)
+            self.note_remaining(shown, known)
+            if not sections:
+                return [[(f" {line}", "faint")] for line in wrapped(self.nothing_matches(), width - 1)]
+        lines, self._starts = page_in_columns(sections, width)
         return lines
 
     def _facts(self) -> Facts | None:
@@ -135,6 +153,7 @@ class DatabaseScreen(ConsoleScreen):
             self.state.graphs,
             self.state.feed.held_by,
             self.state.feed.is_saved,
+            self.sorting,
         )
 
     def _live(self) -> LiveFigures:

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from tui.screens.database.figures import UNKNOWN, Value
 from tui.text.line import Line, Span, fitted, hanging, sanitize_line
 from tui.text.node_names import at_right, fitted_names, short_names
+from tui.widgets.sorting import SIGNS
 
 _GAP = 2
 _OWN = Value("·", role="faint")
@@ -49,6 +50,8 @@ class _Column(NamedTuple):
         return fitted(text, self.figures) if self.head.is_text else at_right(text, self.figures)
 
     def title(self) -> str:
+        if self.head.text.startswith(tuple(SIGNS)):  # which stands in the gap: the column is no wider when it is sorted
+            return " " * (_GAP - 1) + at_right(self.head.text, self.figures + 1) + " " * self.signs
         return " " * _GAP + self.placed(self.head.text) + " " * self.signs
 
     def spans(self, row: int) -> list[Span]:
@@ -83,7 +86,7 @@ def table_lines(corner: str, heads: Sequence[Head], rows: Sequence[TableRow], wi
 def _column(head: Head, values: Sequence[Value], room: int) -> _Column:
     values = [value._replace(text=sanitize_line(value.text)) for value in values]
     signs = 2 if any(value.status for value in values) else 0
-    figures = max([cell_len(head.text), *(cell_len(value.text) for value in values)])
+    figures = max([cell_len(head.text.lstrip(SIGNS)), *(cell_len(value.text) for value in values)])
     return _Column(head, max(min(figures, room - _GAP - signs), 1), signs, values)
 
 
@@ -111,11 +114,12 @@ class Cells(NamedTuple):
 def pairs_lines(
     ends: tuple[str, str], names: Mapping[int, str], formats: Sequence[Cells], width: int
 ) -> Iterator[Line]:
-    """Yield a matrix with a row for the first and a column for the second instance of each pair.
+    """Yield a matrix with a row for the first and a column for the second instance of each pair, in the order of
+    `names`.
 
     The cells have the first of the formats that fits; where none fits, the last one in several blocks of columns. An
     unknown value of a pair is `?`."""
-    numbers = sorted(names)
+    numbers = list(names)
     full = [sanitize_line(names[number]) for number in numbers]
     corner = " \\ ".join(ends)
     room = width - 1 - max([len(corner), *map(cell_len, full)])

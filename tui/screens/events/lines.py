@@ -13,16 +13,20 @@ from tui.text.finding_lines import role_of
 from tui.text.line import Line, cell_len, fitted, hanging, sanitize_line, wrapped
 from tui.widgets.units import clock
 
-_CLOCK, _DATED, _PEAK, _GAP = 8, 14, 9, 2
-_LEAST_WORDS = 8
+_CLOCK, _DATED = 8, 14
+"""Columns of a time without and with its date."""
+_GAPS = 1 + 5 * 2 + 1
+"""Columns before the first column, between the columns, and of the letter at the end."""
+_LEAST_WORDS = 5
 
 
 @dataclass(frozen=True)
 class ListColumns:
-    """The columns of the list: how wide those of words are, and whether times have a date."""
+    """The columns of the list: how wide those of words and of the peak are, and whether times have a date."""
 
     where: int
     what: int
+    peak: int
     is_dated: bool
     zone: tzinfo | None
 
@@ -38,21 +42,23 @@ class ListColumns:
 
 
 def columns_for(events: Sequence[ClusterEvent], width: int, zone: tzinfo | None, now: float) -> ListColumns:
-    """Return the columns for a list: words get the rest of the width, and are cut where that is short."""
+    """Return the columns for a list: times and peaks are whole, and words get the rest of the width."""
     times = [now, *(event.start for event in events)]
     is_dated = len({datetime.fromtimestamp(at, zone).date() for at in times}) > 1
-    rest = width - 2 * ((_DATED if is_dated else _CLOCK) + _GAP) - _PEAK - _GAP - 3
+    peaks = max((cell_len(peak(event, now)) for event in events), default=0)
+    of_peak = max(peaks, len("peak"))
+    rest = max(width - 2 * (_DATED if is_dated else _CLOCK) - of_peak - _GAPS, 2 * _LEAST_WORDS)
     places = max((cell_len(where(event)) for event in events), default=0)
     things = max((cell_len(what(event)) for event in events), default=0)
-    of_places = max(min(places, rest - _GAP - min(things, max(rest // 2, _LEAST_WORDS))), len("where"))
-    return ListColumns(of_places, max(min(things, rest - of_places - _GAP), len("what")), is_dated, zone)
+    of_things = max(min(things, rest - max(min(places, rest // 2), _LEAST_WORDS)), _LEAST_WORDS)
+    return ListColumns(max(min(places, rest - of_things), _LEAST_WORDS), of_things, of_peak, is_dated, zone)
 
 
 def heading_line(columns: ListColumns, width: int) -> Line:
     """Return the names of the columns."""
     time = columns.time_width
     text = f" {'since':<{time}}  {'until':<{time}}  {'where':<{columns.where}}  {'what':<{columns.what}}"
-    text += f"  {'peak':>{_PEAK}}"
+    text += f"  {'peak':>{columns.peak}}"
     return [(fitted(text, width), "faint")]
 
 
@@ -62,9 +68,8 @@ def event_row(event: ClusterEvent, columns: ListColumns, width: int, now: float,
     text = (
         f" {columns.time(event.start)}  {until:<{columns.time_width}}  "
         f"{fitted(sanitize_line(where(event)), columns.where)}  {fitted(sanitize_line(what(event)), columns.what)}  "
-        f"{peak(event, now):>{_PEAK}}  "
+        f"{peak(event, now):>{columns.peak}}  "
     )
-    text = fitted(text, min(cell_len(text), width - 2))
     role = "" if is_examined else "title"
     return [(text, role), (event.status.letter, role_of(event.status))]
 

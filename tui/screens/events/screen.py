@@ -12,12 +12,13 @@ from textual.binding import BindingType
 
 from checks.events.cluster_event import ClusterEvent
 from checks.events.event_text import sentence
-from tui.console.actions import EXPORT, Action, bindings
+from tui.console.actions import Action, bindings
 from tui.console.app_state import AppState, News
-from tui.console.messages import CopyWanted, EventWanted
+from tui.console.export_state import WriteEvents
+from tui.console.messages import CopyWanted, EventWanted, ExportWanted
 from tui.screens.base import ConsoleScreen
 from tui.screens.events.lines import columns_for, event_lines, event_row, heading_line, nothing_lines
-from tui.text.line import Line
+from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.help_text import STATUSES, Legend
@@ -37,7 +38,7 @@ _KEYS = (
     Action("d", "forget", "d", "Dismiss: remove the event from the list.", "dismiss"),
     Action("D", "forget_over", "D", "Dismiss all events that are over."),
     Action("c", "copy", "c", "Copy all events as lines of text to the clipboard and to a file.", "copy"),
-    EXPORT,
+    Action("e", "export", "e", "Write all events as lines of text to a new file.", "export"),
     Action("escape", "leave", "Esc", "Return to the screen before.", "back"),
 )
 _FOOT = 6
@@ -164,7 +165,7 @@ class EventsScreen(ConsoleScreen):
     def footer(self) -> Sequence[Action]:
         """Return the commands for the last line: without an event, nothing can be done with one."""
         actions = super().footer()
-        return actions if self._listed else [a for a in actions if a.name not in ("open", "forget", "copy")]
+        return actions if self._listed else [a for a in actions if a.name not in ("open", "forget", "copy", "export")]
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of the run of the checks."""
@@ -217,16 +218,22 @@ class EventsScreen(ConsoleScreen):
 
     def action_copy(self) -> None:
         """Copy all events as lines of text."""
-        if not self._listed:
-            self.notice("There is no event to copy.")
-            return
+        if self._listed:
+            self.post_message(CopyWanted(self._as_text()))
+
+    def action_export(self) -> None:
+        """Write all events to a file."""
+        if self._listed:
+            self.post_message(ExportWanted(WriteEvents(f"{self._as_text()}\n")))
+
+    def _as_text(self) -> str:
         zone = self.state.zone
         rows = [
-            f"{clock(event.start, zone, date=True)}  {event.status.letter}  {sentence(event)}"
+            f"{clock(event.start, zone, date=True)}  {event.status.letter}  {sanitize_line(sentence(event))}"
             + ("" if event.is_over else " It lasts.")
             for event in reversed(self._listed)
         ]
-        self.post_message(CopyWanted("\n".join(rows)))
+        return "\n".join(rows)
 
     async def action_leave(self) -> None:
         """Return to the screen before."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
@@ -37,8 +38,17 @@ class PathsPage:
     """The displayed networks by the first line of their matrix."""
 
 
-def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, width: int, height: int) -> PathsPage:
-    """Return the page with all networks where they fit, otherwise with the one under the cursor."""
+def page_of(
+    grids: Sequence[PathMatrix],
+    network: str,
+    place: Place | None,
+    width: int,
+    height: int,
+    whole: Mapping[str, PathMatrix] = MappingProxyType({}),
+) -> PathsPage:
+    """Return the page with all networks where they fit, otherwise with the one under the cursor. `whole` has the
+    matrices with all paths by the name of their network, where a filter hides some: their titles count all paths."""
+    titles = [_title(whole.get(grid.network.name, grid)) for grid in grids]
     chosen = next((n for n, grid in enumerate(grids) if grid.network.name == network), 0)
     stacked: list[Line] = []
     matrices: dict[int, PathMatrix] = {}
@@ -46,7 +56,7 @@ def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, widt
     for number, grid in enumerate(grids):
         if number:
             stacked.append([])
-        stacked.append([(" " + fitted(_title(grid), width - 2) if width > 2 else "", "title")])
+        stacked.append([(" " + fitted(titles[number], width - 2) if width > 2 else "", "title")])
         if number == chosen:
             cursor = len(stacked) + _row(grid, place)
         matrices[len(stacked)] = grid
@@ -55,7 +65,7 @@ def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, widt
         return PathsPage(stacked, cursor, matrices=matrices)
     one = grids[chosen]
     which = f"network {chosen + 1} of {len(grids)}" if len(grids) > 1 else ""
-    return PathsPage(matrix_lines(one, width, place), _row(one, place), _title(one), which, {0: one})
+    return PathsPage(matrix_lines(one, width, place), _row(one, place), titles[chosen], which, {0: one})
 
 
 def _row(grid: PathMatrix, place: Place | None) -> int:

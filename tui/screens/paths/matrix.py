@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
@@ -41,9 +41,20 @@ def matrix_lines(grid: PathMatrix, width: int, cursor: Place | None) -> list[Lin
         line: list[Span] = [(f" {fitted(rows[row], layout.label)}", "label")]
         for column in layout.columns:
             b = grid.nodes[column]
-            line += _spans(grid.cells[a, b], at_right(contents[a, b], layout.cell), (a, b) == cursor)
+            if (a, b) in grid.cells:
+                line += _spans(grid.cells[a, b], at_right(contents[a, b], layout.cell), (a, b) == cursor)
+            else:
+                line.append((" " * (layout.cell + 2), ""))
         lines.append(line)
     return lines
+
+
+def narrowed(grid: PathMatrix, ways: Collection[Place]) -> PathMatrix:
+    """Return the matrix with only these paths: without the others, and without the nodes of no path that is left."""
+    left = {node for way in ways for node in way}
+    nodes = tuple(node for node in grid.nodes if node in left)
+    cells = {way: cell for way, cell in grid.cells.items() if way in ways or (way[0] == way[1] and way[0] in left)}
+    return replace(grid, nodes=nodes, cells=cells)
 
 
 def place_at(grid: PathMatrix, width: int, cursor: Place | None, line: int, column: int) -> Place | None:
@@ -52,7 +63,8 @@ def place_at(grid: PathMatrix, width: int, cursor: Place | None, line: int, colu
     row, number = line - 1, (column - 1 - layout.label) // (layout.cell + 2)
     if not 0 <= row < len(grid.nodes) or not 0 <= number < len(layout.columns):
         return None
-    return grid.nodes[row], grid.nodes[layout.columns[number]]
+    way = grid.nodes[row], grid.nodes[layout.columns[number]]
+    return way if way in grid.cells else None
 
 
 def _fitted(grid: PathMatrix, width: int, cursor: Place | None) -> tuple[dict[Place, str], _Layout]:

@@ -10,7 +10,7 @@ from checks.model.journal import Journal
 from checks.model.packet_sizes import packet_of
 from checks.model.report import Report
 from checks.model.wording import counted
-from checks.report.path_lines import LEGS, full_payload, version_of
+from checks.report.path_lines import LEGS, full_payload, path_line, version_of
 from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.text.evidence_lines import evidence_lines
 from tui.text.line import Line, hanging, sanitize_line, wrapped
@@ -41,6 +41,17 @@ def journal_lines(report: Report, grid: PathMatrix, cell: Cell, width: int) -> I
         yield from hanging(
             [("  ", "")], "racwire sent nothing on this path, or the journal has no entry about it.", width
         )
+
+
+def path_text(grid: PathMatrix, cell: Cell) -> str:
+    """Return all that the screen says about a path, for a filter."""
+    network = grid.network
+    about = [network.name, network.interface, cell.from_node, cell.to_node, _verdict(cell), cell.figure, cell.reason]
+    about += [f"{cell.from_node}→{cell.to_node}", path_line(cell)]
+    if cell.probe is not None:
+        about += _sentences(cell.probe)
+        about += (text for series in cell.probe.series for text in _row(cell.probe, series))
+    return " ".join(about)
 
 
 def _way(cell: Cell, width: int) -> Iterator[Line]:

@@ -16,12 +16,12 @@ from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matri
 from tui.console.actions import EXPORT, Action, bindings
 from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
-from tui.screens.base import ConsoleScreen
+from tui.screens.filtered import CLEAR, FilteredScreen, filter_action
 from tui.screens.paths.lines import PathsPage, foot_lines, no_networks_lines, page_of, waiting_lines
-from tui.screens.paths.matrix import place_at
-from tui.screens.paths.reader_page import journal_lines, reader_lines
+from tui.screens.paths.matrix import narrowed, place_at
+from tui.screens.paths.reader_page import journal_lines, path_text, reader_lines
 from tui.screens.reader import ReaderScreen
-from tui.text.line import Line, sanitize_line
+from tui.text.line import Line, has_words, sanitize_line, wrapped
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
@@ -42,6 +42,8 @@ PATHS = (
     ),
     Action("p", "problem", "p", "Select the next path that has a problem or is not known.", "next problem"),
     Action("n", "network", "n", "Select the next private network.", "next network"),
+    filter_action("paths", label="filter"),
+    CLEAR,
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
 )
@@ -54,10 +56,11 @@ Place = tuple[str, str, str]
 """A network, a from-node, a to-node."""
 
 
-class PathsScreen(ConsoleScreen):
+class PathsScreen(FilteredScreen):
     """The path matrices of the private networks, and below them the path under the cursor."""
 
     NAME = "paths"
+    FILTERED = "path"
     ACTIONS = PATHS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(PATHS)]
 
@@ -67,7 +70,11 @@ class PathsScreen(ConsoleScreen):
         self._drawn_of: Cluster | None = None
         self._so_far: tuple[PathProbe, ...] | None = None
         """The paths that have been probed while others are pending; None where none is pending."""
+        self._all_grids: Sequence[PathMatrix] = ()
         self._grids: Sequence[PathMatrix] = ()
+        """Those with a path that matches the filter, without the other paths."""
+        self._texts: dict[Place, str] = {}
+        """What the filter searches, once there is one."""
         self._place: Place | None = None
         self._moved = False
         self._page = PathsPage((), 0)
@@ -76,6 +83,7 @@ class PathsScreen(ConsoleScreen):
         """Yield the matrices and the foot."""
         yield Lines(id="path-matrix")
         yield Lines(id="path-foot")
+        yield self.filter_line
 
     def signs(self) -> Sequence[Legend]:
         """Return the legend of the letters in the matrices."""
@@ -91,11 +99,28 @@ class PathsScreen(ConsoleScreen):
         if report is None and self.state.run.paths_so_far:
             report, so_far = self.state.run.report, self.state.run.paths_so_far
         if report is None or self._report is None or report.cluster is not self._drawn_of or so_far is not self._so_far:
-            self._grids = path_matrices(report.cluster, so_far) if report else ()
+            self._all_grids = path_matrices(report.cluster, so_far) if report else ()
+            self._texts.clear()
         self._report, self._so_far = report, so_far
         self._drawn_of = report.cluster if report else None
+        self._grids = self._filtered()
         self._keep_cursor()
         self._lay_out()
+
+    def _filtered(self) -> Sequence[PathMatrix]:
+        """Return the matrices with the paths whose text has the words of the filter."""
+        if not self.filter_text:
+            return self._all_grids
+        if not self._texts:
+            for grid in self._all_grids:
+                for cell in grid.ways:
+                    self._texts[grid.network.name, cell.from_node, cell.to_node] = path_text(grid, cell)
+        found = {place for place, text in self._texts.items() if has_words(text, self.filter_text)}
+        self.note_remaining(len(found), len(self._texts))
+        grids = (
+            narrowed(grid, {place[1:] for place in found if place[0] == grid.network.name}) for grid in self._all_grids
+        )
+        return [grid for grid in grids if grid.nodes]
 
     def _keep_cursor(self) -> None:
         """Keep the cursor on its path; until the operator moves it, on the first path with a problem."""
@@ -106,10 +131,11 @@ class PathsScreen(ConsoleScreen):
         self._place = next(iter([*problems(self._grids), *first]), None)
 
     def _lay_out(self) -> None:
-        width, height = self.size.width, max(self.size.height - _BARS, 3)
+        width, height = self.size.width, max(self.size.height - _BARS - self.filter_line.is_open, 3)
         way = self._place[1:] if self._place else None
         network = self._place[0] if self._place else ""
-        self._page = page_of(self._grids, network, way, width, height - _LEAST_FOOT)
+        whole = {grid.network.name: grid for grid in self._all_grids}
+        self._page = page_of(self._grids, network, way, width, height - _LEAST_FOOT, whole)
         matrix, foot = self.query_one("#path-matrix", Lines), self.query_one("#path-foot", Lines)
         room = min(max(height - len(self._page.lines) - 1, _LEAST_FOOT), _MOST_FOOT) if self._grids else 0
         foot.styles.height = room
@@ -131,14 +157,19 @@ class PathsScreen(ConsoleScreen):
 
     def _nothing(self, width: int) -> list[Line]:
         held_by = self.state.feed.held_by
+        if self._all_grids:
+            return [[(f" {line}", "faint")] for line in wrapped(self.nothing_matches(), width - 1)]
         if self._report is None:
             return waiting_lines(self.state.run.running, self.state.run.progress, width, held_by=held_by)
         return no_networks_lines(self._report.cluster, width, held_by=held_by)
 
     def upper_texts(self) -> Sequence[tuple[str, str]]:
-        """Return the displayed network and its number, where not all fit."""
+        """Return the filter, and the displayed network and its number where not all fit."""
         shorter = list(accumulate(self._page.title.split("  "), "{}  {}".format))[::-1]
-        return [(text, place) for place in (self._page.place, "") for text in shorter]
+        whole = [(text, place) for place in (self._page.place, "") for text in shorter]
+        if note := self.filter_note:
+            return [*((f"{note}  {text}" if text else note, place) for text, place in whole), (note, "")]
+        return whole
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of the run, and how many lines lie below."""
@@ -194,12 +225,17 @@ class PathsScreen(ConsoleScreen):
                 grid = self._grids[number]
                 row = 0 if down > 0 else len(grid.nodes) - 1
         row, column = (min(max(at, 0), len(grid.nodes) - 1) for at in (row, column))
-        self._go((grid.network.name, grid.nodes[row], grid.nodes[column]))
+        while (way := (grid.nodes[row], grid.nodes[column])) not in grid.cells:  # paths that the filter hides
+            row, column = row + down, column + right
+            if not (0 <= row < len(grid.nodes) and 0 <= column < len(grid.nodes)):
+                return
+        self._go((grid.network.name, *way))
 
     def action_edge(self, end: bool) -> None:
         """Move the cursor to the first or the last row of its matrix."""
         if self._grid and self._place:
-            self._go((self._place[0], self._grid.nodes[-1 if end else 0], self._place[2]))
+            rows = [a for a in self._grid.nodes if (a, self._place[2]) in self._grid.cells]
+            self._go((self._place[0], rows[-1 if end else 0], self._place[2]))
 
     def action_problem(self) -> None:
         """Move the cursor to the next path with a problem; after the last comes the first."""
@@ -223,7 +259,8 @@ class PathsScreen(ConsoleScreen):
 
     def action_read(self) -> None:
         """Show the path under the cursor in both directions."""
-        report, grid, cell = self._report, self._grid, self._cell
+        report, cell = self._report, self._cell
+        grid = next((g for g in self._all_grids if self._place and g.network.name == self._place[0]), None)
         if report is None or grid is None or cell is None:
             return
         if cell.letter == OWN:

@@ -23,6 +23,7 @@ from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.text.node_names import fitted_names
 from tui.widgets import units as units
 from tui.widgets.graph import points
+from tui.widgets.sorting import Sorting
 
 P = TypeVar("P")
 
@@ -46,12 +47,24 @@ class Glance:
     has_instances: bool
     graphed: Series[float]
 
+    def figure(self, column: str) -> float | None:
+        """Return the figure of a column of `SORTED_BY`; None where it is not known."""
+        figures = {"in": self.bits_in, "out": self.bits_out, "link": self.share, "softirq": self.softirq}
+        figures |= {word: value for (word, _), value in zip(_WORST, self.worst, strict=True)}
+        return None if self.trouble else figures.get(column, self.lost)
 
-def glance_heading(names: Iterable[str], look: DrawingStyle) -> Line:
-    """Return the headings of the columns."""
+
+SORTED_BY = ("lost", "softirq", "drops", "buffer", "FAILED", "link", "out", "in")
+"""The columns that the nodes can be sorted by, in the order of the key: first what goes wrong."""
+
+
+def glance_heading(names: Iterable[str], look: DrawingStyle, sorting: Sorting = Sorting()) -> Line:  # noqa: B008
+    """Return the headings of the columns, with the sign of the sorted one."""
     name, drawn = _room(names, look.width)
-    text = f" {'node':<{name}} {'in':>6}    {'out':>6}    {'link':>5} "
-    text += "".join(f" {word:>{_RATE}}" for word, _ in _WORST) + f" {'softirq':>7} {'lost':>{_RATE}}"
+    head = sorting.heading
+    text = f" {'node':<{name}}{head('in'):>7}    {head('out'):>6}    {head('link'):>5} "
+    text += "".join(f"{head(word):>{_RATE + 1}}" for word, _ in _WORST)
+    text += f"{head('softirq'):>8}{head('lost'):>{_RATE + 1}}"
     if drawn:
         text += f" {fitted('in', drawn)}"
     return [(fitted(text, look.width), "faint")]
@@ -82,7 +95,18 @@ def glance_lines(window: RateWindow, places: KnownNodes, nodes: Sequence[str], l
             line = []
 
 
-def by_loss(window: RateWindow, places: KnownNodes) -> list[str]:
+def nodes_in_order(window: RateWindow, places: KnownNodes, sorting: Sorting) -> list[str]:
+    """Return the displayed nodes by the figure of a column; in the order of the cluster where none is sorted."""
+    if sorting.column == "lost":
+        nodes = _by_loss(window, places)
+        return nodes[::-1] if sorting.is_ascending else nodes
+    if not sorting.is_sorted:
+        return list(places.shown)
+    seen = {node: glance(window, places, node) for node in places.shown}
+    return sorting.in_order(seen, lambda node: seen[node].figure(sorting.column))
+
+
+def _by_loss(window: RateWindow, places: KnownNodes) -> list[str]:
     """Return the nodes, those that lost most in the time of the graphs first: blocks, then fragments, then datagrams;
     nodes that lost equally much stay in their order."""
 
@@ -95,7 +119,7 @@ def by_loss(window: RateWindow, places: KnownNodes) -> list[str]:
             -_sum(kernel, lambda r: r.udp_receive_buffer_errors_per_s),
         ]
 
-    return sorted(places.nodes, key=losses)
+    return sorted(places.shown, key=losses)
 
 
 def trouble_figures(window: RateWindow, places: KnownNodes, node: str) -> tuple[list[Span], list[Span]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tui.console.actions import EXPORT, Action
+from tui.screens.filtered import filter_action
 from tui.widgets.help_text import Legend, LegendEntry
+from tui.widgets.sorting import SORT
 
 TRAFFIC = (
     Action("up,k", "move(-1)", "↑ k", "Select the interface, group or node above."),
@@ -14,7 +16,8 @@ TRAFFIC = (
     Action("N", "node(-1)", "N", "Show the previous node."),
     Action("a", "all", "a", "Show all nodes, one line each; again: show one node.", "all nodes"),
     Action("o", "others", "o", "Show or hide the interfaces that are not ports of a private network."),
-    Action("s", "sort", "s", "All nodes: those that lost most first; again: the order of the cluster."),
+    *SORT,
+    filter_action("nodes"),
     Action(
         "space",
         "pause",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from tui.screens.traffic.all_nodes_lines import by_loss, glance_graph, glance_heading, glance_lines
+from tui.screens.traffic.all_nodes_lines import glance_graph, glance_heading, glance_lines, nodes_in_order
 from tui.screens.traffic.metrics import RowMetric
 from tui.screens.traffic.node_lines import Block, KnownNodes, blocks_of
 from tui.screens.traffic.node_page import Layouts, NodePage, other_nodes
@@ -18,6 +18,7 @@ from tui.screens.traffic.time_axis import TimeAxis, axis_line
 from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points, tall_graph
+from tui.widgets.sorting import Sorting
 
 _FIGURE = units.BITS
 _TALLEST = 5
@@ -87,12 +88,12 @@ class TrafficView:
     """The title of the selected block of a node, or the name of the selected node; empty for the first."""
     others: bool = False
     """Whether to display interfaces that are not ports of a private network."""
-    is_by_loss: bool = False
-    """Whether the nodes that lost most come first among all nodes."""
+    sorting: Sorting = field(default_factory=Sorting)
+    """The order of all nodes."""
 
     def settle(self, nodes: Sequence[str]) -> None:
-        """Select the first node, once one is known."""
-        if not self.node and nodes:
+        """Select the first of the displayed nodes, where none of them is selected."""
+        if self.node not in nodes and nodes:
             self.node = nodes[0]
 
     def wanted(self, nodes: Sequence[str], height: int) -> Sequence[str]:
@@ -188,6 +189,8 @@ class Surroundings:
     """The text where there are no samples and no trouble."""
     sizes: SizesBlock | None = None
     """The frames by size of the node of the view, which are no samples."""
+    no_match: str = ""
+    """The text where no node matches the filter."""
 
 
 def page_of(
@@ -195,6 +198,8 @@ def page_of(
 ) -> TrafficPage:
     """Return the page for that width and height."""
     head: list[Line] = [[(part, "fail")] for part in wrapped(around.trouble, look.width)] if around.trouble else []
+    if places.nodes and not places.shown:
+        return TrafficPage([*head, *([(f" {part}", "faint")] for part in wrapped(around.no_match, look.width - 1))])
     if window is None or not view.node or around.axis is None:
         text = "" if around.trouble else around.waiting
         return TrafficPage([*head, [(fitted(f" {text}", look.width), "faint")]])
@@ -216,8 +221,8 @@ def _all_nodes(
     axis: TimeAxis,
     head: list[Line],
 ) -> TrafficPage:
-    nodes = by_loss(window, places) if view.is_by_loss else list(places.nodes)
-    lines = [*head, glance_heading(nodes, look)]
+    nodes = nodes_in_order(window, places, view.sorting)
+    lines = [*head, glance_heading(places.nodes, look, view.sorting)]
     room = around.height - len(lines) - 1
     tall = next((tall for tall in _TALL if tall * len(nodes) <= room), 1)
     rows = list(glance_lines(window, places, nodes, replace(look, tall=tall)))
@@ -226,7 +231,7 @@ def _all_nodes(
     place = first + tall * nodes.index(chosen)
     for number, row in enumerate(rows):
         lines.append(_marked(row, first + number == place))
-    if room >= tall * len(nodes) and (graph := glance_graph(nodes, look.width))[1]:
+    if room >= tall * len(nodes) and (graph := glance_graph(places.nodes, look.width))[1]:
         lines.append(axis_line(axis, [graph], look.style, look.width))
     starts = range(first, first + len(rows), tall)
     in_sight = (0 if place == first else place, place + tall - 1)

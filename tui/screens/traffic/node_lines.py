@@ -26,7 +26,7 @@ from tui.screens.traffic.rate_history import (
     node_series,
 )
 from tui.screens.traffic.rows import Columns, DrawingStyle, group_lines
-from tui.text.line import Line, sanitize_line
+from tui.text.line import Line, has_words, sanitize_line
 from tui.widgets import units as units
 
 LOOPBACK = "lo"
@@ -116,9 +116,28 @@ class KnownNodes:
     def __init__(self) -> None:
         self.nodes: tuple[str, ...] = ()
         """The nodes: this node first, the others in the order of the cluster."""
+        self.found: Sequence[str] | None = None
+        """The nodes that match the filter; None where nothing is filtered."""
         self._hosts: dict[str, str] = {}
         self._pings: tuple[str, ...] = ()
         """The sources of the pings of a recording, which the first node sent."""
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The nodes to display."""
+        return self.nodes if self.found is None else self.found
+
+    def find(self, window: RateWindow | None, query: str) -> None:
+        """Display only the nodes whose name, instances, interfaces or trouble have the words of a query; all without
+        one. Figures, which change with each sample, are not searched."""
+        self.found = [node for node in self.nodes if has_words(self._text_of(window, node), query)] if query else None
+
+    def _text_of(self, window: RateWindow | None, node: str) -> str:
+        words = [node, *self.instances_on(node)]
+        if window is not None and NODE + node in window.events:
+            samples = node_series(window, node)
+            words += [samples.trouble, *(name for name, _ in _interfaces(window, node, samples, True))]
+        return " ".join(words)
 
     def learn(self, track: Track, cluster: Cluster | None) -> None:
         """Add the nodes and instances of a track and of the facts."""

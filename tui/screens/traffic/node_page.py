@@ -126,7 +126,7 @@ class NodePage:
         )
         lines = own + 2
         if layout.others == 0:
-            lines += 1 + len(self.places.nodes)
+            lines += 1 + len(self.places.shown)
         elif layout.others:
             per_port = layout.others * (1 if layout.is_paired else 2)
             lines += sum(1 + per_port * len(ports) for ports in self.others.values())
@@ -175,7 +175,7 @@ class NodePage:
             look = replace(self.look, tall=1)
             yield "", glance_heading(self.places.nodes, look)
             for node, line in zip(
-                self.places.nodes, glance_lines(self.window, self.places, self.places.nodes, look), strict=True
+                self.places.shown, glance_lines(self.window, self.places, self.places.shown, look), strict=True
             ):
                 yield node, line
         elif layout.others:
@@ -271,4 +271,4 @@ def other_nodes(window: RateWindow, places: KnownNodes, node: str) -> dict[str, 
     """Return the private interfaces of each node but this one; empty where not all nodes are read."""
     if any(f"node {other}" not in window.events for other in places.nodes):
         return {}
-    return {other: private_blocks(window, other) for other in places.nodes if other != node}
+    return {other: private_blocks(window, other) for other in places.shown if other != node}

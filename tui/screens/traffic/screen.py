@@ -19,7 +19,9 @@ from checks.traffic.timeline import Track
 from tui.console.actions import Action, bindings, relabelled
 from tui.console.app_state import AppState, News
 from tui.console.event_follower import KEPT_AFTER_S
-from tui.console.messages import RecordWanted
+from tui.console.messages import PresetChosen, RecordWanted
+from tui.screens.filtered import TableScreen
+from tui.screens.traffic.all_nodes_lines import SORTED_BY
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
 from tui.screens.traffic.lines import Surroundings, TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
@@ -52,10 +54,13 @@ _AFTER_INTERVALS = 3
 """Samples after the start of an event without a peak, such as a silence, that are shown with it."""
 
 
-class TrafficScreen(TimeKeysScreen):
+class TrafficScreen(TimeKeysScreen, TableScreen):
     """Draws a track: the live timeline, or a recording."""
 
     NAME = "traffic"
+    FILTERED = "node"
+    SORTED_BY = SORTED_BY
+    ORDER_OF = "nodes"
     ACTIONS = TRAFFIC
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(TRAFFIC)]
 
@@ -65,7 +70,8 @@ class TrafficScreen(TimeKeysScreen):
         if not self._cursor.is_live:
             self.offer_only_replay()
         self._places = KnownNodes()
-        self._view = TrafficView()
+        chosen = state.presets
+        self._view = TrafficView("nodes" if chosen.all_nodes else "node", others=chosen.other_interfaces)
         self._sizes = KnownSizes()
         self._peaks = Peaks()
         self._scales = Scales()
@@ -82,6 +88,7 @@ class TrafficScreen(TimeKeysScreen):
         """Yield one list of lines, and the place of the line in which a time is typed."""
         yield self._body
         yield from self.seek_line()
+        yield self.filter_line
 
     def on_mount(self) -> None:
         """Start the timer that updates the peaks while another screen is open, and the length of a pause."""
@@ -143,13 +150,15 @@ class TrafficScreen(TimeKeysScreen):
             self.run_worker(self._read_recording(), group="recording", exit_on_error=False)
 
     def _put(self) -> None:
-        self._view.settle(self._places.nodes)
+        self._places.find(self._cursor.view.window if self._cursor.view else None, self.filter_text)
+        self.note_remaining(len(self._places.shown), len(self._places.nodes))
+        self._view.settle(self._places.shown)
         self._body.show(self._lines, top=self._body.above)
         self._body.bring_into_sight(*self._page.chosen_lines)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
         cursor, view = self._cursor, self._view
-        state = (view.kind, view.is_by_loss, cursor.is_paused, cursor.is_playing, cursor.is_following)
+        state = (view.kind, cursor.is_paused, cursor.is_playing, cursor.is_following)
         if (now := (*state, len(self._places.nodes) > 1, self.state.feed.recording)) != self._labelled_for:
             self._labelled_for = now
             self.draw_keys()
@@ -162,7 +171,7 @@ class TrafficScreen(TimeKeysScreen):
             "back": "" if kind == "node" else "back",
             "node(1)": "node" if len(self._places.nodes) > 1 else "",
             "all": "" if len(self._places.nodes) < 2 else "one node" if kind == "nodes" else "all nodes",
-            "sort": "" if kind != "nodes" else "unsorted" if self._view.is_by_loss else "by loss",
+            "sort": "sort" if kind == "nodes" else "",
             "pause": ("resume" if cursor.is_paused else "pause")
             if cursor.is_live
             else ("stop" if cursor.is_playing else "play"),
@@ -178,6 +187,7 @@ class TrafficScreen(TimeKeysScreen):
         )
 
     def _lines(self, width: int) -> Sequence[Line]:
+        self._view.sorting = self.sorting
         shown, peaks = self._cursor.view, self._peaks if self._cursor.is_following else None
         look = DrawingStyle(width, self.state.graphs, self._scales, peaks)
         trouble = self._trouble or (self.state.feed.trouble if self._cursor.is_live else "")
@@ -188,6 +198,7 @@ class TrafficScreen(TimeKeysScreen):
             trouble,
             self._cursor.waiting,
             self._sizes.block(self.state.cluster, self._view.node),
+            self.nothing_matches(),
         )
         self._page = page_of(shown.window if shown else None, self._places, self._view, look, around)
         return self._page.lines
@@ -195,11 +206,14 @@ class TrafficScreen(TimeKeysScreen):
     def upper_texts(self) -> Sequence[tuple[str, str]]:
         """Return the name of the view with its state, and the displayed time."""
         start = self._peaks.since if self._cursor.is_following else None
-        about, moments = self._cursor.about(self._view.about(len(self._places.nodes))), self._cursor.moments()
+        view = self.filter_note or self._view.about(len(self._places.nodes))
+        about, moments = self._cursor.about(view), self._cursor.moments()
         since = [(about, f"peaks since {clock(start)[:5]}  {moments[0]}")] if start else []
         state = "  ".join(about.partition(" for ")[0].split("  ")[:2])
         name = about.partition("  ")[0]
         whole = [(text, moment) for moment in moments for text in (about, state)]
+        if self.filter_note:
+            return [*since, *whole, *((view, moment) for moment in (*moments, ""))]
         return [*since, *whole, *((text, moments[-1]) for text in (name, name.partition(" of ")[0]))]
 
     def lower_texts(self) -> tuple[str, str]:
@@ -237,34 +251,40 @@ class TrafficScreen(TimeKeysScreen):
 
     def action_back(self) -> None:
         """Go back to the whole node."""
-        if not self._leave_seek():
+        if not self._leave_seek() and not self.filter_line.clear():
             self._view.back()
             self._draw()
 
+    async def action_filter(self) -> None:
+        """Show all nodes, and open the line of their filter."""
+        if self._view.kind != "nodes":
+            self._view.toggle_all()
+        await super().action_filter()
+
     def action_node(self, by: int) -> None:
         """Show another node."""
-        if len(self._places.nodes) < 2:
-            self.notice("There is no other node.")
+        if len(self._places.shown) < 2:
+            self.notice("There is no other node." if len(self._places.nodes) < 2 else "No other node matches.")
             return
-        self._view.next_node(self._places.nodes, by)
+        self._view.next_node(self._places.shown, by)
         self._draw()
 
     def action_all(self) -> None:
         """Switch between all nodes and one node."""
         self._view.toggle_all()
+        self.post_message(PresetChosen(all_nodes=self._view.kind == "nodes"))
         self._draw()
 
     def action_others(self) -> None:
         """Show or hide the other interfaces."""
         self._view.others = not self._view.others
+        self.post_message(PresetChosen(other_interfaces=self._view.others))
         self._draw()
         self.notice("All interfaces are shown." if self._view.others else "Only private interfaces are shown.")
 
-    def action_sort(self) -> None:
-        """Switch between the order of the cluster and that by losses, of all nodes."""
-        self._view.is_by_loss = not self._view.is_by_loss
-        self._draw()
-        self.notice("The nodes that lost most come first." if self._view.is_by_loss else "In the order of the cluster.")
+    def why_not_sorted(self) -> str:
+        """Return why there is nothing to sort."""
+        return "" if self._view.kind == "nodes" else "s sorts all nodes: a shows them."
 
     def show_event(self, event: ClusterEvent) -> None:
         """Show the node of an event at the moment of its peak, or soon after its start."""

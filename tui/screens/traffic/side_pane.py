@@ -12,12 +12,13 @@ from tui.screens.database.figures import Value, count
 from tui.screens.database.live_source import PAIRS_S, pairs_of
 from tui.screens.database.statuses import sampled_pairs
 from tui.screens.database.table import Cells, pairs_lines
-from tui.screens.traffic.all_nodes_lines import by_loss, trouble_figures
+from tui.screens.traffic.all_nodes_lines import nodes_in_order, trouble_figures
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.rate_history import NODE, PAIRS, RateWindow, node_series
 from tui.screens.traffic.time_axis import TimeAxis
 from tui.text.line import Line, fitted, hanging, sanitize_line, width_of, wrapped
 from tui.text.node_names import fitted_names
+from tui.widgets.sorting import Sorting
 
 LEAST_WIDTH = 170
 """Columns of the terminal from which the pane is displayed."""
@@ -58,7 +59,7 @@ def _lost(window: RateWindow) -> Iterator[Line]:
     names = {sample.number: sample.instance for sample in samples if isinstance(sample, InstanceSample)}
     names |= {number: f"instance {number}" for pair in found for number in pair if number not in names}
     values = {pair: Value(count(t.lost), role="fail" if t.lost else "") for pair, t in found.items()}
-    yield from pairs_lines(("to", "from"), names, (Cells(values),), WIDTH - 1)
+    yield from pairs_lines(("to", "from"), dict(sorted(names.items())), (Cells(values),), WIDTH - 1)
 
 
 def _nodes(window: RateWindow, places: KnownNodes) -> Iterator[Line]:
@@ -69,7 +70,7 @@ def _nodes(window: RateWindow, places: KnownNodes) -> Iterator[Line]:
     name = min(max(len(sanitize_line(node)) for node in places.nodes), _MOST_NAME)
     every = list(places.nodes)
     shown = dict(zip(every, fitted_names([sanitize_line(node) for node in every], name), strict=True))
-    for node in by_loss(window, places)[:_MOST_NODES]:
+    for node in nodes_in_order(window, places, Sorting("lost"))[:_MOST_NODES]:
         start: Line = [(f" {fitted(shown[node], name)}", "")]
         if trouble := node_series(window, node).trouble:
             yield [*start, (f"  {fitted(sanitize_line(trouble), WIDTH - name - 4)}", "unknown")]

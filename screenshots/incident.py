@@ -1,0 +1,103 @@
+"""Record an incident in the console as an asciicast: from the alarm over the cause to the proof that it is fixed.
+
+`make screenshots` writes it. `asciinema play` plays it, and so does the player of asciinema.org.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.home import RACWIRE, new_user
+from bench.practice import outside, practice_cluster
+from bench.terminal import SMALL, Terminal
+
+LONGEST_PAUSE_S = 2.5
+"""Longer pauses of the recording are cut to this: nobody watches a cluster that is well."""
+CALM_S = 40.0
+"""Seconds until an event without a further sign is over."""
+READ_S = 4.0
+"""Seconds in which a viewer can read a screen."""
+
+
+class RecordedTerminal(Terminal):
+    """A terminal that keeps each output with its time."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self.events: list[tuple[float, str]] = []
+        self._cut_s = 0.0
+        self._last_s = time.perf_counter()
+        super().__init__(command, environment, SMALL)
+
+    def _read(self, within_s: float) -> bytes:
+        data = super()._read(within_s)
+        if data:
+            now_s = time.perf_counter()
+            self._cut_s += max(now_s - self._last_s - LONGEST_PAUSE_S, 0.0)
+            self._last_s = now_s
+            self.events.append((now_s - self.started_at - self._cut_s, data.decode(errors="replace")))
+        return data
+
+    def hold(self, seconds: float) -> None:
+        """Leave the screen as it is for a reader."""
+        self.read_for(seconds)
+
+    def as_cast(self, title: str) -> str:
+        """Return the recording in the format asciicast 2."""
+        header = {
+            "version": 2,
+            "width": SMALL[0],
+            "height": SMALL[1],
+            "title": title,
+            "env": {"TERM": "xterm-256color"},
+        }
+        return (
+            "\n".join([json.dumps(header), *(json.dumps([round(at, 3), "o", text]) for at, text in self.events)]) + "\n"
+        )
+
+
+def record_incident(target: Path) -> None:
+    """Play the incident on a practice cluster, and write the recording."""
+    with new_user() as environment, practice_cluster(nodes=3) as lab:
+        with RecordedTerminal([RACWIRE, "--lab", "--interval", "1"], outside(lab, environment)) as terminal:
+            _play(terminal, lambda: lab.break_("switch-mtu"), lambda: lab.mend())
+        text = terminal.as_cast("racwire: a switch port with the wrong MTU, from the alarm to the proof")
+    with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(file.name, 0o644)
+    Path(file.name).replace(target)
+
+
+def _play(terminal: RecordedTerminal, break_it: Callable[[], object], mend_it: Callable[[], object]) -> None:
+    """Do what an operator does."""
+    terminal.read_until("live 1 s", 60)
+    terminal.hold(READ_S)
+    break_it()
+    terminal.read_until("looks for the cause", 60)
+    terminal.hold(READ_S)
+    terminal.send("r")
+    terminal.read_until("1 cause", 60)
+    terminal.hold(2 * READ_S)
+    terminal.send("\r")
+    terminal.hold(READ_S)
+    terminal.send(" ")
+    terminal.hold(READ_S)
+    terminal.send("\x1b")
+    terminal.hold(1.0)
+    terminal.send("3")
+    terminal.hold(READ_S)
+    mend_it()
+    terminal.hold(2 * READ_S)
+    terminal.send("1")
+    terminal.hold(1.0)
+    terminal.send("v")
+    terminal.read_until("erified", 60)
+    terminal.hold(CALM_S)
+    terminal.send("!")
+    terminal.hold(READ_S)
+    terminal.send("q")
+    terminal.hold(1.0)

@@ -1,0 +1,54 @@
+"""The list of the Events screen: columns align, figures are whole, and words are cut where room is short."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.events.cluster_event import ClusterEvent, EventKind, EventPlace
+from checks.model.finding import Status
+from tui.screens.events.lines import columns_for, event_lines, event_row, heading_line
+from tui.text.line import plain, width_of
+
+NAMES = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=63)
+PLACES = st.lists(st.builds(EventPlace, st.just(1.0), NAMES, NAMES), min_size=1, max_size=16).map(tuple)
+EVENTS = st.builds(
+    ClusterEvent,
+    st.integers(1, 99),
+    st.sampled_from(EventKind),
+    st.sampled_from(Status),
+    PLACES,
+    st.floats(1.7e9, 1.8e9),
+    st.none() | st.floats(1.8e9, 1.9e9),
+    peak=st.floats(0, 1e12),
+    count=st.integers(0, 10**12),
+)
+
+
+@given(st.lists(EVENTS, min_size=1, max_size=5), st.sampled_from([60, 80, 120, 200]))
+def test_rows_align_and_fit_and_keep_their_figures(events, width):
+    now = 1.9e9
+    columns = columns_for(events, width, None, now)
+    rows = [event_row(event, columns, width, now, is_examined=False) for event in events]
+    assert {width_of(row) for row in rows} == {width_of(rows[0])}
+    assert width_of(heading_line(columns, width)) == width
+    if columns.peak <= 12 and not columns.is_dated:
+        assert width_of(rows[0]) <= width
+    assert all("…" not in plain([row])[-columns.peak - 4 :] for row in rows)
+    for event in events:
+        lines = event_lines(event, width - 2, now, is_examined=False, waits="")
+        assert all(width_of(line) <= width for line in lines)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_a_list_of_several_days_has_dates(width):
+    place = (EventPlace(1.0, "rac1"),)
+    starts = (1.8e9, 1.8e9 + 90_000)
+    events = [
+        ClusterEvent(number, EventKind.LOST_BLOCKS, Status.FAIL, place, start, 1.81e9, peak=13.1, count=9)
+        for number, start in enumerate(starts)
+    ]
+    columns = columns_for(events, width, None, events[-1].start)
+    assert columns.is_dated
+    row = event_row(events[0], columns, width, events[-1].start, is_examined=True)
+    assert width_of(row) <= width
+    assert "13.1/s" in plain([row])

@@ -1,0 +1,106 @@
+"""A main screen whose content can be filtered by a text (`/`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from checks.model.wording import counted
+from tui.console.actions import Action
+from tui.console.app_state import AppState
+from tui.console.messages import PresetChosen
+from tui.screens.base import ConsoleScreen
+from tui.widgets.filter_line import FilterLine
+from tui.widgets.sorting import Sorting
+
+
+def filter_action(what: str, *, label: str = "") -> Action:
+    """Return the action that opens the filter of `what`, in the plural."""
+    return Action("slash", "filter", "/", f"Filter the {what} by text; Esc shows all again.", label)
+
+
+CLEAR = Action("escape", "clear", "Esc", "Clear the filter.")
+
+
+class FilteredScreen(ConsoleScreen):
+    """Draws only what contains all words of the filter. `compose_body` has to yield `filter_line`."""
+
+    FILTERED: str
+    """What is filtered, in the singular: `node`."""
+
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self.filter_line = FilterLine(self.filter_changed)
+        self._remaining = ""
+
+    @property
+    def filter_text(self) -> str:
+        """The words that are searched for; empty where nothing is filtered."""
+        return self.filter_line.query_text
+
+    @property
+    def filter_note(self) -> str:
+        """The filter and how much remains, for a rule: `/rac2  2 of 8 nodes`; empty where nothing is filtered."""
+        if not self.filter_text:
+            return ""
+        return f"{'' if self.filter_line.is_open else f'/{self.filter_text}  '}{self._remaining}".strip()
+
+    def upper_texts(self) -> Sequence[tuple[str, str]]:
+        """Return the filter for the upper rule."""
+        return [(self.filter_note, "")]
+
+    def note_remaining(self, shown: int, known: int) -> None:
+        """Note how many of the known ones match the filter."""
+        self._remaining = f"{shown:,} of {counted(known, self.FILTERED)}" if self.filter_text else ""
+
+    def nothing_matches(self) -> str:
+        """Return the sentence for a filter that nothing matches."""
+        return f"No {self.FILTERED} matches /{self.filter_text}; Esc clears the filter."
+
+    def filter_changed(self) -> None:
+        """Draw what matches the filter."""
+        self.draw()
+
+    async def action_filter(self) -> None:
+        """Open the line of the filter."""
+        await self.filter_line.open()
+        self.filter_changed()
+
+    def action_clear(self) -> None:
+        """Show everything again."""
+        self.filter_line.clear()
+
+
+class TableScreen(FilteredScreen):
+    """Has tables whose rows can be sorted by a column."""
+
+    SORTED_BY: Sequence[str]
+    """The headings of these columns, in the order of the key `s`."""
+    ORDER_OF: Literal["nodes", "instances"]
+    """The attribute of `Presets` that remembers the order."""
+
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        remembered: Sorting = getattr(state.presets, self.ORDER_OF)
+        self.sorting = remembered if remembered.column in self.SORTED_BY else Sorting()
+
+    def why_not_sorted(self) -> str:
+        """Return why there is nothing to sort, in a sentence; empty where there is."""
+        return ""
+
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        self._sort(self.sorting.by_next(self.SORTED_BY))
+
+    def action_sort_reversed(self) -> None:
+        """Reverse the order."""
+        self._sort(self.sorting.reversed if self.sorting.is_sorted else self.sorting)
+
+    def _sort(self, sorting: Sorting) -> None:
+        if reason := self.why_not_sorted():
+            self.notice(reason)
+            return
+        self.sorting = sorting
+        self.post_message(PresetChosen(**{self.ORDER_OF: sorting}))
+        self.draw()
+        self.notice(sorting.about if sorting.is_sorted else f"{sorting.about} s sorts by {self.SORTED_BY[0]}.")
