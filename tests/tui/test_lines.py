@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
 from textual import events, on
 from textual.app import App, ComposeResult
+from textual.geometry import Region
 from textual.screen import Screen
 
 from tui.terminal.cells import CellCompositor, CellUpdate, can_move, changed, pushed
@@ -130,13 +133,37 @@ async def test_a_changed_digit_at_the_right_writes_only_that_digit() -> None:
     assert MOVED.findall(sent) == [("1", "64")]
 
 
-async def test_a_style_is_written_only_where_it_changes() -> None:
+async def test_the_texts_of_one_style_are_written_together() -> None:
     before = [[("a" * 20, "accent"), ("b" * 20, ""), ("c" * 20, "accent")] for _ in range(3)]
     after = [[(text.upper(), role) for text, role in line] for line in before]
     sent = await update_from(before, after)
-    assert len(MOVED.findall(sent)) == 3
-    # On and off for the accent between, for each line; and one at the beginning and at the end.
-    assert len(STYLED.findall(sent)) == 3 + 2 + 2 + 1
+    assert len(STYLED.findall(sent)) == 3, "the accent, the plain text, the reset at the end"
+    assert MOVED.findall(sent) == [("1", "1"), ("2", "1"), ("3", "1"), ("1", "21"), ("2", "21"), ("3", "21")]
+    assert sent.count("\x1b[20C") == 3, "from one text with the accent to the other of its line"
+
+
+async def test_a_widget_makes_the_cells_that_textual_would_render() -> None:
+    lines: list[Line] = [
+        [("plain ", ""), ("failed", "fail"), (" ▁▃█ ", "accent")],
+        [("漢字 wide", "fail"), (" and more", "")],
+        [("cafe\u0301 " * 12, "accent")],
+        [],
+    ]
+    app = LinesApp(lines)
+    async with app.run_test(size=(80, 6)) as pilot:
+        await pilot.pause()
+        body, filters = app.body(), app.get_line_filters()
+        _, background = body.background_colors
+        for y, strip in enumerate(body.render_lines(Region(0, 0, 80, 5))):
+            for start, end in ((0, 80), (0, 1), (3, 9), (6, 12), (7, 80), (40, 41)):
+                usual = [*strip.crop(start, end)]
+                for line_filter in filters:
+                    usual = line_filter.apply(usual, background)
+                assert _signs(body.cells(y, start, end, filters)) == _signs(usual)
+
+
+def _signs(segments: Iterable[Segment]) -> list[tuple[str, Style | None]]:
+    return [(sign, style) for text, style, _ in segments for sign in text]
 
 
 async def test_bold_ends_where_it_ends() -> None:
@@ -214,6 +241,8 @@ def after(rows: Sequence[str], sent: str) -> list[str]:
             x += 1
         elif command == "H":
             y, x = (int(number) - 1 for number in numbers.split(";"))
+        elif command == "C":
+            x += int(numbers)
         elif command == "P":
             screen[y] = [*screen[y][:x], *screen[y][x + 1 :], " "]
         elif command == "@":

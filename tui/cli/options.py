@@ -101,7 +101,9 @@ CONSOLE_OPTIONS = (
     ),
     Option("--ascii", "console.ascii", "draw with ASCII characters only (default: as locale and TERM demand)"),
     Option("--unicode", "console.ascii", "draw lines and graphs, whatever locale and TERM say", means=False),
-    Option("--graphs", "console.graphs", "characters that graphs are drawn with", choices=("blocks", "braille")),
+    Option(
+        "--graphs", "console.graphs", "characters that graphs are drawn with", choices=("auto", "blocks", "braille")
+    ),
 )
 EVERY = Option(
     "--every", "traffic.interval_s", "seconds between two samples: 1 to 60 (default 1)", "S", reads=seconds_of

@@ -85,6 +85,7 @@ CHECKS = (
     Action("tab", "evidence", "Tab", "Show what racwire read and sent for the cause or the finding."),
     Action("v", "verify", "v", "Verify that the cause is fixed: run only the checks that would prove it.", "verify"),
     Action("slash", "filter", "/", "Filter the findings by text; Esc shows all findings again.", "filter"),
+    Action("escape", "clear", "Esc", "Clear the filter, and return to the last run."),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN, and the causes; p again shows all."),
     Action("c", "copy", "c", "Copy the commands of the finding to the clipboard and to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
@@ -93,7 +94,6 @@ CHECKS = (
     Action("right_square_bracket", "run(1)", "]", "Show the run after this one."),
     Action("d", "forget", "d", "Dismiss: remove what is gone from the list."),
     EXPORT,
-    Action("escape", "clear", "Esc", "Clear the filter, and return to the last run."),
 )
 
 SCROLLING = (
@@ -110,7 +110,7 @@ READER = (
     *SCROLLING,
     Action("slash", "search", "/", "Search for a text; Esc ends the search.", "search"),
     Action("n", "match(1)", "n", "Go to the next match."),
-    Action("N", "match(-1)", "N", "Go to the previous match."),
+    Action("N", "match(-1)", "N", "Go to the match before."),
     Action("escape", "end", "Esc", "End the search; without one, go back to the previous screen."),
     Action("q,left", "back", "Esc q", "Go back to the previous screen.", "back"),
 )

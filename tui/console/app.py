@@ -113,7 +113,9 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         """The report of the last finished run."""
         graphs = presets.graphs or "blocks" if settings.console.graphs == "auto" else settings.console.graphs
         self.state = AppState(feed=FeedState(settings.traffic.interval_s, past), graphs=graphs, presets=presets)
-        self._run = RunWorker(self, new_engine, warm_up)
+        self._screens = MainScreens(self, self.state, past, self.broke)
+        # The modules of the engine load after the screens are made: a key then waits for neither.
+        self._run = RunWorker(self, new_engine, warm_up, self._screens.made)
         self._live = LiveFeed(self, new_feed, past)
         self._changing = ChangeWorker(self, self.state, changes)
         self._events = EventFollower(self, self.state, settings.console, self.notice)
@@ -122,7 +124,6 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         self._state_directory = state_directory
         self._settings = settings
         self._past = past
-        self._screens = MainScreens(self, self.state, past, self.broke)
         self._hangup = hangup
         self.put_on(terminal_colours=terminal_colours, encoding=encoding)
 

@@ -12,7 +12,7 @@ from checks.model.report import Report
 from checks.report.causes import cause_entries
 from tui.console.actions import EVERYWHERE, TABS, Action
 
-_OF_MOVEMENT = frozenset({"move", "edge", "page", "scroll", "next", "previous", "seek", "palette", "show"})
+_OF_MOVEMENT = frozenset({"move", "edge", "page", "scroll", "match", "next", "previous", "seek", "palette", "show"})
 """Actions whose keys move a selection or a page, or open what has a name of its own here."""
 
 

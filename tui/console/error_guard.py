@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, cast
 
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.css.query import NoMatches
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -80,7 +80,7 @@ class GuardedApp(Guarded, App[None]):
         if not self.goes_on_after_faults:
             super()._handle_exception(error)
             return
-        if self._exit and isinstance(error, NoMatches):
+        if self._exit and isinstance(error, NoMatches | ScreenStackError):
             return  # the app is leaving, and its widgets go in any order
         self.faults.write(error)
         with suppress(Exception):  # the notice itself may fail for the same reason

@@ -40,6 +40,8 @@ class MainScreens:
         self._state = state
         self._past = past
         self._broke = broke
+        self.made = asyncio.Event()
+        """Happens once all screens are made, or cannot be made in advance."""
 
     def new(self, mode: str) -> ConsoleScreen:
         """Return a new main screen; a `BrokenScreen` where it cannot be made."""
@@ -62,6 +64,12 @@ class MainScreens:
 
     async def make_ahead(self) -> None:
         """Make all screens that do not exist yet, and load their modules in a thread."""
+        try:
+            await self._make_ahead()
+        finally:
+            self.made.set()
+
+    async def _make_ahead(self) -> None:
         for mode in TABS:
             try:
                 await asyncio.to_thread(_class_of, mode)

@@ -36,7 +36,7 @@ class Presets(msgspec.Struct, frozen=True, omit_defaults=True):
     graphs: Literal["", "blocks", "braille"] = ""
     """The characters of the graphs."""
     all_nodes: bool = False
-    """Whether Traffic begins with all nodes."""
+    """Whether Traffic shows all nodes first."""
     other_interfaces: bool = False
     """Whether Traffic shows the interfaces that are not ports of a private network."""
     nodes: Sorting = Sorting()
@@ -89,7 +89,8 @@ class PresetFile:
                     self._report(problem)
 
     def _merge(self, chosen: dict[str, Any]) -> str:
-        """Write the choices into the file, beside those of another console; return why that failed, else nothing."""
+        """Add the choices to the file, where another console may have written too; return why that failed, else
+        nothing."""
         from checks.whole_files import OutputError, OutputFile, write_whole
 
         try:

@@ -24,11 +24,17 @@ class RunWorker:
     """Executes one run at a time. Each run has a number, so that late events of an earlier run can be ignored."""
 
     def __init__(
-        self, app: App[None], new_engine: Callable[[Sequence[str]], Engine], warm_up: Callable[[], None] | None = None
+        self,
+        app: App[None],
+        new_engine: Callable[[Sequence[str]], Engine],
+        warm_up: Callable[[], None] | None = None,
+        after: asyncio.Event | None = None,
     ) -> None:
+        """Create the worker. The first run calls `warm_up` in a thread, once `after` has happened."""
         self.number = 0
         self._app = app
         self._warm_up = warm_up
+        self._after = after
         self._new_engine = new_engine
         self._worker: Worker[None] | None = None
         self._closed = asyncio.Event()
@@ -58,6 +64,8 @@ class RunWorker:
         """Run the checks and post their events. The engine has closed its connections when this ends, in any case."""
         try:
             if self._warm_up is not None:
+                if self._after is not None:
+                    await self._after.wait()
                 await asyncio.to_thread(self._warm_up)
                 self._warm_up = None
             engine = self._new_engine(checks)

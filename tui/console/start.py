@@ -40,6 +40,8 @@ _LITTLE_GARBAGE = 20_000
 """Objects in cycles that may wait for the garbage collector: a few megabytes."""
 LONGEST_GAP_MS = 400
 """Milliseconds between two bytes of one key: a packet that waits for its turn on a line with a latency of 300 ms."""
+_SWITCH_S = 0.0005
+"""Seconds that a busy thread keeps the interpreter while another one waits for it; Python's default is 5 ms."""
 DRAIN_S = 0.3
 """Seconds that running tasks have to end after the screen is closed."""
 
@@ -138,6 +140,8 @@ def _run_full_screen(
     """Run the console; with a `past` display that, and let `judge` create the engine that runs the checks on it."""
     # The loaded modules stay in memory: searching them for garbage takes a tenth of the start-up time.
     gc.disable()
+    # Threads load modules and parse what nodes and databases answer. A key waits this long for each of its steps.
+    sys.setswitchinterval(_SWITCH_S)
     from rich.console import Console
 
     from tui.cli.adviser import adviser

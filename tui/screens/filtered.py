@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from checks.model.wording import counted
-from tui.console.actions import Action
+from tui.console.actions import Action, relabelled
 from tui.console.app_state import AppState
 from tui.console.messages import PresetChosen
 from tui.screens.base import ConsoleScreen
@@ -58,8 +58,14 @@ class FilteredScreen(ConsoleScreen):
         return f"No {self.FILTERED} matches /{self.filter_text}; Esc clears the filter."
 
     def filter_changed(self) -> None:
-        """Draw what matches the filter."""
+        """Draw what matches the filter, and the keys."""
         self.draw()
+        self.draw_keys()
+
+    def footer(self) -> Sequence[Action]:
+        """Return the commands for the last line: with a filter, Esc in place of the key of the filter."""
+        labels = {"filter": "", "clear": "clear filter"} if self.filter_text else {}
+        return relabelled(super().footer(), labels)
 
     async def action_filter(self) -> None:
         """Open the line of the filter."""

@@ -38,7 +38,7 @@ class ReaderScreen(StyledScreen[None]):
         self._match = -1
         """The number of the current match; -1 where there is none."""
         self._searched_from = 0
-        """The first line in view when the search began."""
+        """The first line in view at the start of the search."""
 
     def compose(self) -> ComposeResult:
         """Yield the title, the text, a rule, and the keys."""
@@ -94,7 +94,7 @@ class ReaderScreen(StyledScreen[None]):
         await self._search.open()
 
     def search_again(self) -> None:
-        """Go to the first match from the line on that was on top when the search began, else to the first of all."""
+        """Go to the first match below the top line at the start of the search, else to the first of all."""
         kept = self._match if not self._search.is_open else -1
         self._page.lay_out()
         later = (n for n, match in enumerate(self._matches) if match[0].line >= self._searched_from)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import ne
 from typing import Any
 
@@ -93,13 +94,29 @@ class CellUpdate(ChopsUpdate):
         # Deletes the character at the left, which moves the rest of the row; inserts a blank where the part ends.
         written = [f"{_at(x, y)}\x1b[P{_at(x + width - 1, y)}\x1b[@" for x, y, width, _ in self.pushes]
         pen: Style | None = None
-        for x, y, strip in self._cut() if self.pieces is None else self.pieces:
-            written.append(_at(x, y))
-            for text, style, _ in strip:
-                written.append(_pen_change(pen, style or Style.null(), system))
-                pen = style or Style.null()
-                written.append(text)
+        here: tuple[int, int] | None = None
+        for style, x, y, text in self._runs(system):
+            if here != (x, y):
+                is_ahead = here is not None and here[1] == y and here[0] < x
+                written.append(f"\x1b[{x - here[0]}C" if here is not None and is_ahead else _at(x, y))
+            written.append(_pen_change(pen, style, system))
+            written.append(text)
+            pen = style
+            # After other characters, some terminals have the cursor elsewhere: the next movement is absolute.
+            here = (x + len(text), y) if text.isascii() else None
         return "".join([*written, _RESET])
+
+    def _runs(self, system: ColorSystem) -> Iterator[tuple[Style, int, int, str]]:
+        """Yield each text with its style, column and row; where a colour takes more bytes than a movement of the
+        cursor, those of one style together."""
+        runs: dict[Style | None, list[tuple[Style, int, int, str]]] = {}
+        is_cheap = system not in (ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT)
+        for x, y, segments in self._cut() if self.pieces is None else self.pieces:
+            for text, style, _ in segments:
+                pen = style or Style.null()
+                runs.setdefault(None if is_cheap else pen, []).append((pen, x, y, text))
+                x += cell_len(text)
+        return chain.from_iterable(runs.values())
 
     def _cut(self) -> Iterator[tuple[int, int, Strip]]:
         for y, x1, x2 in self.spans:

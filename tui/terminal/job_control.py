@@ -128,7 +128,7 @@ class Subshell:
 
     def _wait(self, process: subprocess.Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
         """Wait in a thread. A shell that stops itself (`suspend`, or because it was not in the foreground yet) goes on:
-        nobody else could continue it."""
+        nothing else could continue it."""
         with suppress(OSError):
             while True:
                 _, status = os.waitpid(process.pid, os.WUNTRACED)

@@ -67,7 +67,12 @@ def glance_heading(names: Iterable[str], look: DrawingStyle, sorting: Sorting = 
     text += f"{head('softirq'):>8}{head('lost'):>{_RATE + 1}}"
     if drawn:
         text += f" {fitted('in', drawn)}"
-    return [(fitted(text, look.width), "faint")]
+    text = fitted(text, look.width)
+    start = text.find(sorting.heading(sorting.column)) if sorting.is_sorted else -1
+    if start < 0:
+        return [(text, "faint")]
+    end = start + len(sorting.column) + 1
+    return [(text[:start], "faint"), (text[start:end], "title"), (text[end:], "faint")]
 
 
 def glance_graph(names: Iterable[str], width: int) -> tuple[int, int]:

@@ -168,7 +168,7 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
         cursor, kind = self._cursor, self._view.kind
         labels = {
             "open": "" if kind == "alone" else "open",
-            "back": "" if kind == "node" else "back",
+            "back": "clear filter" if self.filter_text else "" if kind == "node" else "back",
             "node(1)": "node" if len(self._places.nodes) > 1 else "",
             "all": "" if len(self._places.nodes) < 2 else "one node" if kind == "nodes" else "all nodes",
             "sort": "sort" if kind == "nodes" else "",

@@ -31,6 +31,8 @@ class Mark:
     text: str
     """What happened where, in a few words."""
     role: str = "unknown"
+    since: float | None = None
+    """The time in its text, where that is not `at`: an event starts between two samples."""
     silence: tuple[float, float] | None = None
     """Where a source did not answer: from when to when. The gaps of that time need no marks of their own."""
 
@@ -77,7 +79,8 @@ class TimeAxis:
 
     def text_of(self, mark: Mark) -> str:
         """Return a mark with its time."""
-        return f"{mark.letter} {self._clock(mark.at)} {sanitize_line(mark.text)}"
+        at = mark.at if mark.since is None else mark.since
+        return f"{mark.letter} {self._clock(at)} {sanitize_line(mark.text)}"
 
     def _clock(self, at: float) -> str:
         return units.clock(at, self.zone, has_zone=False)
@@ -110,7 +113,7 @@ def event_marks(events: Iterable[ClusterEvent], interval_s: float) -> list[Mark]
 def _mark_of_event(event: ClusterEvent, interval_s: float) -> Mark:
     silence = (event.start, math.inf if event.end is None else event.end) if event.is_silence else None
     role = role_of(event.status)
-    return Mark(event.start + interval_s, event.status.letter, headline(event), role, silence)
+    return Mark(event.start + interval_s, event.status.letter, headline(event), role, event.start, silence)
 
 
 def with_gaps(marks: Sequence[Mark], gaps: Iterable[Mark]) -> list[Mark]:

@@ -214,7 +214,7 @@ class TimeCursor:
             return "There is no later mark." if by > 0 else "There is no earlier mark."
         mark = min(there, key=lambda mark: abs(mark.at - now))
         self._go_to(mark.at)
-        return f"{mark.letter} {self._clock(mark.at)} {mark.text}"
+        return f"{mark.letter} {self._clock(mark.at if mark.since is None else mark.since)} {mark.text}"
 
     def _is_at_end(self, view: TrackView) -> bool:
         return view.window.stretch.end >= view.span[1] - 0.5
