@@ -145,8 +145,8 @@ class ConsoleScreen(StyledScreen[None]):
         return [rule_line(width, left, right, joints=self.upper_joints, sign="┬")]
 
     def upper_texts(self) -> Sequence[tuple[str, str]]:
-        """Return the texts at the left and at the right of the rule below the tabs, the longest first: the first with
-        enough room beside the time of the last run is displayed."""
+        """Return the texts at the left and at the right of the rule below the tabs, the longest first: the first that
+        leaves room for the time of the last run is displayed."""
         return [("", "")]
 
     @property

@@ -28,7 +28,7 @@ from tui.widgets.lines import Lines
 
 _NOTICE_MARGIN = 6
 _ROOM_FOR_STEPS, _STEPS = 160, 56
-"""Columns from which the page has all steps beside it, and their columns."""
+"""Columns from which all steps are at the right of the page, and their columns."""
 
 
 class ChangeView(ConsoleScreen):

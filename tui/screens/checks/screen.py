@@ -105,8 +105,8 @@ class ChecksScreen(FilteredScreen):
         self.draw_lower_rule()
 
     def _evidence_lines(self, width: int) -> list[Line]:
-        """Return what racwire read and sent for the selected row, the shortest first, as far as it fits; Tab shows all
-        of it."""
+        """Return what racwire read and sent for the selected row, the shortest first, as far as it fits. Tab shows the
+        rest."""
         if (row := self._shown) is None or row.is_fold:
             return []
         from tui.text.evidence_lines import evidence_lines

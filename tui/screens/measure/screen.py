@@ -56,7 +56,7 @@ from tui.widgets.run_text import state_of
 
 _FEW_CHARACTERS = 10
 _ROOM_FOR_RESULTS, _RESULTS = 130, 60
-"""Columns from which the page has the results of all experiments beside it, and their columns."""
+"""Columns from which the results of all experiments are at the right of the page, and their columns."""
 
 
 class MeasureScreen(ConsoleScreen):

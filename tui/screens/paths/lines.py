@@ -79,6 +79,9 @@ def _title(grid: PathMatrix) -> str:
     passing = f"{passed} of {counted(len(ways), 'path')} pass" if grid.is_probed else "not probed"
     if grid.pending:
         passing = f"{len(ways) - grid.pending} of {counted(len(ways), 'path')} probed"
+    lost, sent = grid.fragments
+    if lost:
+        passing += f"  {lost} of {sent} blocks in fragments lost"
     if not ways:
         passing = "no paths: there is only one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
@@ -96,7 +99,7 @@ def foot_lines(
     journal_lines: Callable[[int], Iterable[Line]] | None = None,
 ) -> list[Line]:
     """Return the foot in `height` lines: the path under the cursor, further facts about it if they fit, and the
-    legend. A wide foot has the opposite path beside it, and a high one what racwire read and sent for both, by
+    legend. A wide foot has the opposite path at its right, and a high one what racwire read and sent for both, by
     `journal_lines` of a width."""
     legend = _legend(grids, width)
     legend = legend[: max(height - 1, 1)] if len(legend) < height else legend[:1]

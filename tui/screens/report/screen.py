@@ -60,7 +60,7 @@ _BARS = 6
 """Lines of the screen outside the summary, the formats, and the written files."""
 _LEAST_SAID, _LEAST_DONE, _AIR = 2, 2, 3
 _LEAST_TEXT, _WIDTH_OF_TEXT, _WIDEST_TEXT = 5, 100, 140
-"""Fewest lines and columns for the start of the report as text, and the most columns of it."""
+"""Fewest lines and columns for the start of the report as text, and its most columns."""
 
 
 @dataclass(frozen=True)
