@@ -187,6 +187,8 @@ class ConsoleScreen(StyledScreen[None]):
 
     def _hint(self, event: ClusterEvent) -> str:
         """Return which key looks for the cause of an event, or shows it."""
+        if self.state.events.is_of_recording:
+            return "! lists it"
         if not self.state.events.needs_run(event):
             return "1 shows the cause" if self.NAME != "checks" and self.state.run.causes() else ""
         if self.state.run.running:

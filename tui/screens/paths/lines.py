@@ -81,7 +81,7 @@ def _title(grid: PathMatrix) -> str:
         passing = f"{len(ways) - grid.pending} of {counted(len(ways), 'path')} probed"
     lost, sent = grid.fragments
     if lost:
-        passing += f"  {lost} of {sent} blocks in fragments lost"
+        passing += f"  fragmented: {lost} of {sent} lost"
     if not ways:
         passing = "no paths: there is only one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
