@@ -36,7 +36,9 @@ def test_a_generated_page_matches_its_source(path: str) -> None:
         pytest.skip(f"the page has what another Python prints than {PYTHON}")
     made = PAGES[path]()
     if written != made:  # pytest's own difference of pages that long takes longer than all else here
-        difference = list(unified_diff(written.splitlines(), made.splitlines(), "committed", "made now", n=0, lineterm=""))
+        difference = list(
+            unified_diff(written.splitlines(), made.splitlines(), "committed", "made now", n=0, lineterm="")
+        )
         pytest.fail("\n".join([f"{path} is old: run `make docs`, and commit it", *difference[:40]]), pytrace=False)
 
 
