@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.anatomy import anatomy
-from bench.btop import COMMAND, once_a_second, why_no_btop
 from bench.console import show, until_concluded, until_graphs_are_full
 from bench.home import RACWIRE, new_user
+from bench.monitors import BTOP, MONITORS, once_a_second
 from bench.pace import Pace
 from bench.practice import inside, outside, practice_cluster
 from bench.rows import Row, figure, not_measured
-from bench.terminal import LARGE, SMALL, Terminal
+from bench.terminal import HUGE, LARGE, SMALL, Terminal
 from racwire_lab import Lab
 
-BUDGETS = {SMALL: 1500, LARGE: 3000}
+BUDGETS = {SMALL: 1500, LARGE: 1900, HUGE: 2900}
 """Bytes a second, by size."""
 SHARE_OF_BTOP = 1 / 5
 _WARM_S = 4.0
@@ -22,7 +22,7 @@ _WARM_S = 4.0
 
 
 def measure(pace: Pace) -> Iterator[Row]:
-    """Yield the rows of each size: racwire's own budget, and a fifth of btop's bytes."""
+    """Yield the rows of each size: racwire's own limit, a fifth of btop's bytes, and the bytes of other monitors."""
     with new_user() as environment, practice_cluster(nodes=2) as lab:
         for size, budget in BUDGETS.items():
             title = f"{size[0]}x{size[1]}"
@@ -38,18 +38,23 @@ def measure(pace: Pace) -> Iterator[Row]:
                     anatomy(terminal.raw, pace.seconds),
                 )
             yield Row(f"bytes sent, Traffic, {title}", "B/s", ours, budget, notes=notes)
-            yield _against_btop(f"bytes sent, Traffic, {title}, against btop", ours, lab, environment, size, pace)
+            yield from _beside(title, ours, lab, environment, size, pace)
 
 
-def _against_btop(
+def _beside(
     title: str, ours: float, lab: Lab, environment: dict[str, str], size: tuple[int, int], pace: Pace
-) -> Row:
-    if why := why_no_btop():
-        return not_measured(title, why)
-    node = lab.nodes[0]
-    with Terminal(lab.enter(node, COMMAND), once_a_second(inside(lab, environment)), size) as terminal:
-        terminal.read_for(_WARM_S)
-        terminal.processes()
-        theirs = terminal.read_for(pace.seconds) / pace.seconds
-    note = f"btop in the same node and terminal: {figure(theirs)} B/s; a fifth of that is allowed"
-    return Row(title, "B/s", ours, SHARE_OF_BTOP * theirs, notes=(note,))
+) -> Iterator[Row]:
+    """Yield the row against btop, and those of the other monitors."""
+    for monitor in MONITORS:
+        is_btop = monitor is BTOP
+        name = f"bytes sent, Traffic, {title}, against btop" if is_btop else f"bytes sent, {monitor.name}, {title}"
+        if monitor.why_not:
+            yield not_measured(name, monitor.why_not)
+            continue
+        command = lab.enter(lab.nodes[0], monitor.command)
+        with Terminal(command, once_a_second(inside(lab, environment)), size) as terminal:
+            terminal.read_for(_WARM_S)
+            terminal.processes()
+            theirs = terminal.read_for(pace.seconds) / pace.seconds
+        note = f"btop in the same node and terminal: {figure(theirs)} B/s; a fifth of that is allowed"
+        yield Row(name, "B/s", ours, SHARE_OF_BTOP * theirs, notes=(note,)) if is_btop else Row(name, "B/s", theirs)

@@ -16,7 +16,7 @@ from typing import Self
 
 import psutil
 
-SMALL, LARGE = (80, 24), (120, 40)
+SMALL, LARGE, HUGE = (80, 24), (120, 40), (200, 50)
 """The measured sizes, as columns and rows."""
 
 _ANSWERS = {
@@ -115,8 +115,8 @@ class Terminal:
         """Return the program and its descendants. Raises TerminalError when the program has ended."""
         try:
             program = psutil.Process(self._process.pid)
-            # The program that enters a practice node waits outside for the program that it started there.
-            while any(word.endswith("enter.py") for word in program.cmdline()):
+            # What enters a practice node waits outside for the program, which it started there.
+            while _waits_outside(program):
                 program = program.children()[0]
             return program, program.children(recursive=True)
         except (psutil.NoSuchProcess, IndexError) as error:
@@ -153,3 +153,10 @@ class Terminal:
                     os.write(self._master, answer)
         self._since = (self._since + data)[-200_000:]
         return data
+
+
+def _waits_outside(program: psutil.Process) -> bool:
+    words = program.cmdline()
+    if any(word.endswith("enter.py") for word in words):
+        return True
+    return "--lab" in words and any(child.cmdline() == words for child in program.children())

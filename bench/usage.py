@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -18,16 +21,49 @@ class Cpu:
     children: float
 
 
-def cpu(terminal: Terminal, seconds: float) -> Cpu:
-    """Measure for so many seconds. Raises TerminalError when the program has ended."""
+def cpu_of_all(terminals: Sequence[Terminal], seconds: float) -> list[Cpu]:
+    """Measure programs at the same time for so many seconds. Raises TerminalError when one has ended."""
+    before = [_times(terminal) for terminal in terminals]
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for terminal in terminals:
+            terminal.read_for(_TURN_S)
+    return [_grown(start, _times(terminal), seconds) for start, terminal in zip(before, terminals, strict=True)]
+
+
+_TURN_S = 0.05
+"""Seconds for which one terminal is read before the next one: none may fill up."""
+
+
+@dataclass(frozen=True)
+class _Times:
+    """CPU seconds of a program so far, of its children that run, and of those that have ended."""
+
+    own: float
+    running: dict[int, float]
+    ended: float
+
+
+def _times(terminal: Terminal) -> _Times:
     program, children = terminal.processes()
-    own, theirs, ended = _own(program), {child.pid: _own(child) for child in children}, _ended(program)
-    terminal.read_for(seconds)
-    program, children = terminal.processes()
-    grown = _ended(program) - ended + sum(_own(child) - theirs.get(child.pid, 0.0) for child in children)
+    return _Times(_precise(program), {child.pid: _own(child) for child in children}, _ended(program))
+
+
+def _grown(before: _Times, after: _Times, seconds: float) -> Cpu:
+    grown = after.ended - before.ended
+    grown += sum(now - before.running.get(pid, 0.0) for pid, now in after.running.items())
     # A child that ended meanwhile adds its whole CPU time to the sum of ended children.
-    grown -= sum(time for pid, time in theirs.items() if pid not in {child.pid for child in children})
-    return Cpu(100 * (_own(program) - own) / seconds, max(0.0, 100 * grown / seconds))
+    grown -= sum(time for pid, time in before.running.items() if pid not in after.running)
+    return Cpu(100 * (after.own - before.own) / seconds, max(0.0, 100 * grown / seconds))
+
+
+def _precise(process: psutil.Process) -> float:
+    """The CPU seconds of all threads: the usual times of a process count in hundredths of a second."""
+    threads = Path(f"/proc/{process.pid}/task").glob("*/schedstat")
+    try:
+        return sum(int(thread.read_text(encoding="ascii").split()[0]) for thread in threads) / 1e9 or _own(process)
+    except (OSError, ValueError):
+        return _own(process)
 
 
 def rss_mb(terminal: Terminal) -> float:

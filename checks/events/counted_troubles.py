@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from checks.events.cluster_event import EventKind, EventPlace
 from checks.events.event_book import EventBook, Sighting
@@ -249,8 +249,14 @@ def _kernel_counts(node: str, seconds: float, row: Sequence[int]) -> NodeCounts:
     return counts_by(lambda group, name: values.get(f"{group}.{name}", 0), node, seconds)
 
 
+@lru_cache(maxsize=1_000)
+def _counts_of_row(row: Row) -> NodeCounts:
+    """The counts of one sample. With each sample, those of the whole window are needed again."""
+    return _kernel_counts("", 1.0, row)
+
+
 def _kernel_count(of: Callable[[NodeCounts], int], row: Row) -> int:
-    return of(_kernel_counts("", 1.0, row))
+    return of(_counts_of_row(row))
 
 
 def _most(columns: Iterable[int], row: Row) -> int:

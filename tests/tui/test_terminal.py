@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -100,6 +101,12 @@ def test_the_console_leaves_no_files_after_a_normal_end(console: Terminal, tmp_p
     os.write(console.master, b"q")
     console.ended()
     assert not list(tmp_path.rglob("*.log"))
+
+
+def test_keys_typed_while_python_starts_count(hurried: dict[str, str]) -> None:
+    with contextlib.closing(Terminal(hurried)) as console:
+        console.send(b"/zzz\r4")  # Python reads them from the terminal once the console is there
+        console.read_until(b"[4 Database]")
 
 
 def test_without_changes_nothing_is_sent(hurried: dict[str, str]) -> None:

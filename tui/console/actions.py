@@ -5,16 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 
+import msgspec
+from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.binding import Binding
 from textual.widgets import Input
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(msgspec.Struct, frozen=True):
     """A command with its keys."""
 
     keys: str
@@ -157,7 +157,9 @@ class KeysInOrder(App[None]):
             await super().on_event(event)
             return
         if self._early_keys is not None:
-            self._early_keys.append(event)
+            # Until Textual has the terminal, that turns the Enter that is typed into a line feed.
+            is_enter = isinstance(event, events.Key) and event.key == "ctrl+j"
+            self._early_keys.append(events.Key("enter", "\r") if is_enter else event)
             return
         if isinstance(event, events.Key) and await self._check_bindings(event.key, priority=True):
             return

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain, groupby
 
 import msgspec
+from msgspec.structs import replace
 
 from checks.model.finding import PROBLEMS, Finding, Key, Remedy, Status, keyed
 from checks.model.journal import Entry
@@ -47,8 +47,7 @@ class RowMark(Enum):
 _SIGNS = {RowMark.NEW: "+", RowMark.WORSE: "↑", RowMark.BETTER: "↓", RowMark.GONE: "-", RowMark.UNSEEN: "~"}
 
 
-@dataclass(frozen=True)
-class FindingRow:
+class FindingRow(msgspec.Struct, frozen=True):
     """A finding in the list, or what stands for several."""
 
     key: Key

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from rich.cells import cell_len
 from textual import on
 from textual.message import Message

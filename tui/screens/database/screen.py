@@ -19,7 +19,8 @@ from tui.screens.database.lines import DatabaseFacts as Facts
 from tui.screens.database.lines import column_width, page_in_columns, sections_of
 from tui.screens.database.live_source import LiveFigures, live_of
 from tui.screens.database.narrowing import narrowed
-from tui.screens.filtered import CLEAR, TableScreen, filter_action
+from tui.screens.filtered import CLEAR, filter_action
+from tui.screens.sorted_tables import TableScreen
 from tui.text.line import Line, wrapped
 from tui.widgets.bars import lines_below
 from tui.widgets.help_text import Legend, LegendEntry
