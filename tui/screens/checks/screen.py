@@ -111,7 +111,7 @@ class ChecksScreen(FilteredScreen):
             return []
         from tui.text.evidence_lines import evidence_lines
 
-        read = sorted(row.evidence(), key=lambda entry: len(entry.text))
+        read = sorted(row.evidence(), key=lambda entry: len(entry.action) + len(entry.text))
         return [[("Evidence", "title")], [], *islice(evidence_lines(read, width), self._evidence.size.height - 2)]
 
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
