@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import counted, span
+from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_finding
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_text import percent
 from checks.plugins.shared.private_nics import on_nics
+from checks.rules.flow_verdicts import flows_of, networks_that_lose_fragments
 from checks.rules.node_counts import (
     NodeCounts,
     ReassemblyFault,
@@ -60,7 +61,7 @@ _USUAL_BYTES = 16 * 1024 * 1024
     "reassembly",
     question="Can the nodes reassemble the fragments that arrive?",
     needs=("counters",),
-    uses=("database", "nodes", "networks"),
+    uses=("database", "nodes", "networks", "flows"),
     kinds=(WHOLE, LOST, NO_ROOM, OTHER, NOT_KNOWN),
 )
 def reassembly(cluster: Cluster) -> Iterator[Finding]:
@@ -189,15 +190,22 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
 
 
 def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[Remedy]:
+    flows = flows_of(cluster)
+    losing = networks_that_lose_fragments(flows) if flows else {}
+    text, commands = "drops and the ring buffers", ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH")
+    where = f"root on {named(nodes, 'node')}"
+    nics = on_nics(cluster, nodes, f"Check the {text} of the private NICs.", commands, where)
+    first = "Check whether the paths lose packets."
+    if losing:
+        counts = listed(f"{lost} of {sent} blocks in fragments" for lost, sent in losing.values())
+        first = f"Look at {listed(losing)} first: {counts} got no answer there. {first}"
+        networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
+        names = [network.interface for network in networks if network.name in losing]
+        each = dict.fromkeys(command.replace("ETH", name) for command in commands for name in names)
+        nics = Remedy(f"Check the {text} of the NICs on {listed(losing)}.", tuple(each), where)
     return (
-        Remedy("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
-        on_nics(
-            cluster,
-            nodes,
-            "Check the drops and the ring buffers of the private NICs.",
-            ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
-            f"root on {named(nodes, 'node')}",
-        ),
+        Remedy(first, ("racwire check df-ping mtu-consistency",)),
+        nics,
         Remedy("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
         Remedy(
             "Plan jumbo frames, so that a block is one packet: switches first, with Clusterware down on all nodes.",

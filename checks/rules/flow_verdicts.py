@@ -244,6 +244,22 @@ def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
     return CutVerdict.PASSES if is_counted else CutVerdict.UNDECIDED
 
 
+LEAST_UNANSWERED = 2
+"""Blocks in fragments without an answer from which a network counts: a kernel limits its answers."""
+
+
+def networks_that_lose_fragments(flows: Flows) -> dict[str, tuple[int, int]]:
+    """Return by network how many blocks in fragments got no answer, and how many were sent; empty unless at least one
+    other network answered all of them, as only then the networks differ."""
+    lost: dict[str, tuple[int, int]] = {}
+    for probe in flows.probes:
+        ports = cut(probe)
+        unanswered, sent = lost.get(probe.network, (0, 0))
+        lost[probe.network] = unanswered + sum(p.sent - p.answered for p in ports), sent + sum(p.sent for p in ports)
+    losing = {network: counts for network, counts in lost.items() if counts[0] >= LEAST_UNANSWERED}
+    return losing if any(sent and not unanswered for unanswered, sent in lost.values()) else {}
+
+
 def contradicts_pings(there: FlowJudgement, back: FlowJudgement | None, ping: PathProbe | None) -> bool:
     """Return whether full-size datagrams pass both ways between two nodes where pings do not.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Status
 from checks.model.wording import continued
+from checks.rules.flow_verdicts import flows_of, networks_that_lose_fragments
 from checks.rules.path_status import over_a_router, packet_loss, path_statuses
 
 OWN = "·"
@@ -66,6 +67,8 @@ class PathMatrix:
     network: PrivateNetwork
     nodes: tuple[str, ...]
     cells: Mapping[tuple[str, str], Cell]
+    fragments: tuple[int, int] = (0, 0)
+    """How many blocks in fragments got no answer, of how many that were sent, where this speaks against the network."""
 
     @property
     def ways(self) -> list[Cell]:
@@ -97,7 +100,10 @@ def path_matrices(cluster: Cluster, so_far: Sequence[PathProbe] | None = None) -
     """Return a matrix for each private network; none where the networks are not known. `so_far` are the paths that
     have been probed while others are pending; None where none is pending."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return tuple(_grid(cluster, network, so_far) for network in networks)
+    flows = flows_of(cluster)
+    losing = networks_that_lose_fragments(flows) if flows else {}
+    grids = (_grid(cluster, network, so_far) for network in networks)
+    return tuple(replace(grid, fragments=losing.get(grid.network.name, (0, 0))) for grid in grids)
 
 
 def _grid(cluster: Cluster, network: PrivateNetwork, so_far: Sequence[PathProbe] | None) -> PathMatrix:

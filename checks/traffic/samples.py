@@ -194,7 +194,7 @@ class Gap(Fact, frozen=True):
     """One sentence: what happened and, where possible, what to do."""
     caused_by: str = ""
     """The source that is the cause, while this one may be well: `instance prod1`; `database` where it is the query of
-    all instances, and nobody knows which instance delays it. Empty where it is this source."""
+    all instances, and which instance delays it is not known. Empty where it is this source."""
 
 
 Event = NodeSample | InstanceSample | PairsSample | LatencySample | Links | Gap

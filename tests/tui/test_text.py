@@ -51,7 +51,7 @@ def test_help_fits(width: int) -> None:
 
 @pytest.mark.parametrize("width", [20, 50, 60, 80, 120])
 def test_bars_fit(width: int) -> None:
-    assert width_of(rule_line(width, "probing eth2 " * 4, "PgDn: 12 more lines", joint=40, sign="┴")) == width
+    assert width_of(rule_line(width, "probing eth2 " * 4, "PgDn: 12 more lines", joints=(40,), sign="┴")) == width
     assert width_of(keys_line(in_footer(CHECKS), width)) <= width
     assert width_of(keys_line(READER, width)) <= width
 

@@ -347,11 +347,14 @@ async def test_the_nodes_that_lost_most_can_come_first(new_console: NewConsole) 
 
 async def test_the_filter_shows_all_nodes_whose_names_match_and_esc_shows_all(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(30, 4)) as on:
-        await on.press("slash", *"rac", *"3 eth", "enter")
+        await on.press("slash", *"rac3 eth", "enter")
         assert [line[1:5] for line in on.body.splitlines() if line[1:4] == "rac"] == ["rac3"]
         assert "/rac3 eth  1 of 4 nodes" in shown(on.pilot, "upper-rule")
-        await on.press("enter")
-        assert "/rac3 eth  1 of 4 nodes" in shown(on.pilot, "upper-rule")
+        assert on.chosen == "rac3"
+        await on.press("escape")
+        assert on.chosen == "rac3"
+        await on.press("slash", *"rac3", "enter", "n")
+        assert "No other node matches." in shown(on.pilot, "lower-rule")
         await on.press("slash", *"zz", "enter")
         assert on.body.strip() == "No node matches /zz; Esc clears the filter."
         await on.press("escape", "a")

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import FlowPort, Node, PathProbe, Port, PrivateNetwork, Verdict
+from checks.model.facts import FlowPort, FlowProbe, Flows, Node, PathProbe, Port, PrivateNetwork, Verdict
 from checks.model.journal import Journal
 from checks.model.settings import Settings
+from checks.rules.flow_verdicts import networks_that_lose_fragments
 from checks.sources.kernel_files import CLOSED_PORTS, UDP_ENDS
 from checks.sources.nodes.read_only import fault_of_command
 from checks.sources.nodes.read_only.allow_list import SENDER_TEXT
@@ -360,3 +361,17 @@ async def test_no_missing_answer_is_examined_before_the_pings_are_known() -> Non
     assert (there.reason, {p.small_sent for p in there.ports}) == ("no ping of any size passes", {0})
     assert (back.reason, {p.small_sent for p in back.ports}) == ("", {0, 1})
     assert [len(shell.commands) for shell in session.shells.values()] == [1, 2]
+
+
+def test_a_network_loses_fragments_where_another_one_answers_all() -> None:
+    def flows(*counts: tuple[str, int, int]) -> Flows:
+        return Flows(tuple(blocks(*one) for one in counts))
+
+    def blocks(network: str, lost: int, sent: int) -> FlowProbe:
+        port = FlowPort(40000, 8192, whole=False, sent=sent, answered=sent - lost)
+        return FlowProbe(network, "rac1", "rac2", "", "", 1500, ports=(port,))
+
+    assert networks_that_lose_fragments(flows(("eth1", 0, 6), ("eth2", 2, 9))) == {"eth2": (2, 9)}
+    assert networks_that_lose_fragments(flows(("eth1", 0, 6), ("eth2", 1, 9))) == {}, "a kernel limits its answers"
+    assert networks_that_lose_fragments(flows(("eth1", 3, 6), ("eth2", 2, 9))) == {}, "the networks do not differ"
+    assert networks_that_lose_fragments(flows(("eth2", 2, 9))) == {}

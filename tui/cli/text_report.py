@@ -51,6 +51,11 @@ def text_report(report: Report, stream: TextIO, now: datetime | None = None, *, 
     return render(_lines(report, columns_of(stream, narrowest=_NARROWEST), state, full=full), stream)
 
 
+def report_lines(report: Report, width: int) -> Iterator[Line]:
+    """Yield the lines of the report of that width; that of a saved state says nothing about its age."""
+    return _lines(report, width, "", full=False)
+
+
 def _summary(report: Report, causes: int) -> Line:
     """The number of causes, of findings of each status, worst first, and of waived ones."""
     line: list[Span] = [(counted(causes, "cause"), "title"), ("  ", "")] if causes else []

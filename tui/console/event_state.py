@@ -122,9 +122,11 @@ class EventState:
     @property
     def newest(self) -> ClusterEvent | None:
         """The event for the line on every screen: the newest problem that no checks have examined, or else the newest
-        event that lasts. None for a recording, where nothing is news."""
+        event that lasts. That of a recording is its first one of the worst status, since the checks of a recording do
+        not examine what its samples show."""
         if self._found is not None:
-            return None
+            problems = [event for event in self.marked if event.status in PROBLEMS]
+            return min(problems, key=lambda event: (event.status.gravity, event.start), default=None)
         events = [event for event in self.marked if not event.is_over or self.needs_run(event)]
         return max(events, key=lambda event: (self.needs_run(event), event.number), default=None)
 
@@ -133,10 +135,10 @@ class EventState:
         return event.status in PROBLEMS and not self.is_examined(event)
 
     def live_marks(self, report: Report | None) -> dict[str, Status]:
-        """Return the nodes with trouble at present, each with the worst status. Where checks have examined the trouble
-        and the report has nodes at fault, these stand for the nodes that noticed it; a silent node is marked in any
-        case. `DATABASE` stands for the database itself."""
-        if not self._known or self._found is not None:
+        """Return the nodes with trouble at present, or at any time of a recording, each with the worst status. Where
+        checks have examined the trouble and the report has nodes at fault, these stand for the nodes that noticed it; a
+        silent node is marked in any case."""
+        if not self._known:
             return {}
         found = bool(report and nodes_at_fault(report))
         marks: dict[str, Status] = {}

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from tui.console.takeaway import short
 from tui.widgets.sorting import Sorting
 
 FILE_NAME = "console.json"
@@ -105,10 +106,10 @@ class PresetFile:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_whole(OutputFile(self.path, replace=True), msgspec.json.encode(after))
-        except OSError as error:
-            return f"This choice is not remembered: {self.path.parent} could not be made: {error.strerror}."
-        except OutputError as error:
-            return f"This choice is not remembered: {error}"
+        except (OSError, OutputError) as error:
+            cause = error if isinstance(error, OSError) else error.__cause__
+            reason = cause.strerror if isinstance(cause, OSError) else str(error)
+            return f"This choice is not remembered: {reason} ({short(self.path)})."
         return ""
 
     def _read(self) -> Presets:

@@ -47,6 +47,7 @@ class ConsoleScreen(StyledScreen[None]):
         (60, "-narrow"),
         (80, "-normal"),
         (120, "-wide"),
+        (160, "-large"),
     ]
 
     class RunWanted(Message):
@@ -141,22 +142,22 @@ class ConsoleScreen(StyledScreen[None]):
                 break
         else:
             left, right = texts[-1]
-        return [rule_line(width, left, right, joint=self.upper_joint, sign="┬")]
+        return [rule_line(width, left, right, joints=self.upper_joints, sign="┬")]
 
     def upper_texts(self) -> Sequence[tuple[str, str]]:
-        """Return the texts at the left and at the right of the rule below the tabs, the longest first: the first with
-        enough room beside the time of the last run is displayed."""
+        """Return the texts at the left and at the right of the rule below the tabs, the longest first: the first that
+        leaves room for the time of the last run is displayed."""
         return [("", "")]
 
     @property
-    def joint(self) -> int:
-        """The column at which the line between two panes meets the lower rule; -1 where there is none."""
-        return -1
+    def joints(self) -> Sequence[int]:
+        """The columns at which the lines between panes meet the lower rule."""
+        return ()
 
     @property
-    def upper_joint(self) -> int:
-        """The column at which it meets the rule below the tabs."""
-        return self.joint
+    def upper_joints(self) -> Sequence[int]:
+        """The columns at which they meet the rule below the tabs."""
+        return self.joints
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the texts at the left and at the right of the rule above the keys."""
@@ -177,7 +178,7 @@ class ConsoleScreen(StyledScreen[None]):
         left, right = self.lower_texts()
         event = self.state.events.newest
         if event is None or self.NAME == "events":
-            return [rule_line(width, left, right, joint=self.joint, sign="┴")]
+            return [rule_line(width, left, right, joints=self.joints, sign="┴")]
         # Most sessions have no event, and the module would delay the first screen.
         from tui.widgets.event_line import event_line
 
@@ -186,6 +187,8 @@ class ConsoleScreen(StyledScreen[None]):
 
     def _hint(self, event: ClusterEvent) -> str:
         """Return which key looks for the cause of an event, or shows it."""
+        if self.state.events.is_of_recording:
+            return "! lists it"
         if not self.state.events.needs_run(event):
             return "1 shows the cause" if self.NAME != "checks" and self.state.run.causes() else ""
         if self.state.run.running:

@@ -87,7 +87,7 @@ class Subshell:
             )
         except OSError as error:
             return f"The shell {_shell()} could not be started: {error.strerror}."
-        self._hand_over(self._process.pid)
+        self._make_foreground(self._process.pid)
         loop = asyncio.get_running_loop()
         # A daemon thread: a shell that ignores hang-ups must not delay the end of racwire.
         threading.Thread(target=self._wait, args=(self._process, loop), name="racwire-shell", daemon=True).start()
@@ -107,7 +107,7 @@ class Subshell:
     def _take_back(self) -> None:
         """Make this process group the foreground of the terminal again, with the mode from before the shell."""
         if own := os.getpgrp():
-            self._hand_over(own)
+            self._make_foreground(own)
             with suppress(termios.error), _without_stop():
                 self._restore_mode()
             return
@@ -122,7 +122,7 @@ class Subshell:
         if self._mode is not None:
             termios.tcsetattr(self._terminal, termios.TCSANOW, self._mode)
 
-    def _hand_over(self, group: int) -> None:
+    def _make_foreground(self, group: int) -> None:
         with suppress(OSError), _without_stop():
             os.tcsetpgrp(self._terminal, group)
 
@@ -135,7 +135,7 @@ class Subshell:
                 if not os.WIFSTOPPED(status):
                     process.returncode = os.waitstatus_to_exitcode(status)
                     break
-                self._hand_over(process.pid)
+                self._make_foreground(process.pid)
                 os.kill(process.pid, signal.SIGCONT)
         with suppress(RuntimeError):  # the loop is closed: racwire has ended
             loop.call_soon_threadsafe(self._ended.set)

@@ -9,6 +9,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import zip_longest
 
 # Textual measures with these functions, so that a line has the same width here as on the screen.
 from rich.cells import cell_len as cell_len
@@ -58,6 +59,15 @@ def has_words(text: str, query: str) -> bool:
 def width_of(line: Line) -> int:
     """Return the number of columns of a line."""
     return sum([len(text) if text.isascii() else cell_len(text) for text, _ in line])
+
+
+def side_by_side(left: Sequence[Line], right: Sequence[Line], column: int, beyond: Line = ()) -> list[Line]:
+    """Return the lines with those at the right from that column on; `beyond` is there where these end earlier."""
+    found: list[Line] = []
+    for one, other in zip_longest(left, right):
+        one = one or ()
+        found.append([*one, (" " * (column - width_of(one)), ""), *(beyond if other is None else other)])
+    return found
 
 
 def fitted(text: str, width: int) -> str:

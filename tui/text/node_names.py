@@ -30,6 +30,25 @@ def headings(names: Sequence[str], room: int) -> tuple[list[str], bool]:
     return [str(number) for number in range(1, len(names) + 1)], True
 
 
+def fitted_names(names: Sequence[str], width: int) -> list[str]:
+    """Return the names in at most that many columns, cut so that they still differ: `dbadm01…` and `dbadm02…`, else
+    `…m01vm03` and `…m01vm04`."""
+    if all(cell_len(name) <= width for name in names):
+        return list(names)
+    starts = [fitted(name, min(width, cell_len(name))) for name in names]
+    ends = [_end(name, width) for name in names]
+    return max((starts, ends), key=lambda cut: len(set(cut)))
+
+
+def _end(name: str, width: int) -> str:
+    if cell_len(name) <= width:
+        return name
+    end = name[-max(width - 1, 0) :] if width > 1 else ""
+    while cell_len(end) > width - 1 and end:
+        end = end[1:]
+    return f"…{end}" if width > 0 else ""
+
+
 def at_right(text: str, width: int) -> str:
     """Return the text aligned right in exactly that many columns; cut where it is longer."""
     return " " * (width - cell_len(text)) + text if cell_len(text) <= width else fitted(text, width)

@@ -16,10 +16,10 @@ _RULES = 6
 """Columns of the rule around its texts."""
 
 
-def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─") -> Line:
-    """Return a rule over the whole width with text in it; at column `joint`, `sign` meets the line between the
+def rule_line(width: int, left: str = "", right: str = "", *, joints: Sequence[int] = (), sign: str = "─") -> Line:
+    """Return a rule over the whole width with text in it; at the columns `joints`, `sign` meets a line between two
     panes."""
-    rule = "─" * joint + sign + "─" * (width - joint - 1) if 0 <= joint < width else "─" * width
+    rule = "".join(sign if column in joints else "─" for column in range(width)) if joints else "─" * width
     right = f" {right} " if right and cell_len(right) + 10 <= width else ""
     room = width - cell_len(right) - 5
     left = f" {fitted(left, min(cell_len(left), room))} " if left and room > 2 else ""

@@ -66,6 +66,18 @@ def ahead_line(change: Change, shown: Step | None, width: int) -> Line:
     return line
 
 
+def steps_lines(change: Change, shown: Step | None, width: int) -> list[Line]:
+    """Return all steps, one below the other; the displayed one is marked."""
+    lines: list[Line] = [[(" Steps", "title")]]
+    for step in change.plan.steps:
+        standing = change.standing(step)
+        sign, role = sign_of_step(standing)
+        text = fitted(f"{change.plan.position(step.id) + 1:>2} {sanitize_line(step.title)}", width - 4).rstrip()
+        is_here = standing is StepStatus.CURRENT or (shown is not None and step.id == shown.id)
+        lines.append([(f" {sign} ", role), (text, "" if is_here else "faint")])
+    return lines
+
+
 def _around(change: Change, shown: Step | None) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     steps = change.plan.steps
     if shown is None:

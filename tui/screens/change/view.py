@@ -18,15 +18,17 @@ from tui.screens.base import ConsoleScreen
 from tui.screens.change import keys as keys
 from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.command_keys import text_with_keys
-from tui.screens.change.head import ahead_line, behind_line, head_line
+from tui.screens.change.head import ahead_line, behind_line, head_line, steps_lines
 from tui.screens.change.overview import overview_page, refused_page, replay_page
 from tui.screens.change.step_page import StepPage, next_action, step_page
-from tui.text.line import Line, hanging
+from tui.text.line import Line, hanging, side_by_side
 from tui.widgets.bars import keys_line, lines_below
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 
 _NOTICE_MARGIN = 6
+_ROOM_FOR_STEPS, _STEPS = 160, 56
+"""Columns from which all steps are at the right of the page, and their columns."""
 
 
 class ChangeView(ConsoleScreen):
@@ -181,7 +183,10 @@ class ChangeView(ConsoleScreen):
         elif self.refused:
             self._page = refused_page(self.refused, self._chosen, width)
         elif change is not None and step is not None:
-            self._page = step_page(change, step, self._chosen, self.desk.work, width)
+            room = width - _STEPS if width >= _ROOM_FOR_STEPS else width
+            self._page = step_page(change, step, self._chosen, self.desk.work, room)
+            if room < width:
+                return side_by_side(self._page.lines, steps_lines(change, step, _STEPS), room)
         else:
             self._page = overview_page(self.desk, self.state.cluster, self._chosen, width)
         return self._page.lines

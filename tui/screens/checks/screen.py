@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import ClassVar
 
 from textual import events, on
@@ -38,10 +39,11 @@ class ChecksScreen(FilteredScreen):
         super().__init__(state)
         self._problems_only = False
         self._unfolded: frozenset[Key] = frozenset()
-        self._joint = -1
+        self._joints: Sequence[int] = ()
         self._shown: FindingRow | None = None
         self._past: tuple[RunState, int] | None = None
         """An earlier run of the session that is shown, and its number from the end; None for the last run."""
+        self._evidence = Lines(self._evidence_lines, id="evidence")
 
     @property
     def board(self) -> RunState:
@@ -83,13 +85,13 @@ class ChecksScreen(FilteredScreen):
         return [counts_line(self.board, limits, width)]
 
     @property
-    def joint(self) -> int:
-        """The column of the line between the panes."""
-        return self._joint
+    def joints(self) -> Sequence[int]:
+        """The columns of the lines between the panes."""
+        return self._joints
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of the run, and how many lines of the finding lie below."""
-        return state_of(self.board), lines_below(self._finding.below if self._joint >= 0 else 0)
+        return state_of(self.board), lines_below(self._finding.below if self._joints else 0)
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:
@@ -98,7 +100,19 @@ class ChecksScreen(FilteredScreen):
         self._shown = row
         same = row is not None and shown is not None and row.key == shown.key
         self._finding.show(lambda width: self._finding_lines(row, width), top=self._finding.above if same else 0)
+        if self._evidence.is_mounted:
+            self._evidence.show(self._evidence_lines)
         self.draw_lower_rule()
+
+    def _evidence_lines(self, width: int) -> list[Line]:
+        """Return what racwire read and sent for the selected row, the shortest first, as far as it fits. Tab shows the
+        rest."""
+        if (row := self._shown) is None or row.is_fold:
+            return []
+        from tui.text.evidence_lines import evidence_lines
+
+        read = sorted(row.evidence(), key=lambda entry: len(entry.text))
+        return [[("Evidence", "title")], [], *islice(evidence_lines(read, width), self._evidence.size.height - 2)]
 
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
@@ -121,8 +135,14 @@ class ChecksScreen(FilteredScreen):
         """Join the rules to the line between the panes after a resize."""
         self.call_after_refresh(self._join_rules)
 
-    def _join_rules(self) -> None:
-        self._joint = -1 if self.has_class("-single") else self.query_one("#left").outer_size.width
+    async def _join_rules(self) -> None:
+        if self.has_class("-large") and not self._evidence.is_mounted:
+            # Only a very wide terminal has room for it.
+            await self.query_one("#panes").mount(self._evidence)
+            self.call_after_refresh(self._join_rules)
+            return
+        panes = [pane for pane in self.query("#right, #evidence") if pane.display]
+        self._joints = [pane.region.x for pane in panes]
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
 

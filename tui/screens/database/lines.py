@@ -15,10 +15,13 @@ from tui.screens.database.instance_lines import figures_of, in_order, instances_
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
 from tui.screens.database.statuses import RunStatuses
-from tui.text.line import Line, command_lines, hanging, sanitize_line, wrapped
+from tui.text.line import Line, command_lines, hanging, sanitize_line, side_by_side, wrapped
 from tui.text.load_lines import load_lines
 from tui.widgets.graph import Style
 from tui.widgets.sorting import Sorting
+
+_COLUMN = 84
+"""Width of each of two columns of sections, at least."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,24 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         else list(_why_not(history, known, width))
     )
     return [*sections, DatabaseSection("History", past_lines)]
+
+
+def column_width(width: int) -> int:
+    """Return the width of a section: the whole one, or that of one of two columns."""
+    return (width - 1) // 2 if width > 2 * _COLUMN else width
+
+
+def page_in_columns(sections: Sequence[DatabaseSection], width: int) -> tuple[list[Line], list[int]]:
+    """Return all sections in one text, in two columns where these are wide enough, and the lines where sections start.
+    The sections have the width of a column."""
+    half = column_width(width)
+    if half == width or len(sections) < 2:
+        return page_of(sections, half)
+    heights = [len(section.lines) + 2 for section in sections]
+    cut = min(range(1, len(sections)), key=lambda at: max(sum(heights[:at]), sum(heights[at:])))
+    (left, starts), (right, more) = page_of(sections[:cut], half), page_of(sections[cut:], half)
+    lines = side_by_side(left, [[("│", "faint"), *line] for line in right], half, [("│", "faint")])
+    return lines, sorted({*starts, *more})
 
 
 def page_of(sections: Sequence[DatabaseSection], width: int) -> tuple[list[Line], list[int]]:

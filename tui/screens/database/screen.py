@@ -16,10 +16,11 @@ from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
 from tui.screens.database.instance_lines import SORTED_BY
 from tui.screens.database.lines import DatabaseFacts as Facts
-from tui.screens.database.lines import page_of, sections_of
+from tui.screens.database.lines import column_width, page_in_columns, sections_of
 from tui.screens.database.live_source import LiveFigures, live_of
 from tui.screens.database.narrowing import narrowed
-from tui.screens.filtered import CLEAR, TableScreen, filter_action
+from tui.screens.filtered import CLEAR, filter_action
+from tui.screens.sorted_tables import TableScreen
 from tui.text.line import Line, wrapped
 from tui.widgets.bars import lines_below
 from tui.widgets.help_text import Legend, LegendEntry
@@ -125,13 +126,14 @@ class DatabaseScreen(TableScreen):
             if held_by := self.state.feed.held_by:
                 text = f"{held_by} is being read."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
-        sections = sections_of(facts, width)
+        column = column_width(width)
+        sections = sections_of(facts, column)
         if query := self.filter_text:
-            sections, shown, known = narrowed(sections, query, width)
+            sections, shown, known = narrowed(sections, query, column)
             self.note_remaining(shown, known)
             if not sections:
                 return [[(f" {line}", "faint")] for line in wrapped(self.nothing_matches(), width - 1)]
-        lines, self._starts = page_of(sections, width)
+        lines, self._starts = page_in_columns(sections, width)
         return lines
 
     def _facts(self) -> Facts | None:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from tui.screens.database.figures import UNKNOWN, Value
 from tui.text.line import Line, Span, fitted, hanging, sanitize_line
-from tui.text.node_names import at_right, short_names
+from tui.text.node_names import at_right, fitted_names, short_names
 from tui.widgets.sorting import SIGNS
 
 _GAP = 2
@@ -65,6 +65,7 @@ def table_lines(corner: str, heads: Sequence[Head], rows: Sequence[TableRow], wi
     """Yield the table; each block of columns starts with the names of the rows."""
     names = [sanitize_line(row.name) for row in rows]
     label = min(max([cell_len(corner), *map(cell_len, names)]), max(width // 3, 4))
+    names = fitted_names(names, label)
     known = [row for row in rows if row.values]
     columns = [_column(head, [row.values[c] for row in known], width - 1 - label) for c, head in enumerate(heads)]
     for number, block in enumerate(_blocks(columns, width - 1 - label) if known else [[]]):

@@ -86,6 +86,15 @@ def plan_lines(
         yield from measurement_lines(found, width)
 
 
+def results_lines(state: MeasureState, entries: Sequence[MeasureEntry], now: datetime, width: int) -> Iterator[Line]:
+    """Yield what every experiment measures, and its last result."""
+    for number, entry in enumerate(entries):
+        if number:
+            yield []
+        yield from hanging([(entry.kind, "title"), ("  ", "")], f"{entry.about}.", width, indent=0)
+        yield from _last(state.results.get(entry.kind), now, width)
+
+
 def _last(found: Measurement | None, now: datetime, width: int) -> Iterator[Line]:
     if found is None:
         yield from hanging([("Last  ", "label")], "no result is kept here", width, "faint")

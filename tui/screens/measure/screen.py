@@ -41,11 +41,12 @@ from tui.screens.measure.lines import (
     plan_lines,
     question_lines,
     rest_line,
+    results_lines,
     sending_line,
     sending_lines,
 )
 from tui.screens.reader import ReaderScreen
-from tui.text.line import Line, cell_len, sanitize_line
+from tui.text.line import Line, cell_len, sanitize_line, side_by_side
 from tui.text.measurement_lines import measurement_lines
 from tui.widgets.bars import keys_line, lines_below
 from tui.widgets.choice_list import ChoiceList
@@ -54,6 +55,8 @@ from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
 
 _FEW_CHARACTERS = 10
+_ROOM_FOR_RESULTS, _RESULTS = 130, 60
+"""Columns from which the results of all experiments are at the right of the page, and their columns."""
 
 
 class MeasureScreen(ConsoleScreen):
@@ -197,8 +200,12 @@ class MeasureScreen(ConsoleScreen):
         if (found := self._just_ended) is not None and measures.ended is not None:
             is_cut = cell_len(measures.ended.sentence) + 2 > self.size.width  # in the line below the page
             return list(ended_lines(found, measures.ended.sentence if is_cut else "", width))
-        height = self._page.size.height
-        return list(plan_lines(entry, measures, self._commands(), datetime.now(UTC), width, height))
+        height, now = self._page.size.height, datetime.now(UTC)
+        room = width - _RESULTS if width >= _ROOM_FOR_RESULTS else width
+        lines = list(plan_lines(entry, measures, self._commands(), now, room if room == width else room - 2, height))
+        if room == width:
+            return lines
+        return side_by_side(lines, list(results_lines(measures, ENTRIES, now, _RESULTS)), room)
 
     def _commands(self) -> tuple[str, ...]:
         cluster = shlex.quote(self._measures.cluster_name or "CLUSTER")
@@ -215,9 +222,9 @@ class MeasureScreen(ConsoleScreen):
         return [rest_line(self._measures, self._entry, width, is_checking=self.state.run.running)]
 
     @property
-    def upper_joint(self) -> int:
+    def upper_joints(self) -> Sequence[int]:
         """The column of the line between the panes."""
-        return self._joint
+        return (self._joint,)
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of a run of the checks, and how many lines of the page lie below."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 
 from checks.model.facts import Cluster, Unknown
@@ -12,10 +13,14 @@ from checks.report.path_lines import meaning_of, path_line
 from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.screens.paths.matrix import Place, matrix_lines
 from tui.screens.paths.reader_page import series_lines
-from tui.text.line import Line, fitted, hanging, sanitize_line, wrapped
+from tui.text.line import Line, fitted, hanging, sanitize_line, side_by_side, wrapped
 
 _ROOM_FOR_HEADING = 60
 """Width from which the legend has a heading."""
+_ROOM_FOR_BOTH = 160
+"""Width from which the foot has both directions of a path."""
+_LEAST_JOURNAL = 4
+"""Fewest lines of the journal that are worth a heading."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,9 @@ def _title(grid: PathMatrix) -> str:
     passing = f"{passed} of {counted(len(ways), 'path')} pass" if grid.is_probed else "not probed"
     if grid.pending:
         passing = f"{len(ways) - grid.pending} of {counted(len(ways), 'path')} probed"
+    lost, sent = grid.fragments
+    if lost:
+        passing += f"  fragmented: {lost} of {sent} lost"
     if not ways:
         passing = "no paths: there is only one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
@@ -83,23 +91,45 @@ def _title(grid: PathMatrix) -> str:
 # --- the foot ---------------------------------------------------------------------------------------------------------
 
 
-def foot_lines(grids: Sequence[PathMatrix], cell: Cell | None, width: int, height: int) -> list[Line]:
+def foot_lines(
+    grids: Sequence[PathMatrix],
+    cell: Cell | None,
+    width: int,
+    height: int,
+    journal_lines: Callable[[int], Iterable[Line]] | None = None,
+) -> list[Line]:
     """Return the foot in `height` lines: the path under the cursor, further facts about it if they fit, and the
-    legend."""
+    legend. A wide foot has the opposite path at its right, and a high one what racwire read and sent for both, by
+    `journal_lines` of a width."""
     legend = _legend(grids, width)
     legend = legend[: max(height - 1, 1)] if len(legend) < height else legend[:1]
     room = height - len(legend)
-    shown: list[Line] = []
-    for number, (text, role) in enumerate(_about(cell) if cell else ()):
-        if number == 0 and room == 1:
-            shown.append([(" " + fitted(sanitize_line(text), width - 1), role)])
-            break
-        shown += [[(f" {line}", role)] for line in wrapped(text, width - 1)]
-    if cell and cell.probe and cell.probe.series:
-        probes: list[Line] = list(series_lines(cell.probe, width))
-        shown += probes if len(shown) + len(probes) <= room else []
-    shown = shown[:room]
+    shown = _way_lines(cell, width, room) if cell else []
+    if cell and width >= _ROOM_FOR_BOTH and (back := _opposite(grids, cell)):
+        shown = side_by_side(_way_lines(cell, width // 2 - 1, room), _way_lines(back, width // 2, room), width // 2)
+    spare = room - len(shown) - 2
+    if journal_lines and spare >= _LEAST_JOURNAL and (read := list(islice(journal_lines(width - 2), spare))):
+        shown += [[], [(" Commands and packets, from the journal", "title")]]
+        shown += [[(" ", ""), *line] for line in read]
     return [*shown, *[[]] * (room - len(shown)), *legend]
+
+
+def _opposite(grids: Sequence[PathMatrix], cell: Cell | None) -> Cell | None:
+    return (
+        next((grid.cells[cell.to_node, cell.from_node] for grid in grids if cell in grid.ways), None) if cell else None
+    )
+
+
+def _way_lines(cell: Cell, width: int, room: int) -> list[Line]:
+    """Return a path in at most `room` lines."""
+    if room == 1:
+        text, role = next(_about(cell))
+        return [[(" " + fitted(sanitize_line(text), width - 1), role)]]
+    shown: list[Line] = [[(f" {line}", role)] for text, role in _about(cell) for line in wrapped(text, width - 1)]
+    if cell.probe and cell.probe.series:
+        probes = list(series_lines(cell.probe, width))
+        shown += probes if len(shown) + len(probes) <= room else []
+    return shown[:room]
 
 
 def _about(cell: Cell) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from checks.rules.path_matrix import OWN, Cell, PathMatrix
 from tui.text.line import Line, Span, fitted, sanitize_line
-from tui.text.node_names import at_right, headings
+from tui.text.node_names import at_right, fitted_names, headings
 
 _CORNER = "from \\ to"
 _LEAST = 3
@@ -35,9 +35,10 @@ class _Layout:
 def matrix_lines(grid: PathMatrix, width: int, cursor: Place | None) -> list[Line]:
     """Return the headings of the columns, and a line for each node; the path under the cursor is in brackets."""
     contents, layout = _fitted(grid, width, cursor)
+    rows = fitted_names(layout.rows, layout.label)
     lines: list[Line] = [_head(layout)]
     for row, a in enumerate(grid.nodes):
-        line: list[Span] = [(f" {fitted(layout.rows[row], layout.label)}", "label")]
+        line: list[Span] = [(f" {fitted(rows[row], layout.label)}", "label")]
         for column in layout.columns:
             b = grid.nodes[column]
             if (a, b) in grid.cells:

@@ -28,7 +28,13 @@ def reader_lines(report: Report, grid: PathMatrix, cell: Cell, width: int) -> It
     yield []
     for text in wrapped("Commands and packets, from the journal", width):
         yield [(text, "title")]
-    topics = [EvidenceRef(c.from_node, f"path {grid.network.name} {c.from_node} {c.to_node}") for c in (cell, back)]
+    yield from journal_lines(report, grid, cell, width)
+
+
+def journal_lines(report: Report, grid: PathMatrix, cell: Cell, width: int) -> Iterator[Line]:
+    """Yield the journal entries of the path and the opposite path."""
+    ways = (cell.from_node, cell.to_node), (cell.to_node, cell.from_node)
+    topics = [EvidenceRef(one, f"path {grid.network.name} {one} {other}") for one, other in ways]
     if entries := Journal(report.journal).matching(topics):
         yield from evidence_lines(entries, width)
     else:

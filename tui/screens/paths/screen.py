@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ from tui.console.run_state import report_with
 from tui.screens.filtered import CLEAR, FilteredScreen, filter_action
 from tui.screens.paths.lines import PathsPage, foot_lines, no_networks_lines, page_of, waiting_lines
 from tui.screens.paths.matrix import narrowed, place_at
-from tui.screens.paths.reader_page import path_text, reader_lines
+from tui.screens.paths.reader_page import journal_lines, path_text, reader_lines
 from tui.screens.reader import ReaderScreen
 from tui.text.line import Line, has_words, sanitize_line, wrapped
 from tui.widgets.help_text import Legend, LegendEntry
@@ -144,11 +144,16 @@ class PathsScreen(FilteredScreen):
             rows = height - room
             top = min(max(matrix.above, self._page.cursor - rows + 1), max(self._page.cursor - 1, 0))
             matrix.show(lambda _: self._page.lines, top=top)
-            foot.show(lambda wide: foot_lines(self._grids, self._cell, wide, room))
+            foot.show(lambda wide: foot_lines(self._grids, self._cell, wide, room, self._journal_lines))
         else:
             matrix.show(self._nothing)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
+
+    def _journal_lines(self, width: int) -> Iterator[Line]:
+        report, grid, cell = self._report, self._grid, self._cell
+        if report is not None and grid is not None and cell is not None and cell.letter != OWN:
+            yield from journal_lines(report, grid, cell, width)
 
     def _nothing(self, width: int) -> list[Line]:
         held_by = self.state.feed.held_by

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import ClassVar
 
 from textual import events, on
@@ -58,6 +59,8 @@ REPORT = (
 _BARS = 6
 """Lines of the screen outside the summary, the formats, and the written files."""
 _LEAST_SAID, _LEAST_DONE, _AIR = 2, 2, 3
+_LEAST_TEXT, _WIDTH_OF_TEXT, _WIDEST_TEXT = 5, 100, 140
+"""Fewest lines and columns for the start of the report as text, and its most columns."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,18 @@ class ReportScreen(ConsoleScreen):
 
     def _done_lines(self, width: int) -> list[Line]:
         names = names_text(self._standing, self._exports, is_redacted=self._is_redacted)
-        return [*([[]] if self._room else []), *done_lines(self._exports, names, width)]
+        lines = [*([[]] if self._room else []), *done_lines(self._exports, names, width)]
+        return [*lines, *self._text_lines(width, self.query_one("#report-done", Lines).size.height - len(lines) - 3)]
+
+    def _text_lines(self, width: int, room: int) -> list[Line]:
+        """Return the start of the report as text, where there is room for it."""
+        report = self._standing.report
+        if report is None or room < _LEAST_TEXT or width < _WIDTH_OF_TEXT:
+            return []
+        from tui.cli.text_report import report_lines
+
+        text = list(islice(report_lines(report, min(width - 4, _WIDEST_TEXT)), room))
+        return [[], [(" The report as text", "title")], [], *([("   ", ""), *line] for line in text)]
 
     def _file_rule(self, width: int) -> list[Line]:
         """Return the rule with the path of the file to write."""

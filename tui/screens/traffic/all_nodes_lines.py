@@ -20,6 +20,7 @@ from tui.screens.traffic.rate_history import (
 )
 from tui.screens.traffic.rows import DrawingStyle, merged
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
+from tui.text.node_names import fitted_names
 from tui.widgets import units as units
 from tui.widgets.graph import points
 from tui.widgets.sorting import Sorting
@@ -85,10 +86,12 @@ def glance_lines(window: RateWindow, places: KnownNodes, nodes: Sequence[str], l
     name, drawn = _room(places.nodes, look.width)
     count = points(drawn, look.style)
     seen = {node: glance(window, places, node) for node in nodes}
+    every = list(places.nodes)
+    shown = dict(zip(every, fitted_names([sanitize_line(node) for node in every], name), strict=True))
     # One scale for all graphs, so that they can be compared.
     top = look.scales.top("", "glance", *(one.graphed.values(_as_it_is)[-count:] for one in seen.values()))
     for node, its in seen.items():
-        line: Line = list(_node(node, its, name))
+        line: Line = list(_node(shown.get(node, node), its, name))
         graph = its.graphed.tall(_as_it_is, drawn, look.tall, top, look.style) if drawn else [""] * look.tall
         for number, row in enumerate(graph):
             if drawn and not its.trouble:
@@ -147,7 +150,7 @@ def _sum(series: Series[P], read: Callable[[P], float | None]) -> float:
 
 
 def _node(node: str, seen: Glance, name: int) -> Iterator[Span]:
-    start = f" {fitted(sanitize_line(node), name)} "
+    start = f" {fitted(node, name)} "
     if seen.trouble:
         yield start, ""
         yield sanitize_line(seen.trouble), "unknown"

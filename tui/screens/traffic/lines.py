@@ -95,6 +95,7 @@ class TrafficView:
         """Select the first of the displayed nodes, where none of them is selected."""
         if self.node not in nodes and nodes:
             self.node = nodes[0]
+            self.chosen = self.node if self.kind == "nodes" else self.chosen
 
     def wanted(self, nodes: Sequence[str], height: int) -> Sequence[str]:
         """Return the nodes to read for this view in that many lines; empty for all."""

@@ -34,6 +34,7 @@ from tui.screens.traffic.rows import (
 from tui.screens.traffic.size_lines import SizesBlock
 from tui.screens.traffic.time_axis import TimeAxis, axis_line
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
+from tui.text.node_names import fitted_names
 from tui.widgets.graph import points
 
 Shown = Block | SizesBlock
@@ -191,18 +192,26 @@ class NodePage:
         return block.lines(self._columns(layout), look)
 
     def _port(self, port: InterfaceBlock, layout: Layout, look: DrawingStyle, node: str) -> Iterator[Line]:
-        labels = interface_labels(port.title, port.link, node)
+        labels = interface_labels(port.title, port.link, self._short(node, layout) if node else "")
         if layout.is_paired:
             if node and look.tall == 1:
                 labels = [(_place(node, port), ""), *labels[2:]]
             return interface_halves(port.source, labels, port.title, port.series, self._halves(layout), look)
         return interface_lines(port.source, labels, port.title, port.series, self._columns(layout), look)
 
+    def _name_width(self, layout: Layout) -> int:
+        return self._halves(layout).name if layout.is_paired else self._columns(layout).name
+
+    def _short(self, node: str, layout: Layout) -> str:
+        """Return the name of a node, cut for its column so that it differs from the other names."""
+        every = list(self.places.nodes)
+        names = fitted_names([sanitize_line(one) for one in every], self._name_width(layout))
+        return names[every.index(node)] if node in every else sanitize_line(node)
+
     def _troubles(self, node: str, layout: Layout) -> Line:
         """Return what goes wrong on another node, in one line, with the graph of its lost blocks."""
         trouble = node_series(self.window, node).trouble
-        name = self._halves(layout).name if layout.is_paired else self._columns(layout).name
-        start: list[Span] = [(f" {fitted(sanitize_line(node), name)} ", "")]
+        start: list[Span] = [(f" {fitted(self._short(node, layout), self._name_width(layout))} ", "")]
         if trouble:
             return merged([*start, (sanitize_line(trouble), "unknown")], self.look.width)
         lost, wrong = trouble_figures(self.window, self.places, node)

@@ -20,7 +20,7 @@ from tui.console.actions import Action, bindings, relabelled
 from tui.console.app_state import AppState, News
 from tui.console.event_follower import KEPT_AFTER_S
 from tui.console.messages import PresetChosen, RecordWanted
-from tui.screens.filtered import TableScreen
+from tui.screens.sorted_tables import TableScreen
 from tui.screens.traffic.all_nodes_lines import SORTED_BY
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
 from tui.screens.traffic.lines import Surroundings, TrafficPage, TrafficView, page_of

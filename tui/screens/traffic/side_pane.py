@@ -17,6 +17,7 @@ from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.rate_history import NODE, PAIRS, RateWindow, node_series
 from tui.screens.traffic.time_axis import TimeAxis
 from tui.text.line import Line, fitted, hanging, sanitize_line, width_of, wrapped
+from tui.text.node_names import fitted_names
 from tui.widgets.sorting import Sorting
 
 LEAST_WIDTH = 170
@@ -67,8 +68,10 @@ def _nodes(window: RateWindow, places: KnownNodes) -> Iterator[Line]:
         return
     yield [(" Nodes, those that lost most first", "title")]
     name = min(max(len(sanitize_line(node)) for node in places.nodes), _MOST_NAME)
+    every = list(places.nodes)
+    shown = dict(zip(every, fitted_names([sanitize_line(node) for node in every], name), strict=True))
     for node in nodes_in_order(window, places, Sorting("lost"))[:_MOST_NODES]:
-        start: Line = [(f" {fitted(sanitize_line(node), name)}", "")]
+        start: Line = [(f" {fitted(shown[node], name)}", "")]
         if trouble := node_series(window, node).trouble:
             yield [*start, (f"  {fitted(sanitize_line(trouble), WIDTH - name - 4)}", "unknown")]
             continue
@@ -87,6 +90,6 @@ def _marks(axis: TimeAxis) -> Iterator[Line]:
     if not marks:
         yield [(" none", "faint")]
     for mark in reversed(marks):
-        first, *rest = wrapped(axis.text_of(mark), WIDTH - 2)
+        first, *rest = wrapped(axis.text_of(mark), WIDTH - 5)
         yield [(f" {first}", mark.role)]
         yield from ([(f"   {line}", "")] for line in rest[:2])
