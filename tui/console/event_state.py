@@ -135,7 +135,7 @@ class EventState:
         return event.status in PROBLEMS and not self.is_examined(event)
 
     def live_marks(self, report: Report | None) -> dict[str, Status]:
-        """Return the nodes with trouble at present, or at any time of a recording, each with the worst status. Where
+        """Return the nodes with trouble at present, or at the end of a recording, each with the worst status. Where
         checks have examined the trouble and the report has nodes at fault, these stand for the nodes that noticed it; a
         silent node is marked in any case."""
         if not self._known:
