@@ -135,7 +135,7 @@ class EventState:
         return event.status in PROBLEMS and not self.is_examined(event)
 
     def live_marks(self, report: Report | None) -> dict[str, Status]:
-        """Return the nodes with trouble at present, or at the end of a recording, each with the worst status. Where
+        """Return the nodes with trouble at present, or at any time of a recording, each with the worst status. Where
         checks have examined the trouble and the report has nodes at fault, these stand for the nodes that noticed it; a
         silent node is marked in any case."""
         if not self._known:
@@ -144,9 +144,10 @@ class EventState:
         marks: dict[str, Status] = {}
         for event in self._known:
             is_shown = event.is_silence or not (found and self.is_examined(event))
-            if event.is_over or event.status not in PROBLEMS or not is_shown:
+            nodes = event.open_nodes if self._found is None else event.nodes
+            if (event.is_over and self._found is None) or event.status not in PROBLEMS or not is_shown:
                 continue
-            for node in event.open_nodes or (DATABASE,):
+            for node in nodes or (DATABASE,):
                 worst = min(marks.get(node, event.status), event.status, key=lambda status: status.gravity)
                 marks[node] = worst
         return marks
