@@ -73,6 +73,11 @@ class Saved:
         where `now` is a time with a zone."""
         return f"saved by racwire {self.report.racwire_version}: the state {state_for_screen(self.report, now)}"
 
+    @property
+    def temporary_directory(self) -> Path | None:
+        """The directory with the unpacked recording; None where it was not unpacked."""
+        return Path(self._directory.name) if self._directory is not None else None
+
     def close(self) -> None:
         """Close the recording and remove the temporary files. May be called twice."""
         if self.recording is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import io
 import os
 import re
@@ -22,7 +21,7 @@ from checks.change.vendors_file import load_kinds
 from checks.model.check import Kind
 from checks.run.check_discovery import discover
 from checks.run.engine_findings import KINDS
-from docs.generate.source_texts import Text, exception_names, texts_of_module, texts_of_template
+from docs.generate.source_texts import Text, exception_names, source_tree, texts_of_module, texts_of_template
 from racwire_lab import FAULTS
 from tui.cli.main import COMMANDS, build_parser
 
@@ -88,7 +87,7 @@ def catalogue() -> dict[Section, dict[str, list[Text]]]:
     found[HELP] = {command: [Text(line) for line in text.splitlines()] for command, text in _helps()}
     found[LAB]["Faults"] = [Text(f"{f.name}: {f.summary} {f.effect}") for f in FAULTS.values()]
     listed = _squeezed(line.text for groups in (found[HELP], found[LAB]) for texts in groups.values() for line in texts)
-    trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in _files("*.py")}
+    trees = {path: source_tree(ROOT / path) for path in _files("*.py")}
     exceptions = exception_names(trees.values())
     for path, tree in trees.items():
         module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

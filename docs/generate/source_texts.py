@@ -10,6 +10,8 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -42,6 +44,12 @@ class Text(NamedTuple):
     """The codes of the findings or obstacles that it is written for, where the call names them."""
     is_reason: bool = False
     """Whether an exception says it, or a fact that is not known."""
+
+
+@cache
+def source_tree(path: Path) -> ast.Module:
+    """The syntax tree of a file of source. It is kept: several tests read the same trees, and none changes them."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def is_text(line: str) -> bool:

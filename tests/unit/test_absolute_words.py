@@ -34,18 +34,19 @@ def sentences() -> Iterator[tuple[str, str]]:
                         yield from ((path, part) for part in re.split(r"(?<=[.;!?]) +", plain))
 
 
-def _pattern(phrase: str) -> str:
+@cache
+def _pattern(phrase: str) -> re.Pattern[str]:
     """Return the pattern of a phrase, which begins and ends with whole words."""
     if phrase.startswith("="):
-        return rf"(?m)^{re.escape(phrase[1:])}$"
+        return re.compile(rf"(?m)^{re.escape(phrase[1:])}$")
     before = r"(?<!\w)" if phrase[0].isalnum() else ""
-    return before + re.escape(phrase) + (r"(?!\w)" if phrase[-1].isalnum() else "")
+    return re.compile(before + re.escape(phrase) + (r"(?!\w)" if phrase[-1].isalnum() else ""))
 
 
 def unbacked(sentence: str) -> list[str]:
     """Return the absolute words of a sentence that no reviewed phrase contains."""
     covered = [
-        range(found.start(), found.end()) for phrase in phrases() for found in re.finditer(_pattern(phrase), sentence)
+        range(found.start(), found.end()) for phrase in phrases() for found in _pattern(phrase).finditer(sentence)
     ]
     return [hit[0] for hit in ABSOLUTE.finditer(sentence) if not any(hit.start() in span for span in covered)]
 
@@ -65,7 +66,7 @@ def test_each_absolute_word_has_its_evidence():
 
 def test_each_reviewed_phrase_is_still_used():
     said = "\n".join(text for _, text in sentences())
-    unused = [phrase for phrase in phrases() if not re.search(_pattern(phrase), said)]
+    unused = [phrase for phrase in phrases() if not _pattern(phrase).search(said)]
     assert not unused, f"take them off the list: {unused}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from difflib import unified_diff
 
 import pytest
 
@@ -33,7 +34,12 @@ def test_a_generated_page_matches_its_source(path: str) -> None:
     written = (ROOT / path).read_text(encoding="utf-8")
     if HELP.about not in written and PAGES[path] is messages_page:
         pytest.skip(f"the page has what another Python prints than {PYTHON}")
-    assert written == PAGES[path](), f"{path} is old: run `make docs`, and commit it"
+    made = PAGES[path]()
+    if written != made:  # pytest's own difference of pages that long takes longer than all else here
+        difference = list(
+            unified_diff(written.splitlines(), made.splitlines(), "committed", "made now", n=0, lineterm="")
+        )
+        pytest.fail("\n".join([f"{path} is old: run `make docs`, and commit it", *difference[:40]]), pytrace=False)
 
 
 def texts(source: str) -> list[Text]:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from checks.model.facts import Thresholds
+from docs.generate.source_texts import source_tree
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
@@ -80,7 +81,7 @@ def _modules() -> Iterator[Module]:
             parts = path.relative_to(directory).with_suffix("").parts
             name = ".".join((package, *(part for part in parts if part != "__init__")))
             text = path.read_text(encoding="utf-8")
-            tree = ast.parse(text)
+            tree = source_tree(path)
             yield Module(name, path, tree, text.count("\n"), len(_code_lines(text, tree)))
 
 

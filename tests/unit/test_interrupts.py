@@ -165,13 +165,16 @@ def commands_that_write(file, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", ["check", "report", "save", "compare", "diff"])
 def test_the_second_signal_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
-    running = disk.start(*commands_that_write(str(tmp_path / "out"), tmp_path)[command])
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    running = disk.start(*commands_that_write(str(tmp_path / "out"), tmp_path)[command], TMPDIR=str(temporary))
     disk.wait_until_opened(running)
     running.send_signal(number)
     while read_line(running.stderr) != INTERRUPTED_LINE:
         pass
     insist(running, number)
     assert running.returncode == ExitCode.INTERRUPTED
+    assert os.listdir(temporary) == []
     running.communicate()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import checks
 import tui
+from docs.generate.source_texts import source_tree
 
 ROOT = Path(checks.__file__).parent.parent
 PRACTICE = ("tui/cli/lab.py",)
@@ -47,7 +48,7 @@ def _modules() -> Iterator[tuple[str, ast.Module]]:
             name = file.relative_to(ROOT).as_posix()
             text = file.read_text()
             if not name.startswith(PRACTICE) and WORDS.search(text):
-                yield name, ast.parse(text)
+                yield name, source_tree(file)
 
 
 def what_starts(tree: ast.Module) -> set[str]:
@@ -98,7 +99,7 @@ def test_only_the_far_end_of_a_measurement_replaces_a_shell() -> None:
 def test_netlink_requests_only_read() -> None:
     users = {name for name, tree in modules() if any(module.startswith("pyroute2") for module in imports(tree))}
     assert users == {"checks/sources/nodes/netlink.py"}
-    tree = ast.parse((ROOT / "checks/sources/nodes/netlink.py").read_text())
+    tree = source_tree(ROOT / "checks/sources/nodes/netlink.py")
     requests = {
         node.attr
         for node in ast.walk(tree)

@@ -24,6 +24,7 @@ from checks.sources.nodes.driver_counters import read_driver_counters
 from checks.sources.nodes.shell import Shell
 from checks.sources.nodes.sysctl_files import read_sysctl_files, read_udp_sockets
 from checks.sources.registry import queries, sources
+from docs.generate.source_texts import source_tree
 from tests.support.programs import LOGGED_IN
 
 PACKAGE = Path(checks.__file__).parent
@@ -43,7 +44,7 @@ def used_names() -> frozenset[str]:
         place = file.relative_to(PACKAGE).as_posix()
         if (place.startswith("sources/") and place.count("/") == 1) or place.startswith(("lab/", "run/dry_run")):
             continue
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(source_tree(file)):
             if isinstance(node, ast.Name):
                 found.add(node.id)
             elif isinstance(node, ast.Attribute):

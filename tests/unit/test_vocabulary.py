@@ -17,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from docs.generate.message_catalogue import CHECKS, HELP, ROOT, catalogue
+from docs.generate.source_texts import source_tree
 
 OLD_WORDS = {
     r"told|tells": "reported, says, shows, prints; `racwire` or the program as the subject",
@@ -107,7 +108,7 @@ def hits() -> dict[str, list[Hit]]:
     for top in ("checks", "tui", "lab/racwire_lab"):
         for file in sorted((ROOT / top).rglob("*.py")):
             path = file.relative_to(ROOT).as_posix()
-            for node in docstrings(ast.parse(file.read_text(encoding="utf-8"))):
+            for node in docstrings(source_tree(file)):
                 found[area_of(path)] += hits_in(str(node.value), f"{path}:{node.lineno}")
     return found
 

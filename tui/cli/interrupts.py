@@ -19,7 +19,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _T = TypeVar("_T")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -27,6 +30,7 @@ _SAME_SIGNAL_S = 0.3
 """Seconds within which two signals count as one: some programs signal a process and its group, so it arrives twice."""
 _WAKE_S = 1.0
 _INTERRUPTED = 130
+_REMOVAL_S = 0.5
 _CLEAR = "\r\x1b[K"
 STOPPING = "stopping; a second signal (Ctrl-C) stops racwire at once."
 
@@ -131,6 +135,25 @@ def before_abrupt_end(act: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         state.last_acts.remove(act)
+
+
+@contextmanager
+def removed_at_abrupt_end(directory: Path | None) -> Iterator[None]:
+    """Remove a temporary directory also where a second signal ends the process at once; None: there is nothing to
+    remove. A disk that does not answer delays that end by half a second."""
+
+    import shutil
+
+    def remove() -> None:
+        removal = threading.Thread(target=shutil.rmtree, args=(directory, True), daemon=True)
+        removal.start()
+        removal.join(_REMOVAL_S)
+
+    if directory is None or _state is None:
+        yield
+        return
+    with before_abrupt_end(remove):
+        yield
 
 
 def write_interruptibly(write: Callable[[], _T], most_s: float = math.inf) -> _T:

@@ -29,6 +29,7 @@ from tui.cli.check_selection import choose, choose_saved
 from tui.cli.checking import check
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
+from tui.cli.interrupts import removed_at_abrupt_end
 from tui.cli.options import CLUSTER_OPTIONS, DATABASE_OPTIONS, SAMPLING_OPTIONS
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.password import password_for
@@ -112,7 +113,10 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
         advise=adviser(settings),
         measurements_of=newest_measurements,
     )
-    with tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory:
+    with (
+        tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory,
+        removed_at_abrupt_end(Path(directory)),
+    ):
         recording = ShortRecording(Path(directory), settings, new_feed, record_s) if record_s else None
         with progress_line(sys.stderr.isatty() and not args.quiet) as progress:
             report = run_in_own_loop(check(engine, progress, recording))
@@ -144,7 +148,7 @@ def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> 
         saved = open_saved(Path(args.from_file), recording=with_traffic)
     except SavedError as error:
         raise UsageError(str(error)) from None
-    with saved:
+    with saved, removed_at_abrupt_end(saved.temporary_directory):
         _report_source(saved, args)
         yield _rejudged(saved, args, settings), saved.recording
 

@@ -19,7 +19,7 @@ from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError, OutputFile
 from tui.cli.document import Handout, save_elsewhere
 from tui.cli.durations import size_of
-from tui.cli.interrupts import write_interruptibly
+from tui.cli.interrupts import removed_at_abrupt_end, write_interruptibly
 from tui.cli.load_or_run import EvidenceSource
 from tui.cli.streams import print_message
 from tui.cli.text_report import text_report
@@ -37,7 +37,10 @@ def recording_to_save(args: argparse.Namespace, found: EvidenceSource) -> Iterat
         return
     from tui.cli.redaction import redact_recording
 
-    with tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory:
+    with (
+        tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory,
+        removed_at_abrupt_end(Path(directory)),
+    ):
         try:
             path = redact_recording(path, Path(directory) / "redacted.rec", args.redaction_map)
         except (OutputError, RecordingError) as error:
