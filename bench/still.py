@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 from bench.console import show, until_concluded
 from bench.home import RACWIRE, new_user
@@ -49,6 +51,12 @@ def measure(pace: Pace) -> Iterator[Row]:
             terminal.read_until("1 Checks")
             terminal.read_for(1.5)
             yield _row("Checks, the feed running", terminal, seconds, "practice cluster under load")
+            file = Path(environment["HOME"]) / "bench.rec"
+            record = [RACWIRE, "record", "--lab", "--for", "5s", "-q", str(file)]
+            subprocess.run(record, env=outside(lab, environment), timeout=60, check=True, stdin=subprocess.DEVNULL)
+        with Terminal([RACWIRE, "open", str(file)], environment) as terminal:
+            until_concluded(terminal)
+            yield _row("Traffic of a recording, stopped", terminal, seconds, "")
 
 
 def _row(screen: str, terminal: Terminal, seconds: float, where: str) -> Row:

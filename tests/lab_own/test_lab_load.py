@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from racwire_lab import Lab, LabUsageError, checked_load, find, up
+from racwire_lab import Lab, LabUsageError, find, up
 from racwire_lab.cluster.desired import desired
+from racwire_lab.cluster.load import checked_load
 from racwire_lab.cluster.topology import Shape
 from racwire_lab.programs.cache_fusion.instance import CacheFusionInstance
 from racwire_lab.programs.cache_fusion.settings import InstanceSettings

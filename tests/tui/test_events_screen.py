@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.model.facts import Cluster
+from checks.model.facts import Cluster, Thresholds
 from checks.model.settings import ConsoleSettings, Settings
 from checks.traffic.recording import Recording
 from checks.traffic.recording_replay import JudgedRecording
@@ -90,6 +91,17 @@ async def test_an_event_is_on_every_screen_leads_to_its_moment_and_to_its_cause(
         await pilot.press("d")
         assert "! Events" not in shown(pilot, "tabs")
         assert "No event" in shown(pilot, "events-foot")
+
+
+async def test_events_are_judged_by_the_thresholds_of_the_run(new_console: NewConsole) -> None:
+    feed, begin = FakeFeed(), time.time() - 40
+    facts = msgspec.structs.replace(healthy(), thresholds=Thresholds(reassembly_fail_percent=99.0))
+    async with new_console(lambda: engine(facts), new_feed=lambda: feed).run_test(size=(80, 24)) as pilot:
+        await concluded(pilot)
+        feed.emit(*samples(begin, 40, fails_from=25))
+        await pilot.press("exclamation_mark")
+        await until(pilot, lambda: "reassembly failed" in shown(pilot, "events-list"))
+        assert shown(pilot, "events-list").rstrip().endswith("W")
 
 
 async def test_checks_run_by_themselves_where_the_settings_want_that(new_console: NewConsole) -> None:

@@ -104,13 +104,13 @@ def test_what_is_dismissed_leaves_the_list_the_count_and_the_line():
     assert (state.listed, state.count, state.newest) == ([], 0, None)
 
 
-def test_events_of_a_recording_are_listed_but_are_no_news():
-    events = following(losing(60, 121)).listed
+def test_a_recording_marks_the_nodes_of_its_problems_also_where_they_are_over():
+    events = following(losing(30, 60)).listed
     state = EventState()
     state.load(events, "")
     assert state.listed == events
-    assert state.newest is None
-    assert state.live_marks(report()) == {}
+    assert state.newest == events[0]
+    assert state.live_marks(report()) == {"rac2": Status.FAIL}
 
 
 # --- what runs by itself ----------------------------------------------------------------------------------------------

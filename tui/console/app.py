@@ -25,6 +25,7 @@ from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
 from tui.console.journal_watcher import ChangeSource
 from tui.console.live import SAMPLED, LiveFeed
+from tui.console.live_sampling import SamplingMixin
 from tui.console.main_screens import HelpMixin, MainScreens
 from tui.console.measure_state import Send, SendingEnded
 from tui.console.measure_worker import MeasureSource, MeasureWorker
@@ -33,20 +34,12 @@ from tui.console.messages import (
     ChangeWanted,
     CopyWanted,
     EngineReported,
-    EventsFound,
-    EventWanted,
     ExportReported,
     ExportWanted,
-    FeedFailed,
-    IntervalWanted,
     MeasureReported,
     MeasureWanted,
-    PaceReported,
     PresetChosen,
-    RecordingEnded,
-    RecordWanted,
     RunFailed,
-    SamplesReported,
 )
 from tui.console.presets import PresetFile
 from tui.console.run_worker import RunWorker
@@ -69,7 +62,7 @@ _FOLLOWED = frozenset({"nodes", "networks", "database"})
 """Groups of facts from which the live feed knows what to sample."""
 
 
-class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
+class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, SamplingMixin):
     """The full-screen console of racwire."""
 
     TITLE = "racwire"
@@ -182,7 +175,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
             return
         event = message.event
         if isinstance(event, NodesSoFar):
-            self._live.follow(event.cluster)
+            self._follow(event.cluster)
             return
         self.state.run.apply(event, message.report)
         if isinstance(event, RunFinished):
@@ -190,7 +183,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
             self._events.run_finished(event.report, self.state.run.checks_alone)
             self._sample_always()
         if isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
-            self._live.follow(self.state.cluster)
+            self._follow(self.state.cluster)
         self._show_news(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:
@@ -199,54 +192,6 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
             self.state.run.fail(message.reason)
             self._show_news(News.RUN)
             self._sample_always()
-
-    def on_samples_reported(self, message: SamplesReported) -> None:
-        """Add samples to the timeline."""
-        self.state.timeline.add(message.events)
-        self._show_news(News.SAMPLES)
-        if self._events.see(message.events):
-            self._show_news(News.EVENTS)
-
-    def _sample_always(self) -> None:
-        """Start to sample for the events, whichever screen is open."""
-        if self._events.samples_always and self._live.start(self.state):
-            self._show_news()
-
-    def _look_for_events(self) -> None:
-        """Notice what delivers no samples, and run the checks that are due for an event."""
-        if self._live.is_running and self._events.pass_time():
-            self._show_news(News.EVENTS)
-        if not (self.running or self._measuring.is_sending) and (checks := self._events.due()):
-            self._start(checks)
-
-    def on_events_found(self, message: EventsFound) -> None:
-        """Apply the events of a recording."""
-        self.state.events.load(message.events, message.trouble)
-        self._show_news(News.EVENTS)
-
-    async def on_event_wanted(self, message: EventWanted) -> None:
-        """Show the moment of an event on the Traffic screen."""
-        from tui.screens.traffic.screen import TrafficScreen
-
-        await self.action_show("traffic")
-        if isinstance(self.screen, TrafficScreen):
-            self.screen.show_event(message.event)
-
-    def on_pace_reported(self, message: PaceReported) -> None:
-        """Apply that the pace of the instances' samples changed."""
-        self.state.feed.instances_pace = message.pace
-        self._show_news(News.SAMPLES)
-
-    def on_feed_failed(self, message: FeedFailed) -> None:
-        """Apply that the live feed failed."""
-        self.state.feed.is_running, self.state.feed.trouble = False, message.reason
-        self._show_news()
-
-    def on_recording_ended(self, message: RecordingEnded) -> None:
-        """Apply that the recording ended by itself."""
-        self.state.feed.recording = None
-        self._show_news()
-        self.notice(message.reason)
 
     def on_change_reported(self, message: ChangeReported) -> None:
         """Apply news of the work on a change."""
@@ -302,18 +247,6 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
         if notice := self._exporting.do(message.want):
             self.notice(notice)
 
-    def on_interval_wanted(self, message: IntervalWanted) -> None:
-        """Change the sampling interval."""
-        self.state.feed.interval_s = message.seconds
-        self._live.set_interval(message.seconds)
-        self._show_news()
-
-    async def on_record_wanted(self, message: RecordWanted) -> None:
-        """Start or stop the recording of the samples."""
-        notice = await self._live.toggle_recording(self.state, self._settings, self._state_directory)
-        self._show_news()
-        self.notice(notice)
-
     def on_change_wanted(self, message: ChangeWanted) -> None:
         """Pass a request about a change to its worker."""
         if self._measuring.is_sending and isinstance(message.want, CheckGate | MakePlan):
@@ -339,6 +272,11 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin):
     def is_ending(self) -> bool:
         """Whether a signal requested the end, which may not be handled yet."""
         return self._hangup is not None and self._hangup.is_lost
+
+    @property
+    def can_start(self) -> bool:
+        """Whether checks may start now: neither other checks nor a measurement send packets."""
+        return not (self.running or self._measuring.is_sending)
 
     def _quit_soon(self) -> None:
         self.call_later(self.action_quit)

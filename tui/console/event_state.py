@@ -144,9 +144,10 @@ class EventState:
         marks: dict[str, Status] = {}
         for event in self._known:
             is_shown = event.is_silence or not (found and self.is_examined(event))
-            if event.is_over or event.status not in PROBLEMS or not is_shown:
+            nodes = event.open_nodes if self._found is None else event.nodes
+            if (event.is_over and self._found is None) or event.status not in PROBLEMS or not is_shown:
                 continue
-            for node in event.open_nodes or (DATABASE,):
+            for node in nodes or (DATABASE,):
                 worst = min(marks.get(node, event.status), event.status, key=lambda status: status.gravity)
                 marks[node] = worst
         return marks

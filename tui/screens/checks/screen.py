@@ -11,14 +11,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
-from checks.model.finding import PROBLEMS, Key
+from checks.model.finding import Key
 from tui.console.actions import CHECKS, bindings
 from tui.console.app_state import AppState, News
 from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
-from tui.console.run_state import RunState
 from tui.screens.checks.finding_list import FindingList
-from tui.screens.filtered import FilteredScreen
+from tui.screens.checks.run_keys import RunKeysScreen
 from tui.terminal.clipboard import commands_text
 from tui.text.line import Line, wrapped
 from tui.widgets.bars import lines_below
@@ -27,7 +26,7 @@ from tui.widgets.lines import Lines
 from tui.widgets.run_text import counts_line, note_on, row_lines, state_of
 
 
-class ChecksScreen(FilteredScreen):
+class ChecksScreen(RunKeysScreen):
     """The list of findings and the selected one. It draws the run state, and requests runs and files from the app."""
 
     NAME = "checks"
@@ -41,14 +40,7 @@ class ChecksScreen(FilteredScreen):
         self._unfolded: frozenset[Key] = frozenset()
         self._joints: Sequence[int] = ()
         self._shown: FindingRow | None = None
-        self._past: tuple[RunState, int] | None = None
-        """An earlier run of the session that is shown, and its number from the end; None for the last run."""
         self._evidence = Lines(self._evidence_lines, id="evidence")
-
-    @property
-    def board(self) -> RunState:
-        """The state of the runs: the last one, or an earlier one that is shown."""
-        return self._past[0] if self._past else self.state.run
 
     def compose_body(self) -> ComposeResult:
         """Yield the two panes."""
@@ -111,7 +103,7 @@ class ChecksScreen(FilteredScreen):
             return []
         from tui.text.evidence_lines import evidence_lines
 
-        read = sorted(row.evidence(), key=lambda entry: len(entry.text))
+        read = sorted(row.evidence(), key=lambda entry: len(entry.action) + len(entry.text))
         return [[("Evidence", "title")], [], *islice(evidence_lines(read, width), self._evidence.size.height - 2)]
 
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
@@ -149,10 +141,6 @@ class ChecksScreen(FilteredScreen):
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     @property
-    def _list(self) -> FindingList:
-        return self.query_one("#list", FindingList)
-
-    @property
     def _finding(self) -> Lines:
         return self.query_one("#finding", Lines)
 
@@ -173,23 +161,6 @@ class ChecksScreen(FilteredScreen):
         self._problems_only, self._past = False, None
         self.filter_line.clear()
         self.draw()
-
-    @property
-    def _past_number(self) -> int:
-        return len(self.state.run.runs) - (self._past[1] if self._past else 0)
-
-    def action_run(self, by: int) -> None:
-        """Show an earlier or a later run of the session."""
-        run = self.state.run
-        ago = (self._past[1] if self._past else -1 if run.running else 0) - by
-        if ago >= len(run.runs):
-            self.notice("There is no earlier run: the last 8 of the session are kept.")
-        elif ago <= 0 or not run.runs:
-            self._past = None
-            self.draw()
-        else:
-            self._past = run.of_past(len(run.runs) - 1 - ago), ago
-            self.draw()
 
     def filter_by(self, text: str) -> None:
         """Show only the findings that contain the text."""
@@ -240,30 +211,6 @@ class ChecksScreen(FilteredScreen):
         self._list.stay()
         self.draw()
 
-    def action_verify(self) -> None:
-        """Request a run of the checks that would prove the selected cause or problem fixed."""
-        self._past = None
-        row = self._list.chosen
-        if row is None or row.finding.status not in PROBLEMS:
-            self.notice("v verifies a cause or a problem; this is none.")
-            return
-        from checks.diagnosis.proof import checks_that_prove
-        from checks.run.check_discovery import discover
-
-        findings = row.entry.all_findings if row.entry else (row.finding, *row.likewise)
-        causes = [cause.cause for cause in row.entry.causes] if row.entry else []
-        checks = checks_that_prove(causes, findings, {code: made[1].id for code, made in discover().kinds().items()})
-        self._list.stay()
-        self.post_message(self.RunWanted(*checks, verified=row))
-
-    def action_forget(self) -> None:
-        """Remove a row that is gone from the list."""
-        row = self._list.chosen
-        if row is not None and self.board.dismiss(row):
-            self.draw()
-        else:
-            self.notice("d removes what is gone from the list; this is not gone.")
-
     def action_copy(self) -> None:
         """Copy the commands of the finding."""
         if row := self._list.chosen:
@@ -271,23 +218,6 @@ class ChecksScreen(FilteredScreen):
                 self.post_message(CopyWanted(text))
             else:
                 self.notice("This finding has no commands.")
-
-    def action_rerun(self) -> None:
-        """Request another run. The selection stays on a problem, to see its outcome."""
-        self._past = None
-        if (row := self._list.chosen) and row.finding.status in PROBLEMS:
-            self._list.stay()
-        self.post_message(self.RunWanted())
-
-    def action_rerun_one(self) -> None:
-        """Request another run of only the check of the selected finding."""
-        self._past = None
-        if row := self._list.chosen:
-            if len(row.checks) > 1:
-                self.notice(f"{len(row.checks)} checks have this reason: r runs all again, / finds one of them.")
-                return
-            self._list.stay()
-            self.post_message(self.RunWanted(row.checks[0]))
 
     def signs(self) -> Sequence[Legend]:
         """Return the legends of statuses, marks, and the path letters in tables of findings."""

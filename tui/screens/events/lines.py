@@ -74,8 +74,9 @@ def event_row(event: ClusterEvent, columns: ListColumns, width: int, now: float,
     return [(text, role), (event.status.letter, role_of(event.status))]
 
 
-def event_lines(event: ClusterEvent, width: int, now: float, *, is_examined: bool, waits: str) -> list[Line]:
-    """Return the selected event in full: a sentence, its extent, and what has examined it."""
+def event_lines(event: ClusterEvent, width: int, now: float, *, is_examined: bool | None, waits: str) -> list[Line]:
+    """Return the selected event in full: a sentence, its extent, the checks for it, and whether they have run since; in
+    a recording, where `is_examined` is None, none can have."""
     lines: list[Line] = [[(part, "")] for part in wrapped(sanitize_line(sentence(event)), width)]
     if outcome(event, now):
         took = lasting(event.duration_s(now))
@@ -85,7 +86,7 @@ def event_lines(event: ClusterEvent, width: int, now: float, *, is_examined: boo
         lines += hanging([("Checks  ", "label")], checks, width, indent=8)
     if checks and is_examined:
         lines.append([("They have run since it started.", "")])
-    elif checks:
+    elif checks and is_examined is not None:
         lines += [[(part, "unknown")] for part in wrapped(waits or "They have not run since it started.", width)]
     return lines
 

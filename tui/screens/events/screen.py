@@ -128,9 +128,8 @@ class EventsScreen(ConsoleScreen):
     def _foot(self, width: int) -> list[Line]:
         events, event = self.state.events, self._event
         if event is not None:
-            lines = event_lines(
-                event, width - 2, time.time(), is_examined=events.is_examined(event), waits=events.waits
-            )
+            is_examined = None if events.is_of_recording else events.is_examined(event)
+            lines = event_lines(event, width - 2, time.time(), is_examined=is_examined, waits=events.waits)
         else:
             lines = [
                 *nothing_lines(

@@ -22,6 +22,8 @@ from tui.text.line import Line, fitted, hanging, sanitize_line
 from tui.widgets.units import clock
 
 _NAME, _ENDING, _LABEL = 12, 9, 9
+_WIDEST = 90
+"""The most columns of a format, so that its ending is near its name."""
 _MOST_NAMED = 8
 _SHOWN = ("Cluster", "Nodes", "Private networks", "Clusterware", "Database")
 """The facts in the summary; the rule above has the time."""
@@ -104,7 +106,7 @@ def _has_samples(track: Track, source: str) -> bool:
 
 def form_line(name: str, purpose: str, ending: str, width: int) -> Line:
     """Return the line of a format: its name, its purpose, and the ending of its files."""
-    room = max(width - _NAME - _ENDING - 3, 0)
+    room = max(min(width, _WIDEST) - _NAME - _ENDING - 3, 0)
     if room < len(purpose) and width < 80:
         return [(f" {fitted(name, _NAME)} ", "title"), (fitted(purpose, max(width - _NAME - 2, 0)), "")]
     return [(f" {fitted(name, _NAME)} ", "title"), (fitted(purpose, room), ""), (f" {ending}", "faint")]

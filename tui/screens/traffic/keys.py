@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from tui.console.actions import EXPORT, Action
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tui.console.actions import EXPORT, Action, relabelled
 from tui.screens.filtered import filter_action
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.sorting import SORT
+
+if TYPE_CHECKING:
+    from tui.screens.traffic.lines import TrafficView
+    from tui.screens.traffic.time_cursor import TimeCursor
 
 TRAFFIC = (
     Action("up,k", "move(-1)", "↑ k", "Select the interface, group or node above."),
@@ -53,6 +62,38 @@ TRAFFIC = (
     Action("w", "record", "w", "Record the samples to a new file; again: stop.", "record"),
     EXPORT,
 )
+
+
+def labelled(
+    actions: Iterable[Action],
+    cursor: TimeCursor,
+    view: TrafficView,
+    *,
+    is_filtered: bool,
+    nodes: int,
+    is_recording: bool,
+) -> tuple[Action, ...]:
+    """Return the commands with the labels of the present state: of the cursor in time, of the view, of the filter, of
+    the known nodes, and of the recording of samples."""
+    kind = view.kind
+    labels = {
+        "open": "" if kind == "alone" else "open",
+        "back": "clear filter" if is_filtered else "" if kind == "node" else "back",
+        "node(1)": "node" if nodes > 1 else "",
+        "all": "" if nodes < 2 else "one node" if kind == "nodes" else "all nodes",
+        "sort": "sort" if kind == "nodes" else "",
+        "pause": ("resume" if cursor.is_paused else "pause")
+        if cursor.is_live
+        else ("stop" if cursor.is_playing else "play"),
+        "edge(True)": "live" if cursor.is_live and not cursor.is_following else "",
+        "speed(1)": "" if cursor.is_live else "faster",
+        "seek": "" if cursor.is_following else "time",
+        "mark(1)": "" if cursor.is_following else "next mark",
+        "record": "stop recording" if is_recording else "record",
+    }
+    short = {"edge(True)": "G", "back": "Esc"}
+    return tuple(msgspec.structs.replace(a, key=short.get(a.action, a.key)) for a in relabelled(actions, labels))
+
 
 SIGNS = Legend(
     "Figures and graphs",

@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
-from msgspec.structs import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -16,13 +15,13 @@ from checks.events.cluster_event import ClusterEvent, EventKind
 from checks.model.wording import counted
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
-from tui.console.actions import Action, bindings, relabelled
+from tui.console.actions import Action, bindings
 from tui.console.app_state import AppState, News
 from tui.console.event_follower import KEPT_AFTER_S
 from tui.console.messages import PresetChosen, RecordWanted
 from tui.screens.sorted_tables import TableScreen
 from tui.screens.traffic.all_nodes_lines import SORTED_BY
-from tui.screens.traffic.keys import SIGNS, TRAFFIC
+from tui.screens.traffic.keys import SIGNS, TRAFFIC, labelled
 from tui.screens.traffic.lines import Surroundings, TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.node_page import Layouts
@@ -165,25 +164,13 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
 
     def footer(self) -> Sequence[Action]:
         """Return the commands for the footer, with the labels of the present state."""
-        cursor, kind = self._cursor, self._view.kind
-        labels = {
-            "open": "" if kind == "alone" else "open",
-            "back": "clear filter" if self.filter_text else "" if kind == "node" else "back",
-            "node(1)": "node" if len(self._places.nodes) > 1 else "",
-            "all": "" if len(self._places.nodes) < 2 else "one node" if kind == "nodes" else "all nodes",
-            "sort": "sort" if kind == "nodes" else "",
-            "pause": ("resume" if cursor.is_paused else "pause")
-            if cursor.is_live
-            else ("stop" if cursor.is_playing else "play"),
-            "edge(True)": "live" if cursor.is_live and not cursor.is_following else "",
-            "speed(1)": "" if cursor.is_live else "faster",
-            "seek": "" if cursor.is_following else "time",
-            "mark(1)": "" if cursor.is_following else "next mark",
-            "record": "stop recording" if self.state.feed.recording else "record",
-        }
-        short = {"edge(True)": "G", "back": "Esc"}
-        return tuple(
-            replace(action, key=short.get(action.action, action.key)) for action in relabelled(super().footer(), labels)
+        return labelled(
+            super().footer(),
+            self._cursor,
+            self._view,
+            is_filtered=bool(self.filter_text),
+            nodes=len(self._places.nodes),
+            is_recording=self.state.feed.recording is not None,
         )
 
     def _lines(self, width: int) -> Sequence[Line]:

@@ -1,0 +1,85 @@
+"""The runs of the Checks screen: which one is shown, and the keys that request another."""
+
+from __future__ import annotations
+
+from checks.model.finding import PROBLEMS
+from tui.console.app_state import AppState
+from tui.console.run_state import RunState
+from tui.screens.checks.finding_list import FindingList
+from tui.screens.filtered import FilteredScreen
+
+
+class RunKeysScreen(FilteredScreen):
+    """A screen with the list of findings of the last run, or of an earlier one."""
+
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._past: tuple[RunState, int] | None = None
+        """An earlier run of the session that is shown, and its number from the end; None for the last run."""
+
+    @property
+    def board(self) -> RunState:
+        """The state of the runs: the last one, or an earlier one that is shown."""
+        return self._past[0] if self._past else self.state.run
+
+    @property
+    def _list(self) -> FindingList:
+        return self.query_one("#list", FindingList)
+
+    @property
+    def _past_number(self) -> int:
+        return len(self.state.run.runs) - (self._past[1] if self._past else 0)
+
+    def action_run(self, by: int) -> None:
+        """Show an earlier or a later run of the session."""
+        run = self.state.run
+        ago = (self._past[1] if self._past else -1 if run.running else 0) - by
+        if ago >= len(run.runs):
+            self.notice("There is no earlier run: the last 8 of the session are kept.")
+        elif ago <= 0 or not run.runs:
+            self._past = None
+            self.draw()
+        else:
+            self._past = run.of_past(len(run.runs) - 1 - ago), ago
+            self.draw()
+
+    def action_verify(self) -> None:
+        """Request a run of the checks that would prove the selected cause or problem fixed."""
+        self._past = None
+        row = self._list.chosen
+        if row is None or row.finding.status not in PROBLEMS:
+            self.notice("v verifies a cause or a problem; this is none.")
+            return
+        from checks.diagnosis.proof import checks_that_prove
+        from checks.run.check_discovery import discover
+
+        findings = row.entry.all_findings if row.entry else (row.finding, *row.likewise)
+        causes = [cause.cause for cause in row.entry.causes] if row.entry else []
+        checks = checks_that_prove(causes, findings, {code: made[1].id for code, made in discover().kinds().items()})
+        self._list.stay()
+        self.post_message(self.RunWanted(*checks, verified=row))
+
+    def action_forget(self) -> None:
+        """Remove a row that is gone from the list."""
+        row = self._list.chosen
+        if row is not None and self.board.dismiss(row):
+            self.draw()
+        else:
+            self.notice("d removes what is gone from the list; this is not gone.")
+
+    def action_rerun(self) -> None:
+        """Request another run. The selection stays on a problem, to see its outcome."""
+        self._past = None
+        if (row := self._list.chosen) and row.finding.status in PROBLEMS:
+            self._list.stay()
+        self.post_message(self.RunWanted())
+
+    def action_rerun_one(self) -> None:
+        """Request another run of only the check of the selected finding."""
+        self._past = None
+        if row := self._list.chosen:
+            if len(row.checks) > 1:
+                self.notice(f"{len(row.checks)} checks have this reason: r runs all again, / finds one of them.")
+                return
+            self._list.stay()
+            self.post_message(self.RunWanted(row.checks[0]))
