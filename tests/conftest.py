@@ -6,13 +6,11 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import is_hypothesis_test, settings
-from xdist.remote import Producer
-from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from tui.cli import streams
 
@@ -54,53 +52,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all-cases", action="store_true", help="run every case and walk, not only the sample")
 
 
-LONG = (
-    "lab/test_check.py",
-    "lab/test_rehearsals.py",
-    "lab/test_rehearsals_halfway.py",
-    "lab/test_drill.py",
-    "lab/test_events.py",
-    "lab/test_database_check.py",
-    "lab/test_measure_sizes.py",
-)
-"""Files that take longest, mostly by waiting for a practice cluster: they start first."""
-
-ONE_PROCESS = "the source"
-READ_THE_SOURCE = (
-    "unit/test_absolute_words.py",
-    "unit/test_docs.py",
-    "unit/test_house.py",
-    "unit/test_nothing_else_starts.py",
-    "unit/test_registry.py",
-    "unit/test_vocabulary.py",
-)
-"""Files that run in one process, so that it parses the source once."""
-
-
-def _start_of_file(items: list[pytest.Item]) -> dict[pytest.Item, float]:
-    """Return when the file of each test starts, from 0 to 1: the long ones first, then those that mostly wait for a
-    practice cluster evenly among those that mostly compute."""
-    files = dict.fromkeys(item.path for item in items)
-    at: dict[Path, float] = {}
-    for in_lab in (True, False):
-        alike = [file for file in files if file.parent.name.startswith("lab") is in_lab]
-        at |= {file: number / len(alike) for number, file in enumerate(alike, 1)}
-    at |= {file: 0.0 for file in files if file.as_posix().endswith(LONG)}
-    return {item: at[item.path] for item in items}
-
-
-class _Scheduling(LoadScopeScheduling):
-    """Gives each process whole files, and the files that read the source to one."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return ONE_PROCESS if file.endswith(READ_THE_SOURCE) else file
-
-
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Distribute the tests with the scheduling above."""
-    return _Scheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Distribute the tests as `Scheduling` does."""
+    from tests.support.scheduling import Scheduling
+
+    return Scheduling(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -111,7 +68,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test) or item.path.parent.name not in ("unit", "cases"):
             item.add_marker(pytest.mark.no_cover)
-    items.sort(key=_start_of_file(items).__getitem__)
     if not config.getoption("--all-cases"):
         left_out = [item for item in items if item.get_closest_marker("beyond_sample")]
         config.hook.pytest_deselected(items=left_out)
