@@ -85,14 +85,14 @@ def test_a_run_examines_what_started_before_it_and_only_what_its_checks_concern(
 
 def test_nodes_at_fault_replace_the_nodes_that_noticed_it(monkeypatch: pytest.MonkeyPatch):
     state = following(losing(60, 121))
-    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: frozenset({"rac3"}))
+    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: {"rac3": Status.FAIL})
     assert state.live_marks(report()) == {"rac2": Status.FAIL}, "no run has examined it"
     state.examined(BEGIN + 200, ())
     assert state.live_marks(report()) == {}
 
 
 def test_a_silent_node_stays_marked_whatever_was_examined(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: frozenset({"rac3"}))
+    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: {"rac3": Status.FAIL})
     state = following(silent(60, 121))
     state.examined(BEGIN + 200, ())
     assert state.live_marks(report()) == {"rac3": Status.UNKNOWN}
