@@ -11,7 +11,7 @@ from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import ConsoleSettings
 from checks.run.check_discovery import discover
-from checks.traffic.samples import Event, InstanceSample, NodeSample
+from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tests.unit.events_support import BEGIN, facts, loses, node_sample, run
@@ -186,3 +186,6 @@ def test_a_node_that_the_run_could_not_read_is_read_once_it_answers():
     assert response.see_samples([*others, node_sample("rac3", BEGIN)], known, 0).startswith("rac3 answers now")
     assert response.due(known, 0) == ("interfaces",)
     assert response.see_samples([node_sample("rac3", BEGIN)], known, 5) == ""
+    assert response.see_samples([node_sample("rac3", BEGIN)], known, 900) == "", "the run could not read it either"
+    back = [Gap("node rac3", BEGIN, "ssh was refused."), node_sample("rac3", BEGIN)]
+    assert response.see_samples(back, known, 950).startswith("rac3 answers now")
