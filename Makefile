@@ -1,6 +1,7 @@
 # Each target does all of its own set-up: a virtual environment in .venv, and Debian packages where root allows.
 BIN := .venv/bin
 READY := .venv/.ready
+COMPILED := .venv/.compiled
 # The tests start hundreds of Pythons: where each had to compile racwire anew, that would be a tenth of their time.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -11,10 +12,10 @@ demo: $(READY)
 	@sh .ci/demo
 
 # The tests, with a sample of the cases and walks on practice clusters.
-test: $(READY)
+test: $(READY) $(COMPILED)
 	@sh .ci/packages
 	@sh .ci/clients
-	$(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder
 
 # The branch coverage of checks/ by the unit tests and the cases, and the files below 80 %. Apart from `make test`: measuring
 # doubles what a line costs.
@@ -65,6 +66,10 @@ lock:
 
 $(READY): requirements-dev.lock pyproject.toml lab/pyproject.toml .ci/venv
 	@sh .ci/venv
+	@touch $@
+
+$(COMPILED): $(READY) .ci/compiled
+	@sh .ci/compiled
 	@touch $@
 
 clean:

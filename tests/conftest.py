@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import pytest
@@ -28,6 +29,8 @@ def pytest_configure() -> None:
     os.environ.pop("COLUMNS", None)  # pytest's own output sets it, and texts in a pipe obey it
     for name in ("LC_ALL", "LC_CTYPE"):  # texts obey the locale
         os.environ.pop(name, None)
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):  # tests expect the directories below HOME, or set their own
+        os.environ.pop(name, None)
     os.environ["LANG"] = "C.UTF-8"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A Python handler: exec resets it to the default in the workers and in all programs that they start.
@@ -47,6 +50,14 @@ def hangups_end_what_tests_start() -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `make cases`."""
     parser.addoption("--all-cases", action="store_true", help="run every case and walk, not only the sample")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Distribute the tests as `Scheduling` does."""
+    from tests.support.scheduling import Scheduling
+
+    return Scheduling(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -46,7 +46,9 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
     findings count: a waiver accepts a finding and does not make it untrue.
     """
     known = sorted(findings, key=lambda f: (f.status.gravity, f.code, f.title))
-    candidates = [found for cause in causes if (found := _found(cause, cluster, known))]
+    faults = [f for f in known if f.status in FAULTS]
+    not_passed = [f for f in known if f.status not in (Status.PASS, Status.SKIPPED)]
+    candidates = [found for cause in causes if (found := _found(cause, cluster, not_passed, faults))]
     roots, enough = _roots(candidates)
     accounts = loss_accounts(cluster, [_for_account(f) for f in _by_share(roots, ())])
     roots = _by_share(roots, accounts)
@@ -59,7 +61,7 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
             (f"{enough[cause.code].name} ({enough[cause.code].code}) is enough to explain it.",),
         )
         if cause.code in enough
-        else _other(cause, cluster, known)
+        else _other(cause, cluster, known, not_passed)
         for cause in causes
         if cause.code not in of_roots
     ]
@@ -71,13 +73,13 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
     )
 
 
-def _found(cause: Cause, cluster: Cluster, findings: Sequence[Finding]) -> _Found | None:
+def _found(cause: Cause, cluster: Cluster, not_passed: Sequence[Finding], faults: Sequence[Finding]) -> _Found | None:
     for standing, codes in ((Standing.PROVED, cause.proved_by), (Standing.SUPPORTED, cause.supported_by)):
-        if shown := tuple(f for f in findings if f.code in codes and f.status in FAULTS):
-            also = tuple(f for f in findings if f.code in cause.supported_by and f.status in FAULTS and f not in shown)
-            faults = [f for f in findings if f.status in (*FAULTS, Status.UNKNOWN)]
+        if shown := tuple(f for f in faults if f.code in codes):
+            also = tuple(f for f in faults if f.code in cause.supported_by and f not in shown)
+            effects = [f for f in not_passed if f.status in (*FAULTS, Status.UNKNOWN)]
             leads_to = (*cause.leads_to, *(cause.proof_leads_to if standing is Standing.PROVED else ()))
-            explained = tuple(f for f in faults if explains(cluster, leads_to, shown, f))
+            explained = tuple(f for f in effects if explains(cluster, leads_to, shown, f))
             return _Found(cause, standing, shown, (*explained, *(f for f in also if f not in explained)))
     return None
 
@@ -162,10 +164,10 @@ def _shown(found: _Found, accounts: Sequence[LossAccount]) -> Hypothesis:
 # --- causes that no finding shows -------------------------------------------------------------------------------------
 
 
-def _other(cause: Cause, cluster: Cluster, findings: Sequence[Finding]) -> Hypothesis:
+def _other(cause: Cause, cluster: Cluster, findings: Sequence[Finding], not_passed: Sequence[Finding]) -> Hypothesis:
     """Return the standing of a cause that no finding proves or supports."""
     passed = [f for code in cause.excluded_by for f in findings if f.code == code and f.status is Status.PASS]
-    hints = [f for f in findings if f.code in cause.hinted_by and f.status not in (Status.PASS, Status.SKIPPED)]
+    hints = [f for f in not_passed if f.code in cause.hinted_by]
     if hints:
         against = tuple(f.title for f in passed)
         possible = _of(cause, Standing.POSSIBLE, tuple(f.title for f in hints))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -202,9 +203,10 @@ def load(file: Path) -> Case:
     return msgspec.structs.replace(case, name=file.stem)
 
 
-def cases() -> list[Case]:
+@cache
+def cases() -> tuple[Case, ...]:
     """Return all cases, by name."""
-    return [load(file) for file in sorted(DIRECTORY.glob("*.toml"))]
+    return tuple(load(file) for file in sorted(DIRECTORY.glob("*.toml")))
 
 
 def fact_cases() -> list[Case]:

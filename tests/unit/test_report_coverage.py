@@ -1,6 +1,7 @@
 """What the second report did not examine is no longer known: it is not gone, and nothing is better."""
 
 import io
+from functools import cache
 
 import msgspec
 import pytest
@@ -26,10 +27,15 @@ def finding(status: Status = Status.FAIL, **more: object) -> Finding:
 CALM = finding(Status.PASS, code="T-2")
 
 
+@cache
+def _plain(nodes: int) -> Report:
+    return report_of(cluster(nodes))
+
+
 def report(*findings: Finding, nodes: int = 3, topics: tuple[str, ...] = ("interfaces",), **more: object) -> Report:
     """Return the report of a run that found this, read so many nodes, and read these topics on rac1."""
     journal = tuple(Entry("rac1", topic, "?", "") for topic in topics)
-    made = msgspec.structs.replace(report_of(cluster(nodes)), findings=(CALM, *findings), journal=journal)
+    made = msgspec.structs.replace(_plain(nodes), findings=(CALM, *findings), journal=journal)
     return msgspec.structs.replace(made, **more)
 
 

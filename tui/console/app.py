@@ -118,6 +118,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         self._settings = settings
         self._past = past
         self._hangup = hangup
+        self._unseen: set[News] = set()
         self.put_on(terminal_colours=terminal_colours, encoding=encoding)
 
     def get_default_screen(self) -> ConsoleScreen:
@@ -162,6 +163,16 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         if self._shown is not None:
             self._shown.refresh_state(news)
 
+    def _show_soon(self, news: News) -> None:
+        """Show the news after the messages that are waiting: many checks conclude at once, and are drawn once."""
+        if not self._unseen:
+            self.call_later(self._show_unseen)
+        self._unseen.add(news)
+
+    def _show_unseen(self) -> None:
+        unseen, self._unseen = self._unseen, set()
+        self._show_news(News.RUN if News.RUN in unseen else News.PROGRESS)
+
     def notice(self, text: str) -> None:
         """Display a notice on the current main screen, if there is one."""
         if self._shown is not None:
@@ -184,7 +195,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             self._sample_always()
         if isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
             self._follow(self.state.cluster)
-        self._show_news(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
+        self._show_soon(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:
         """Apply that the current run failed."""
