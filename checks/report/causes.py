@@ -24,6 +24,8 @@ _MOST_CODES = 24
 """The most codes in a line; a run of a few checks leaves more causes unexamined."""
 _SUFFERED = ("IC-LOST-", "IC-TIME-", "IC-PING-", "IC-LOG-")
 """The codes of what the database and Clusterware suffered, of the past too: they name who noticed."""
+_OVER = frozenset({"IC-LOST-009"})
+"""The codes of losses that are over: no node is at fault now."""
 _SHORTEST = 24
 """The fewest characters of a shortened sentence, which ends at a comma, a semicolon or a colon."""
 
@@ -124,18 +126,24 @@ def _reasons_of(report: Report, finding: Finding) -> tuple[str, ...]:
     return () if finding.status is not Status.UNKNOWN or is_said else finding.seen[:1]
 
 
-def nodes_at_fault(report: Report) -> frozenset[str]:
-    """Return the nodes at fault: of a cause that was found its own places, and not the nodes that noticed its
-    effects; of any other fault its nodes. Where a cause was found, what the database suffered marks a node only if no
-    cause explains it."""
+def nodes_at_fault(report: Report) -> dict[str, Status]:
+    """Return the nodes at fault with the worst status of each: of a cause that was found its own places, and not the
+    nodes that noticed its effects; of any other fault its nodes. Where a cause was found, what the database suffered
+    marks a node only if no cause explains it; losses that are over mark none."""
     entries = cause_entries(report)
     explained = {id(f) for entry in entries for f in entry.all_findings}
-    found = {node for entry in entries for node in _places_of(entry)}
+    found = [
+        (node, min((f.status for f in entry.findings), key=lambda status: status.gravity, default=Status.FAIL))
+        for entry in entries
+        for node in _places_of(entry)
+    ]
     left = [f for f in report.findings if f.status in FAULTS and not f.waived and id(f) not in explained]
+    left = [f for f in left if f.code not in _OVER]
     if entries:
         unexplained = report.diagnosis.unexplained
         left = [f for f in left if not f.code.startswith(_SUFFERED) or f.title in unexplained]
-    return frozenset(found.union(*(f.nodes for f in left)))
+    found += [(node, f.status) for f in left for node in f.nodes]
+    return dict(sorted(found, key=lambda one: one[1].gravity, reverse=True))  # the worst is the last of a node
 
 
 def _places_of(entry: ReportEntry) -> set[str]:

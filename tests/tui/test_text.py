@@ -67,6 +67,25 @@ async def test_a_narrow_header_keeps_the_nodes_with_problems() -> None:
     assert plain([header_line(report, 50)]).split()[2:7] == ["rac1*", "rac3!", "of", "3", "nodes"]
 
 
+def test_the_mark_of_a_node_has_the_colour_of_its_worst_finding_and_past_losses_mark_none() -> None:
+    def found(code: str, status: Status, node: str) -> Finding:
+        return Finding(code=code, check="x", status=status, title="All.", nodes=(node,))
+
+    findings = (
+        found("X-001", Status.FAIL, "rac1"),
+        found("X-002", Status.WARN, "rac1"),
+        found("X-002", Status.WARN, "rac2"),
+        found("IC-LOST-009", Status.WARN, "rac3"),
+    )
+    report = Report(
+        racwire_version="1", started_at="", duration_s=0, cluster=black_hole(), findings=findings, journal=()
+    )
+    line = header_line(report, 120)
+    assert [role for text, role in line if text == "rac1*!"] == ["fail"]
+    assert [role for text, role in line if text == "rac2!"] == ["warn"]
+    assert [role for text, role in line if text == "rac3"] == [""]
+
+
 async def test_a_node_that_could_not_be_read_is_marked() -> None:
     report = await report_of(node_unread())
     assert "rac3?" in plain([header_line(report, 80)])

@@ -11,7 +11,7 @@ from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import ConsoleSettings
 from checks.run.check_discovery import discover
-from checks.traffic.samples import Event, InstanceSample, NodeSample
+from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tests.unit.events_support import BEGIN, facts, loses, node_sample, run
@@ -85,14 +85,14 @@ def test_a_run_examines_what_started_before_it_and_only_what_its_checks_concern(
 
 def test_nodes_at_fault_replace_the_nodes_that_noticed_it(monkeypatch: pytest.MonkeyPatch):
     state = following(losing(60, 121))
-    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: frozenset({"rac3"}))
+    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: {"rac3": Status.FAIL})
     assert state.live_marks(report()) == {"rac2": Status.FAIL}, "no run has examined it"
     state.examined(BEGIN + 200, ())
     assert state.live_marks(report()) == {}
 
 
 def test_a_silent_node_stays_marked_whatever_was_examined(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: frozenset({"rac3"}))
+    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: {"rac3": Status.FAIL})
     state = following(silent(60, 121))
     state.examined(BEGIN + 200, ())
     assert state.live_marks(report()) == {"rac3": Status.UNKNOWN}
@@ -186,3 +186,6 @@ def test_a_node_that_the_run_could_not_read_is_read_once_it_answers():
     assert response.see_samples([*others, node_sample("rac3", BEGIN)], known, 0).startswith("rac3 answers now")
     assert response.due(known, 0) == ("interfaces",)
     assert response.see_samples([node_sample("rac3", BEGIN)], known, 5) == ""
+    assert response.see_samples([node_sample("rac3", BEGIN)], known, 900) == "", "the run could not read it either"
+    back = [Gap("node rac3", BEGIN, "ssh was refused."), node_sample("rac3", BEGIN)]
+    assert response.see_samples(back, known, 950).startswith("rac3 answers now")

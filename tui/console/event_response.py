@@ -38,6 +38,9 @@ class EventResponse:
         """The nodes and instances that answer again, and when they were last read for that."""
         self._rereads: dict[str, str] = {}
         """Of those that are to be read: the node of each."""
+        self._read_in_vain: set[str] = set()
+        """The sources of nodes that were read again because they answer: a run that cannot read one is not repeated for
+        it until it was silent."""
         self._ran_s: float | None = None
         self._sent: list[tuple[float, int]] = []
         """When runs sent probes, and how many."""
@@ -75,18 +78,21 @@ class EventResponse:
     def see_samples(self, items: Iterable[FeedEvent], report: Report | None, now_s: float) -> str:
         """Take samples. Return a sentence about nodes that the last run could not read and that answer now; empty where
         there are none."""
-        unread = {f"node {node.name}": node.name for node in _unread(report)}
-        if not unread:
+        unread = {f"node {node.name}" for node in _unread(report)}
+        if not unread and not self._read_in_vain:
             return ""
-        from checks.traffic.samples import NodeSample
+        from checks.traffic.samples import Gap, NodeSample
 
-        answering = [
-            unread[item.source]
-            for item in items
-            if isinstance(item, NodeSample) and item.source in unread and self._is_due(item.node, now_s)
-        ]
-        for name in answering:
-            self._rereads[name] = name
+        answering = []
+        for item in items:
+            if isinstance(item, Gap):
+                self._read_in_vain.discard(item.source)
+            elif not isinstance(item, NodeSample) or item.source not in unread - self._read_in_vain:
+                continue
+            elif self._is_due(item.node, now_s):
+                self._read_in_vain.add(item.source)
+                answering.append(item.node)
+                self._rereads[item.node] = item.node
         return f"{listed(answering)} answers now: racwire reads what it could not." if answering else ""
 
     def _is_due(self, name: str, now_s: float) -> bool:

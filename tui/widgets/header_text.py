@@ -105,19 +105,20 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield sanitize_line(facts.cluster_name), "accent"
 
 
-def _nodes(cluster: Cluster, wrong: frozenset[str], live: Mapping[str, Status]) -> Iterator[tuple[str, str]]:
+def _nodes(cluster: Cluster, wrong: Mapping[str, Status], live: Mapping[str, Status]) -> Iterator[tuple[str, str]]:
     """Yield each node, with `*` after the node that racwire runs on, `?` after a node that could not be read or does
     not answer now, and `!` after a node at fault or with trouble at present."""
     unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     for name in [n.name for n in known] or [cluster.local_node]:
         here = "*" if name == cluster.local_node else ""
+        is_fail = Status.FAIL in (live.get(name), wrong.get(name))
         if live.get(name) in FAULTS:
-            yield f"{sanitize_line(name)}{here}!", "fail" if live[name] is Status.FAIL or name in wrong else "warn"
+            yield f"{sanitize_line(name)}{here}!", "fail" if is_fail else "warn"
         elif name in unread or name in live:
             yield f"{sanitize_line(name)}{here}?", "unknown"
         elif name in wrong:
-            yield f"{sanitize_line(name)}{here}!", "fail"
+            yield f"{sanitize_line(name)}{here}!", "fail" if is_fail else "warn"
         else:
             yield f"{sanitize_line(name)}{here}", ""
 

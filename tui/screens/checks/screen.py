@@ -97,13 +97,14 @@ class ChecksScreen(RunKeysScreen):
         self.draw_lower_rule()
 
     def _evidence_lines(self, width: int) -> list[Line]:
-        """Return what racwire read and sent for the selected row, the shortest first, as far as it fits. Tab shows the
-        rest."""
+        """Return what racwire read and sent for the selected row, that of its first finding before that of its effects
+        and the shortest first, as far as it fits. Tab shows the rest."""
         if (row := self._shown) is None or row.is_fold:
             return []
         from tui.text.evidence_lines import evidence_lines
 
-        read = sorted(row.evidence(), key=lambda entry: len(entry.action) + len(entry.text))
+        own = {id(entry) for entry in row.report.evidence(row.finding)}
+        read = sorted(row.evidence(), key=lambda entry: (id(entry) not in own, len(entry.action) + len(entry.text)))
         return [[("Evidence", "title")], [], *islice(evidence_lines(read, width), self._evidence.size.height - 2)]
 
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
