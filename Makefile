@@ -15,7 +15,7 @@ demo: $(READY)
 test: $(READY) $(COMPILED)
 	@sh .ci/packages
 	@sh .ci/clients
-	$(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
 
 # The branch coverage of checks/ by the unit tests and the cases, and the files below 80 %. Apart from `make test`: measuring
 # doubles what a line costs.
