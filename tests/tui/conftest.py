@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from checks.traffic.samples import FeedEvent
 from tests.tui.change_driving import AGREED, SWITCHED, PaperChanges
 from tests.unit.change_journals import journal
 from tui.console.app import ConsoleApp
+from tui.console.main_screens import MainScreens
 
 NewConsole = Callable[..., ConsoleApp]
 
@@ -55,15 +57,23 @@ def changes(tmp_path: Path) -> PaperChanges:
 
 
 @pytest.fixture
-def new_console(tmp_path: Path) -> Iterator[NewConsole]:
+def new_console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[NewConsole]:
     """Yield a function that makes a console.
 
     The console takes one engine after the other, and the last one repeatedly. An engine that takes an argument receives
     the checks to run without the others. An exception inside the console fails the test unless `may_break` is set.
+
+    The console makes a screen when it is first opened: making all of them in advance is a fifth of the CPU of a test
+    that opens one or two. `all_screens` makes them, as the consoles in pseudo-terminals do.
     """
     watched: list[ConsoleApp] = []
 
-    def make(*engines: Callable[..., Engine], may_break: bool = False, **options: object) -> ConsoleApp:
+    async def none_ahead(screens: MainScreens) -> None:
+        screens.made.set()
+
+    def make(
+        *engines: Callable[..., Engine], may_break: bool = False, all_screens: bool = False, **options: object
+    ) -> ConsoleApp:
         left = list(engines)
 
         def next_engine(checks: Sequence[str]) -> Engine:
@@ -72,6 +82,8 @@ def new_console(tmp_path: Path) -> Iterator[NewConsole]:
 
         options.setdefault("new_feed", FakeFeed)
         app = ConsoleApp(next_engine, state_directory=tmp_path / "state", **options)  # type: ignore[arg-type]
+        if not all_screens:
+            monkeypatch.setattr(app._screens, "make_ahead", partial(none_ahead, app._screens))
         if not may_break:
             watched.append(app)
         return app
