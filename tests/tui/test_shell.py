@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,12 @@ class NumbersScreen(ConsoleScreen):
         if type(self).draw_breaks:
             raise RuntimeError("cannot be drawn")
         self.drawn += 1
+
+
+@pytest.fixture
+def new_console(new_console: NewConsole) -> NewConsole:
+    """Make every screen in advance, as racwire does."""
+    return partial(new_console, all_screens=True)
 
 
 @pytest.fixture
