@@ -107,7 +107,7 @@ def test_what_is_dismissed_leaves_the_list_the_count_and_the_line():
 def test_a_recording_marks_the_nodes_of_its_problems_also_where_they_are_over():
     events = following(losing(30, 60)).listed
     state = EventState()
-    state.load(events, "")
+    state.load(events, BEGIN + 120, "")
     assert state.listed == events
     assert state.newest == events[0]
     assert state.live_marks(report()) == {"rac2": Status.FAIL}

@@ -92,16 +92,18 @@ class EventFollower:
 
         recording, found = past.recording, dict[int, "ClusterEvent"]()
 
-        def read() -> None:
+        def read() -> float:
             for event in events_in(recording.events(), recording.header.cluster):
                 found[event.number] = event
+            span = recording.span()
+            return span[1] if span else 0.0
 
-        trouble = ""
+        trouble, end = "", 0.0
         try:
-            await asyncio.to_thread(read)
+            end = await asyncio.to_thread(read)
         except RecordingError as error:
             trouble = str(error)
         except Exception:
             log.exception("the events of the recording could not be found")
             trouble = "The events of this recording could not be found; the details are in the log."
-        self._app.post_message(EventsFound(tuple(found.values()), trouble))
+        self._app.post_message(EventsFound(tuple(found.values()), end, trouble))

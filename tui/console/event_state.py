@@ -36,6 +36,8 @@ class EventState:
         """When the first sample came, in seconds since 1970."""
         self.waits = ""
         """Why checks that concern an event do not run by themselves now, a sentence; empty where none waits."""
+        self.end = 0.0
+        """The end of a recording, in seconds since 1970."""
         self.trouble = ""
         """Why the events of a recording are not known."""
 
@@ -68,10 +70,10 @@ class EventState:
             self._known = self._watching().events
         return changed
 
-    def load(self, events: Sequence[ClusterEvent], trouble: str) -> None:
-        """Take the events of a recording; `trouble` says why the later ones are not known."""
+    def load(self, events: Sequence[ClusterEvent], end: float, trouble: str) -> None:
+        """Take the events of a recording, which ends at that time; `trouble` says why the later ones are not known."""
         self._found = self._known = events
-        self.trouble = trouble
+        self.end, self.trouble = end, trouble
 
     @property
     def is_of_recording(self) -> bool:

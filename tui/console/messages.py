@@ -67,9 +67,11 @@ class PaceReported(Message):
 class EventsFound(Message):
     """The events of a recording are known."""
 
-    def __init__(self, events: tuple[ClusterEvent, ...], trouble: str) -> None:
+    def __init__(self, events: tuple[ClusterEvent, ...], end: float, trouble: str) -> None:
         super().__init__()
         self.events = events
+        self.end = end
+        """The end of the recording, in seconds since 1970."""
         self.trouble = trouble
         """Why the later ones are not known; empty where all are."""
 

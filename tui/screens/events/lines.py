@@ -29,6 +29,8 @@ class ListColumns:
     peak: int
     is_dated: bool
     zone: tzinfo | None
+    is_of_recording: bool = False
+    """Whether what lasts does so until the end of a recording, and not until now."""
 
     def time(self, at: float) -> str:
         """Return a time as the list has it."""
@@ -41,7 +43,9 @@ class ListColumns:
         return _DATED if self.is_dated else _CLOCK
 
 
-def columns_for(events: Sequence[ClusterEvent], width: int, zone: tzinfo | None, now: float) -> ListColumns:
+def columns_for(
+    events: Sequence[ClusterEvent], width: int, zone: tzinfo | None, now: float, *, is_of_recording: bool = False
+) -> ListColumns:
     """Return the columns for a list: times and peaks are whole, and words get the rest of the width."""
     times = [now, *(event.start for event in events)]
     is_dated = len({datetime.fromtimestamp(at, zone).date() for at in times}) > 1
@@ -51,7 +55,9 @@ def columns_for(events: Sequence[ClusterEvent], width: int, zone: tzinfo | None,
     places = max((cell_len(where(event)) for event in events), default=0)
     things = max((cell_len(what(event)) for event in events), default=0)
     of_things = max(min(things, rest - max(min(places, rest // 2), _LEAST_WORDS)), _LEAST_WORDS)
-    return ListColumns(max(min(places, rest - of_things), _LEAST_WORDS), of_things, of_peak, is_dated, zone)
+    return ListColumns(
+        max(min(places, rest - of_things), _LEAST_WORDS), of_things, of_peak, is_dated, zone, is_of_recording
+    )
 
 
 def heading_line(columns: ListColumns, width: int) -> Line:
@@ -64,7 +70,7 @@ def heading_line(columns: ListColumns, width: int) -> Line:
 
 def event_row(event: ClusterEvent, columns: ListColumns, width: int, now: float, *, is_examined: bool) -> Line:
     """Return the line of an event. An event that no check has examined is bold."""
-    until = "now" if event.end is None else columns.time(event.end)
+    until = ("end" if columns.is_of_recording else "now") if event.end is None else columns.time(event.end)
     text = (
         f" {columns.time(event.start)}  {until:<{columns.time_width}}  "
         f"{fitted(sanitize_line(where(event)), columns.where)}  {fitted(sanitize_line(what(event)), columns.what)}  "
@@ -80,7 +86,10 @@ def event_lines(event: ClusterEvent, width: int, now: float, *, is_examined: boo
     lines: list[Line] = [[(part, "")] for part in wrapped(sanitize_line(sentence(event)), width)]
     if outcome(event, now):
         took = lasting(event.duration_s(now))
-        lines.append([(f"It lasted {took}." if event.is_over else f"It has lasted {took} so far.", "")])
+        so_far = f"It has lasted {took} so far."
+        if is_examined is None:
+            so_far = f"It lasted {took}, until the end of the recording."
+        lines.append([(f"It lasted {took}." if event.is_over else so_far, "")])
     checks = listed(checks_for(event.kind))
     if checks:
         lines += hanging([("Checks  ", "label")], checks, width, indent=8)

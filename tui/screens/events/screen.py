@@ -91,8 +91,8 @@ class EventsScreen(ConsoleScreen):
         listed = self.query_one(ChoiceList)
         numbers = [event.number for event in self._listed]
         place = numbers.index(self._chosen) if self._chosen in numbers else min(listed.chosen, len(numbers) - 1)
-        now, zone = time.time(), self.state.zone
-        columns = columns_for(self._listed, self.size.width, zone, self._now_of_dates(now))
+        now, is_of_recording = self._now, self.state.events.is_of_recording
+        columns = columns_for(self._listed, self.size.width, self.state.zone, now, is_of_recording=is_of_recording)
 
         def row(event: ClusterEvent, width: int) -> Line:
             return event_row(event, columns, width, now, is_examined=not self.state.events.needs_run(event))
@@ -114,8 +114,10 @@ class EventsScreen(ConsoleScreen):
             self._has_keys = has_events
             self.draw_keys()
 
-    def _now_of_dates(self, now: float) -> float:
-        return self._listed[0].start if self.state.feed.replayed and self._listed else now
+    @property
+    def _now(self) -> float:
+        """The time until which an event lasts that is not over."""
+        return self.state.events.end if self.state.events.is_of_recording else time.time()
 
     def _heading(self, width: int) -> list[Line]:
         return [heading_line(columns_for((), width, None, 0.0), width)]
@@ -129,7 +131,7 @@ class EventsScreen(ConsoleScreen):
         events, event = self.state.events, self._event
         if event is not None:
             is_examined = None if events.is_of_recording else events.is_examined(event)
-            lines = event_lines(event, width - 2, time.time(), is_examined=is_examined, waits=events.waits)
+            lines = event_lines(event, width - 2, self._now, is_examined=is_examined, waits=events.waits)
         else:
             lines = [
                 *nothing_lines(
@@ -157,9 +159,10 @@ class EventsScreen(ConsoleScreen):
 
     def upper_texts(self) -> Sequence[tuple[str, str]]:
         """Return the time from which on events are known."""
-        since = self.state.events.since
-        text = f"Events since {clock(since, self.state.zone, has_zone=False)}" if since else "Events"
-        return [(f"Events of the {self.state.feed.replayed}" if self.state.feed.replayed else text, "")]
+        feed, since = self.state.feed, self.state.events.since
+        if feed.replayed:
+            return [("Events in the saved state" if feed.is_saved else "Events in the recording", "")]
+        return [(f"Events since {clock(since, self.state.zone, has_zone=False)}" if since else "Events", "")]
 
     def footer(self) -> Sequence[Action]:
         """Return the commands for the last line: without an event, nothing can be done with one."""
