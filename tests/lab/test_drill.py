@@ -111,6 +111,7 @@ def test_without_a_name_the_plan_is_printed_and_nothing_is_sent(practice: Practi
 
 
 @needs_nft
+@beyond
 def test_cuts_are_told_to_the_interval(practice: Practice) -> None:
     running = Running(practice, "link", "eth2", "of", "rac2", "--for", "4s")
     port = SwitchPort(practice.cluster, "rac2", "eth2")
