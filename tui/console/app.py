@@ -155,7 +155,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
 
     @property
     def _shown(self) -> ConsoleScreen | None:
-        """The current main screen, once its widgets exist; None before that: a screen draws itself when it resumes."""
+        """The current main screen, once its widgets exist; None before that, since a screen draws itself when it
+        resumes, and once racwire is quitting, since its widgets go in any order."""
+        if not self.is_running:
+            return None
         screen = self.screen
         return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted and screen.children else None
 

@@ -80,7 +80,7 @@ class GuardedApp(Guarded, App[None]):
         if not self.goes_on_after_faults:
             super()._handle_exception(error)
             return
-        if self._exit and isinstance(error, NoMatches | ScreenStackError):
+        if (self._exit or not self.is_running) and isinstance(error, NoMatches | ScreenStackError):
             return  # the app is leaving, and its widgets go in any order
         self.faults.write(error)
         with suppress(Exception):  # the notice itself may fail for the same reason
