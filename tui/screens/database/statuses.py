@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import msgspec
 
@@ -19,7 +20,15 @@ from checks.model.facts import (
 from checks.model.finding import Status
 from checks.rules.instance_pings import judge_ping
 from checks.rules.lost_blocks import loss_statuses
-from checks.rules.receive_time import BlockTimes, judge_time, judge_times, receive_limits, times_of, waits_are_known
+from checks.rules.receive_time import (
+    BlockTimes,
+    ReceiveLimits,
+    judge_time,
+    judge_times,
+    receive_limits,
+    times_of,
+    waits_are_known,
+)
 from checks.traffic.samples import InstanceSample, PairsSample
 
 _NOT_SAMPLED = (
@@ -44,6 +53,11 @@ class RunStatuses:
     def _run(self) -> Activity | None:
         return self.cluster.activity if isinstance(self.cluster.activity, Activity) else None
 
+    @cached_property
+    def _limits(self) -> ReceiveLimits:
+        """The limits of receive times; of 8 nodes, to find them for each pair would take most of the time of a page."""
+        return receive_limits(self.cluster)
+
     def losses(self, activity: Activity) -> Mapping[int, Status | None]:
         """Return the status of the loss of each instance in these samples, by number."""
         cluster = msgspec.structs.replace(self.cluster, activity=activity)
@@ -54,7 +68,7 @@ class RunStatuses:
         """Return the statuses of the average receive times of CR and of current blocks, judged with the waits of the
         run."""
         known = msgspec.structs.replace(own, events=self._events(own.instance))
-        cr, current = judge_times(times_of(known), self._waits_known, receive_limits(self.cluster))
+        cr, current = judge_times(times_of(known), self._waits_known, self._limits)
         return _notable(cr), _notable(current)
 
     def pair_time(self, transfer: BlockTransfer) -> Status | None:
@@ -69,8 +83,7 @@ class RunStatuses:
                 current.waited_ms,
             ),
         )
-        limits = receive_limits(self.cluster)
-        each = (_notable(judge_time(kind, self._waits_known, limits)) for kind in kinds)
+        each = (_notable(judge_time(kind, self._waits_known, self._limits)) for kind in kinds)
         return min((status for status in each if status), key=lambda s: s.gravity, default=None)
 
     def ping(self, ping: InstancePing) -> Status | None:
