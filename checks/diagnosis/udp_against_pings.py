@@ -16,7 +16,7 @@ from checks.model.finding import Finding, Outweighed, Remedy, Status
 from checks.model.known_instances import interconnects_of, node_of, nodes_of
 from checks.model.wording import between, counted
 from checks.rules.engineered import is_engineered
-from checks.rules.flow_verdicts import FlowJudgement, FlowVerdict, contradicts_pings, judge_flow
+from checks.rules.flow_verdicts import FlowJudgement, FlowVerdict, contradicts_pings, judge_flow, probed_paths
 from checks.rules.lost_blocks import blocks_against_loss, loss_of, why_no_transfers
 from checks.rules.path_status import lost_once, packet_loss
 
@@ -156,7 +156,10 @@ def _datagrams_pass(path: PathProbe, flows: FlowsByPath) -> bool:
 def _flows(cluster: Cluster) -> FlowsByPath:
     if not isinstance(cluster.flows, Flows):
         return {}
-    return {(p.network, p.from_node, p.to_node): judge_flow(p, cluster.flows) for p in cluster.flows.probes}
+    return {
+        (p.network, p.from_node, p.to_node): judge_flow(p, cluster.flows, probed_paths(cluster))
+        for p in cluster.flows.probes
+    }
 
 
 def _paths(cluster: Cluster, finding: Finding) -> Sequence[PathProbe]:
@@ -206,7 +209,7 @@ def _may_carry_blocks(cluster: Cluster, path: PathProbe) -> bool:
     sent = [p for p in flows if p.network == path.network and {p.from_node, p.to_node} == ends and p.ports]
     if not sent or not isinstance(cluster.flows, Flows):
         return path.verdict is not Verdict.UNREACHABLE
-    verdicts = {judge_flow(probe, cluster.flows).verdict for probe in sent}
+    verdicts = {judge_flow(probe, cluster.flows, probed_paths(cluster)).verdict for probe in sent}
     if path.verdict in (Verdict.UNREACHABLE, Verdict.FILTERED):
         return verdicts == {FlowVerdict.PASSES}
     return verdicts <= {*_MAY_PASS}

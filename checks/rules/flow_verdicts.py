@@ -24,6 +24,8 @@ Pair = tuple[str, str]
 
 LEAST_LARGE = 3
 """Large datagrams that one source port must lose, without one answer."""
+_BY_CHANCE = 0.001
+"""The probability from which on chance explains that one of the source ports lost all its datagrams. It is ours."""
 
 OWN_FILTER = ("EPERM",)
 """Errors of sending with which the sender's own packet filter drops a datagram (netfilter)."""
@@ -69,6 +71,11 @@ class FlowJudgement:
         return len(whole(self.probe))
 
 
+def probed_paths(cluster: Cluster) -> Sequence[PathProbe]:
+    """Return the paths that were probed with pings; none where that is not known."""
+    return cluster.paths if isinstance(cluster.paths, tuple) else ()
+
+
 def whole(probe: FlowProbe) -> tuple[FlowPort, ...]:
     """Return the source ports that sent full-size datagrams in one packet."""
     return tuple(p for p in probe.ports if p.whole and p.sent)
@@ -94,8 +101,9 @@ def is_fine(port: FlowPort) -> bool:
     return 0 < port.sent == port.answered
 
 
-def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
-    """Return what the full-size datagrams of a path show."""
+def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) -> FlowJudgement:
+    """Return what the full-size datagrams of a path show. `paths` are those that pings probed: where these are lost
+    in part, a source port can lose its few datagrams by chance."""
     ports, arrivals = whole(probe), flows.arrived(probe.to_node)
     if barred := tuple(p for p in probe.ports if p.error in OWN_FILTER):
         reason = f"the kernel of {probe.from_node} refuses to send them ({barred[0].error})"
@@ -124,10 +132,11 @@ def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
     if short and _did_not_arrive(flows, probe, sum(p.sent for p in short)):
         if not any(p.answered for p in ports):
             return FlowJudgement(probe, FlowVerdict.LARGE_LOST, short)
-        if fine and not is_mixed:
+        if fine and not is_mixed and not _is_chance(probe, short, paths):
             return FlowJudgement(probe, FlowVerdict.SHORT_MEMBER, short)
     none_of_dead = sum(p.sent + p.small_sent for p in dead)
-    if dead and fine and not short and not is_mixed and _did_not_arrive(flows, probe, none_of_dead):
+    is_of_member = dead and fine and not short and not is_mixed and not _is_chance(probe, dead, paths)
+    if is_of_member and _did_not_arrive(flows, probe, none_of_dead):
         return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
     least, most = _lost_here(flows, probe)
     silent = tuple(p for p in ports if p not in fine)
@@ -149,6 +158,18 @@ def judge_flow(probe: FlowProbe, flows: Flows) -> FlowJudgement:
         reason = f"{probe.to_node} counted {arrivals.counted} of {arrivals.sent} datagrams on all networks"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     return FlowJudgement(probe, FlowVerdict.IN_PART, silent)
+
+
+def _is_chance(probe: FlowProbe, ports: Sequence[FlowPort], paths: Sequence[PathProbe]) -> bool:
+    """Return whether the loss of the pings on the same path explains that some port lost all its datagrams."""
+    way = (probe.network, probe.from_node, probe.to_node)
+    path = next((p for p in paths if (p.network, p.from_node, p.to_node) == way and p.verdict is Verdict.LOSS), None)
+    if path is None:
+        return False
+    series = [s for s in path.series if not s.refused_locally]
+    sent, lost = sum(s.sent for s in series), sum(s.sent - s.received for s in series)
+    share = lost / sent if sent else 0.0
+    return len(whole(probe)) * share ** min(port.sent for port in ports) >= _BY_CHANCE
 
 
 def answered(probe: FlowProbe) -> int:

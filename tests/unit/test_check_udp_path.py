@@ -70,6 +70,14 @@ def test_some_ports_that_lose_all_sizes_are_a_dead_link():
     assert found(flows(probe(*[FINE] * 5, *[DEAD] * 4)))["IC-FLOW-003"].status is Status.FAIL
 
 
+@pytest.mark.parametrize(("lost", "is_member"), [(0, True), (1, True), (5, False), (10, False)])
+def test_few_datagrams_that_vanish_by_chance_are_no_link_where_pings_are_lost_in_part(lost, is_member):
+    facts = flows(probe(*[FINE] * 5, SHORT))
+    series = (PingSeries(56, 20, 20), PingSeries(8972, 20, 20 - lost), PingSeries(8973, 1, 0, refused_locally=1))
+    pinged = path(eth2(), "rac1", "rac2", Verdict.LOSS if lost else Verdict.PASSES, series=series)
+    assert ("IC-FLOW-002" in found(facts, pinged)) is is_member
+
+
 @pytest.mark.parametrize("spoiler", [LATE, MIXED])
 def test_a_port_that_loses_in_part_speaks_against_an_aggregation(spoiler):
     codes = found(flows(probe(*[FINE] * 5, SHORT, spoiler)))

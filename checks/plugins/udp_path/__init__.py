@@ -44,6 +44,7 @@ from checks.rules.flow_verdicts import (
     is_silent,
     judge_flow,
     missed_member_percent,
+    probed_paths,
 )
 
 
@@ -85,7 +86,7 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
         probes = [p for p in flows.probes if p.network == network.name]
         if probes:
             found = True
-            yield from _network(cluster, network, [judge_flow(p, flows) for p in probes])
+            yield from _network(cluster, network, [judge_flow(p, flows, probed_paths(cluster)) for p in probes])
     if not found:
         yield NOT_SENT.finding(
             Status.SKIPPED,
