@@ -58,6 +58,11 @@ class Answers:
         """Start and end of the last sample, where it was much longer than those before."""
 
     @property
+    def sampled(self) -> list[str]:
+        """The sources that delivered samples."""
+        return list(self._sources)
+
+    @property
     def never(self) -> dict[str, str]:
         """The sources that delivered nothing so far, with the reasons."""
         return dict(self._never)

@@ -55,6 +55,11 @@ class EventWatch:
         return self._book.lasting
 
     @property
+    def sampled(self) -> list[str]:
+        """The sources (`node rac2`, `instance prod1`) that delivered samples."""
+        return self._answers.sampled
+
+    @property
     def never_seen(self) -> dict[str, str]:
         """The sources (`node rac2`, `database`) that delivered no sample so far, with the reasons."""
         return self._answers.never

@@ -6,10 +6,12 @@ import msgspec
 import pytest
 
 from checks.events.cluster_event import ClusterEvent, EventKind, checks_for
+from checks.events.watching import EventWatch
 from checks.model.facts import UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import ConsoleSettings
+from checks.report.causes import ReportEntry
 from checks.run.check_discovery import discover
 from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
 from tests.fixtures.clusters import cluster
@@ -45,6 +47,13 @@ def following(items: list[Event]) -> EventState:
     for item in items:
         state.see([item])
     return state
+
+
+def watched(items: list[Event]) -> EventWatch:
+    watch = EventWatch(facts())
+    for item in items:
+        watch.see(item)
+    return watch
 
 
 def finding(check: str, status: Status, *nodes: str) -> Finding:
@@ -83,16 +92,25 @@ def test_a_run_examines_what_started_before_it_and_only_what_its_checks_concern(
     assert state.listed == [event], "it stays in the list"
 
 
-def test_nodes_at_fault_replace_the_nodes_that_noticed_it(monkeypatch: pytest.MonkeyPatch):
+def cause_at(check: str, *nodes: str) -> ReportEntry:
+    """A cause that the finding of a check shows."""
+    return ReportEntry("Something.", Status.FAIL, (finding(check, Status.FAIL, *nodes),))
+
+
+def test_the_nodes_of_its_cause_replace_the_nodes_that_noticed_it(monkeypatch: pytest.MonkeyPatch):
     state = following(losing(60, 121))
-    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: {"rac3": Status.FAIL})
+    causes = [cause_at("gc-blocks-lost", "rac2", "rac3")]
+    monkeypatch.setattr("tui.console.event_state.cause_entries", lambda _: causes)
     assert state.live_marks(report()) == {"rac2": Status.FAIL}, "no run has examined it"
     state.examined(BEGIN + 200, ())
     assert state.live_marks(report()) == {}
+    for other in (cause_at("gc-blocks-lost", "rac3"), cause_at("boot-mtu", "rac2")):
+        causes[:] = [other]
+        assert state.live_marks(report()) == {"rac2": Status.FAIL}, "a cause of something else"
 
 
 def test_a_silent_node_stays_marked_whatever_was_examined(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tui.console.event_state.nodes_at_fault", lambda _: {"rac3": Status.FAIL})
+    monkeypatch.setattr("tui.console.event_state.cause_entries", lambda _: [cause_at("clusterware", "rac3")])
     state = following(silent(60, 121))
     state.examined(BEGIN + 200, ())
     assert state.live_marks(report()) == {"rac3": Status.UNKNOWN}
@@ -105,11 +123,13 @@ def test_what_is_dismissed_leaves_the_list_the_count_and_the_line():
 
 
 def test_a_recording_marks_the_nodes_of_its_problems_also_where_they_are_over():
-    events = following(losing(30, 60)).listed
     state = EventState()
-    state.load(events, BEGIN + 120, "")
-    assert state.listed == events
-    assert state.newest == events[0]
+    state.follow(facts())  # as the run of the checks on a recording does
+    state.load(watched(losing(30, 60)), BEGIN + 120, "")
+    state.follow(facts())
+    (event,) = state.listed
+    assert state.newest == event
+    assert "node rac2" in state.sampled
     assert state.live_marks(report()) == {"rac2": Status.FAIL}
 
 
@@ -125,17 +145,17 @@ def lost_blocks() -> list[ClusterEvent]:
 
 def test_by_default_no_check_runs_by_itself():
     response = EventResponse(ConsoleSettings())
-    assert response.see_changes(lost_blocks(), 0) == ""
+    assert response.see_changes(lost_blocks(), (), 0) == ""
     assert response.due(report(), 0) == ()
 
 
 def test_checks_of_an_event_run_once_and_again_after_five_minutes():
     response = EventResponse(CHECKING)
-    response.see_changes(lost_blocks(), 0)
+    response.see_changes(lost_blocks(), (), 0)
     assert response.due(None, 0) == (), "a run of all checks comes first"
     assert response.due(report(), 0) == checks_for(EventKind.LOST_BLOCKS)
     assert response.due(report(), 1) == ()
-    response.see_changes(lost_blocks(), 10)
+    response.see_changes(lost_blocks(), (), 10)
     assert response.due(report(), 299) == ()
     assert "5 minutes" in response.waits
     assert response.due(report(), 301) == checks_for(EventKind.LOST_BLOCKS)
@@ -153,29 +173,44 @@ def test_beyond_the_budget_only_checks_run_that_send_nothing():
     response = EventResponse(ConsoleSettings(on_event="check", probes_per_hour=2 * sent))
     response.ran(built, 0)
     response.ran(built, 60)
-    response.see_changes(lost_blocks(), 100)
+    response.see_changes(lost_blocks(), (), 100)
     due = response.due(report(), 100)
     assert due
     assert not {*due} & SENDS
     assert f"{2 * sent:,}" in response.waits
-    response.see_changes(lost_blocks(), 3700)
+    response.see_changes(lost_blocks(), (), 3700)
     assert {*response.due(report(), 3700)} & SENDS, "an hour later"
 
 
 def test_a_node_that_comes_back_is_announced_and_read_again_with_what_was_unknown():
     response = EventResponse(ConsoleSettings())
     unknown = report(finding("df-ping", Status.UNKNOWN, "rac3"), finding("boot-mtu", Status.UNKNOWN, "rac2"))
-    assert response.see_changes(following(silent(30, 121)).listed, 0) == "", "it is still away"
-    assert (
-        response.see_changes(following(silent(30, 60)).listed, 0)
-        == "rac3 answers again: racwire reads what it could not."
-    )
+    assert response.see_changes(following(silent(30, 121)).listed, (), 0) == "", "it is still away"
+    back = following(silent(30, 60)).listed
+    announced = response.see_changes(back, (), 0)
+    assert announced == "rac3 answers again: racwire runs the checks again that concern it."
+    assert response.see_changes(back, (), 0) == "", "it was announced"
     due = response.due(unknown, 0)
     assert {*checks_for(EventKind.NODE_SILENT)} <= {*due}
     assert "df-ping" in due
     assert "boot-mtu" not in due
-    assert response.see_changes(following(silent(30, 60)).listed, 60) == "", "once in five minutes"
+    again = [msgspec.structs.replace(event, number=2) for event in back]
+    assert response.see_changes(again, (), 60) == "rac3 answers again.", "the checks run once in five minutes"
     assert response.due(unknown, 60) == ()
+
+
+def test_a_database_whose_hanging_instance_is_known_does_not_answer_again():
+    hung = Gap("instance prod2", BEGIN + 75, "prod2 did not answer in time.")
+    others = [Gap(f"instance prod{n}", BEGIN + 75, hung.reason, "instance prod2") for n in (1, 3)]
+    items = [i for i in run(74) if not (isinstance(i, InstanceSample) and i.at > BEGIN + 60)]
+    state, response, said = EventState(), EventResponse(ConsoleSettings()), []
+    state.follow(facts())
+    for item in (*items, others[0], hung, others[1]):
+        said.append(response.see_changes(state.see([item]), state.lasting, 0))
+    database, instance = reversed(state.listed)
+    assert (database.kind, database.is_over) == (EventKind.DATABASE_SILENT, True)
+    assert (instance.kind, instance.is_over) == (EventKind.INSTANCE_SILENT, False)
+    assert not any(said)
 
 
 def test_a_node_that_the_run_could_not_read_is_read_once_it_answers():

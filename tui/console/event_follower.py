@@ -63,7 +63,7 @@ class EventFollower:
             if event.number not in self._kept:
                 self._kept.add(event.number)
                 self._state.timeline.keep(event.start - KEPT_BEFORE_S, event.start + KEPT_AFTER_S)
-        if changed and (text := self._response.see_changes(changed, now_s)):
+        if changed and (text := self._response.see_changes(changed, self._state.events.lasting, now_s)):
             self._notice(text)
         return bool(changed)
 
@@ -87,23 +87,23 @@ class EventFollower:
         """Find the events of a recording in a thread, and post them."""
         if past.recording is None:
             return
-        from checks.events.watching import events_in
+        from checks.events.watching import EventWatch
         from checks.traffic.recording import RecordingError
 
-        recording, found = past.recording, dict[int, "ClusterEvent"]()
+        recording, trouble, end = past.recording, "", 0.0
+        watch = EventWatch(recording.header.cluster)
 
-        def read() -> float:
-            for event in events_in(recording.events(), recording.header.cluster):
-                found[event.number] = event
-            span = recording.span()
-            return span[1] if span else 0.0
+        def read() -> None:
+            for item in recording.events():
+                watch.see(item)
 
-        trouble, end = "", 0.0
         try:
-            end = await asyncio.to_thread(read)
+            span = await asyncio.to_thread(recording.span)
+            end = span[1] if span else 0.0
+            await asyncio.to_thread(read)
         except RecordingError as error:
             trouble = str(error)
         except Exception:
             log.exception("the events of the recording could not be found")
             trouble = "The events of this recording could not be found; the details are in the log."
-        self._app.post_message(EventsFound(tuple(found.values()), end, trouble))
+        self._app.post_message(EventsFound(watch, end, trouble))

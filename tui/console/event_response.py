@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SENDING = frozenset({"paths", "flows", "haip_paths", "owners"})
 """The groups of facts for which racwire sends packets on the private networks."""
 
+_RUNS = ": racwire runs the checks again that concern it."
+
 
 class EventResponse:
     """Decides which checks run without a key, and when. It does no I/O: the caller gives the time and runs them."""
@@ -38,6 +40,8 @@ class EventResponse:
         """The nodes and instances that answer again, and when they were last read for that."""
         self._rereads: dict[str, str] = {}
         """Of those that are to be read: the node of each."""
+        self._announced: set[tuple[int, tuple[str, str, str]]] = set()
+        """The events and places that were announced as back."""
         self._read_in_vain: set[str] = set()
         """The sources of nodes that were read again because they answer: a run that cannot read one is not repeated for
         it until it was silent."""
@@ -57,23 +61,33 @@ class EventResponse:
         self._of_full_run = max(sent, self._of_full_run)
         self._sent = [*((at, number) for at, number in self._sent if now_s - at < 3600), (now_s, sent)]
 
-    def see_changes(self, changed: Iterable[ClusterEvent], now_s: float) -> str:
-        """Take events that changed. Return what came back, a sentence to announce; empty where nothing did."""
-        from checks.events.cluster_event import checks_for
+    def see_changes(self, changed: Iterable[ClusterEvent], lasting: Iterable[ClusterEvent], now_s: float) -> str:
+        """Take events that changed, with those that last. Return what came back, a sentence to announce; empty where
+        nothing did."""
+        from checks.events.cluster_event import EventKind, checks_for
         from checks.events.event_text import came_back
 
-        announced = []
+        # The silence of the database also ends when racwire knows which instance delays the answers.
+        hangs = any(event.kind is EventKind.INSTANCE_SILENT for event in lasting)
+        announced, end = [], "."
         for event in changed:
-            if event.is_silence:
-                for place in event.places:
-                    name = place.instance or place.node
-                    if (place.until is not None or event.is_over) and self._is_due(name, now_s):
-                        self._rereads[name] = place.node
-                        self._wanted |= dict.fromkeys(checks_for(event.kind))
-                        announced.append(came_back(event, place))
-            elif self._runs_checks and not event.is_over and event.status in PROBLEMS:
-                self._wanted |= dict.fromkeys(checks_for(event.kind))
-        return f"{listed(announced)}: racwire reads what it could not." if announced else ""
+            if not event.is_silence:
+                if self._runs_checks and not event.is_over and event.status in PROBLEMS:
+                    self._wanted |= dict.fromkeys(checks_for(event.kind))
+                continue
+            if event.kind is EventKind.DATABASE_SILENT and hangs:
+                continue
+            for place in event.places:
+                if (place.until is None and not event.is_over) or (event.number, place.key) in self._announced:
+                    continue
+                self._announced.add((event.number, place.key))
+                announced.append(came_back(event, place))
+                name = place.instance or place.node
+                if self._is_due(name, now_s):
+                    end = _RUNS
+                    self._rereads[name] = place.node
+                    self._wanted |= dict.fromkeys(checks_for(event.kind))
+        return f"{listed(announced)}{end}" if announced else ""
 
     def see_samples(self, items: Iterable[FeedEvent], report: Report | None, now_s: float) -> str:
         """Take samples. Return a sentence about nodes that the last run could not read and that answer now; empty where
@@ -93,7 +107,8 @@ class EventResponse:
                 self._read_in_vain.add(item.source)
                 answering.append(item.node)
                 self._rereads[item.node] = item.node
-        return f"{listed(answering)} answers now: racwire reads what it could not." if answering else ""
+        verb = "answers" if len(answering) == 1 else "answer"
+        return f"{listed(answering)} {verb} now{_RUNS}" if answering else ""
 
     def _is_due(self, name: str, now_s: float) -> bool:
         """Whether what came back is to be read again, and note that it is."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Status
 from checks.model.report import Report
-from checks.report.causes import nodes_at_fault
+from checks.report.causes import cause_entries
 from checks.traffic.samples import Sample
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class EventState:
         """Made with the first item: before the first screen, its modules would delay that."""
         self._known: Sequence[ClusterEvent] = ()
         """All events at the last change, in the order of their start."""
-        self._found: Sequence[ClusterEvent] | None = None
-        """The events of a recording; None where the watch has them."""
+        self.is_of_recording = False
+        """Whether the events are those of a recording, and all of them are known."""
         self._examined: set[int] = set()
         self._dismissed: set[int] = set()
         self.since: float | None = None
@@ -44,8 +44,9 @@ class EventState:
     # --- what the samples show ----------------------------------------------------------------------------------------
 
     def follow(self, cluster: Cluster) -> None:
-        """Use what is known of the cluster."""
-        self._watching().follow(cluster)
+        """Use what is known of the cluster; a recording has its own facts."""
+        if not self.is_of_recording:
+            self._watching().follow(cluster)
 
     def see(self, items: Sequence[FeedEvent]) -> Sequence[ClusterEvent]:
         """Take items of the feed, and return the events that they changed."""
@@ -70,15 +71,11 @@ class EventState:
             self._known = self._watching().events
         return changed
 
-    def load(self, events: Sequence[ClusterEvent], end: float, trouble: str) -> None:
-        """Take the events of a recording, which ends at that time; `trouble` says why the later ones are not known."""
-        self._found = self._known = events
+    def load(self, watch: EventWatch, end: float, trouble: str) -> None:
+        """Take the watch that has seen a recording, which ends at that time; `trouble` says why it lacks the later
+        events."""
+        self._watch, self._known, self.is_of_recording = watch, watch.events, True
         self.end, self.trouble = end, trouble
-
-    @property
-    def is_of_recording(self) -> bool:
-        """Whether the events are those of a recording."""
-        return self._found is not None
 
     # --- what the operator did ----------------------------------------------------------------------------------------
 
@@ -103,13 +100,23 @@ class EventState:
     @property
     def listed(self) -> list[ClusterEvent]:
         """The events as they are now, the newest first, without those that were dismissed."""
-        events = self._known if self._watch is None else self._watch.events
+        events = self._watch.events if self._watch else []
         return [event for event in reversed(events) if event.number not in self._dismissed]
+
+    @property
+    def lasting(self) -> Sequence[ClusterEvent]:
+        """The events that last."""
+        return [event for event in self._known if not event.is_over]
 
     @property
     def count(self) -> int:
         """The number of listed events."""
         return sum(event.number not in self._dismissed for event in self._known)
+
+    @property
+    def sampled(self) -> Sequence[str]:
+        """The sources that delivered samples."""
+        return self._watch.sampled if self._watch else ()
 
     @property
     def never_seen(self) -> dict[str, str]:
@@ -126,7 +133,7 @@ class EventState:
         """The event for the line on every screen: the newest problem that no checks have examined, or else the newest
         event that lasts. That of a recording is its first one of the worst status, since the checks of a recording do
         not examine what its samples show."""
-        if self._found is not None:
+        if self.is_of_recording:
             problems = [event for event in self.marked if event.status in PROBLEMS]
             return min(problems, key=lambda event: (event.status.gravity, event.start), default=None)
         events = [event for event in self.marked if not event.is_over or self.needs_run(event)]
@@ -136,19 +143,25 @@ class EventState:
         """Return whether a run of the checks is the next step about an event."""
         return event.status in PROBLEMS and not self.is_examined(event)
 
+    def is_explained(self, event: ClusterEvent, report: Report | None) -> bool:
+        """Return whether checks have run since the event started, and the report has its cause."""
+        if report is None or not self.is_examined(event):
+            return False
+        from checks.report.event_cause import explains
+
+        return any(explains(entry, event) for entry in cause_entries(report))
+
     def live_marks(self, report: Report | None) -> dict[str, Status]:
         """Return the nodes with trouble at present, or at any time of a recording, each with the worst status. Where
-        checks have examined the trouble and the report has nodes at fault, these stand for the nodes that noticed it; a
-        silent node is marked in any case."""
-        if not self._known:
-            return {}
-        found = bool(report and nodes_at_fault(report))
+        the report has a cause of the trouble, its nodes stand for the nodes that noticed it; a silent node is marked in
+        any case."""
         marks: dict[str, Status] = {}
         for event in self._known:
-            is_shown = event.is_silence or not (found and self.is_examined(event))
-            nodes = event.open_nodes if self._found is None else event.nodes
-            if (event.is_over and self._found is None) or event.status not in PROBLEMS or not is_shown:
+            if event.status not in PROBLEMS or (event.is_over and not self.is_of_recording):
                 continue
+            if not event.is_silence and self.is_explained(event, report):
+                continue
+            nodes = event.nodes if self.is_of_recording else event.open_nodes
             for node in nodes or (DATABASE,):
                 worst = min(marks.get(node, event.status), event.status, key=lambda status: status.gravity)
                 marks[node] = worst

@@ -83,7 +83,7 @@ class SamplingMixin(App[None]):
 
     def on_events_found(self, message: EventsFound) -> None:
         """Apply the events of a recording."""
-        self.state.events.load(message.events, message.end, message.trouble)
+        self.state.events.load(message.watch, message.end, message.trouble)
         self._show_news(News.EVENTS)
 
     async def on_event_wanted(self, message: EventWanted) -> None:

@@ -18,6 +18,7 @@ from tui.console.measure_state import MeasureNews, MeasureRequest, SendingProgre
 
 if TYPE_CHECKING:
     from checks.events.cluster_event import ClusterEvent
+    from checks.events.watching import EventWatch
 
 
 class EngineReported(Message):
@@ -67,9 +68,10 @@ class PaceReported(Message):
 class EventsFound(Message):
     """The events of a recording are known."""
 
-    def __init__(self, events: tuple[ClusterEvent, ...], end: float, trouble: str) -> None:
+    def __init__(self, watch: EventWatch, end: float, trouble: str) -> None:
         super().__init__()
-        self.events = events
+        self.watch = watch
+        """The watch that has seen the recording."""
         self.end = end
         """The end of the recording, in seconds since 1970."""
         self.trouble = trouble

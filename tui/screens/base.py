@@ -190,7 +190,8 @@ class ConsoleScreen(StyledScreen[None]):
         if self.state.events.is_of_recording:
             return "! lists it"
         if not self.state.events.needs_run(event):
-            return "1 shows the cause" if self.NAME != "checks" and self.state.run.causes() else ""
+            is_explained = self.state.events.is_explained(event, self.state.run.in_header)
+            return "1 shows the cause" if self.NAME != "checks" and is_explained else ""
         if self.state.run.running:
             return ""
         return "r looks for the cause" if any(a.name == "rerun" for a in self.ACTIONS) else "! lists it"

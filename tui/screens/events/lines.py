@@ -108,14 +108,14 @@ def nothing_lines(
     if state:
         yield from ([(part, "faint")] for part in wrapped(state, width))
         return
-    of = "in the time of the recording" if held_by else "since racwire started to sample"
-    text = f"No event {of}: no losses, no silence, no changed link, MTU or clock."
-    yield from ([(part, "pass")] for part in wrapped(text, width))
-    if sampled:
-        of_instances = sum(source.startswith("instance ") for source in sampled)
-        nodes = counted(sum(source.startswith("node ") for source in sampled), "node")
-        both = f"{nodes} and {counted(of_instances, 'instance')}" if of_instances else f"{nodes} and no instance"
-        yield from ([(part, "faint")] for part in wrapped(f"Sampled: {both}.", width))
+    since = "in the time of the recording" if held_by else "since racwire started to sample"
+    of_nodes = sum(source.startswith("node ") for source in sampled)
+    of_instances = sum(source.startswith("instance ") for source in sampled)
+    nodes = f"{counted(of_nodes, 'node')} (drops, reassembly, receive buffers, links, MTU, clock)"
+    instances = f"{counted(of_instances, 'instance')} (lost blocks)"
+    both = f"{nodes} and {instances}" if of_instances else f"{nodes}, and no instance: lost blocks are not known"
+    yield from ([(part, "pass")] for part in wrapped(f"No event {since}.", width))
+    yield from ([(part, "faint")] for part in wrapped(f"Sampled: {both}.", width))
     for source, reason in never_seen.items():
         text = f"Not sampled: {source.partition(' ')[2] or source}. {reason}"
         yield from ([(part, "unknown")] for part in wrapped(sanitize_line(text), width))

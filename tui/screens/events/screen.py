@@ -135,7 +135,7 @@ class EventsScreen(ConsoleScreen):
         else:
             lines = [
                 *nothing_lines(
-                    self.state.timeline.sources(),
+                    events.sampled,
                     events.never_seen,
                     width - 2,
                     held_by=self.state.feed.held_by,
