@@ -44,7 +44,7 @@ def what(event: ClusterEvent) -> str:
 def where(event: ClusterEvent) -> str:
     """Return the places: `rac1, rac2`, `eth2 of rac2`, `prac2`."""
     if event.kind is EventKind.DATABASE_SILENT:
-        return "the database"
+        return "GV$"
     if not any(place.interface for place in event.places):
         is_of_instance = event.kind in (EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN)
         return _names(dict.fromkeys((p.instance if is_of_instance else "") or p.node for p in event.places))
@@ -112,7 +112,7 @@ def sentence(event: ClusterEvent) -> str:
 def came_back(event: ClusterEvent, place: EventPlace) -> str:
     """Return the sentence for a place that is well again: `rac2 answers again`."""
     if event.kind is EventKind.DATABASE_SILENT:
-        return "the database answers again"
+        return "GV$ answers again"
     name = place.instance or (f"{place.interface} of {place.node}" if place.interface else place.node)
     again = {
         EventKind.NODE_SILENT: "answers again",

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from checks.events.answers import _ANOTHER_NAME, _DOWN
 from checks.events.cluster_event import EventKind
+from checks.events.event_text import headline
 from checks.events.watching import EventWatch
 from checks.model.finding import Status
 from checks.traffic.instances import UpInstances
@@ -89,6 +90,7 @@ def test_only_the_instance_that_hangs_is_silent_although_no_instance_delivers():
     database, instance = seen(run(240, hangs))
     assert (database.kind, database.nodes) == (EventKind.DATABASE_SILENT, ())
     assert database.end == pytest.approx(BEGIN + 75, abs=1)
+    assert headline(database) == "GV$ did not answer", "the connected instance may answer V$"
     assert (instance.kind, instance.nodes) == (EventKind.INSTANCE_SILENT, ("rac2",))
     assert instance.end == pytest.approx(BEGIN + 101, abs=1)
 
