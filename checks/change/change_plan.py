@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
+from checks.model.command_effect import Effect, effect_of
+
 SCHEMA = "racwire-change/1"
 
 
@@ -54,6 +56,18 @@ class Commands(msgspec.Struct, frozen=True, omit_defaults=True):
     """A note to read before pasting the commands."""
     optional: bool = False
     """Whether the change goes on without the commands; see `may_be_skipped`."""
+
+    @property
+    def effect(self) -> Effect:
+        """What the commands do to a running cluster. Those of a switch are judged with its kind (vendors.toml)."""
+        return effect_of(self.lines)
+
+    @property
+    def remarks(self) -> str:
+        """The note, after what must be down where the commands are typed: the steps before have stopped it."""
+        down = {Effect.NODE_OUT_FIRST: "this node", Effect.CLUSTER_DOWN_FIRST: "all nodes"}.get(self.effect, "")
+        said = f"Only while Clusterware is down on {down}." if down and self.node else ""
+        return f"{said} {self.note}".strip()
 
     @property
     def may_be_skipped(self) -> bool:

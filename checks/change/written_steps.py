@@ -23,7 +23,7 @@ def written(remedies: Iterable[Remedy]) -> Iterator[str]:
     """Yield the texts of next steps: each sentence; a sentence with commands ends with a colon, its commands follow."""
     for remedy in remedies:
         where = f" ({remedy.where})" if remedy.where else ""
-        yield f"{remedy.text.rstrip('.:')}{where}{':' if remedy.commands else '.'}"
+        yield f"{remedy.advice.rstrip('.:')}{where}{':' if remedy.commands else '.'}"
         yield from remedy.commands
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
+from checks.model.command_effect import Effect, effect_of
 from checks.model.facts.base import MissingRight, Unknown
 
 
@@ -48,6 +49,18 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
     """The user who runs the commands, and the node: `root on rac2`."""
     is_change: bool = False
     """Whether the step changes the cluster: racwire marks it as a step for the safe-change procedure only."""
+    effect: Effect = Effect.READS
+    """What the step does to a running cluster: the worst of its commands, or what is given for a step in words."""
+
+    def __post_init__(self) -> None:
+        worst = max(self.effect, effect_of(self.commands), key=lambda effect: effect.rank)
+        msgspec.structs.force_setattr(self, "effect", worst)
+
+    @property
+    def advice(self) -> str:
+        """The text to show: with what the step does to a running cluster, where it changes or disturbs something."""
+        said = self.effect.sentence if self.is_change or self.effect.rank > Effect.HARMLESS.rank else ""
+        return f"{self.text} {said}" if said else self.text
 
 
 def step_for(right: MissingRight) -> Remedy:

@@ -9,6 +9,7 @@ from checks.model.facts import Cluster, FlowProbe, Flows, PrivateNetwork, Unknow
 from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
 from checks.model.wording import between, counted, hub
+from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.rules.flow_verdicts import CutVerdict, cut, judge_fragments
 
@@ -139,7 +140,7 @@ def _steps(probes: Sequence[FlowProbe]) -> tuple[Remedy, ...]:
         ),
         Remedy(
             "Look for a filter of fragments on the node.",
-            ("nft list ruleset", "iptables -S"),
+            RULES,
             f"root on {path.to_node}",
         ),
     )

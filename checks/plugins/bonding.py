@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Bond, BondMember, Cluster, Unknown, Unread
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below
@@ -278,9 +279,10 @@ def _configured(kind: Kind, same: Sequence[_Place]) -> Finding:
                 where,
             ),
             Remedy(
-                f"Plan {_EXPECTED[kind]}, in a maintenance window with the node out of the cluster.",
+                f"Plan {_EXPECTED[kind]}, in a maintenance window.",
                 where=where,
                 is_change=True,
+                effect=Effect.NODE_OUT_FIRST,
             ),
         ],
         evidence=_evidence(same),

@@ -199,8 +199,7 @@ def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Sequence[str])
                     _where(same),
                 ),
                 Remedy(
-                    "Raise the ring with the node out of the cluster, since the link can go down for a moment, and in "
-                    "the configuration of the interface.",
+                    "Raise the ring, and keep the value in the configuration of the interface.",
                     (f"ethtool -G {same[0].driver.interface} {_OPTION[which]} {most}",),
                     _where(same),
                     is_change=True,

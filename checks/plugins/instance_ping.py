@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
 from checks.model.finding import Finding, Remedy, Scalar, Status, Table
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
@@ -260,7 +261,9 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
 
 
 _PLAN_JUMBO = Remedy(
-    "Plan jumbo frames on the private networks, switches first, with Clusterware down on all nodes.", is_change=True
+    "Plan jumbo frames on the private networks, switches first.",
+    is_change=True,
+    effect=Effect.CLUSTER_DOWN_FIRST,
 )
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below, subnet_of
@@ -267,7 +268,9 @@ def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
             expected=("The same MTU on all private networks, since a HAIP can move to any of them",),
             next=[
                 Remedy(
-                    "Ask which MTU is intended; set it on the others with the safe-change procedure.", is_change=True
+                    "Ask which MTU is intended; set it on the others with the safe-change procedure.",
+                    is_change=True,
+                    effect=Effect.CLUSTER_DOWN_FIRST,
                 )
             ],
             evidence=list(dict.fromkeys(entry for network in networks for entry in _evidence(network))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, Interface, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import hub, listed
@@ -246,6 +247,7 @@ def _owners(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                         "that node.",
                         where=f"root on {listed(nodes, 'or')}",
                         is_change=True,
+                        effect=Effect.NODE_OUT_FIRST,
                     ),
                 ],
                 evidence=[(node, "interfaces") for node in nodes],
@@ -266,6 +268,7 @@ def _remove_address(ip: str, nodes: Sequence[str]) -> list[Remedy]:
             "Remove the address from the NIC of the other node, and from the service that set it.",
             where=f"root on {listed(nodes, 'or')}",
             is_change=True,
+            effect=Effect.STOPS,
         ),
     ]
 

@@ -206,7 +206,7 @@ def _oradism(node: str, host: HostSetup) -> Finding:
         next=[
             Remedy("Display the rights.", tuple(f"ls -l {home.path}" for home in bad), f"root on {node}"),
             Remedy(
-                "Correct them; instances use it from their next start on.",
+                "Correct them.",
                 tuple(c for home in bad for c in (f"chown root {home.path}", f"chmod 4750 {home.path}")),
                 f"root on {node}",
                 is_change=True,

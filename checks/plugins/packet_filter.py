@@ -9,6 +9,7 @@ from checks.model.facts import Cluster, PacketFilters, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
+from checks.plugins.shared.filter_commands import FILTERS, RULES, of_zone
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import parts_of
 from checks.plugins.shared.instance_text import percent
@@ -122,7 +123,7 @@ def _filters(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _rules_by_hand(where: str) -> Remedy:
-    return Remedy("Read the rules for the private interfaces.", ("nft list ruleset", "iptables -S"), where)
+    return Remedy("Read the rules for the private interfaces.", RULES, where)
 
 
 def _private(cluster: Cluster, node: str) -> list[str]:
@@ -155,7 +156,7 @@ def _not_trusted(nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Fi
         next=[
             Remedy(
                 "Display what the zone accepts; a target of ACCEPT is as good as trusted.",
-                tuple(f"firewall-cmd --zone={zone} --list-all" for zone in zones),
+                tuple(map(of_zone, zones)),
                 where,
             ),
             Remedy(
@@ -201,11 +202,7 @@ def _vanished(counts: Sequence[NodeCounts]) -> Finding:
         next=[
             Remedy(
                 "Read the rules of the node: the private NICs belong in a zone that accepts everything.",
-                (
-                    "systemctl is-active firewalld nftables iptables",
-                    "firewall-cmd --get-active-zones",
-                    "nft list ruleset",
-                ),
+                FILTERS,
                 where,
             ),
             Remedy("Check IPsec policies and martian packets.", ("ip xfrm policy", "dmesg | grep -i martian"), where),

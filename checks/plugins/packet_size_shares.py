@@ -9,6 +9,7 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Scalar, Status, Table
 from checks.model.wording import continued, counted, span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_finding
+from checks.plugins.shared.filter_commands import capture
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.frame_sizes import STANDARD_MTU, CountedSizes, FrameSizes, SizeUse, frame_sizes
 from checks.rules.node_counts import without_counts
@@ -216,7 +217,7 @@ def _steps(same: Sequence[FrameSizes]) -> list[Remedy]:
         ),
         Remedy(
             "Find out what the frames carry: blocks between instances are UDP, or other traffic uses the network.",
-            tuple(f"tcpdump -c 50 -nei {nic} greater 1024" for nic in nics),
+            tuple(capture(nic, "greater 1024") for nic in nics),
             f"root on {nodes}",
         ),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
@@ -183,8 +184,9 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
             f"any user on {names}",
         ),
         Remedy(
-            "Plan jumbo frames, so that a block is one packet: switches first, with Clusterware down on all nodes.",
+            "Plan jumbo frames, so that a block is one packet: switches first.",
             is_change=True,
+            effect=Effect.CLUSTER_DOWN_FIRST,
         ),
     )
 
@@ -208,8 +210,9 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[Remedy]:
         nics,
         Remedy("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
         Remedy(
-            "Plan jumbo frames, so that a block is one packet: switches first, with Clusterware down on all nodes.",
+            "Plan jumbo frames, so that a block is one packet: switches first.",
             is_change=True,
+            effect=Effect.CLUSTER_DOWN_FIRST,
         ),
     )
 

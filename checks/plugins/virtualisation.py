@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import private_nics_of
@@ -104,8 +105,9 @@ def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], *, loses: bool)
             ),
             Remedy(
                 "Plan a NIC of the other type with the virtualisation team: a new NIC has another name and MAC "
-                "address, so the node leaves the cluster for it, one node after the other.",
+                "address, so one node after the other.",
                 is_change=True,
+                effect=Effect.NODE_OUT_FIRST,
             ),
         ],
         evidence=[(node, HOST_TOPIC) for node in nodes],

@@ -149,7 +149,7 @@ def _details(finding: Finding) -> str:
 
 def _step(number: int, step: Remedy) -> Iterator[str]:
     where = f" ({step.where})" if step.where else ""
-    yield f"Next {number}: {'CHANGE ' if step.is_change else ''}{step.text}{where}"
+    yield f"Next {number}: {'CHANGE ' if step.is_change else ''}{step.advice}{where}"
     yield from (f"    {command}" for command in step.commands)
 
 

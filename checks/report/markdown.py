@@ -252,7 +252,7 @@ def _next(steps: Sequence[Remedy]) -> Iterator[str]:
     for number, step in enumerate(steps, 1):
         change = "**CHANGE** " if step.is_change else ""
         where = f" ({inline(step.where, _TITLE)})" if step.where else ""
-        yield f"{number}. {change}{inline(step.text, _TEXT)}{where}"
+        yield f"{number}. {change}{inline(step.advice, _TEXT)}{where}"
         if step.commands:
             commands = "\n".join(step.commands)
             cut = "" if len(commands) <= _COMMANDS else f"\n# {len(commands) - _COMMANDS:,} characters more"

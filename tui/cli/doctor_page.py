@@ -140,7 +140,7 @@ def _refusal_steps(refusal: Refusal, shown: str, start: Line, width: int, verbos
 
 
 def _step_text(step: Remedy) -> str:
-    return f"{step.text} ({step.where})" if step.where else step.text
+    return f"{step.advice} ({step.where})" if step.where else step.advice
 
 
 def _checks_line(label: str, checks: Sequence[str], start: Line, width: int, verbose: bool) -> Iterator[Line]:

@@ -253,7 +253,7 @@ def _cause_page(cause: Cause, kinds: dict[str, tuple[Kind, str]]) -> Iterator[st
         yield f"It is a cause on {cause.other_platform} only."
     for step in cause.look:
         yield ""
-        yield from textwrap.wrap(f"To examine it: {step.text}", 80)
+        yield from textwrap.wrap(f"To examine it: {step.advice}", 80)
         yield from (f"  {command}" for command in step.commands)
         if step.where:
             yield f"  ({step.where})"

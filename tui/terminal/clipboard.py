@@ -33,7 +33,7 @@ def _lines(finding: Finding) -> Iterator[str]:
         if remedy.where:
             yield f"# {_one_line(remedy.where)}"
         if remedy.is_change:
-            yield "# CHANGE, only under the safe-change procedure:"
+            yield f"# CHANGE, only under the safe-change procedure. {remedy.effect.sentence}".rstrip()
         for command in remedy.commands:
             for line in command.splitlines():
                 yield ("# " if remedy.is_change else "") + sanitize_lines(line)

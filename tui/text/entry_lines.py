@@ -154,4 +154,4 @@ def _cut(step: Remedy) -> Remedy:
         return step
     left = len(step.commands) - _COMMANDS + 1
     note = f"# {counted(left, 'more command')} in the full report"
-    return Remedy(step.text, (*step.commands[: _COMMANDS - 1], note), step.where)
+    return Remedy(step.text, (*step.commands[: _COMMANDS - 1], note), step.where, effect=step.effect)

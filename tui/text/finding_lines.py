@@ -176,7 +176,7 @@ def remedy_lines(
         elif remedy.is_change:
             yield [*start, ("CHANGE", "change")]
             start = [(" " * indent, "")]
-        text = f"{remedy.text} ({remedy.where})" if remedy.where else remedy.text
+        text = f"{remedy.advice} ({remedy.where})" if remedy.where else remedy.advice
         yield from flowing(start, text, width) if layout.flows else hanging(start, text, width, indent=indent)
         for command in remedy.commands:
             if layout.is_pane:

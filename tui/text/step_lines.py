@@ -77,8 +77,8 @@ def block_lines(
         yield [*line, (" " * room, ""), (right, "accent")] if right.strip() and not number and room > 0 else line
     for command in block.lines:
         yield from command_lines(command, indent + deeper, width)
-    if block.note:
-        yield from hanging([(" " * (indent + deeper), "")], block.note, width, "faint")
+    if block.remarks:
+        yield from hanging([(" " * (indent + deeper), "")], block.remarks, width, "faint")
 
 
 def paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:

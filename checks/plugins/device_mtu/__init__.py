@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import instance_name, node_of, nodes_of
@@ -139,8 +140,9 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
             next=[
                 Remedy("Compare the present MTUs of the nodes.", ("racwire check mtu-consistency",)),
                 Remedy(
-                    "Set one MTU on all of them with the safe-change procedure, with Clusterware down on all nodes.",
+                    "Set one MTU on all of them with the safe-change procedure.",
                     is_change=True,
+                    effect=Effect.CLUSTER_DOWN_FIRST,
                 ),
             ],
             evidence=device_evidence(cluster),

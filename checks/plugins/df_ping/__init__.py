@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from checks.model.check import check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below
@@ -252,9 +253,11 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
             Remedy("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
             Remedy(
                 "Have the MTU of the switch raised to the maximum of its platform (about 9216), in a maintenance "
-                "window, since some platforms need a reload. A larger MTU on the switch does not harm nodes at 1500. "
-                "Do not lower the MTU of one node: that needs Clusterware down on all nodes.",
+                "window: on some platforms the ports blink or the switch reloads, which drops the links of all nodes. "
+                "Two switches: one after the other. A larger MTU on the switch does not harm nodes at 1500. Do not "
+                "lower the MTU of one node.",
                 is_change=True,
+                effect=Effect.NODE_OUT_FIRST,
             ),
         ],
         evidence=evidence_of(paths),
@@ -343,6 +346,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
                     "Remove the mtu from the route, in the file that sets it, with the safe-change procedure.",
                     where=f"root on {name}",
                     is_change=True,
+                    effect=Effect.AT_NEXT_START,
                 )
                 if by_route
                 else Remedy(

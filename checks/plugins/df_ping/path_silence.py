@@ -20,6 +20,7 @@ from checks.plugins.df_ping.path_places import (
     where,
     where_either_way,
 )
+from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
 from checks.rules.neighbour_entries import Whose, neighbour_entries
@@ -198,8 +199,7 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
                 + (", which exchanges pings with none of the other nodes" if one else "")
                 + "; the checks packet-filter and neighbours examine other reasons.",
                 (
-                    "nft list ruleset",
-                    "iptables -S",
+                    *RULES,
                     "systemctl is-active firewalld",
                     "sysctl net.ipv4.icmp_echo_ignore_all",
                 ),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import continued, listed
@@ -319,9 +320,10 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
             ),
             Remedy(
                 f"Rename the interface to {network.interface} on "
-                f"{listed(n for nodes in odd.values() for n in nodes)}, with Clusterware down on that node.",
+                f"{listed(n for nodes in odd.values() for n in nodes)}, at run time and for the next boot.",
                 where="root",
                 is_change=True,
+                effect=Effect.NODE_OUT_FIRST,
             ),
         ],
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
@@ -358,9 +360,9 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
                     "Display which interface the kernel uses.", (f"ip route show {subnet}",), "any user on each node"
                 ),
                 Remedy(
-                    "Plan new addresses for one of the networks, in a maintenance window with Clusterware down on all "
-                    "nodes (MOS 283684.1).",
+                    "Plan new addresses for one of the networks, in a maintenance window (MOS 283684.1).",
                     is_change=True,
+                    effect=Effect.CLUSTER_DOWN_FIRST,
                 ),
             ],
             evidence=[

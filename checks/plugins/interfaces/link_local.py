@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from checks.model.check import Kind
+from checks.model.command_effect import Effect
 from checks.model.facts import Address, Cluster, Clusterware, Interface, Node, Route, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
@@ -200,4 +201,5 @@ def _free_the_range(node: Node, name: str) -> Remedy:
         "/etc/sysconfig/network, for a management controller (iDRAC, IMM) with another address of its USB interface.",
         where=f"root on {node.name}",
         is_change=True,
+        effect=Effect.LOSES_PACKETS,
     )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from checks.model.check import Kind
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, Interface, Node, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
@@ -64,9 +65,10 @@ def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Find
                 next=[
                     Remedy("Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
                     Remedy(
-                        "Correct the netmask in the boot configuration of the node, with Clusterware down on the node.",
+                        "Correct the netmask in the boot configuration of the node.",
                         where=f"root on {port.node}",
                         is_change=True,
+                        effect=Effect.NODE_OUT_FIRST,
                     ),
                 ],
                 evidence=[(p.node, "interfaces") for p in network.ports],
@@ -99,17 +101,19 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
     if paths and not entries and all(p.verdict is Verdict.PASSES for p in paths):
         # The addresses are on the right cables, so the names are wrong.
         change = Remedy(
-            f"Exchange the names of {one.interface} and {other.interface} in the boot configuration of {node}, with "
-            "Clusterware down on that node: each address answers on its own network.",
+            f"Exchange the names of {one.interface} and {other.interface} in the boot configuration of {node}: "
+            "each address answers on its own network.",
             where=f"root on {node}",
             is_change=True,
+            effect=Effect.NODE_OUT_FIRST,
         )
     else:
         change = Remedy(
             f"Exchange the addresses of {one.interface} and {other.interface} in the boot configuration of {node}, "
-            "with Clusterware down on that node. If the cables are exchanged too, exchange the names instead.",
+            "If the cables are exchanged too, exchange the names instead.",
             where=f"root on {node}",
             is_change=True,
+            effect=Effect.NODE_OUT_FIRST,
         )
     return SWAPPED.finding(
         Status.FAIL,
@@ -202,6 +206,7 @@ def _second_interface(
                 f"Find out which program or file set the address. Plan another subnet for {listed(names)}, or a bond "
                 "of both.",
                 is_change=True,
+                effect=Effect.NODE_OUT_FIRST,
                 where=f"root on {node.name}",
             ),
         ],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from checks.model.command_effect import Effect
 from checks.model.finding import Remedy
+from checks.plugins.shared.filter_commands import capture
 from checks.plugins.shared.grouping import named
 from checks.rules.nic_counts import FaultyNic, NicFault
 
@@ -33,8 +35,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
                 where,
             )
             change = Remedy(
-                "Enlarge the receive ring to the maximum that `ethtool -g` shows, on one node after the other: many "
-                "drivers take the link down for a second. Keep the value in the configuration of the NIC.",
+                "Enlarge the receive ring to the maximum that `ethtool -g` shows, also in the NIC's configuration.",
                 _each(names[:1], "ethtool -G ETH rx MAXIMUM"),
                 where,
                 is_change=True,
@@ -44,7 +45,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
             look = Remedy(
                 "Find out what is dropped: drops for want of memory and full rings of virtual NICs are in the counters "
                 "of the driver; packets of other VLANs and protocols show in a capture.",
-                _each(names, "ethtool -S ETH", "tcpdump -c 50 -nei ETH not ip and not arp"),
+                _each(names, "ethtool -S ETH", capture("ETH", "not ip and not arp")),
                 where,
             )
             return [look]
@@ -57,7 +58,11 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
                 _each(names, "ethtool -S ETH | grep allowance_exceeded"),
                 where,
             )
-            change = Remedy("Plan a type of virtual machine with a higher limit, or reduce the load.", is_change=True)
+            change = Remedy(
+                "Plan a type of virtual machine with a higher limit, or reduce the load.",
+                is_change=True,
+                effect=Effect.NODE_OUT_FIRST,
+            )
             return [look, change]
         case NicFault.PAUSE:
             look = Remedy(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster
 from checks.model.finding import Remedy
 from checks.plugins.shared.grouping import briefly, named
@@ -26,6 +27,7 @@ def by_the_vendor(what: str) -> Remedy:
         f"Have {what} corrected by the vendor's procedure for the engineered system, or open a service request: the "
         "storage cells use the same network.",
         is_change=True,
+        effect=Effect.CLUSTER_DOWN_FIRST,
     )
 
 

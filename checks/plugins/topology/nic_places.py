@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, Clusterware, HostSetup, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import in_subnet, layers_below, nics_of, private_nics_of
@@ -55,7 +56,11 @@ def slower_than_public(cluster: Cluster) -> Iterator[Finding]:
                     tuple(f"ethtool {nic}" for nic in private_nics_of(cluster, nodes[0])[:4]),
                     f"root on {named(nodes, 'node')}",
                 ),
-                Remedy("Plan faster NICs and switch ports, or another private network.", is_change=True),
+                Remedy(
+                    "Plan faster NICs and switch ports, or another private network.",
+                    is_change=True,
+                    effect=Effect.NODE_OUT_FIRST,
+                ),
             ],
             evidence=[(node, "interfaces") for node in nodes],
             nodes=nodes,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import Kind
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, LldpNeighbour, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import nics_of
@@ -109,7 +110,11 @@ def _direct(direct: Sequence[tuple[_Plug, str]]) -> Finding:
                 ("lldpctl",),
                 f"root on {named(nodes, 'node')}",
             ),
-            Remedy("Plan a switch for each private network, in a maintenance window.", is_change=True),
+            Remedy(
+                "Plan a switch for each private network, in a maintenance window.",
+                is_change=True,
+                effect=Effect.NODE_OUT_FIRST,
+            ),
         ],
         evidence=[(node, "lldp") for node in dict.fromkeys(plug.node for plug, _ in direct)],
         nodes=nodes,

@@ -11,6 +11,7 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
+from checks.plugins.shared.filter_commands import FILTERS
 from checks.plugins.udp_path.flow_kinds import (
     BOTH_SILENT,
     DEAD_MEMBER,
@@ -161,7 +162,7 @@ def _filter_steps(judged: Judged) -> tuple[Remedy, ...]:
     nodes = sorted(own or {j.probe.to_node for j in judged})
     on_nodes = Remedy(
         "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
-        ("systemctl is-active firewalld nftables iptables", "firewall-cmd --get-active-zones", "nft list ruleset"),
+        FILTERS,
         f"root on {listed(nodes)}",
     )
     if own:  # the packets never reached a switch

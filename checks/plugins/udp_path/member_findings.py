@@ -39,11 +39,12 @@ def _reproduce(judged: Judged, size: int) -> Remedy:
     probe = judged[0].probe
     fine = [p.source_port for p in whole(probe) if is_fine(p)]
     commands = tuple(
-        f"iperf3 -u -c {probe.destination_ip} -B {probe.source_ip} --cport {port} -l {size} -n 10"
+        f"iperf3 -u -c {probe.destination_ip} -B {probe.source_ip} --cport {port} -l {size} -k 10"
         for port in (judged[0].ports[0].source_port, *fine[:1])
     )
     return Remedy(
-        f"Reproduce by hand, with `iperf3 -s` on {probe.to_node}: the first source port loses, the second does not.",
+        f"Reproduce by hand with ten datagrams, each time with `iperf3 -s -1 -B {probe.destination_ip}` on "
+        f"{probe.to_node}: the first source port loses, the second does not.",
         commands,
         f"any user on {probe.from_node}",
     )

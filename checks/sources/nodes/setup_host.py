@@ -158,7 +158,9 @@ def _filters(states: Mapping[str, str], text: str) -> PacketFilters | Unknown:
             active,
             zones=Unknown(
                 f"firewall-cmd shows no zone of an interface to this user ({said[:120]})",
-                MissingRight("query firewalld, as root", ("firewall-cmd --get-active-zones",)),
+                MissingRight(
+                    "query firewalld, as root", ("systemctl -q is-active firewalld && firewall-cmd --get-active-zones",)
+                ),
             ),
         )
     return PacketFilters(active, tuple(FirewalldZone(name, found) for name, found in sorted(zones.items())), default)

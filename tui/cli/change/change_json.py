@@ -76,6 +76,7 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                         "node": block.node,
                         "lines": block.lines,
                         "note": block.note,
+                        "effect": block.effect,
                         "optional": block.may_be_skipped,
                     }
                     for block in commands_for(step, node)
