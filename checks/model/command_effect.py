@@ -60,11 +60,11 @@ _SENTENCES = {
 
 _READING = (
     "awk|cat|chronyc (tracking|sources)|command|crsctl (check|config|query|stat|status)|cut|date|df|dgmgrl / show|echo|"
-    "emctl status|false|findmnt|getent|gpnptool get|grep|head|id|iscsiadm -m (session|node)$|journalctl|less|lldpctl|ls|"
-    "lscpu|lsmod|lsnrctl status|mpstat|netstat|nfsstat|nl|nstat|numactl --hardware|numastat|ocrcheck|ocrconfig -showbackup|oifcfg "
-    "(getif|iflist)|olsnodes|opatch (lsinventory|lspatches)|pidof|printf|ps|readlink|sar|show|skgxpinfo|sleep|"
-    "sort|srvctl (config|status)|stat|sudo -l|systemctl (-q )?(is-\\w+|status|show|cat)|tail|test|timedatectl|tr|true|"
-    "uname|uniq|uptime|vmstat|wc"
+    "emctl status|false|findmnt|getent|gpnptool get|grep|head|id|iscsiadm -m (session|node)$|journalctl|less|lldpctl|"
+    "ls|lscpu|lsmod|lsnrctl status|mpstat|netstat|nfsstat|nl|nstat|numactl --hardware|numastat|ocrcheck|"
+    "ocrconfig -showbackup|oifcfg (getif|iflist)|olsnodes|opatch (lsinventory|lspatches)|pidof|printf|ps|readlink|sar|"
+    "show|skgxpinfo|sleep|sort|srvctl (config|status)|stat|sudo -l|systemctl (-q )?(is-\\w+|status|show|cat)|tail|test|"
+    "timedatectl|tr|true|uname|uniq|uptime|vmstat|wc"
 )
 """Programs that read, with the subcommands that do."""
 
@@ -154,9 +154,9 @@ _GUARDED = re.compile(
 )
 """Commands that read, and would start or load what they read: D-Bus starts a firewalld that is enabled and stopped, and
 its default zone rejects blocks; `iptables` loads the module of its table."""
-_ONE_BY_ONE = re.compile(r"kept=\$\(sysctl -a --pattern [^ ]*_redirects[^ ]* \| tr -d ' '\)$")
-"""Remembers the settings that a change of ip_forward resets; the next line sets them again."""
+_KEPT = re.compile(r"kept=\$\(sysctl -a --pattern 'ipv4\.conf\.\*_redirects' \| tr -d ' '\)$")
 _FORWARDING = re.compile(r"sysctl -w net\.ipv4\.ip_forward=0 \$kept$")
+"""Without the settings that were kept before, a change of ip_forward resets them on every NIC."""
 
 
 def effect_of(commands: Iterable[str]) -> Effect:
@@ -166,7 +166,7 @@ def effect_of(commands: Iterable[str]) -> Effect:
 
 @cache
 def _of_line(command: str) -> Effect:
-    if _GUARDED.match(command) or _ONE_BY_ONE.match(command):
+    if _GUARDED.match(command) or _KEPT.match(command):
         return Effect.READS
     if _FORWARDING.match(command):
         return Effect.HARMLESS

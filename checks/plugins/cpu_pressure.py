@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.wording import span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -131,20 +133,29 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
                 ("grep ETH /proc/interrupts", "ethtool -l ETH", "systemctl is-active irqbalance"),
                 f"root on {named(nodes, 'node')}",
             ),
-            on_nics(
-                cluster,
-                nodes,
-                "Spread the packets: start irqbalance, use more receive queues (RSS), or let other CPUs take packets "
-                "of a NIC with one queue (RPS). The hash of UDP must include the ports.",
-                ("ethtool -N ETH rx-flow-hash udp4 sdfn",),
-                f"root on {named(nodes, 'node')}",
-                is_change=True,
-            ),
+            _spread(cluster, nodes),
         ],
         evidence=_evidence(full),
         nodes=nodes,
         extent=(most.softirq_percent, "% of one CPU"),
     )
+
+
+def _spread(cluster: Cluster, nodes: Sequence[str]) -> Remedy:
+    """Return how to use more CPUs. The ports count only where no block is cut: fragments have none, so the queue of the
+    first fragment of a block would differ from that of the others, which then arrive out of order."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    is_whole = bool(networks) and all(isinstance(n.mtu, int) and n.mtu > USUAL_BLOCK_BYTES for n in networks)
+    text = (
+        "Spread the packets: start irqbalance, or let other CPUs take packets of a NIC with one queue (RPS). More "
+        "receive queues (`ethtool -L`) drop the link: only with the node out of the cluster. "
+    )
+    where = f"root on {named(nodes, 'node')}"
+    if not is_whole:
+        text += "Leave the ports out of the hash of UDP (no `sdfn`) while blocks travel in fragments, which have none."
+        return Remedy(text, (), where, is_change=True, effect=Effect.HARMLESS)
+    commands = ("ethtool -N ETH rx-flow-hash udp4 sdfn",)
+    return on_nics(cluster, nodes, f"{text}The hash of UDP must include the ports.", commands, where, is_change=True)
 
 
 def _waiting(waiting: Sequence[CpuLoad]) -> Finding:

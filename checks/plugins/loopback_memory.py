@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from checks.model.check import Kind, check
+from checks.model.command_effect import Effect
 from checks.model.facts import Cluster, NodeMemory
 from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped, skipped_without_hosts
-from checks.rules.host_limits import LOOPBACK_MTU, reserve_wanted_kb
+from checks.rules.host_limits import LOOPBACK_MTU, reserve_refused, reserve_wanted_kb
 
 _NOTE = "MOS 2041723.1"
 _WHY = (
@@ -41,7 +44,7 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
     mtus = {node: _loopback_mtu(cluster, node) for node in memory}
     large = [node for node in memory if (mtus[node] or 0) > LOOPBACK_MTU]
     short = [node for node in large if memory[node].min_free_kb < reserve_wanted_kb(memory[node])]
-    for same in alike(short, lambda n: (memory[n], mtus[n])):
+    for same in alike(short, lambda n: (_lasting(memory[n]), mtus[n], bool(_refused(memory[n])))):
         yield _short(same, memory[same[0]], mtus[same[0]] or 0)
     enough = [node for node in large if node not in short]
     for mtu in sorted({mtus[node] for node in enough if mtus[node]}, key=lambda value: value or 0):
@@ -89,17 +92,39 @@ def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:
                 ("grep -h -E 'ORA-2730[01]' $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",),
                 f"the owner of the database's home on {named(nodes, 'node')}",
             ),
-            Remedy(
-                "Raise the reserve on one node after the other while memory is free, and in /etc/sysctl.d.",
-                (f"sysctl -w vm.min_free_kbytes={wanted}",),
-                f"root on {named(nodes, 'node')}",
-                is_change=True,
-            ),
+            _raise_reserve(nodes, memory, wanted),
         ],
         evidence=_evidence(nodes),
         nodes=nodes,
         extent=(len(nodes), "nodes"),
     )
+
+
+def _raise_reserve(nodes: list[str], memory: NodeMemory, wanted: int) -> Remedy:
+    where = f"root on {named(nodes, 'node')}"
+    if why_not := _refused(memory):
+        return Remedy(
+            f"Do not raise vm.min_free_kbytes to {wanted:,} KB while {nodes[0]} runs: {why_not}. Set the MTU of lo to "
+            f"{LOOPBACK_MTU} in the boot configuration instead ({_NOTE}).",
+            where=where,
+            is_change=True,
+            effect=Effect.AT_NEXT_START,
+        )
+    return Remedy(
+        "Raise the reserve on one node after the other, and in /etc/sysctl.d.",
+        (f"sysctl -w vm.min_free_kbytes={wanted}",),
+        where,
+        is_change=True,
+    )
+
+
+def _refused(memory: NodeMemory) -> str:
+    return reserve_refused(memory, reserve_wanted_kb(memory))
+
+
+def _lasting(memory: NodeMemory) -> NodeMemory:
+    """Return the memory without what differs from node to node and from time to time."""
+    return msgspec.structs.replace(memory, available_kb=None, huge_kb=None)
 
 
 def _line(node: str, memory: NodeMemory) -> str:

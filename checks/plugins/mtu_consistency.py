@@ -13,6 +13,7 @@ from checks.model.networks import layers_below, subnet_of
 from checks.model.wording import counted, listed
 from checks.plugins.shared.engineered_notes import by_the_vendor
 from checks.plugins.shared.path_text import safe_change, short_name
+from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.engineered import is_engineered
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
@@ -62,6 +63,7 @@ NETWORKS_DIFFER = Kind(
     "mtu-consistency",
     question="Does every layer of every node have the same MTU on each private network?",
     needs=("nodes", "networks"),
+    uses=("setups",),
     kinds=(AGREE, ODD_ONE, NO_MAJORITY, LAYER_BELOW, ROUTE, NOT_KNOWN, NETWORKS_DIFFER),
 )
 def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
@@ -221,12 +223,7 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                             (f"ip route show {network.subnet}", "nmcli -f ipv4.routes connection show"),
                             f"root on {node.name}",
                         ),
-                        Remedy(
-                            "Remove the mtu from the route, also in the file that sets it.",
-                            (f"ip route replace {route.destination} dev {route.interface}",),
-                            f"root on {node.name}",
-                            is_change=True,
-                        ),
+                        without_mtu(cluster, node, route),
                     ],
                     evidence=[(node.name, "routes")],
                     network=network.name,

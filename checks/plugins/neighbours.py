@@ -243,8 +243,7 @@ def _owners(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                 else [
                     Remedy("Compare the addresses with the plan of the network.", ("ip -brief address",), "any user"),
                     Remedy(
-                        "Correct the address in the boot configuration of the wrong node, with Clusterware down on "
-                        "that node.",
+                        "Correct the address in the boot configuration of the wrong node.",
                         where=f"root on {listed(nodes, 'or')}",
                         is_change=True,
                         effect=Effect.NODE_OUT_FIRST,

@@ -10,6 +10,7 @@ from checks.model.facts import Cluster, Flows, Interface, Node, PrivateNetwork, 
 from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.flow_verdicts import answered, judge_flow
 from checks.rules.node_counts import sysctl
 from checks.rules.table_routes import network_of, route_to
@@ -17,6 +18,7 @@ from checks.rules.table_routes import network_of, route_to
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
 _RANGE = ipaddress.IPv4Network("169.254.0.0/16")
 _FORWARDING = "net.ipv4.ip_forward"
+"""Writing it resets settings to those of a host or a router (ip-sysctl; inet_forward_change of the kernel)."""
 
 PRIVATE = Kind("IC-ROUTE-001", "The routes keep the private networks private, with their whole MTU")
 DEFAULT = Kind(
@@ -61,7 +63,7 @@ NO_ROUTE = Kind(
     "private-routes",
     question="Do the routes of the nodes keep the private networks private?",
     needs=("nodes", "networks"),
-    uses=("flows",),
+    uses=("flows", "setups"),
     kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS, ASTRAY, NO_ROUTE),
 )
 def private_routes(cluster: Cluster) -> Iterator[Finding]:
@@ -135,7 +137,7 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
                 Remedy(
                     "Remove the gateway from the configuration of the private interface; make sure first that the "
                     "public network has its own default route, or logins end.",
-                    (f"ip route del {_words(route)}",),
+                    (f"ip route del {route.words}",),
                     f"root on {node.name}",
                     is_change=True,
                 ),
@@ -168,12 +170,7 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
                     ("ip route show root 169.254.0.0/16",),
                     f"any user on {node.name}",
                 ),
-                Remedy(
-                    "Replace the route by one without an MTU, and remove the MTU where it was configured.",
-                    (f"ip route replace {_words(route)}",),
-                    f"root on {node.name}",
-                    is_change=True,
-                ),
+                without_mtu(cluster, node, route),
             ],
             evidence=[(node.name, "routes"), (node.name, "interfaces")],
             network=network.name,
@@ -221,7 +218,7 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
                 Remedy(
                     "Remove the route here and in the configuration of that service.",
                     (
-                        *dict.fromkeys(f"ip route del {_words(route)}" for _, route in taken),
+                        *dict.fromkeys(f"ip route del {route.words}" for _, route in taken),
                         *(() if _is_connected(node, interface, network) else (_own_route(node, interface, network),)),
                     ),
                     f"root on {node.name}",
@@ -251,7 +248,7 @@ def _should_have_route(node: Node, interface: str, network: PrivateNetwork) -> b
 def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:
     port = network.port(node.name)
     source = f" src {port.ip}" if port else ""
-    return f"ip route replace {network.subnet} dev {interface} proto kernel scope link{source}"
+    return f"ip route add {network.subnet} dev {interface} proto kernel scope link{source}"
 
 
 def _without_route(cluster: Cluster, node: Node, interface: str, network: PrivateNetwork) -> Iterator[Finding]:
@@ -311,23 +308,22 @@ def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
                     ("grep -r -s ip_forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d",),
                     f"root on {named(names, 'node')}",
                 ),
-                *(
-                    ()
-                    if bridges
-                    else (
-                        Remedy(
-                            "Switch it off where no program needs it, and in that file.",
-                            (f"sysctl -w {_FORWARDING}=0",),
-                            f"root on {named(names, 'node')}",
-                            is_change=True,
-                        ),
-                    )
-                ),
+                *(() if bridges else (_stop_forwarding(names),)),
             ],
             evidence=[(name, "sysctls") for name in names],
             nodes=names,
             extent=None if bridges else (len(names), "nodes"),
         )
+
+
+def _stop_forwarding(names: Sequence[str]) -> Remedy:
+    return Remedy(
+        "Switch it off where no program needs it, and in that file. The kernel then resets whether NICs accept ICMP "
+        "redirects (conf.all.accept_redirects): the first command keeps these settings, the second sets them back.",
+        ("kept=$(sysctl -a --pattern 'ipv4.conf.*_redirects' | tr -d ' ')", f"sysctl -w {_FORWARDING}=0 $kept"),
+        f"root on {named(names, 'node')}",
+        is_change=True,
+    )
 
 
 def _own_bridges(cluster: Cluster, node: Node) -> tuple[str, ...]:
@@ -340,14 +336,6 @@ def _has_ipv4(interface: Interface) -> bool:
     return any(":" not in a.ip and not a.is_link_local for a in interface.addresses)
 
 
-def _words(route: Route) -> str:
-    """Return the route for a command, without its MTU."""
-    via = f" via {route.gateway}" if route.gateway else ""
-    source = f" src {route.source}" if route.source else ""
-    metric = f" metric {route.metric}" if route.metric else ""
-    return f"{route.destination}{via} dev {route.interface}{source}{metric}"
-
-
 def _line(node: Node, route: Route) -> str:
     mtu = f" mtu {'lock ' if route.mtu_locked else ''}{route.mtu}" if route.mtu is not None else ""
-    return f"{node.name}: {_words(route)}{mtu}"
+    return f"{node.name}: {route.words}{mtu}"

@@ -12,6 +12,11 @@ larger pieces, which a kernel with little free memory does not have."""
 _RESERVE_SHARE = 0.004
 """The share of the memory that MOS 2041723.1 reserves in vm.min_free_kbytes, for each NUMA node."""
 
+_MOST_SHARE, _MOST_OF_AVAILABLE = 0.05, 0.25
+"""The most that vm.min_free_kbytes may take at run time: shares of the memory outside huge pages, and of what is
+available. The kernel takes the reserve from running processes at once; a node without memory is evicted (Linux kernel
+documentation, sysctl/vm: "setting this too high will OOM your machine instantly")."""
+
 BUFFER_MINIMUM = {
     "net.core.rmem_default": 262_144,
     "net.core.rmem_max": 4_194_304,
@@ -35,6 +40,21 @@ FAST_POLICY_UP_TO = 18
 def reserve_wanted_kb(memory: NodeMemory) -> int:
     """Return the vm.min_free_kbytes that MOS 2041723.1 recommends: 0.4 % of the memory for each NUMA node."""
     return round(_RESERVE_SHARE * memory.total_kb * max(1, memory.numa_nodes))
+
+
+def reserve_refused(memory: NodeMemory, wanted_kb: int) -> str:
+    """Return why a node cannot spare that vm.min_free_kbytes while it runs; empty where it can."""
+    if memory.available_kb is None or memory.huge_kb is None:
+        return "how much memory is available there is not known"
+    usable = memory.total_kb - memory.huge_kb
+    if wanted_kb > _MOST_SHARE * usable:
+        return (
+            f"they are {100 * wanted_kb / max(usable, 1):.0f} % of the {usable:,} KB outside huge pages, and "
+            f"{100 * _MOST_SHARE:.0f} % is the most that a running node can spare"
+        )
+    if wanted_kb > _MOST_OF_AVAILABLE * memory.available_kb:
+        return f"they are more than a quarter of the {memory.available_kb:,} KB that are available now"
+    return ""
 
 
 def counts_fragments_by_cpu(kernel_release: str) -> bool:

@@ -38,8 +38,9 @@ _PROCESSES = "lms[0-9a-z]*|lmd[0-9]*|lgwr|vktm"
 
 HOST_COMMANDS = {
     "memory": (
-        "grep -H -E '^(MemTotal:|[0-9,-]+$)' /proc/meminfo /proc/sys/vm/min_free_kbytes "
-        "/sys/devices/system/node/online /sys/devices/system/cpu/online; grep -m 1 '^flags' /proc/cpuinfo"
+        "grep -H -E '^((MemTotal|MemAvailable|HugePages_Total|Hugepagesize):|[0-9,-]+$)' /proc/meminfo "
+        "/proc/sys/vm/min_free_kbytes /sys/devices/system/node/online /sys/devices/system/cpu/online; "
+        "grep -m 1 '^flags' /proc/cpuinfo"
     ),
     "bonds": f"cd /proc/net/bonding && grep -H -m {_MOST_BOND_LINES} . -- *",
     # Where the driver does not answer the first query, it would not answer the others.

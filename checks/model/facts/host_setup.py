@@ -19,6 +19,10 @@ class NodeMemory(Fact, frozen=True):
     numa_nodes: int = 1
     cpus: int | None = None
     """The CPUs that are online."""
+    available_kb: int | None = None
+    """MemAvailable: what programs can take without swapping, as the kernel estimates it (from 3.14 on)."""
+    huge_kb: int | None = None
+    """The memory in huge pages of the usual size, which nothing else can use."""
 
 
 class BondMember(Fact, frozen=True):

@@ -71,12 +71,17 @@ def parse_host(
 
 def _memory(text: str) -> NodeMemory | Unknown:
     values = parse_values(text)
-    total = number(values.get("/proc/meminfo", "").removeprefix("MemTotal: ").removesuffix(" kB"))
+    memory = {
+        key.removeprefix("/proc/meminfo:"): number(value.strip().removesuffix(" kB"))
+        for key, _, value in (line.rpartition(":") for line in text.splitlines())
+    }
+    total, pages, size = (memory.get(key) for key in ("MemTotal", "HugePages_Total", "Hugepagesize"))
     free = number(values.get("/proc/sys/vm/min_free_kbytes", ""))
     if not total or total < 0 or free is None or free < 0:
         return Unknown("its kernel did not report its memory, or not vm.min_free_kbytes")
     nodes, cpus = (_count(values.get(f"/sys/devices/system/{what}/online", "")) for what in ("node", "cpu"))
-    return NodeMemory(total, free, nodes or 1, cpus)
+    huge = None if pages is None else pages * (size or 0)
+    return NodeMemory(total, free, nodes or 1, cpus, memory.get("MemAvailable"), huge)
 
 
 def _count(ranges: str) -> int | None:
