@@ -6,7 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.model.command_effect import Effect, effect_of
+from checks.model.command_effect import effect_of
+from checks.model.effect import Effect
 
 SCHEMA = "racwire-change/1"
 

@@ -9,59 +9,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
 from functools import cache
 
-
-class Effect(StrEnum):
-    """The effect of a command on a node that is in the cluster and serves blocks, from none to the worst."""
-
-    READS = "reads"
-    """It only reads, or sends a few packets."""
-    HARMLESS = "harmless"
-    """It changes something at once, and nothing stops and no packet is lost."""
-    AT_NEXT_START = "at-next-start"
-    """It changes a file or a registry: nothing happens now, and it takes effect at the next boot or start."""
-    ADDS_LOAD = "adds-load"
-    """It takes CPU, disk or network for minutes."""
-    LOSES_PACKETS = "loses-packets"
-    """Packets can be lost for a moment; the link stays up."""
-    STOPS = "stops"
-    """It stops what it names: a service, an instance, Clusterware on one node."""
-    NODE_OUT_FIRST = "node-out-first"
-    """The link drops, or an address goes: longer than the cluster may wait. The node leaves the cluster before."""
-    CLUSTER_DOWN_FIRST = "cluster-down-first"
-    """Nodes that differ meanwhile lose each other's packets and are evicted: Clusterware is down on all nodes."""
-    NOT_JUDGED = "not-judged"
-    """racwire does not know the command."""
-
-    @property
-    def rank(self) -> int:
-        """The place among the effects: the highest is the worst."""
-        return list(Effect).index(self)
-
-    @property
-    def sentence(self) -> str:
-        """What the reader must know before typing; empty where the command only reads."""
-        return _SENTENCES.get(self, "")
-
-
-_SENTENCES = {
-    Effect.HARMLESS: "Harmless while the cluster runs.",
-    Effect.AT_NEXT_START: "Takes effect at the next start, not now.",
-    Effect.ADDS_LOAD: "Adds load for minutes: not at the busiest hour.",
-    Effect.LOSES_PACKETS: "Packets can be lost for a moment: one node at a time, at a quiet hour.",
-    Effect.STOPS: "Stops what it names, at once.",
-    Effect.NODE_OUT_FIRST: "The link drops: take the node out of the cluster first (relocate its services, then "
-    "`crsctl stop crs` there).",
-    Effect.CLUSTER_DOWN_FIRST: "Only with Clusterware down on all nodes.",
-    Effect.NOT_JUDGED: "racwire has not judged what this does to a running cluster.",
-}
+from checks.model.effect import Effect
 
 _READING = (
-    "awk|cat|chronyc (tracking|sources)|command|crsctl (check|config|query|stat|status)|cut|date|df|dgmgrl / show|echo|"
-    "emctl status|false|findmnt|getent|gpnptool get|grep|head|id|iscsiadm -m (session|node)$|journalctl|less|lldpctl|"
-    "ls|lscpu|lsmod|lsnrctl status|mpstat|netstat|nfsstat|nl|nstat|numactl --hardware|numastat|ocrcheck|"
+    "awk|cat|chronyc (tracking|sources)|command|crsctl (check|config|get|query|stat|status)|cut|date|df|dgmgrl / show|"
+    "echo|emctl status|false|findmnt|getent|gpnptool get|grep|head|id|iscsiadm -m (session|node)$|journalctl|less|"
+    "lldpctl|ls|lscpu|lsmod|lsnrctl status|mpstat|netstat|nfsstat|nl|nstat|numactl --hardware|numastat|ocrcheck|"
     "ocrconfig -showbackup|oifcfg (getif|iflist)|olsnodes|opatch (lsinventory|lspatches)|pidof|printf|ps|readlink|sar|"
     "show|skgxpinfo|sleep|sort|srvctl (config|status)|stat|sudo -l|systemctl (-q )?(is-\\w+|status|show|cat)|tail|test|"
     "timedatectl|tr|true|uname|uniq|uptime|vmstat|wc"
@@ -79,18 +34,17 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"timeout \d{1,3} tcpdump -p (?=.*-c \d{1,3}\b)(?=.*-s \d{2,3}\b)(?!.* -w)",
         r"iperf3 -u -c (?=.*-k \d{1,3}$)",
         r"iperf3 -s -1 ",
-        r"ip (-\S+ )*(address|link|route|rule|neigh|neighbour|xfrm policy)( (show|get|list)( .*)?)?$",
+        r"ip (-\S+ )*(addr|address|link|route|rule|neigh|neighbour|xfrm policy)( (show|get|list)( .*)?)?$",
         r"ss (?!.*-\w*K)",
         r"dmesg( -T)?$",
         r"sed (?!.*-\w*i)",
         r"ethtool (-[aciglkmnPSTx] )?(?!-)\S+$",
         r"tc (-s )?(qdisc|class|filter) show",
         r"nft list ruleset$",
-        r"bridge (link|vlan|fdb) show",
-        r"sysctl (?!.*( -[wpf]\b| --(write|load|system)|=))",
-        r"nmcli (-\S+ )*(-f \S+ )?(connection|device|general)( show.*| status)?$",
+        r"sysctl (?!-[wpf]\b|.*( -[wpf]\b|--(write|load|system)|=))",
+        r"nmcli (-\S+ )*(-f \S+ )?connection( show.*)?$",
         # SQL
-        r"(?i)(select|show|with|oradebug setmypid)\b",
+        r"(?i)(select|show|with)\b",
         # Each carries out its own limits, and asks for the cluster's name before it sends load.
         r"racwire\b",
         r"asmcmd (ls\w*|md_backup)\b",
@@ -100,6 +54,7 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"vm\.min_free_kbytes)\S*=[^=]*)+$",
         r"(cp|scp|ssh-copy-id|tar|mkdir|cd|umask) ",
         r"ip neigh del ",
+        r"ip route (add|change) ",
         r"firewall-cmd (--permanent )?--zone=trusted --change-interface=",
         r"crsctl start ",
         r"srvctl (start|add|update) (?!.*-remove)",
@@ -109,7 +64,7 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"(?i)alter system set db_recovery_file_dest",
         r"(?i)exec(ute)? dbms_workload_repository\.|(?i:begin dbms_workload_repository\.create_snapshot)",
         r"ethtool -N \S+ rx-flow-hash ",
-        r"mount |iscsiadm -m node .*--login",
+        r"mount |iscsiadm -m node .*-(L|-login)\b",
     ),
     Effect.AT_NEXT_START: (
         r"nmcli connection (modify|load) ",
@@ -124,19 +79,19 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"(perl )?mcasttest\.pl",
         r"(orachk|exachk|tfactl|oclumon) ",
     ),
-    Effect.LOSES_PACKETS: (r"ip route (add|change|del) ", r"tc qdisc (del|replace|add) ", r"ip rule (add|del) "),
+    Effect.LOSES_PACKETS: (r"ip route del ", r"tc qdisc (del|replace|add) ", r"ip rule (add|del) "),
     Effect.STOPS: (
         r"crsctl stop ",
         r"srvctl (stop|relocate|remove|update .*-remove)\b",
         r"systemctl (disable|stop|mask) (--now )?(?!network|NetworkManager|firewalld)",
         r"(?i)alter pluggable database \S+ close|(?i:alter database archivelog)|(?i:shutdown)\b|(?i:startup)\b",
-        r"umount |iscsiadm -m node .*--logout",
+        r"umount |iscsiadm -m node .*-(U|-logout)\b",
     ),
     Effect.NODE_OUT_FIRST: (
         r"ethtool -[ACGKLrs] ",
         r"ip link set (dev )?\S+ (up|down|name \S+)$",
         r"ip address (add|del|delete) ",
-        r"nmcli (connection|device) (up|down|reapply|modify) ",
+        r"nmcli (connection|device) (up|down|reapply|modify)\b",
         r"(ifup|ifdown) ",
         r"networkctl (reload|reconfigure)\b",
         r"(reboot|shutdown -r now|systemctl reboot)$",
@@ -227,6 +182,8 @@ def _of_words(words: Sequence[str]) -> Iterator[Effect]:
         return
     if left and left[0] == "timeout" and left[2:3] != ["tcpdump"]:
         del left[:2]
+    if left and left[0] == "nice":
+        del left[0]
     yield _of_simple(" ".join((left[0].rpartition("/")[2], *left[1:]))) if left else Effect.READS
 
 

@@ -8,7 +8,8 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.model.command_effect import Effect, effect_of
+from checks.model.command_effect import effect_of
+from checks.model.effect import Effect
 from checks.model.facts.base import MissingRight, Unknown
 
 

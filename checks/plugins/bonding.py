@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import Kind, check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Bond, BondMember, Cluster, Unknown, Unread
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
 from checks.model.finding import Finding, Remedy, Scalar, Status, Table
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen

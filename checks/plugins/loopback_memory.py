@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from checks.model.check import Kind, check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, NodeMemory
 from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import alike, briefly, named, some

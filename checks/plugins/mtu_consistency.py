@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from checks.model.check import Kind, check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below, subnet_of

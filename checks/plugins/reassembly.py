@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed, span

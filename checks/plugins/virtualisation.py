@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from checks.model.check import Kind, check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import private_nics_of

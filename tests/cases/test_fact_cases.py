@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from checks.model.effect import Effect
 from checks.model.finding import PROBLEMS
 from checks.model.report import Report
 from checks.model.settings import Settings
@@ -42,6 +43,8 @@ def test_a_case_has_exactly_its_expected_findings(case: Case, record_property: C
     record_property(PROPERTY, msgspec.to_builtins(outcome_of(case, report)))
     shown = [f"{f.status} {f.code} {f.title}" for f in report.findings]
     assert case.faults_of(report) == [], "\n".join(shown)
+    unjudged = [step.commands for f in report.findings for step in f.next if step.effect is Effect.NOT_JUDGED]
+    assert unjudged == []
 
 
 def test_a_case_with_missing_additional_or_wrong_expectations_fails() -> None:

@@ -23,6 +23,7 @@ READ_THE_SOURCE = (
     "unit/test_docs.py",
     "unit/test_house.py",
     "unit/test_nothing_else_starts.py",
+    "unit/test_printed_commands.py",
     "unit/test_registry.py",
     "unit/test_vocabulary.py",
 )

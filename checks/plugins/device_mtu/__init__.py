@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from checks.model.check import Kind, check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import instance_name, node_of, nodes_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from checks.model.check import check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations
 
 from checks.model.check import check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import Unseen, instance_name, interconnects_of, nodes_of, nodes_without_instance

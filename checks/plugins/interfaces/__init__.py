@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from checks.model.check import Kind, check
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import continued, listed

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from checks.model.check import Kind
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Address, Cluster, Clusterware, Interface, Node, Route, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed

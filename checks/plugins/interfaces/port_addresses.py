@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from checks.model.check import Kind
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, Node, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed

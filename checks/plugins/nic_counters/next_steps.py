@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.finding import Remedy
 from checks.plugins.shared.filter_commands import capture
 from checks.plugins.shared.grouping import named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster
 from checks.model.finding import Remedy
 from checks.plugins.shared.grouping import briefly, named

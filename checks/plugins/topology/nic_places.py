@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, HostSetup, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import in_subnet, layers_below, nics_of, private_nics_of

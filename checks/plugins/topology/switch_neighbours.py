@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import Kind
-from checks.model.command_effect import Effect
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, LldpNeighbour, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import nics_of

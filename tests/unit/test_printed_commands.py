@@ -1,0 +1,94 @@
+"""Each command in the texts of racwire is judged by what it does to a running cluster, and each change in words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from checks.model.command_effect import effect_of
+from checks.model.effect import Effect
+from docs.generate.message_catalogue import ROOT, catalogue
+from docs.generate.source_texts import source_tree
+
+PROGRAMS = (
+    "arping asmcmd chmod chown chronyc cluvfy conntrack crsctl dmesg emctl ethtool exachk findmnt firewall-cmd "
+    "gpnptool grep ifdown ifup ip iperf iperf3 ip6tables iptables iscsiadm journalctl kill killall lldpctl lsnrctl "
+    "mcasttest.pl modprobe mpstat mtr netplan netstat networkctl nfsstat nft nmcli nping nstat numactl oclumon ocrconfig "
+    "oifcfg olsnodes opatch orachk oradebug perf perl pkill ping ps reboot rmmod sar scp shutdown sqlplus srvctl ss ssh "
+    "ssh-copy-id strace swapoff sysctl systemctl tar tc tcpdump tfactl timeout tracepath traceroute vmstat"
+)
+"""The first words by which a text of racwire counts as a command; some would do harm, and racwire has none of them."""
+STAND_INS = {
+    "spelled(rp_filter_key(nic))": "net.ipv4.conf.eth1.rp_filter",
+    "key": "net.core.rmem_max",
+    "option": "",
+    "most": "50",
+    "wanted": "1",
+    "size": "1",
+}
+"""Values of holes that a rule looks at."""
+SENTENCE = re.compile(
+    r"(cluvfy|crsctl|ethtool|firewall-cmd|iperf3|netplan|oifcfg|ping|srvctl|ssh|systemctl) "
+    r"(configures|did|does|has|had|have|is|changes|ended|here|lists?|logins|names?|on|printed|prints|reports?|shows|starts"
+    r"|takes|to|tool|packet|warns|writes|getif:|getif printed|500 B|8 KB|\{)"
+)
+"""Texts that tell of a program."""
+BEGINNINGS = (
+    *(f"ethtool -{option}" for option in "iaSgL"),
+    *("ocrconfig -local", "ip link set", "sysctl -p", "sysctl --system"),
+)
+"""Texts that something is appended to, and names of commands in sentences."""
+SECTIONS = ("Findings", "Change", "Commands")
+
+
+def printed() -> Iterator[tuple[str, str]]:
+    """Yield each command in the texts of findings, changes and commands, and in quotes in reasons, with its file."""
+    for section, groups in catalogue().items():
+        if section.title not in (*SECTIONS, "Reasons and errors"):
+            continue
+        for file, texts in groups.items():
+            module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            names = vars(import_module(module)) if file.endswith(".py") else {}
+            for text in texts:
+                found = [part for part in re.findall(r"`([^`]+)`", text.text) if " " in part]
+                found += [text.text] if section.title in SECTIONS else []
+                for command in found:
+                    first = command.removeprefix("sudo ").partition(" ")[0].rpartition("/")[2]
+                    is_command = first in PROGRAMS.split() and " " in command and command not in BEGINNINGS
+                    if is_command and not SENTENCE.match(command):
+                        yield file, filled(command, names)
+
+
+def filled(command: str, names: Mapping[str, object]) -> str:
+    """Return the command with a value in each hole."""
+
+    def value(hole: re.Match[str]) -> str:
+        known = names.get(hole[1])
+        return STAND_INS.get(hole[1], known if isinstance(known, str) else "X")
+
+    return re.sub(r"\{([^{}]*)\}", value, re.sub(r"\{([^{}]*)\}", value, command))
+
+
+def test_every_command_that_racwire_prints_is_judged() -> None:
+    found = list(printed())
+    assert len(found) > 300  # else the walk has missed most of them
+    assert [one for one in found if effect_of([one[1]]) is Effect.NOT_JUDGED] == []
+
+
+def changes_in_words() -> Iterator[tuple[str, ast.Call]]:
+    """Yield each call in the source that makes a change without a command, with its file."""
+    for path in sorted((ROOT / "checks").rglob("*.py")):
+        for call in ast.walk(source_tree(path)):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Remedy":
+                keywords = {keyword.arg for keyword in call.keywords}
+                has_commands = "commands" in keywords or len(call.args) > 1
+                if "is_change" in keywords and not has_commands:
+                    yield f"{path.relative_to(ROOT)}:{call.lineno}", call
+
+
+def test_a_change_in_words_says_what_it_does_to_a_running_cluster() -> None:
+    found = list(changes_in_words())
+    assert len(found) > 15
+    assert [at for at, call in found if "effect" not in {keyword.arg for keyword in call.keywords}] == []
