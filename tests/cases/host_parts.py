@@ -35,6 +35,8 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     numa_nodes: int = 1
     cpus: int = 4
     min_free_kb: int = 0
+    available_gb: int = 0
+    huge_gb: int = 0
     processes: tuple[str, ...] | None = None
     """`LMS0 prod2 0 0`: name, instance, policy and real-time priority."""
     oradism: tuple[str, ...] = ()
@@ -59,7 +61,14 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if self.ethtool:
             changes["drivers"] = parse_drivers(self.ethtool)
         if self.memory_gb:
-            changes["memory"] = NodeMemory(self.memory_gb * 2**20, self.min_free_kb, self.numa_nodes, self.cpus)
+            changes["memory"] = NodeMemory(
+                self.memory_gb * 2**20,
+                self.min_free_kb,
+                self.numa_nodes,
+                self.cpus,
+                self.available_gb * 2**20 or None,
+                self.huge_gb * 2**20,
+            )
         if self.processes is not None:
             words = [line.split() for line in self.processes]
             changes["processes"] = tuple(ScheduledProcess(n, i, int(policy), int(rt)) for n, i, policy, rt in words)

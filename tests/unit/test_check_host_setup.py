@@ -70,13 +70,38 @@ def with_loopback(mtu: int, *memory: NodeMemory):
 
 
 def test_a_large_mtu_of_lo_is_a_warning_only_with_a_small_reserve():
-    enough, short = NodeMemory(64 * GIGABYTE_KB, 300_000), NodeMemory(64 * GIGABYTE_KB, 90_112)
+    enough = NodeMemory(64 * GIGABYTE_KB, 300_000)
+    short = NodeMemory(64 * GIGABYTE_KB, 90_112, available_kb=8 * GIGABYTE_KB, huge_kb=0)
     assert found(loopback_memory, with_loopback(65_536, enough, short)) == [
         (Status.WARN, "IC-LOOP-003"),
     ]
     assert found(loopback_memory, with_loopback(16_436, enough, short)) == []
     (finding,) = (f for f in loopback_memory.run(with_loopback(65_536, short)) if f.status is Status.WARN)
     assert finding.next[1].commands == ("sysctl -w vm.min_free_kbytes=268435",)
+
+
+@pytest.mark.parametrize(
+    ("total_gb", "numa", "available_gb", "huge_gb", "refused"),
+    [
+        (1536, 8, 400, 0, ""),
+        (1536, 8, 400, 1024, "they are 10 % of the 536,870,912 KB outside huge pages"),
+        (1536, 8, 180, 0, "they are more than a quarter of the 188,743,680 KB that are available now"),
+        (64, 1, None, 0, "how much memory is available there is not known"),
+        (64, 1, 8, None, "how much memory is available there is not known"),
+    ],
+)
+def test_a_reserve_that_the_running_node_cannot_spare_has_no_command(total_gb, numa, available_gb, huge_gb, refused):
+    available, huge = (None if size is None else size * GIGABYTE_KB for size in (available_gb, huge_gb))
+    built = with_loopback(65_536, NodeMemory(total_gb * GIGABYTE_KB, 90_112, numa, 32, available, huge))
+    (finding,) = (f for f in loopback_memory.run(built) if f.status is Status.WARN)
+    step = finding.next[1]
+    assert bool(step.commands) is not bool(refused)
+    assert refused in step.text
+
+
+def test_the_reserves_of_nodes_that_differ_in_what_is_available_are_one_finding():
+    short = [NodeMemory(64 * GIGABYTE_KB, 90_112, 1, 32, kb * GIGABYTE_KB, 0) for kb in (8, 9)]
+    assert found(loopback_memory, with_loopback(65_536, *short)) == [(Status.WARN, "IC-LOOP-003")]
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from docs.generate.source_texts import source_tree
 PROGRAMS = (
     "arping asmcmd chmod chown chronyc cluvfy conntrack crsctl dmesg emctl ethtool exachk findmnt firewall-cmd "
     "gpnptool grep ifdown ifup ip iperf iperf3 ip6tables iptables iscsiadm journalctl kill killall lldpctl lsnrctl "
-    "mcasttest.pl modprobe mpstat mtr netplan netstat networkctl nfsstat nft nmcli nping nstat numactl oclumon ocrconfig "
-    "oifcfg olsnodes opatch orachk oradebug perf perl pkill ping ps reboot rmmod sar scp shutdown sqlplus srvctl ss ssh "
-    "ssh-copy-id strace swapoff sysctl systemctl tar tc tcpdump tfactl timeout tracepath traceroute vmstat"
+    "mcasttest.pl modprobe mpstat mtr netplan netstat networkctl nfsstat nft nmcli nping nstat numactl oclumon "
+    "ocrconfig oifcfg olsnodes opatch orachk oradebug perf perl pkill ping ps reboot rmmod sar scp shutdown "
+    "sqlplus srvctl ss ssh ssh-copy-id strace swapoff sysctl systemctl tar tc tcpdump tfactl timeout tracepath "
+    "traceroute vmstat"
 )
 """The first words by which a text of racwire counts as a command; some would do harm, and racwire has none of them."""
 STAND_INS = {

@@ -167,10 +167,12 @@ def host(**texts: str):
 
 def test_memory_of_a_node_with_two_numa_nodes():
     text = (
-        "/proc/meminfo:MemTotal:       527988256 kB\n/proc/sys/vm/min_free_kbytes:524288\n"
+        "/proc/meminfo:MemTotal:       527988256 kB\n/proc/meminfo:MemAvailable:   98000000 kB\n"
+        "/proc/meminfo:HugePages_Total:    1000\n/proc/meminfo:Hugepagesize:       2048 kB\n"
+        "/proc/sys/vm/min_free_kbytes:524288\n"
         "/sys/devices/system/node/online:0-1\n/sys/devices/system/cpu/online:0-47,96-143\nflags : fpu hypervisor\n"
     )
-    assert host(memory=text).memory == NodeMemory(527_988_256, 524_288, 2, 96)
+    assert host(memory=text).memory == NodeMemory(527_988_256, 524_288, 2, 96, 98_000_000, 2_048_000)
     assert reserve_wanted_kb(NodeMemory(527_988_256, 524_288, 2, 96)) == 4_223_906
     assert host(memory=text).is_virtual is True
     assert isinstance(host(memory="").memory, Unknown)
