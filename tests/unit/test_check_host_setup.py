@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import msgspec
 import pytest
 
@@ -246,6 +248,23 @@ def test_forwarding_is_a_warning_unless_the_node_has_a_bridge_of_its_own():
     docker = interface("docker0", "", 1500, kind="bridge", addresses=(Address("172.17.0.1", 16),))
     built = on_routes(sysctls=on, interfaces=(*node(2).interfaces, docker))
     assert found(private_routes, built) == [(Status.INFO, "IC-ROUTE-004")]
+
+
+def test_the_commands_against_forwarding_leave_every_other_setting_as_it_is():
+    (finding,) = (f for f in private_routes.run(on_routes(sysctls={"net.ipv4.ip_forward": "1"})) if f.next)
+    settings = "cd /proc/sys/net; grep -rsH . ipv4 ipv6"
+    script = f"""
+        sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.accept_redirects=0 net.ipv4.conf.lo.send_redirects=0
+        before=$({settings})
+        {"; ".join(finding.next[1].commands)} > /dev/null
+        after=$({settings})
+        printf '%s\\n' "$before" "$after" | sort | uniq -u | grep -v forward
+    """
+    done = subprocess.run(["unshare", "-rn", "sh", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("", "")
+    without = script.replace("$kept", "")  # the test sees what the kernel resets
+    done = subprocess.run(["unshare", "-rn", "sh", "-c", without], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [f"ipv4/conf/all/accept_redirects:{value}" for value in (0, 1)]
 
 
 @pytest.mark.parametrize(
