@@ -1,4 +1,4 @@
-"""What a command does to a running cluster when somebody types it on the busiest node at noon: each judged once, here.
+"""What a command does to a running cluster when it is typed on the busiest node at noon: each judged once, here.
 
 A command that no rule covers, or that lacks the limits a rule asks for (`ping` without -c, `tcpdump` without -p, -c, -s
 and a time limit), is not judged: `Effect.NOT_JUDGED`. The tests judge every command that racwire prints.

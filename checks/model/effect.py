@@ -1,4 +1,4 @@
-"""What a step does to a running cluster when somebody carries it out on the busiest node at noon."""
+"""What a step does to a running cluster when it is carried out on the busiest node at noon."""
 
 from __future__ import annotations
 

@@ -319,7 +319,7 @@ def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
 def _stop_forwarding(names: Sequence[str]) -> Remedy:
     return Remedy(
         "Switch it off where no program needs it, and in that file. The kernel then resets whether NICs accept ICMP "
-        "redirects (conf.all.accept_redirects): the first command keeps these settings, the second sets them back.",
+        "redirects (accept_redirects): the first command keeps these settings, the second sets them back.",
         ("kept=$(sysctl -a --pattern 'ipv4.conf.*_redirects' | tr -d ' ')", f"sysctl -w {_FORWARDING}=0 $kept"),
         f"root on {named(names, 'node')}",
         is_change=True,

@@ -1,15 +1,15 @@
 """The commands that show the packet filters and the packets of a node, and load, start and disturb nothing."""
 
 RULES = ("nft list ruleset", "grep -q . /proc/net/ip_tables_names && iptables -S")
-"""The rules of nftables, and of iptables where the kernel has tables of it. `iptables -S` alone loads the module of a
-table that nobody uses, and each packet passes it from then on."""
+"""The rules of nftables, and those of iptables where the kernel has such tables. `iptables -S` alone loads the module of
+an unused table, and each packet passes it from then on."""
 FILTERS = (
     "systemctl is-active firewalld nftables iptables",
     "systemctl -q is-active firewalld && firewall-cmd --get-active-zones",
     "nft list ruleset",
 )
-"""The active services, the zones and the rules. D-Bus starts a firewalld that is enabled and stopped as soon as
-firewall-cmd asks it, and its usual zone rejects blocks: so systemctl is asked first."""
+"""The active services, the zones and the rules. D-Bus starts a firewalld that is enabled and stopped when firewall-cmd
+calls it, and its usual zone rejects blocks: so systemctl comes first."""
 
 
 def of_zone(zone: str) -> str:

@@ -1,4 +1,4 @@
-"""What to do about a route with an MTU of its own, without a second route beside it."""
+"""What to do about a route with an MTU of its own, without adding a second route."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _PLACES = {
 def without_mtu(cluster: Cluster, node: Node, route: Route) -> Remedy:
     """Return the step that removes the MTU of a route.
 
-    `ip route change` with the route's own metric changes that route. `replace` without the metric would add a second
-    one in front of it.
+    `ip route change` with the route's own metric changes that route. `replace` without the metric would add a
+    second route, which the kernel prefers.
     """
     setup = cluster.setup(node.name)
     kept = setup.kept_mtu(route.interface) if setup else None
