@@ -51,7 +51,7 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
     is_change: bool = False
     """Whether the step changes the cluster: racwire marks it as a step for the safe-change procedure only."""
     effect: Effect = Effect.READS
-    """What the step does to a running cluster: the worst of its commands, or what is stated for a step without commands."""
+    """What the step does to a running cluster: the worst of its commands, or what a step without commands states."""
 
     def __post_init__(self) -> None:
         worst = max(self.effect, effect_of(self.commands), key=lambda effect: effect.rank)

@@ -1,8 +1,8 @@
 """The commands that show the packet filters and the packets of a node, and load, start and disturb nothing."""
 
 RULES = ("nft list ruleset", "grep -q . /proc/net/ip_tables_names && iptables -S")
-"""The rules of nftables, and those of iptables where the kernel has such tables. `iptables -S` alone loads the module of
-an unused table, and each packet passes it from then on."""
+"""The rules of nftables, and those of iptables where the kernel has such tables. `iptables -S` alone loads the module
+of an unused table, and each packet passes it from then on."""
 FILTERS = (
     "systemctl is-active firewalld nftables iptables",
     "systemctl -q is-active firewalld && firewall-cmd --get-active-zones",
