@@ -34,7 +34,7 @@ from checks.traffic.instances_pacer import InstancesPacer
 from checks.traffic.links import LinkBook
 from checks.traffic.one_sampler import BEAT_S, Followed, Left, Publisher, Sampler, SamplerCount, socket_names
 from checks.traffic.pace import Backoff, Pace, phase_of
-from checks.traffic.peer_stream import SILENCE_S, sample_peer
+from checks.traffic.peer_stream import sample_peer
 from checks.traffic.samples import BY_RACWIRE, FeedEvent, Gap, InstanceSample, InstancesPace, Links
 from checks.traffic.this_node import sample_this_node, watch_links
 
@@ -182,7 +182,7 @@ class Feed:
     def _peer(self, node: str) -> Source:
         async def sample() -> None:
             # A peer of which another racwire had samples is no gap while the login takes its time.
-            silence_s = self._settings.ssh.connect_timeout_s if self._has_followed else SILENCE_S
+            silence_s = self._settings.ssh.connect_timeout_s if self._has_followed else 0.0
             await sample_peer(node, self._session, self._book, self._pace, self._emit, silence_s)
 
         return sample
@@ -288,8 +288,7 @@ class Feed:
             except OSError:
                 tries = _TRIES
             else:
-                is_over = not self._is_sampling and await self._follow(followed)
-                followed.close()
+                is_over = await self._follow(followed)
                 place, tries = (0, tries + 1) if is_over else (place, _TRIES)
             if tries >= _TRIES:
                 place, tries = place + 1, 0
@@ -298,7 +297,10 @@ class Feed:
 
     async def _follow(self, followed: Followed) -> bool:
         """Take the events of another racwire. Return True when it has ended, and False where it is of no use: it hangs,
-        or lacks what this feed wants."""
+        or lacks what this feed wants, or this feed samples already."""
+        if self._is_sampling:
+            followed.close()
+            return False
         begun: set[str] = set()
         self._has_followed = True
         self._shared_by(followed.pid)
@@ -321,6 +323,7 @@ class Feed:
         except Left as left:
             return left.is_gone
         finally:
+            followed.close()
             self._lacks_since = time.time()
             reason = f"Process {followed.pid}, another racwire, took the samples until now; racwire goes on without it."
             for source in () if self._is_closed else sorted(begun - self._lasting.keys()):

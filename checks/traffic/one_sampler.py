@@ -24,23 +24,22 @@ import msgspec
 from checks.model.facts import Fact
 from checks.model.settings import Settings
 from checks.run.engine import racwire_version
-from checks.sources.kernel_files import UNIX_SOCKETS
+from checks.sources.kernel_files import OTHER_SAMPLERS, UNIX_SOCKETS
 from checks.traffic.json_text import to_json_text
 from checks.traffic.recording_shapes import from_json
 from checks.traffic.samples import Event, FeedEvent, InstancesPace
 
 BEAT_S = 1.0
 """Seconds from one line about the sampler to the next."""
-_SILENT_S, _AGAIN_S = 3.0, 0.5
+_SILENT_S, _AGAIN_S = 5.0, 0.5
 """A sampler without a line for that long is left: it is stopped, or hangs. The second wait is for a racwire that was
 itself stopped: what arrived meanwhile is read first."""
 _ANSWER_S = 2.0
-"""The longest wait for the first line."""
+"""The longest wait for the connection, and for the first line."""
 _BEHIND_BYTES = 4_000_000
 """A follower that has not taken so many bytes is disconnected: a minute or more of a big cluster."""
 _LONGEST_LINE = 4_000_000
 _SLOTS = 4
-_COUNTED_EVERY_S = 5.0
 _MOST = 16
 """More samplers than these are not believed: any user can make sockets with such names."""
 _OF_INSTANCES, _OF_NODES = "racwire-sample-gv", "racwire-sample-os"
@@ -86,7 +85,7 @@ class SamplerCount:
 
     def __call__(self) -> int:
         """Return the number, this racwire included."""
-        if time.monotonic() - self._read_s >= _COUNTED_EVERY_S:
+        if time.monotonic() - self._read_s >= (OTHER_SAMPLERS.every_s or 0):
             self._read_s, self._count = time.monotonic(), 1
             with suppress(OSError), open(self._path, encoding="utf-8", errors="replace") as lines:
                 self._count = min(max(samplers_in(lines) + self._unlisted, 1), _MOST)
@@ -169,6 +168,7 @@ class Followed:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self.pid, self._uid = _peer_of(writer)
+        self._patience_s = _ANSWER_S
 
     @classmethod
     async def join(cls, name: str) -> Followed:
@@ -185,6 +185,7 @@ class Followed:
         """Wait for the next event, or the next sign of the sampler. Raises Left where it ended, hangs or is broken."""
         try:
             line = await self._line()
+            self._patience_s = _SILENT_S
             if not line.endswith(b"\n"):
                 raise Left(is_gone=True)
             return cast(FeedEvent | Sampler, from_json(line.decode("utf-8"), cast(type[Any], _Line)))
@@ -195,7 +196,7 @@ class Followed:
 
     async def _line(self) -> bytes:
         with suppress(TimeoutError):
-            async with asyncio.timeout(_SILENT_S):
+            async with asyncio.timeout(self._patience_s):
                 return await self._reader.readline()
         async with asyncio.timeout(_AGAIN_S):
             return await self._reader.readline()
