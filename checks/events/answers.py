@@ -9,7 +9,7 @@ from checks.events.cluster_event import EventKind, EventPlace
 from checks.events.event_book import EventBook
 from checks.model.finding import Status
 from checks.rules.live_events import TOGETHER_S, allowed_delay_s, clock_jumped, is_silent, silence_status, stood_still
-from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from checks.traffic.samples import BY_RACWIRE, Gap, InstanceSample, NodeSample
 
 _FADING = 0.99
 """How much of the longest delay of a source counts after one more sample."""
@@ -89,7 +89,7 @@ class Answers:
             self._look(source)
         if source.stands is not None:
             self._end(source, sample.at)
-        elif waited_s:
+        elif waited_s and source.caused_by != BY_RACWIRE:
             source.delay_s = max(_FADING * source.delay_s, min(waited_s, 4 * sample.seconds) - sample.seconds, 0.0)
         source.place, source.interval_s = _place(sample), sample.seconds
         source.last_at, source.last_s = sample.at, now_s
@@ -128,7 +128,7 @@ class Answers:
                 self._look(source)
 
     def _look(self, source: _Source) -> None:
-        if source.stands is not None or source.caused_by.startswith("instance "):
+        if source.stands is not None or source.caused_by.startswith(("instance ", BY_RACWIRE)):
             return
         is_instance, waited_s = bool(source.place.instance), self._book.now_s - source.last_s
         allowed_s = allowed_delay_s(source.delay_s, is_instance and not source.reason)

@@ -13,7 +13,8 @@ from enum import StrEnum
 from checks.model.settings import TrafficSettings
 
 PX_PER_S = 6.0
-"""The most PX slaves a second that live samples occupy on all instances together, while nothing is in trouble. Ours."""
+"""The most PX slaves a second that live samples occupy on all instances together, while nothing is in trouble; of all
+racwires of a node together. Ours."""
 
 _SHARE = 0.25
 """The most of the interval that one GV$ statement may take. A longer one also makes the rates imprecise. Ours."""
@@ -33,6 +34,7 @@ class PaceCause(StrEnum):
     NONE = ""
     SET = "set"
     SIZE = "instances"
+    COMPANY = "racwires"
     SLOW = "slow"
     STOPPED = "stopped"
     LOST = "lost"
@@ -53,6 +55,8 @@ class SampledRound:
     """Whether an instance of the previous sample did not answer."""
     is_alone: bool = False
     """Whether only V$ views of the connected instance were queried."""
+    samplers: int = 1
+    """How many racwires of this node sample instances: they share the budget."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,11 @@ def set_interval_s(settings: TrafficSettings) -> float:
     return max(settings.instances_interval_s, 1.0) if settings.instances_interval_s else 0.0
 
 
-def usual_interval_s(settings: TrafficSettings, base_s: float, instances: int) -> float:
-    """Return the shortest interval, of at least `base_s` seconds, that does not exceed the budget of PX slaves."""
-    return max(base_s, min(_step(statements_a_sample(settings, base_s) * instances / PX_PER_S), _LONGEST_S))
+def usual_interval_s(settings: TrafficSettings, base_s: float, instances: int, samplers: int = 1) -> float:
+    """Return the shortest interval, of at least `base_s` seconds, with which so many racwires together do not exceed
+    the budget of PX slaves."""
+    slaves = statements_a_sample(settings, base_s) * instances * samplers
+    return max(base_s, min(_step(slaves / PX_PER_S), _LONGEST_S))
 
 
 def statements_a_sample(settings: TrafficSettings, base_s: float) -> float:
@@ -116,7 +122,7 @@ class PaceJudge:
 
     def judge(self, found: SampledRound, base_s: float, now_s: float) -> PaceVerdict:
         """Return the interval until the next sample. `base_s` is the interval that the operator wants."""
-        usual_s = usual_interval_s(self._settings, base_s, found.instances)
+        usual_s = usual_interval_s(self._settings, base_s, found.instances, found.samplers)
         if set_s := set_interval_s(self._settings):
             return PaceVerdict(set_s, PaceCause.SET, "as traffic.instances_interval_s has it")
         if found.is_alone:
@@ -128,6 +134,9 @@ class PaceJudge:
         slowed = self._slowed
         if slowed is None or slowed.interval_s <= usual_s:
             self._slowed = None
+            if usual_s > base_s and found.samplers > 1:
+                reason = f"{found.instances} instances, sampled by {found.samplers} racwires"
+                return PaceVerdict(usual_s, PaceCause.COMPANY, reason)
             if usual_s > base_s:
                 return PaceVerdict(usual_s, PaceCause.SIZE, f"{found.instances} instances")
             return PaceVerdict(base_s)

@@ -37,6 +37,7 @@ from checks.sources.kernel_files import (
     INTERFACES_OF_THIS_NODE,
     LINKS_MOST,
     LINKS_WITHIN_S,
+    OTHER_SAMPLERS,
     PEER,
     ROUTES_IN_USE,
     SAMPLE,
@@ -108,10 +109,12 @@ def plan_samples(settings: Settings, environ: Mapping[str, str] = os.environ) ->
         "",
         "Live samples, for the Traffic and Database screens, `racwire watch` and `racwire record`.",
         "First, once, the nodes, private networks and instances: the reads listed above for Clusterware, this node,",
-        "each peer and the identity of the database. Then, until the samples are stopped:",
+        "each peer and the identity of the database. Then, until the samples are stopped; or, where another racwire of",
+        "this user on this node samples the same, only what that one sends through an abstract unix socket:",
         "",
         "  on this node:",
         *_timed(every, SAMPLE_OF_THIS_NODE.reads[0].how),
+        *_timed(f"every {OTHER_SAMPLERS.every_s:g} s", OTHER_SAMPLERS.reads[0].how),
         *_timed(
             "when the kernel reports a changed interface (netlink RTMGRP_LINK), and every "
             f"{INTERFACES_OF_THIS_NODE.every_s:g} s",
@@ -328,7 +331,10 @@ def _history(settings: Settings) -> Iterator[str]:
     yield from ("", f"  once, over {days} of Statspack, {where}:", *_statements(statspack))
 
 
-_PX_BUDGET = f"  These statements occupy at most {PX_PER_S:g} PX slaves a second on all instances together."
+_PX_BUDGET = (
+    f"  These statements occupy at most {PX_PER_S:g} PX slaves a second on all instances together,\n"
+    "  those of all racwires of this node included."
+)
 
 
 def _sampled_instances(settings: Settings) -> Iterator[str]:

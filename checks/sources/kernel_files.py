@@ -105,6 +105,15 @@ SAMPLE_OF_THIS_NODE = KernelFileList(
     files=_SAMPLE_FILES,
     reads=(Read("", "files", ", ".join(_SAMPLE_FILES)),),
 )
+UNIX_SOCKETS = "/proc/net/unix"
+OTHER_SAMPLERS = RegistryEntry(
+    name="other samplers",
+    groups=("samples",),
+    where=RunsOn.HERE,
+    purpose="how many racwires of this node sample the instances: together they send no more than one",
+    reads=(Read("", "samplers", f"{UNIX_SOCKETS}, the names that begin with @racwire-sample"),),
+    every_s=5.0,
+)
 INTERFACES_OF_THIS_NODE = RegistryEntry(
     name="interfaces of this node",
     groups=("samples",),
@@ -298,6 +307,7 @@ KERNEL_SOURCES = (
     THIS_NODE,
     COUNTERS_OF_THIS_NODE,
     SAMPLE_OF_THIS_NODE,
+    OTHER_SAMPLERS,
     INTERFACES_OF_THIS_NODE,
     PEER,
     COUNTERS,

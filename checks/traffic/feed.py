@@ -3,17 +3,24 @@
 The feed reads this node from /proc and netlink, each peer through one open ssh stream, and the instances through one
 connection and GV$. A source that hangs or fails yields a `Gap` with the reason and is tried again after growing waits;
 the other sources continue.
+
+A feed that shares its samples follows another racwire of the same user that samples the same, and where there is none
+samples for all of them. A feed that samples never follows again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
+
+from msgspec.structs import replace
 
 from checks.model.broken_dependency import error_text
 from checks.model.facts import Cluster, Database, NotAsked, NotGathered, Unknown, UnreadNode
@@ -25,9 +32,10 @@ from checks.sources.nodes.session import Session
 from checks.traffic.instances import sample_instances
 from checks.traffic.instances_pacer import InstancesPacer
 from checks.traffic.links import LinkBook
-from checks.traffic.pace import Backoff, Pace
+from checks.traffic.one_sampler import BEAT_S, Followed, Left, Publisher, Sampler, SamplerCount, socket_names
+from checks.traffic.pace import Backoff, Pace, phase_of
 from checks.traffic.peer_stream import sample_peer
-from checks.traffic.samples import Event, FeedEvent, Gap, InstanceSample, InstancesPace, Links
+from checks.traffic.samples import BY_RACWIRE, FeedEvent, Gap, InstanceSample, InstancesPace, Links
 from checks.traffic.this_node import sample_this_node, watch_links
 
 log = logging.getLogger(__name__)
@@ -37,6 +45,12 @@ _JOURNAL_ENTRIES = 50
 _WAITING_EVENTS = 20_000
 """Most events that wait for the reader of `events()`: some minutes of a big cluster. The oldest ones are dropped, since
 a reader that takes none has stopped."""
+_LACKS_S = 15.0
+"""Seconds for which a followed racwire may lack a source: it may still be looking for the cluster."""
+_TRIES, _RETRY_S = 10, 0.05
+"""Attempts with one name, and the wait between two: another racwire can be taking it, or giving it up."""
+_LATENCY = "latency"
+"""The source that each feed has for itself: only those that were asked to send pings have it."""
 
 Source = Callable[[], Awaitable[None]]
 
@@ -44,20 +58,35 @@ Source = Callable[[], Awaitable[None]]
 class Feed:
     """An endless stream of samples. Iterate `events()`, and always `close()` the feed; closing takes under a second."""
 
-    def __init__(self, settings: Settings, *, password: Secret | None = None) -> None:
+    def __init__(
+        self, settings: Settings, *, password: Secret | None = None, share: Callable[[int], None] | None = None
+    ) -> None:
+        """`share`: share the samples with other racwires of this user on this node. It is called with the number of the
+        process that takes them, and with 0 where this one does. Without it the feed samples whatever others do."""
         self._settings = settings
         self._session = Session(settings, Journal(keep=_JOURNAL_ENTRIES), password=password)
-        self._pace = Pace(settings.traffic.interval_s)
-        self._pacer = InstancesPacer(settings.traffic, self._put)
+        phase_s = phase_of(self._session.local_node, os.getpid())
+        self._pace = Pace(settings.traffic.interval_s, phase_s=phase_s)
+        count = SamplerCount(is_listed=share is not None)
+        self._pacer = InstancesPacer(settings.traffic, self._emit, phase_s=phase_s, samplers=count)
         self._book = LinkBook(self._emit)
         self._waiting: deque[FeedEvent] = deque(maxlen=_WAITING_EVENTS)
         self._arrived = asyncio.Event()
-        self._gaps: dict[str, str] = {}
+        self._lasting: dict[str, FeedEvent] = {}
+        """What holds until another event: the gap of a source, the interfaces of a node, the pace of the instances."""
         self._sources: dict[str, Source] = {
             "this node": lambda: sample_this_node(self._name, self._pace, self._emit),
             "this node's interfaces": lambda: watch_links(self._name, self._book),
         }
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._share = share
+        self._sharing: asyncio.Task[None] | None = None
+        self._is_sampling = share is None
+        self._publisher: Publisher | None = None
+        self._cluster: Cluster | None = None
+        self._lacks_since = time.time()
+        """When the feed began, or followed a racwire no more: it has no sample that began earlier."""
+        self._has_followed = False
         self._is_running = False
         self._is_closed = False
 
@@ -68,8 +97,12 @@ class Feed:
 
     @interval_s.setter
     def interval_s(self, seconds: float) -> None:
+        is_other = seconds != self._pace.interval_s
         self._pace.interval_s = seconds
         self._pacer.change_base(seconds)
+        if is_other and self._sharing is not None:  # those who follow want the interval that was
+            self._sharing.cancel()
+            self._begin_to_share()
 
     def follow(self, cluster: Cluster) -> None:
         """Sample the known nodes, pending ones too, and the known instances of the database. Call it again when more
@@ -77,18 +110,23 @@ class Feed:
         if cluster.local_node != self._name():
             self._book.rename(self._name(), cluster.local_node)
             self._session.local_node = cluster.local_node
-        self._book.follow(cluster)
+        self._cluster = cluster
+        if self._is_sampling:
+            self._book.follow(cluster)
+        self._add_sources(cluster)
+
+    def _add_sources(self, cluster: Cluster) -> None:
         for node in () if isinstance(cluster.nodes, Unknown) else cluster.nodes:
             if node.name != self._name():
                 source = f"node {node.name}"
                 if isinstance(node, UnreadNode) and not node.is_pending and source not in self._sources:
-                    self._emit(Gap(source, time.time(), node.reason))
+                    self._emit_own(Gap(source, time.time(), node.reason))
                 self._add(source, self._peer(node.name))
         database = cluster.database
         if isinstance(database, Database):
             self._add("database", self._instances(database))
         elif "database" not in self._sources and self._wants(database):
-            self._emit(Gap("database", time.time(), database.reason))
+            self._emit_own(Gap("database", time.time(), database.reason))
 
     def probe(self, cluster: Cluster) -> None:
         """Send pings at a fixed rate on every private path from this node, and emit them as `LatencySample`s."""
@@ -97,7 +135,7 @@ class Feed:
         paths, settings = latency_paths(cluster), self._settings
         per_second = settings.traffic.probes_per_second
         self._add(
-            "latency",
+            _LATENCY,
             lambda: run_latency(paths, per_second, lambda: self.interval_s, self._emit, probe=settings.probe),
         )
 
@@ -106,6 +144,8 @@ class Feed:
         self._is_running = not self._is_closed
         for name in self._sources:
             self._start(name)
+        if self._share is not None and self._is_running:
+            self._begin_to_share()
         while not self._is_closed or self._waiting:
             while self._waiting:
                 yield self._waiting.popleft()
@@ -118,6 +158,8 @@ class Feed:
         self._is_closed, self._is_running = True, False
         self._arrived.set()
         tasks, self._tasks = list(self._tasks.values()), {}
+        if self._sharing is not None:
+            tasks.append(self._sharing)
         for task in tasks:
             task.cancel()
         await asyncio.gather(self._session.close(), *tasks, return_exceptions=True)
@@ -138,7 +180,12 @@ class Feed:
         return self._settings.database.is_set and not isinstance(database, NotAsked | NotGathered)
 
     def _peer(self, node: str) -> Source:
-        return lambda: sample_peer(node, self._session, self._book, self._pace, self._emit)
+        async def sample() -> None:
+            # A peer of which another racwire had samples is no gap while the login takes its time.
+            silence_s = self._settings.ssh.connect_timeout_s if self._has_followed else 0.0
+            await sample_peer(node, self._session, self._book, self._pace, self._emit, silence_s)
+
+        return sample
 
     def _instances(self, database: Database) -> Source:
         async def explain(failure: Unknown, code: int | None) -> Unknown:
@@ -156,7 +203,7 @@ class Feed:
                 self._start(name)
 
     def _start(self, name: str) -> None:
-        if not self._is_closed and name not in self._tasks:
+        if not self._is_closed and name not in self._tasks and (self._is_sampling or name == _LATENCY):
             self._tasks[name] = asyncio.create_task(self._keep_up(name, self._sources[name]), name=f"racwire {name}")
 
     async def _keep_up(self, name: str, source: Source) -> None:
@@ -175,18 +222,137 @@ class Feed:
     def _source(self, name: str) -> str:
         return f"node {self._name()}" if name.startswith("this node") else name
 
-    def _emit(self, event: Event) -> None:
-        """Queue an event for the reader of `events()`. A gap that continues for the same reason is queued once."""
-        if isinstance(event, Gap):
-            if self._gaps.get(event.source) == event.reason:
-                return
-            self._gaps[event.source] = event.reason
-        elif not isinstance(event, Links):
-            self._gaps.pop(event.source, None)
-            if isinstance(event, InstanceSample):
-                self._gaps.pop("database", None)
-        self._put(event)
+    def _emit_own(self, gap: Gap) -> None:
+        """Queue a gap, unless another racwire samples: its gaps come instead."""
+        if self._is_sampling:
+            self._emit(gap)
 
-    def _put(self, event: Event | InstancesPace) -> None:
+    def _emit(self, event: FeedEvent) -> None:
+        """Queue an event for the reader of `events()`, and for the racwires that follow this one. A gap that continues
+        for the same reason is queued once."""
+        match event:
+            case Gap():
+                before = self._lasting.get(event.source)
+                if isinstance(before, Gap) and before.reason == event.reason:
+                    return
+                self._lasting[event.source] = event
+            case Links():
+                self._lasting[f"links of {event.node}"] = event
+            case InstancesPace():
+                self._lasting["pace"] = event
+            case _:
+                self._lasting.pop(event.source, None)
+                if isinstance(event, InstanceSample):
+                    self._lasting.pop("database", None)
         self._waiting.append(event)
         self._arrived.set()
+        if self._publisher is not None and not _is_latency(event):
+            self._publisher.publish(event)
+
+    # --- one racwire of a node samples for all ------------------------------------------------------------------------
+
+    def _begin_to_share(self) -> None:
+        self._sharing = asyncio.create_task(self._keep_sharing(), name="racwire sharing")
+
+    async def _keep_sharing(self) -> None:
+        """Follow others while there are any, then sample, and publish the samples."""
+        publisher = Publisher(self._for_newcomers, self._sampled)
+        try:
+            try:
+                await self._follow_others(publisher)
+            except Exception:
+                log.exception("sharing the samples failed")
+            self._publisher = publisher
+            self._begin_to_sample()
+            while True:
+                publisher.beat()
+                await asyncio.sleep(BEAT_S)
+        finally:
+            if self._publisher is publisher:
+                self._publisher = None
+            publisher.close()
+
+    async def _follow_others(self, publisher: Publisher) -> None:
+        """Follow racwires that sample the same, one after the other. Return when this one has taken a free name, or
+        when none can be had."""
+        names = tuple(socket_names(self._settings, self.interval_s))
+        place = tries = 0
+        while place < len(names):
+            try:
+                followed = await Followed.join(names[place])
+            except ConnectionRefusedError:
+                with suppress(OSError):
+                    if await publisher.open(names[place]):
+                        return
+                tries += 1  # another racwire is taking the name
+            except OSError:
+                tries = _TRIES
+            else:
+                is_over = await self._follow(followed)
+                place, tries = (0, tries + 1) if is_over else (place, _TRIES)
+            if tries >= _TRIES:
+                place, tries = place + 1, 0
+            else:
+                await asyncio.sleep(_RETRY_S)
+
+    async def _follow(self, followed: Followed) -> bool:
+        """Take the events of another racwire. Return True when it has ended, and False where it is of no use: it hangs,
+        or lacks what this feed wants, or this feed samples already."""
+        if self._is_sampling:
+            followed.close()
+            return False
+        begun: set[str] = set()
+        self._has_followed = True
+        self._shared_by(followed.pid)
+        lacks_since: float | None = None
+        try:
+            while True:
+                event = await followed.next()
+                if isinstance(event, Sampler):
+                    lacks = self._sources.keys() - {_LATENCY} - set(event.sources)
+                    lacks_since = (lacks_since or time.monotonic()) if lacks else None
+                    if lacks_since and time.monotonic() - lacks_since > _LACKS_S:
+                        return False
+                elif isinstance(event, Links | Gap | InstancesPace):
+                    self._emit(event)
+                else:
+                    is_whole = event.source in begun or event.at - event.seconds >= self._lacks_since
+                    begun.add(event.source)
+                    if is_whole:
+                        self._emit(event)
+        except Left as left:
+            return left.is_gone
+        finally:
+            followed.close()
+            self._lacks_since = time.time()
+            reason = f"Process {followed.pid}, another racwire, took the samples until now; racwire goes on without it."
+            for source in () if self._is_closed else sorted(begun - self._lasting.keys()):
+                self._emit(Gap(source, self._lacks_since, reason, BY_RACWIRE))
+
+    def _begin_to_sample(self) -> None:
+        self._shared_by(0)
+        if not self._is_sampling:
+            self._is_sampling = True
+            if (cluster := self._cluster) is not None:
+                # The racwire that was followed knew newer interfaces than those of the cluster.
+                self._book.follow(replace(cluster, nodes=()) if self._has_followed else cluster)
+                self._add_sources(cluster)
+            for name in self._sources:
+                self._start(name)
+
+    def _shared_by(self, pid: int) -> None:
+        if self._share is not None:
+            self._share(pid)
+
+    def _sampled(self) -> list[str]:
+        """The sources of this feed that others can follow. A refused login is not tried again: they may be luckier."""
+        names = {name: task for name, task in self._tasks.items() if name != _LATENCY}
+        return [name for name, task in names.items() if name != "database" or not task.done()]
+
+    def _for_newcomers(self) -> list[FeedEvent]:
+        """What lasts, as if it began now."""
+        return [replace(event, at=time.time()) for event in self._lasting.values() if not _is_latency(event)]
+
+
+def _is_latency(event: FeedEvent) -> bool:
+    return not isinstance(event, InstancesPace) and event.source.startswith(_LATENCY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 from checks.model.settings import TrafficSettings
 from checks.rules.sampling_pace import PaceCause, PaceJudge, PaceVerdict, SampledRound, pairs_interval_s, set_interval_s
@@ -19,16 +20,20 @@ class InstancesPacer:
         settings: TrafficSettings,
         emit: Callable[[InstancesPace], None],
         *,
+        phase_s: float = 0.0,
+        samplers: Callable[[], int] = lambda: 1,
         clock: Callable[[], float] = time.monotonic,
         pace: Pace | None = None,
     ) -> None:
-        """`clock` returns a monotonic time in seconds; `pace` has the ticks, by default those of that clock."""
+        """`samplers` returns how many racwires of this node sample instances; `clock` returns a monotonic time in
+        seconds; `pace` has the ticks, by default those of that clock with the phase."""
         self._settings = settings
         self._emit = emit
+        self._samplers = samplers
         self._clock = clock
         self._base_s = settings.interval_s
         self._judge = PaceJudge(settings)
-        self._pace = pace or Pace(set_interval_s(settings) or settings.interval_s, clock=clock)
+        self._pace = pace or Pace(set_interval_s(settings) or settings.interval_s, phase_s=phase_s, clock=clock)
         self._verdict: PaceVerdict | None = None
         self._last: SampledRound | None = None
 
@@ -61,6 +66,7 @@ class InstancesPacer:
 
     def take(self, found: SampledRound) -> None:
         """Judge a sample: the interval changes at once, and a change of interval or cause is emitted."""
+        found = replace(found, samplers=self._samplers())
         self._last = SampledRound(found.instances, 0.0, is_alone=found.is_alone)  # what a later change of base needs
         before = self._verdict
         verdict = self._verdict = self._judge.judge(found, self._base_s, self._clock())

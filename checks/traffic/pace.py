@@ -1,7 +1,8 @@
 """The times of samples: multiples of an interval on the monotonic clock, so that all sources use the same moments and a
 screen draws once. Also the wait before a failed source is tried again.
 
-Missed ticks are skipped: after a stall, or a night in suspend, there is no burst of samples.
+Each racwire has a phase of its own, so that several do not ask all instances in the same moment. Missed ticks are
+skipped: after a stall, or a night in suspend, there is no burst of samples.
 """
 
 from __future__ import annotations
@@ -9,15 +10,27 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 _FIRST_S, _LONGEST_S = 2.0, 60.0
+_GOLDEN = (math.sqrt(5) - 1) / 2
+"""The multiples of this number, without their whole parts, are spread evenly however many of them there are."""
+_PHASES_S = 64.0
+"""Phases are below this, so that they differ by more than parts of a second where the interval is long."""
 
 
-def tick_after(moment: float, interval_s: float) -> float:
-    """Return the first multiple of the interval after the moment."""
-    tick = (math.floor(moment / interval_s) + 1) * interval_s
+def tick_after(moment: float, interval_s: float, phase_s: float = 0.0) -> float:
+    """Return the first multiple of the interval, counted from the phase, after the moment."""
+    tick = (math.floor((moment - phase_s) / interval_s) + 1) * interval_s + phase_s
     return tick if tick > moment else tick + interval_s  # rounding can give a multiple that is too early
+
+
+def phase_of(node: str, pid: int) -> float:
+    """Return the phase of a racwire in seconds: those of consecutive processes lie apart at every interval, and so do
+    those of processes with the same number on other nodes."""
+    of_node = zlib.crc32(node.encode("utf-8", "surrogateescape")) / 2**32
+    return _PHASES_S * math.modf(pid * _GOLDEN + of_node)[0]
 
 
 async def happens_within(event: asyncio.Event, seconds: float) -> bool:
@@ -39,10 +52,11 @@ class Pace:
         self,
         interval_s: float,
         *,
+        phase_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[asyncio.Event, float], Awaitable[bool]] = happens_within,
     ) -> None:
-        self._interval_s = interval_s
+        self._interval_s, self._phase_s = interval_s, phase_s
         self._clock, self._wait = clock, wait
         self._changed = asyncio.Event()
 
@@ -70,7 +84,8 @@ class Pace:
     async def _tick_after(self, moment: float, share: float) -> float:
         """Wait for the first tick that is `share` of the interval after a moment. Return the tick."""
         while True:
-            due, changed = tick_after(moment + share * self._interval_s, self._interval_s), self._changed
+            due = tick_after(moment + share * self._interval_s, self._interval_s, self._phase_s)
+            changed = self._changed
             if not await self._wait(changed, max(0.0, due - self._clock())):
                 return due
 

@@ -27,16 +27,24 @@ class SameNodeError(Exception):
     """A peer is the same node as another one that racwire samples already. The message is one sentence."""
 
 
-async def sample_peer(node: str, session: Session, book: LinkBook, pace: Pace, emit: Callable[[Event], None]) -> None:
+async def sample_peer(
+    node: str,
+    session: Session,
+    book: LinkBook,
+    pace: Pace,
+    emit: Callable[[Event], None],
+    silence_s: float = 0.0,
+) -> None:
     """Emit a sample of a peer at each tick, until cancelled. A lost peer is a gap, and so is a peer that has not
-    answered yet; racwire tries a lost peer again after 2 s, then after growing waits of up to a minute."""
+    answered yet after `silence_s` seconds (0: 2 s); racwire tries a lost peer again after 2 s, then after growing waits
+    of up to a minute."""
     backoff = Backoff()
 
     def report(reason: str) -> None:
         emit(Gap(f"node {node}", time.time(), reason))
 
     # Only the first attempt: later the peer is a gap with the reason of the last failure.
-    silence = asyncio.get_running_loop().call_later(_SILENCE_S, report, _not_yet(node))
+    silence = asyncio.get_running_loop().call_later(silence_s or _SILENCE_S, report, _not_yet(node))
     try:
         while True:
             peer = Peer(node, session.settings.ssh.read_timeout_s, book, emit, silence.cancel)

@@ -182,6 +182,10 @@ class Links(Fact, frozen=True):
         return f"node {self.node}"
 
 
+BY_RACWIRE = "racwire"
+"""`Gap.caused_by` where racwire itself took no sample: nothing is wrong with the source."""
+
+
 class Gap(Fact, frozen=True):
     """A time without samples of a source, with the reason. It lasts until the next sample of that source."""
 
@@ -194,7 +198,8 @@ class Gap(Fact, frozen=True):
     """One sentence: what happened and, where possible, what to do."""
     caused_by: str = ""
     """The source that is the cause, while this one may be well: `instance prod1`; `database` where it is the query of
-    all instances, and which instance delays it is not known. Empty where it is this source."""
+    all instances, and which instance delays it is not known; `BY_RACWIRE` where racwire itself took no sample. Empty
+    where it is this source."""
 
 
 Event = NodeSample | InstanceSample | PairsSample | LatencySample | Links | Gap

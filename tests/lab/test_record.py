@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from checks.events.cluster_event import EventKind
+from checks.events.watching import events_in
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Database, Unknown
 from checks.traffic.recording import Recording
@@ -23,6 +25,8 @@ from tests.lab.practice_command import Practice, record, until_it_holds
 from tui.cli.tape import WRITE_EVERY_S
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
+
+SILENCES = (EventKind.NODE_SILENT, EventKind.INSTANCE_SILENT, EventKind.DATABASE_SILENT, EventKind.INSTANCE_DOWN)
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +98,32 @@ def test_a_killed_recording_has_every_sample_that_readers_saw_at_each_write(prac
     assert WRITE_EVERY_S <= 1
     recording = Recording.open(path)
     assert {"node rac1", "node rac2"} <= set(recording.sources())
+
+
+@pytest.mark.beyond_sample
+def test_a_second_recording_takes_the_samples_of_the_first_and_goes_on_after_a_kill(
+    practice: Practice, tmp_path: Path
+) -> None:
+    sources = ("node rac1", "node rac2", "instance prac1", "instance prac2")
+    first = record(practice, tmp_path / "first.rec")
+    until_it_holds(tmp_path / "first.rec", *sources)
+    path = tmp_path / "second.rec"
+    second = record(practice, path)
+    until_it_holds(path, *sources, samples=2)
+    first.send_signal(signal.SIGKILL)
+    first.communicate(timeout=PATIENCE_S)
+    until(lambda: "took the samples until now" in gaps_of(path, "node rac2"))
+    with closing(Recording.open(path)) as recording:
+        before = {source: count for source, (count, *_) in recording.tallies().items()}
+    for source in sources:
+        until_it_holds(path, source, samples=before[source] + 2)
+    second.send_signal(signal.SIGINT)
+    _, stderr = second.communicate(timeout=PATIENCE_S)
+    assert "the samples come from process" in stderr, stderr
+    assert "takes no more samples: this racwire takes them." in stderr
+    with closing(Recording.open(path)) as recording:
+        changed = list(events_in(recording.events(), recording.header.cluster))
+    assert not [event for event in changed if event.kind in SILENCES]
 
 
 def last_sample(path: Path) -> float:

@@ -9,7 +9,7 @@ from checks.events.event_text import headline
 from checks.events.watching import EventWatch
 from checks.model.finding import Status
 from checks.traffic.instances import UpInstances
-from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from checks.traffic.samples import BY_RACWIRE, Gap, InstanceSample, NodeSample
 from tests.unit.events_support import (
     BAD,
     BEGIN,
@@ -52,6 +52,20 @@ def test_nodes_that_stop_together_are_one_event_and_each_comes_back_by_itself():
 
     event = only(seen(run(240, broken)), EventKind.NODE_SILENT)
     assert {p.node: round(p.until - BEGIN) for p in event.places} == {"rac2": 101, "rac3": 111}
+
+
+def test_samples_that_racwire_itself_did_not_take_say_nothing_of_their_sources():
+    watch = EventWatch(facts())
+    for item in run(60):
+        watch.see(item)
+    sources = [f"node rac{n}" for n in (1, 2, 3)] + [f"instance prod{n}" for n in (1, 2, 3)]
+    for source in sources:
+        assert watch.see(Gap(source, BEGIN + 60.5, "Another racwire took the samples.", BY_RACWIRE)) == []
+    for second in range(62, 72):
+        assert watch.see(node_sample("rac1", BEGIN + second)) == []
+    assert watch.pass_time(BEGIN + 80) == []
+    (event,) = watch.see(Gap("node rac2", BEGIN + 81, "rac2 refused the connection."))
+    assert (event.kind, event.nodes) == (EventKind.NODE_SILENT, ("rac2",))
 
 
 def test_an_instance_that_is_down_is_an_event_at_once_and_one_that_hangs_has_a_reason():

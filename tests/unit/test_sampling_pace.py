@@ -36,17 +36,20 @@ def test_the_interval_grows_with_the_number_of_instances(instances: int, interva
     st.floats(1, 60),
     st.floats(1, 600),
     st.integers(1, 200),
+    st.integers(1, 16),
 )
-def test_the_budget_of_px_slaves_holds_for_all_settings(base_s: float, pairs_s: float, instances: int) -> None:
+def test_the_budget_of_px_slaves_holds_for_all_settings_and_for_all_racwires_together(
+    base_s: float, pairs_s: float, instances: int, samplers: int
+) -> None:
     settings = TrafficSettings(interval_s=base_s, pairs_interval_s=pairs_s)
-    interval_s = usual_interval_s(settings, base_s, instances)
+    interval_s = usual_interval_s(settings, base_s, instances, samplers)
     assert interval_s >= base_s
     if interval_s < 60:
         # One statement with each sample; two of pairs and at most two of messages with one of so many samples.
         many = samples_a_pair(settings, base_s)
         each = 1 + 2 / many + min(2, many) / many
         assert each == pytest.approx(statements_a_sample(settings, base_s))
-        assert each * instances / interval_s <= PX_PER_S + 1e-6
+        assert samplers * each * instances / interval_s <= PX_PER_S + 1e-6
     assert pairs_interval_s(settings, base_s, interval_s) >= pairs_s
 
 
@@ -76,6 +79,9 @@ def test_a_set_interval_stays_whatever_happens() -> None:
         (SampledRound(16, QUICK), 4, "16 instances"),
         (SampledRound(2, 0.3), 2, "GV$ took 0.3 s"),
         (SampledRound(2, 2.1), 10, "GV$ took 2.1 s"),
+        (SampledRound(4, QUICK, samplers=3), 3, "4 instances, sampled by 3 racwires"),
+        (SampledRound(2, QUICK, samplers=2), 1, ""),  # two of them keep within the budget
+        (SampledRound(4, QUICK, lost_blocks=1, samplers=3), 6, "blocks are lost"),
         (SampledRound(16, 0.9), 4, "16 instances"),  # less than a quarter of 4 s
         (SampledRound(16, 2.1), 10, "GV$ took 2.1 s"),
         (SampledRound(2, QUICK, lost_blocks=1), 2, "blocks are lost"),
@@ -141,6 +147,15 @@ class Clock:
             return True
         self.now_s += seconds
         return False
+
+
+async def test_the_pace_follows_the_number_of_racwires_that_sample() -> None:
+    clock, samplers = Clock(), [1]
+    texts: list[str] = []
+    pacer = InstancesPacer(USUAL, lambda p: texts.append(p.text), clock=clock, samplers=lambda: samplers[0])
+    for samplers[0] in (1, 4, 4, 1):
+        pacer.take(SampledRound(4, QUICK))
+    assert texts == ["every 1 s", "every 4 s: 4 instances, sampled by 4 racwires", "every 1 s"]
 
 
 def pacer_on(clock: Clock, settings: TrafficSettings = USUAL) -> tuple[InstancesPacer, list[str]]:

@@ -1,10 +1,11 @@
 """The pace of the traffic feed: ticks at multiples of the interval, a changed interval, and stalls."""
 
 import asyncio
+import itertools
 
 import pytest
 
-from checks.traffic.pace import Pace, happens_within
+from checks.traffic.pace import Pace, happens_within, phase_of, tick_after
 
 
 class Clock:
@@ -68,3 +69,26 @@ async def test_a_wait_ends_with_its_event_or_its_time(comes):
     if comes:
         event.set()
     assert await waiting is comes
+
+
+@pytest.mark.parametrize("interval_s", [1.0, 2.0, 4.0, 15.0])
+def test_processes_of_one_node_and_of_others_sample_at_moments_of_their_own(interval_s):
+    places = [("rac1", pid) for pid in range(4711, 4715)] + [(f"rac{n}", 4711) for n in range(2, 5)]
+    moments = sorted(tick_after(1000.0, interval_s, phase_of(*place)) - 1000.0 for place in places)
+    assert all(0 < moment <= interval_s for moment in moments)
+    apart = [b - a for a, b in itertools.pairwise(moments)]
+    assert min(apart) > interval_s / 200
+
+
+def test_a_slower_source_of_the_same_racwire_shares_its_moments():
+    phase_s = phase_of("rac1", 4711)
+    fast = {round(tick_after(1000.0 + n, 1.0, phase_s), 6) for n in range(60)}
+    assert {round(tick_after(1000.0 + n, 4.0, phase_s), 6) for n in range(56)} <= fast
+
+
+async def test_ticks_have_the_phase():
+    clock = Clock()
+    ticks = Pace(0.5, phase_s=0.2, clock=clock, wait=clock.wait).ticks()
+    await anext(ticks)
+    assert clock.now_s == pytest.approx(1000.7)
+    await ticks.aclose()

@@ -16,13 +16,14 @@ def dry_run(settings: Settings | None = None) -> str:
 
 
 def test_the_dry_run_has_this_node_and_its_peers_with_files_programs_and_interval() -> None:
-    text = dry_run(Settings(traffic=TrafficSettings(interval_s=5)))
+    text = dry_run(Settings(traffic=TrafficSettings(interval_s=7)))
     for file in ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg"):
         assert file in text
     assert "netlink RTM_GETLINK" in text
-    assert text.count("every 5 s") == 2
+    assert text.count("every 7 s") == 2
     for line in SAMPLE.text.splitlines():
         assert line in text
+    assert "every 5 s:\n      /proc/net/unix" in text
 
 
 def test_the_dry_run_has_every_statement_with_its_text_and_interval() -> None:

@@ -103,7 +103,7 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
     def new_feed() -> Feed:
         from checks.traffic.feed import Feed
 
-        return Feed(settings, password=password)
+        return Feed(settings, password=password, share=lambda sampler: None)
 
     engine = Engine(
         chosen,

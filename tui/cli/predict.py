@@ -131,7 +131,7 @@ def _measure(file: Path, args: argparse.Namespace, settings: Settings, for_s: fl
     try:
         ending = run_sampling(
             sample(
-                Feed(settings, password=password),
+                Feed(settings, password=password, share=status.sampled_by),
                 growing_cluster(settings, password=password),
                 BatchWriter(partial(record, recorder), 1.0),
                 on_item=status,

@@ -76,5 +76,9 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError(str(error)) from None
     tape = Tape(path, recorder, settings, quiet=args.quiet, for_s=for_s)
     return exit_past_hung_threads(
-        tape.record(lambda: Feed(settings, password=password), growing_cluster(settings, password=password), args.probe)
+        tape.record(
+            lambda: Feed(settings, password=password, share=tape.status.sampled_by),
+            growing_cluster(settings, password=password),
+            args.probe,
+        )
     )

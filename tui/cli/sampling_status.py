@@ -8,7 +8,7 @@ from checks.model.facts import Cluster, Database, NotAsked, Unknown
 from checks.model.settings import Settings
 from checks.model.wording import counted, listed
 from checks.traffic.latency import latency_paths, planned_latency
-from checks.traffic.samples import Gap, InstancesPace, LatencySample, Links
+from checks.traffic.samples import BY_RACWIRE, Gap, InstancesPace, LatencySample, Links
 from tui.console.batch_writer import Item
 
 
@@ -26,6 +26,7 @@ class SamplingStatus:
         self._sampled: dict[str, None] = {}
         self._slowest_s: dict[str, float] = {}
         """The longest reported interval of the instances by its cause."""
+        self._sampler = 0
         self.samples = 0
         self._gaps = 0
 
@@ -39,6 +40,14 @@ class SamplingStatus:
         """The sources with samples: `rac1, rac2 and prod1`."""
         return listed(self._sampled) or "nothing"
 
+    def sampled_by(self, pid: int) -> None:
+        """Report which racwire takes the samples: the process with that number, or this one (0), where it did not."""
+        if pid:
+            self._report(f"the samples come from process {pid}, a racwire of yours that takes the same ones.")
+        elif self._sampler:
+            self._report(f"process {self._sampler} takes no more samples: this racwire takes them.")
+        self._sampler = pid
+
     def __call__(self, item: Item, probing: Settings | None = None) -> None:
         """Count and report an event or the found cluster. `probing`: the settings, where racwire will send pings."""
         match item:
@@ -51,7 +60,7 @@ class SamplingStatus:
                     self._announce(sent if all(p.refusal for p in paths) else f"sending {sent}")
             case Gap():
                 self._gaps += 1
-                if self._last_reason.get(item.source) != item.reason:
+                if self._last_reason.get(item.source) != item.reason and item.caused_by != BY_RACWIRE:
                     self._last_reason[item.source] = item.reason
                     self._report(f"{item.source}: {item.reason}")
             case InstancesPace():

@@ -38,7 +38,7 @@ class Tape:
         self._settings = settings
         self._for_s = for_s
         self._line = StatusLine(quiet=quiet)
-        self._status = SamplingStatus(self._line.print, self._line.announce)
+        self.status = SamplingStatus(self._line.print, self._line.announce)
         self._started = time.monotonic()
 
     def record(
@@ -76,7 +76,7 @@ class Tape:
                 new_feed(),
                 clusters,
                 BatchWriter(partial(record, self._recorder), WRITE_EVERY_S),
-                on_item=lambda item: self._status(item, self._settings if probe else None),
+                on_item=lambda item: self.status(item, self._settings if probe else None),
                 for_s=self._for_s,
                 probe=probe,
             )
@@ -85,7 +85,7 @@ class Tape:
 
     async def _show_progress(self) -> None:
         while True:
-            self._line.show(f"{lasting(time.monotonic() - self._started)}  {self._status.counts}  {self._size()}")
+            self._line.show(f"{lasting(time.monotonic() - self._started)}  {self.status.counts}  {self._size()}")
             await asyncio.sleep(1)
 
     def _size(self) -> str:
@@ -95,12 +95,12 @@ class Tape:
 
     def _conclude(self) -> int:
         """Print the contents of the file and the next commands; return the exit code."""
-        if not self._status.samples:
+        if not self.status.samples:
             print_message(f"nothing could be sampled; for the reasons: racwire open {self._path}")
             return ExitCode.COULD_NOT_TELL
         took = lasting(time.monotonic() - self._started)
         self._line.print(
-            f"{self._path} contains {took} of {self._status.sources}: {self._status.counts}, {self._size()}."
+            f"{self._path} contains {took} of {self.status.sources}: {self.status.counts}, {self._size()}."
         )
         self._line.print(f"next: racwire open {self._path}, or racwire compare BEFORE {self._path}")
         return ExitCode.PASS

@@ -118,7 +118,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
     async def watch(print_items: Callable[[list[Item]], None]) -> Ending:
         return await sample(
-            Feed(settings, password=password),
+            Feed(settings, password=password, share=status.sampled_by),
             growing_cluster(settings, password=password),
             BatchWriter(print_items, 0.0),
             on_item=see,

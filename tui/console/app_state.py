@@ -55,6 +55,8 @@ class FeedState(msgspec.Struct):
     """Why the feed failed; empty where it did not fail."""
     recording: Path | None = None
     """The recording that the feed also writes its samples to; None where there is none."""
+    sampler: int = 0
+    """The process that takes the samples, another racwire of this user; 0 where this one does."""
     instances_pace: InstancesPace | None = None
     """The present pace of the instances' samples; None before the first one."""
 

@@ -177,7 +177,10 @@ def _run_full_screen(
     def new_feed() -> Feed:
         from checks.traffic.feed import Feed
 
-        return Feed(settings, password=password)
+        return Feed(settings, password=password, share=sampled_by)
+
+    def sampled_by(pid: int) -> None:
+        app.state.feed.sampler = pid
 
     hangup = HangupWatcher(sys.__stdin__.fileno() if sys.__stdin__ else 0)
     encoding = encoding_of(settings, sys.__stderr__)

@@ -204,9 +204,11 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
         return [*since, *whole, *((text, moments[-1]) for text in (name, name.partition(" of ")[0]))]
 
     def lower_texts(self) -> tuple[str, str]:
-        """Return the pace of the instances where it is not the usual one, with the recording; and how many lines lie
-        below."""
+        """Return the pace of the instances where it is not the usual one, with the racwire that samples and the
+        recording; and how many lines lie below."""
         feed, texts = self.state.feed, []
+        if self._cursor.is_live and feed.sampler:
+            texts.append(f"samples of pid {feed.sampler}")
         if self._cursor.is_following and feed.pace_text:
             texts.append(f"instances {feed.pace_text}")
         if self._cursor.is_live and feed.recording:
