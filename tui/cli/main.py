@@ -90,6 +90,8 @@ COMMANDS = {
 }
 
 
+_QUICK = frozenset({"measure", "drill"})
+"""Commands with heartbeats, which must not be late."""
 _OF_THE_CONSOLE = frozenset({"--lab", "--ascii", "--no-mouse"})
 """Arguments that select no command, and no help of the commands."""
 
@@ -217,7 +219,7 @@ def _run_with_settings(module: Any, args: argparse.Namespace, argv: list[str], *
     from checks.run.settings_file import SettingsError
     from checks.sources.nodes.niceness import give_way
 
-    if is_own_process:
+    if is_own_process and args.command not in _QUICK:
         give_way()
 
     try:

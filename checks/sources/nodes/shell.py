@@ -21,6 +21,7 @@ from checks.sources.entries import Program
 from checks.sources.nodes import framing
 from checks.sources.nodes.considerate_ssh import guest_place, login_turn, overrides
 from checks.sources.nodes.framing import Completed, TooMuchOutput
+from checks.sources.nodes.niceness import QuickProcess
 from checks.sources.nodes.process import TalkingProcess
 from checks.sources.nodes.read_only import demand_read_only_command, demand_registered_program
 from checks.sources.nodes.ssh import (
@@ -78,10 +79,11 @@ class Shell:
 
     node: str
 
-    def __init__(self, node: str) -> None:
+    def __init__(self, node: str, *, quick: bool = False) -> None:
         self.node = node
         self._token = f"{secrets.token_hex(6)}-{secrets.token_hex(6)}"
-        self._process = TalkingProcess(on_stdout=self._on_stdout, on_stderr=self._on_stderr, on_exit=self._on_exit)
+        kind = QuickProcess if quick else TalkingProcess
+        self._process = kind(on_stdout=self._on_stdout, on_stderr=self._on_stderr, on_exit=self._on_exit)
         self._greeting: asyncio.Future[_Ended | None] = asyncio.get_running_loop().create_future()
         """Resolved with None when the shell answers, or with its end."""
         self._before_greeting = bytearray()
@@ -128,7 +130,7 @@ class Shell:
     @classmethod
     async def open_ssh(cls, node: str, settings: SshSettings, *, quick: bool = False) -> Shell:
         """Open a shell on a peer, with the system's ssh and the operator's own configuration. The shell and what it
-        runs give way to all others there, unless it is `quick`.
+        runs give way to all others there, and ssh does here, unless it is `quick`.
 
         Raises ShellError where ssh cannot be started, fails, or starts no shell in time.
         """
@@ -136,7 +138,7 @@ class Shell:
             argv = ssh_command(node, settings, os.environ, quick=quick)
         except ValueError as error:
             raise ShellError(str(error)) from None
-        shell = cls(node)
+        shell = cls(node, quick=quick)
         # ssh's messages are matched in English, whatever the operator's own language is.
         environment = {**os.environ, "LC_ALL": "C"}
         shell._start_limit_s = settings.connect_timeout_s
