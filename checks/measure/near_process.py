@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from checks.measure.near_end.control import HEARTBEAT_S
 from checks.model.system_limits import limit_reached
-from checks.sources.nodes.process import TalkingProcess
+from checks.sources.nodes.niceness import QuickProcess
 
 _START_S = 10.0
 _MODULE = "checks.measure.near_end.sender"
@@ -29,7 +29,7 @@ class NearProcess:
     """The sender. Always `close` it; it also ends by itself within a second where this process dies."""
 
     def __init__(self) -> None:
-        self._process = TalkingProcess(on_stdout=self._receive, on_stderr=self._note, on_exit=self._exited)
+        self._process = QuickProcess(on_stdout=self._receive, on_stderr=self._note, on_exit=self._exited)
         self._buffer = b""
         self._messages = b""
         self._results: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()

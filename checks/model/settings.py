@@ -56,6 +56,14 @@ class SshSettings(_Section, frozen=True):
         str, Meta(description="An ssh_config file instead of the user's own (ssh -F). Empty: the user's own.")
     ] = ""
     user: Annotated[str, Meta(description="The user for the login. Empty: the user that ssh chooses.")] = ""
+    use_master: Annotated[
+        bool,
+        Meta(
+            description="Whether racwire's sessions go through your own open connection (ControlPath in the "
+            "configuration of ssh), where a login needs a second factor: at most 5 to each peer, of every racwire of "
+            "this user on this node. racwire never opens or ends such a connection. Off: a connection of its own."
+        ),
+    ] = False
     connect_timeout_s: Annotated[
         float,
         Meta(

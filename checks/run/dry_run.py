@@ -47,7 +47,7 @@ from checks.sources.kernel_files import (
 from checks.sources.nic_drivers import DRIVER_COUNTERS, LEAST_APART_S, MOST_NICS
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.account import ACCOUNT
-from checks.sources.nodes.ssh import ssh_command
+from checks.sources.nodes.ssh import configuration_command, ssh_command
 from checks.sources.registry import FAR_ENDS, GLOBAL_AGAIN_S, SamplePace, SqlQuery, queries, sources
 from checks.sources.storage_connections import STORAGE
 
@@ -122,7 +122,7 @@ def plan_samples(settings: Settings, environ: Mapping[str, str] = os.environ) ->
         ),
         "",
         "  on each peer, through one open connection, one program at a time:",
-        f"    {_ssh_line(settings, environ)}",
+        *(f"    {line}" for line in _ssh_lines(settings, environ)),
         *_timed(f"{every}, with a limit of {SAMPLE.limit_s:g} s", SAMPLE.text),
         *_timed(
             f"when a sample shows a changed interface, at most {LINKS_MOST} times in {LINKS_WITHIN_S:g} s, and every "
@@ -212,13 +212,16 @@ def _grid_commands(group: str, settings: Settings, environ: Mapping[str, str]) -
 
 def _nodes(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     yield from ("", "Files and netlink queries, on this node:", *_reads(THIS_NODE, 14))
-    yield from ("", "On each peer, through one connection for the whole run:", f"  {_ssh_line(settings, environ)}")
+    yield from ("", "On each peer, through one connection for the whole run:")
+    yield from (f"  {line}" for line in _ssh_lines(settings, environ))
     yield from ("", "and in that shell, once:", *_reads(PEER, 14))
 
 
-def _ssh_line(settings: Settings, environ: Mapping[str, str]) -> str:
+def _ssh_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     peer = settings.cluster.peers[0] if settings.cluster.peers else "PEER"
-    return shlex.join(ssh_command(peer, settings.ssh, environ))
+    if not environ.get("RACWIRE_RSH"):
+        yield f"{shlex.join(configuration_command(peer, settings.ssh, environ))}  (here: reads the configuration only)"
+    yield shlex.join(ssh_command(peer, settings.ssh, environ))
 
 
 def _changing() -> Iterator[str]:

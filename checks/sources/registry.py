@@ -26,7 +26,7 @@ SSH = RegistryEntry(
     name="ssh",
     groups=("nodes", "setups", "counters", "paths", "flows", "haip_paths", "effective_routes", "changing", "samples"),
     where=RunsOn.PEERS,
-    purpose="one connection for the whole run, through which all programs run",
+    purpose="one connection for the whole run, through which all programs run, at nice 10 there",
     reads=(Read("ssh", "connection", "ssh NODE sh", "a login without a password (user equivalence) on each peer"),),
 )
 

@@ -1,5 +1,6 @@
 """The ssh command line, and the real ssh to an sshd that needs no network."""
 
+import asyncio
 import getpass
 import os
 import shutil
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from checks.model.settings import SshSettings
+from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS, guest_place, login_turn, overrides
 from checks.sources.nodes.shell import Shell, ShellError
-from checks.sources.nodes.ssh import REMOTE_COMMAND, ssh_command
+from checks.sources.nodes.ssh import QUICK_COMMAND, REMOTE_COMMAND, own_proxy, ssh_command
 from tests.support.programs import sh
 
 
@@ -29,6 +31,94 @@ def test_a_configuration_file_and_a_user_can_be_named() -> None:
     assert argv[argv.index("-l") + 1] == "grid"
     argv = ssh_command("rac2", SshSettings(), {"RACWIRE_SSH_CONFIG": "practice"})
     assert argv[argv.index("-F") + 1] == "practice"
+
+
+def test_racwire_is_never_a_master_and_shares_only_where_the_settings_say_so() -> None:
+    own, guest = (ssh_command("rac2", SshSettings(use_master=shared), {}) for shared in (False, True))
+    assert {"ControlMaster=no", "ControlPath=none", "ForwardAgent=no", "ForwardX11=no", "Tunnel=no"} <= set(own)
+    assert "ControlMaster=no" in guest
+    assert not any(word.startswith("ControlPath") for word in guest)
+
+
+def test_only_a_quick_shell_does_not_give_way() -> None:
+    assert ssh_command("rac2", SshSettings(), {}, quick=True)[-1] == QUICK_COMMAND
+    assert "nice -n 10 sh" in REMOTE_COMMAND
+    assert "nice" not in QUICK_COMMAND
+
+
+OWN = "-o ControlMaster=no -o ControlPath=none"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("User grid", {}),
+        ("ProxyCommand nc %h %p", {}),
+        ("ProxyJump none", {}),
+        ("ProxyCommand ssh -W %h:%p gate", {"ProxyCommand": f"ssh {OWN} -W %h:%p gate"}),
+        ("ProxyCommand exec /usr/bin/ssh -q gate", {"ProxyCommand": f"exec /usr/bin/ssh {OWN} -q gate"}),
+        ("ProxyJump gate", {"ProxyCommand": f"ssh {OWN} -F FILE -W '[%h]:%p' -- gate"}),
+        ("ProxyJump ann@[fd00::1]:2222", {"ProxyCommand": f"ssh {OWN} -F FILE -l ann -p 2222 -W '[%h]:%p' -- fd00::1"}),
+        (
+            "ProxyJump far,gate",
+            {
+                "ProxyCommand": f"""ssh {OWN} -o 'ProxyCommand=ssh {OWN} -F FILE -W '"'"'[%%h]:%%p'"'"' -- far' """
+                "-F FILE -W '[%h]:%p' -- gate"
+            },
+        ),
+        (
+            "ProxyJump gate\nHost gate\nProxyCommand ssh far nc %h %p",
+            {"ProxyCommand": f"ssh {OWN} -o 'ProxyCommand=ssh {OWN} far nc %%h %%p' -F FILE -W '[%h]:%p' -- gate"},
+        ),
+        (
+            "RemoteCommand tmux\nSessionType none\nForkAfterAuthentication yes\nStdinNull yes",
+            {"RemoteCommand": "none", "SessionType": "default", "ForkAfterAuthentication": "no", "StdinNull": "no"},
+        ),
+    ],
+)
+async def test_what_the_configuration_wants_and_racwire_must_not_do_is_undone(
+    tmp_path: Path, lines: str, expected: dict[str, str]
+) -> None:
+    if shutil.which("ssh") is None:
+        pytest.skip("no ssh here: its configuration is not read")
+    config = tmp_path / "config"
+    config.write_text(f"Host rac2\n{lines}\n")
+    known = {option: value.replace("FILE", str(config)) for option, value in expected.items()}
+    assert await overrides("rac2", SshSettings(config_file=str(config)), {}) == known
+
+
+async def test_a_ring_of_jump_hosts_ends(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Host rac2\nProxyJump gate\nHost gate\nProxyJump rac2\n")
+    await overrides("rac2", SshSettings(config_file=str(config)), {})
+
+
+def test_a_guest_on_the_way_too_shares_where_the_settings_say_so() -> None:
+    assert own_proxy("ssh gate", SshSettings(use_master=True)) == "ssh -o ControlMaster=no gate"
+
+
+async def test_logins_on_a_peer_take_turns(tmp_path: Path) -> None:
+    node = str(tmp_path)  # no other test has it
+    first, second = await login_turn(node, 60), await login_turn(node, 60)
+    third = asyncio.create_task(login_turn(node, 60))
+    (await login_turn("another peer", 60)).close()
+    assert not third.done()
+    first.close()
+    (await third).close()
+    with await login_turn(node, 0), await login_turn(node, 0):
+        pass  # whoever keeps the places delays racwire, and no more
+    second.close()
+
+
+def test_guests_of_one_user_share_a_fixed_number_of_sessions(tmp_path: Path) -> None:
+    node = str(tmp_path)
+    places = [guest_place(node) for _ in range(GUEST_SESSIONS)]
+    assert guest_place(node) is None
+    for place in places:
+        assert place is not None
+        place.close()
+    with guest_place(node) as again:  # type: ignore[union-attr]
+        assert again.getsockname()
 
 
 @pytest.mark.parametrize(("limit_s", "ssh_limit"), [(0.2, 1), (1, 1), (5, 4), (5.5, 5)])

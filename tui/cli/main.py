@@ -90,6 +90,8 @@ COMMANDS = {
 }
 
 
+_QUICK = frozenset({"measure", "drill"})
+"""Commands with heartbeats, which must not be late."""
 _OF_THE_CONSOLE = frozenset({"--lab", "--ascii", "--no-mouse"})
 """Arguments that select no command, and no help of the commands."""
 
@@ -158,7 +160,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         with graceful_stop():
-            code = _run(arguments)
+            code = _run(arguments, is_own_process=argv is None)
             sys.stdout.flush()
             return code
     except KeyboardInterrupt:
@@ -183,7 +185,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.COULD_NOT_TELL
 
 
-def _run(argv: list[str]) -> int:
+def _run(argv: list[str], *, is_own_process: bool) -> int:
     if argv == ["--version"]:
         return _print_version()
     # The first screen of the console does not wait for the parsers of all commands.
@@ -200,7 +202,7 @@ def _run(argv: list[str]) -> int:
         if args.version:
             return _print_version()
         if module is None or command is None or command.takes_settings:
-            return _run_with_settings(module, args, argv)
+            return _run_with_settings(module, args, argv, is_own_process=is_own_process)
         gc.enable()
         return int(module.run(args))
     except UsageError as error:
@@ -208,13 +210,17 @@ def _run(argv: list[str]) -> int:
         return ExitCode.USAGE
 
 
-def _run_with_settings(module: Any, args: argparse.Namespace, argv: list[str]) -> int:
+def _run_with_settings(module: Any, args: argparse.Namespace, argv: list[str], *, is_own_process: bool) -> int:
     """Run the command of the module, or the console where `module` is None. Raises UsageError."""
     if getattr(args, "lab", False) and not getattr(args, "from_file", None):
         _module(COMMANDS["lab"]).enter_lab(argv, getattr(args, "as_user", ""))
     elif hasattr(args, "as_user"):
         raise UsageError("--as selects a user of the practice nodes: use it together with --lab.")
     from checks.run.settings_file import SettingsError
+    from checks.sources.nodes.niceness import give_way
+
+    if is_own_process and args.command not in _QUICK:
+        give_way()
 
     try:
         settings = effective_settings(args)

@@ -89,7 +89,7 @@ class FarEnd:
         )
 
     async def _start(self, settings: SshSettings, own: str, peer: str, limits: FarLimits) -> None:
-        self._shell = await Shell.open_ssh(self.node, settings)
+        self._shell = await Shell.open_ssh(self.node, settings, quick=True)
         started = False
         try:
             line = command_line(self.interpreter, own, peer, limits)

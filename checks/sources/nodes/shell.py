@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,9 @@ from checks.model.settings import SshSettings
 from checks.model.system_limits import limit_reached
 from checks.sources.entries import Program
 from checks.sources.nodes import framing
+from checks.sources.nodes.considerate_ssh import guest_place, login_turn, overrides
 from checks.sources.nodes.framing import Completed, TooMuchOutput
+from checks.sources.nodes.niceness import QuickProcess
 from checks.sources.nodes.process import TalkingProcess
 from checks.sources.nodes.read_only import demand_read_only_command, demand_registered_program
 from checks.sources.nodes.ssh import (
@@ -33,6 +36,7 @@ from checks.sources.nodes.ssh_failure import (
     FailedLogin,
     login_limit_s,
     missing_right,
+    no_guest_place,
     not_supported,
     ssh_failure,
     ssh_silence,
@@ -75,10 +79,11 @@ class Shell:
 
     node: str
 
-    def __init__(self, node: str) -> None:
+    def __init__(self, node: str, *, quick: bool = False) -> None:
         self.node = node
         self._token = f"{secrets.token_hex(6)}-{secrets.token_hex(6)}"
-        self._process = TalkingProcess(on_stdout=self._on_stdout, on_stderr=self._on_stderr, on_exit=self._on_exit)
+        kind = QuickProcess if quick else TalkingProcess
+        self._process = kind(on_stdout=self._on_stdout, on_stderr=self._on_stderr, on_exit=self._on_exit)
         self._greeting: asyncio.Future[_Ended | None] = asyncio.get_running_loop().create_future()
         """Resolved with None when the shell answers, or with its end."""
         self._before_greeting = bytearray()
@@ -86,6 +91,10 @@ class Shell:
         """The output of the login up to LOGIN_ENDED, that line included; empty before."""
         self._opening: asyncio.Timeout | None = None
         """The time limit of a login that the peer has not accepted yet."""
+        self._turn_to_log_in: socket.socket | None = None
+        """Held until the peer has accepted the login."""
+        self._guest_place: socket.socket | None = None
+        """Held until the end of a session through the user's own connection."""
         self._start_limit_s = 0.0
         """The limit for the start of the shell after the peer has accepted the login."""
         self._ended: _Ended | None = None
@@ -119,16 +128,17 @@ class Shell:
         return shell
 
     @classmethod
-    async def open_ssh(cls, node: str, settings: SshSettings) -> Shell:
-        """Open a shell on a peer, with the system's ssh and the operator's own configuration.
+    async def open_ssh(cls, node: str, settings: SshSettings, *, quick: bool = False) -> Shell:
+        """Open a shell on a peer, with the system's ssh and the operator's own configuration. The shell and what it
+        runs give way to all others there, and ssh does here, unless it is `quick`.
 
         Raises ShellError where ssh cannot be started, fails, or starts no shell in time.
         """
         try:
-            argv = ssh_command(node, settings, os.environ)
+            argv = ssh_command(node, settings, os.environ, quick=quick)
         except ValueError as error:
             raise ShellError(str(error)) from None
-        shell = cls(node)
+        shell = cls(node, quick=quick)
         # ssh's messages are matched in English, whatever the operator's own language is.
         environment = {**os.environ, "LC_ALL": "C"}
         shell._start_limit_s = settings.connect_timeout_s
@@ -138,11 +148,21 @@ class Shell:
             return FailedLogin(node, settings, messages, printed, exit_status)
 
         try:
+            if not os.environ.get("RACWIRE_RSH"):
+                undone = await overrides(node, settings, os.environ)
+                argv = ssh_command(node, settings, os.environ, undone, quick=quick)
+            shell._turn_to_log_in = await login_turn(node, login_limit_s(settings))
+            if settings.use_master:
+                shell._guest_place = guest_place(node)
+                if shell._guest_place is None:
+                    raise ShellError(no_guest_place(node))
             outcome = await shell._open(argv, environment, login_limit_s(settings), is_login=True)
         except TimeoutError:
             raise ShellError(ssh_silence(login()), shell._output()) from None
         except OSError as error:
             raise ShellError(_not_started(node, argv[0], error)) from None
+        finally:
+            shell._end_turn()
         if outcome is not None and outcome.other_system:
             raise ShellError(not_supported(node, outcome.other_system), shell._output())
         if outcome is not None:
@@ -307,16 +327,24 @@ class Shell:
     def _limit_start(self) -> None:
         """Shorten the time limit when the peer has accepted the user: the rest of a login takes no look-ups."""
         if self._opening is not None and AUTHENTICATED.search(self._background_reader.other_output()):
+            self._end_turn()
             limit, self._opening = self._opening, None
             ends_s = asyncio.get_running_loop().time() + self._start_limit_s
             if not limit.expired():
                 limit.reschedule(min(ends_s, limit.when() or ends_s))
+
+    def _end_turn(self) -> None:
+        """Let another racwire log in on the peer."""
+        if self._turn_to_log_in is not None:
+            self._turn_to_log_in.close()
 
     def _on_exit(self, exit_status: int | None) -> None:
         """Record the end of the shell, and fail every call that still waits for an answer."""
         if self._ended is not None:
             return
         self._ended = _Ended(exit_status)
+        if self._guest_place is not None:
+            self._guest_place.close()
         if not self._greeting.done():
             self._greeting.set_result(self._ended)
         waiting = list(self._background.values())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from checks.model.facts import MissingRight
 from checks.model.settings import SshSettings
 from checks.sources.clusterware.oracle_text import printed_lines, quoted
+from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS
 from checks.sources.nodes.ssh import AUTHENTICATED, LOGIN_ENDED, ssh_limit_s, without_narration
 
 _NOLOGIN_STATUS = 254
@@ -110,6 +111,8 @@ def _unknown_key(login: FailedLogin) -> str:
 # --- what a peer has in common ----------------------------------------------------------------------------------------
 
 _NEGOTIATION = re.compile(r"no matching (.+?) found(?:\. Their offer: (\S+))?")
+_SECOND_FACTOR = re.compile(r"^(\S+: )*Permission denied \((?!.*publickey)", re.MULTILINE)
+"""sshd names the methods that it still accepts: no key any more."""
 _CHANNEL = re.compile(r"^channel \d+: open failed: (.+?)\r?$", re.MULTILINE)
 
 
@@ -132,16 +135,41 @@ def _no_session(login: FailedLogin) -> str:
     )
 
 
+def _no_equivalence(login: FailedLogin) -> str:
+    node, user = login.node, login.user
+    if login.settings.use_master:
+        return (
+            f"racwire found no open connection of yours to {node} that it can share, and {node} refused one of its own "
+            f"for {user}: open one with `ssh {node}` (ControlMaster and ControlPath in the configuration of ssh), "
+            "leave it open, and run racwire again."
+        )
+    if _SECOND_FACTOR.search(login.messages):
+        return (
+            f"{node} wants more than a key for the login of {user} (a password or a second factor). Open a connection "
+            f"that can be shared with `ssh {node}` (ControlMaster and ControlPath in the configuration of ssh), set "
+            "`use_master = true` in the section [ssh] of the settings, and run racwire again."
+        )
+    return (
+        f"User equivalence to {node} is missing for {user}: {node} accepts no key of this user (a key with a "
+        "passphrase must be in ssh-agent), or refuses the user (AllowUsers, a locked account). Run racwire as a user "
+        f"who has it, or find the cause with `ssh -v {node} date`."
+    )
+
+
+def no_guest_place(node: str) -> str:
+    """The message where racwire already has its share of sessions in the user's own connection to a peer."""
+    return (
+        f"Every racwire of this user here has {GUEST_SESSIONS} sessions in your open connection to {node} already, and "
+        "opens no more: sshd permits about 10 on one connection (MaxSessions), your own included. Close another "
+        "racwire of yours, or the measurement that runs."
+    )
+
+
 # --- the messages, the most specific first ----------------------------------------------------------------------------
 
 _NOLOGIN = (
     "{node} accepts no login but that of root at present: it starts, stops or is under maintenance (/run/nologin, "
     "/etc/nologin).{quote} Wait, or ask the administrator of {node}."
-)
-_NO_EQUIVALENCE = (
-    "User equivalence to {node} is missing for {user}: {node} accepts no key of this user (a key with a passphrase "
-    "must be in ssh-agent), or refuses the user (AllowUsers, a locked account). Run racwire as a user who has it, "
-    "or find the cause with `ssh -v {node} date`."
 )
 _MEANINGS: tuple[tuple[str, str | Callable[[FailedLogin], str]], ...] = (
     (r"^@.*(REMOTE HOST IDENTIFICATION HAS CHANGED|POSSIBLE DNS SPOOFING DETECTED)", _changed_key),
@@ -182,8 +210,14 @@ _MEANINGS: tuple[tuple[str, str | Callable[[FailedLogin], str]], ...] = (
         "SHA-2 on both nodes. Compare their crypto policies, or use an Ed25519 key.",
     ),
     (
+        # ssh then tries a connection of its own, which a login with a second factor refuses.
+        r"^mux_client_request_session: .*refused",
+        "{node} refused another session on your open connection (ControlMaster), and a connection of racwire's own: "
+        "close sessions on it that you do not need, or have MaxSessions of sshd on {node} raised.",
+    ),
+    (
         r"^(\S+: )*Permission denied( \(|, please try again)",
-        _NO_EQUIVALENCE,
+        _no_equivalence,
     ),
     (
         r"(^|: )Could not resolve (host)?name",
@@ -256,7 +290,7 @@ def ssh_failure(login: FailedLogin) -> str:
 
 def missing_right(login: FailedLogin) -> MissingRight | None:
     """The right that the login needs, where ssh ended because the user lacks it."""
-    if _meaning(login)[0] != _NO_EQUIVALENCE:
+    if _meaning(login)[0] is not _no_equivalence:
         return None
     return MissingRight(
         f"log in to {login.node} by ssh without a password, as {login.user} (user equivalence)",

@@ -1,0 +1,80 @@
+"""Let racwire give way to all other processes of a node, except for what sends a measurement.
+
+On Linux each thread has its own nice value, and what a thread starts begins with that. A process without privileges
+cannot go back to a lower one, so a thread that stays as quick as racwire was started starts what measures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from checks.sources.nodes.process import TalkingProcess
+
+NICE = 10
+"""The nice value of what reads, probes and samples, on every node. Ours: a tenth of the weight of a usual process."""
+
+_T = TypeVar("_T")
+_quick: list[asyncio.AbstractEventLoop] = []
+"""The loop of the thread that does not give way; empty before `give_way`."""
+
+
+def give_way() -> None:
+    """Run this thread, and what it starts from now on, at nice `NICE`, or at that of its start where this is higher."""
+    if not _quick:
+        loop = asyncio.new_event_loop()
+        threading.Thread(target=loop.run_forever, name="racwire at its own nice", daemon=True).start()
+        _quick.append(loop)
+    os.setpriority(os.PRIO_PROCESS, 0, max(NICE, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
+class QuickProcess:
+    """A `TalkingProcess` with the nice value with which racwire itself was started."""
+
+    def __init__(
+        self,
+        *,
+        on_stdout: Callable[[bytes], None],
+        on_stderr: Callable[[bytes], None],
+        on_exit: Callable[[int], None],
+    ) -> None:
+        self._here = asyncio.get_running_loop()
+        self._there = _quick[0] if _quick else self._here
+        self._reports: dict[str, Callable[[Any], None]] = {
+            name: partial(self._report, call)
+            for name, call in (("on_stdout", on_stdout), ("on_stderr", on_stderr), ("on_exit", on_exit))
+        }
+        self._process: TalkingProcess | None = None
+
+    async def start(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        """Start the process. Raises OSError where the program cannot be started."""
+        await self._do(self._start(argv, env))
+
+    def write(self, data: bytes) -> None:
+        """Send data to its stdin; never waits."""
+        if self._process is not None:
+            self._there.call_soon_threadsafe(self._process.write, data)
+
+    async def close(self) -> None:
+        """End the process and its whole group, in under 0.5 s even if it hangs. May be called twice."""
+        await self._do(self._close())
+
+    async def _close(self) -> None:
+        if self._process is not None:
+            await self._process.close()
+
+    async def _start(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        self._process = TalkingProcess(**self._reports)
+        await self._process.start(argv, env)
+
+    def _report(self, call: Callable[..., None], value: object) -> None:
+        with suppress(RuntimeError):  # the loop of the console is closed: racwire ends
+            self._here.call_soon_threadsafe(call, value)
+
+    async def _do(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._there))
