@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TextIO
 
+from checks.diagnosis.own_footprint import notices
 from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
@@ -215,9 +216,11 @@ def _names(label: str, checks: Mapping[str, int], width: int, most: int) -> Iter
 
 
 def _notices(report: Report, width: int, state: str) -> Iterator[Line]:
-    """Notices before the findings: that the report is of a saved state, or redacted."""
+    """Notices before the findings: that the report is of a saved state, that racwire was not alone, or redacted."""
     if state:
         yield from hanging([("SAVED STATE  ", "change")], f"{state}. racwire did not query the cluster.", width)
+    if loads := notices(report.cluster):
+        yield from hanging([("NOT ALONE    ", "change")], " ".join(loads), width)
     if report.is_redacted:
         yield from hanging([("REDACTED     ", "change")], "Names and addresses are pseudonyms.", width)
 

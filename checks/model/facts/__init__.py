@@ -37,6 +37,7 @@ from checks.model.facts.database_facts import (
     InstancePing,
     InterconnectInUse,
     LossHistory,
+    LostWhileProbing,
     OpenPluggable,
     Parameter,
     ServiceActivity,
@@ -55,6 +56,7 @@ from checks.model.facts.flow_probe import (
     Flows,
     HaipPath,
     HaipPaths,
+    RecentLoad,
 )
 from checks.model.facts.grid import (
     ActiveVersion,
@@ -175,6 +177,7 @@ __all__ = [
     "LogKind",
     "LogLine",
     "LossHistory",
+    "LostWhileProbing",
     "Managed",
     "ManagedDatabase",
     "MissingRight",
@@ -199,6 +202,7 @@ __all__ = [
     "PredictedFigure",
     "PrivateNetwork",
     "PrivateUse",
+    "RecentLoad",
     "RecordingsCompared",
     "RecoveryArea",
     "RestorePoint",

@@ -254,6 +254,14 @@ class UnreadView(Fact, frozen=True):
     right: MissingRight | None = None
 
 
+class LostWhileProbing(Fact, frozen=True):
+    """The blocks lost in the first part of an interval: until shortly after the last probe of the run."""
+
+    seconds: float
+    lost: dict[int, int]
+    """Growth of `gc blocks lost`, by instance."""
+
+
 class Activity(Fact, frozen=True):
     """The activity of the instances between two samples."""
 
@@ -268,6 +276,8 @@ class Activity(Fact, frozen=True):
     """From a view that the DBA can create (`racwire grants --ic-clients`); of the connected instance alone."""
     unread: tuple[UnreadView, ...] = ()
     """The views behind missing values: an empty `messages` or `events`, or a missing pair, was not measured."""
+    while_probing: LostWhileProbing | Unknown | None = None
+    """None where no probe was sent meanwhile, and in files of versions that did not read it."""
 
     def why_unread(self, view: str) -> str | None:
         """Return the reason why that view could not be read; None where it was read."""

@@ -121,6 +121,9 @@ class Node(Fact, frozen=True):
     """The parts of the node that could not be read."""
     neighbours_unread: Unknown | None = None
     """Why the neighbours could not be read; it is in `unread` too."""
+    racwires: tuple[str, ...] = ()
+    """The locks (abstract sockets) of other racwires on the node, read before this run sent anything:
+    `racwire-measure`, `racwire-probe`, `racwire-pings`."""
 
     @property
     def all_unread(self) -> tuple[Unknown, ...]:
@@ -158,6 +161,11 @@ class CounterChange(Fact, frozen=True):
     """The counters of private NICs, CPUs and memory."""
     storage: StorageUse | Unknown | None = None
     """The storage over the network; None in files of versions that did not read it."""
+    while_probing: CounterChange | None = None
+    """The first part of the time, until shortly after the last probe of the run; None where the probes lasted to the
+    end, or where only two readings were taken."""
+    racwires: tuple[str, ...] = ()
+    """The locks of racwires on the node at the readings, those of this run included."""
 
 
 class CounterChanges(Fact, frozen=True):

@@ -6,13 +6,16 @@ import asyncio
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from checks.model.facts import Activity, Database, Unknown
+from msgspec.structs import replace
+
+from checks.model.facts import Activity, Database, LostWhileProbing, Unknown
 from checks.model.journal import now
+from checks.rules.cache_fusion import BLOCKS_LOST
 from checks.sources.database.connection import Rows
 from checks.sources.database.connections import Connections
 from checks.sources.database.deltas import Counters, Key, Sample, Start, ViewReading, activity_between
@@ -154,25 +157,52 @@ def iso_time(value: datetime | None) -> str:
 
 
 async def read_activity(
-    databases: Connections, database: Database, interval_s: float, progress: Progress
+    databases: Connections,
+    database: Database,
+    interval_s: float,
+    progress: Progress,
+    probes_end_by: Callable[[float, float], Awaitable[bool | None]] | None = None,
 ) -> Activity | Unknown:
     """Read two samples of the V$ views, which need no licence, and return their difference.
 
     Each statement queries all instances (GV$). Where GV$ does not answer, now or when the database was identified,
     racwire queries only the connected instance, and each other instance is an ActivityGap with the reason. The interval
     is measured with this node's monotonic clock, which no time synchronisation sets, from one answer of GV$SYSSTAT to
-    the other. Unknown where the database fails.
+    the other. Unknown where the database fails. Where the probes of the run end in time, as `probes_end_by` waits for
+    (`Session.probes_end_by`), the statistics are read once more then: what was lost before may be their doing.
     """
     seconds = math.ceil(interval_s)
     progress("activity", "sampling the instances", 0, seconds)
     try:
         views = InstanceViews(await databases.get(), database.why_alone)
         before = await take_sample(views, database.version)
-        await _wait_until(before.clock_s + interval_s, seconds, progress)
+        end_s = before.clock_s + interval_s
+        waiting = asyncio.create_task(_wait_until(end_s, seconds, progress))
+        try:
+            is_over = await probes_end_by(end_s, interval_s) if probes_end_by else None
+            lost = None if is_over is None else await _lost_while_probing(views, before, database.version, is_over)
+            await waiting
+        finally:
+            waiting.cancel()
         after = await take_sample(views, database.version)
     except DatabaseError as error:
         return error.unknown
-    return activity_between(before, after, database)
+    return replace(activity_between(before, after, database), while_probing=lost)
+
+
+async def _lost_while_probing(
+    views: InstanceViews, before: Sample, version: str, is_over: bool
+) -> LostWhileProbing | Unknown:
+    if not is_over:
+        return Unknown("The probes of this run lasted until the end of the interval.")
+    now_ = await _reading(views, statement_for(version, _SOURCES["sysstat"].statements), "sysstat")
+    clock_s, earlier = time.monotonic(), before.readings["sysstat"]
+    if why := earlier.unread or now_.unread:
+        return why
+    key = (BLOCKS_LOST,)
+    both = {n: (earlier.counters.get(n, {}).get(key), own.get(key)) for n, own in now_.counters.items()}
+    grown = {n: b - a for n, (a, b) in both.items() if a is not None and b is not None and b >= a}
+    return LostWhileProbing(round(clock_s - before.clock_s, 3), grown)
 
 
 async def _wait_until(end_s: float, seconds: int, progress: Progress) -> None:

@@ -20,6 +20,7 @@ from checks.sources.kernel_files import (
     COUNTERS,
     COUNTERS_OF_THIS_NODE,
     NIC_FILES,
+    SOCKETS_FILE,
     SYS_CLASS_NET,
     SYSTEM_FILES,
     SYSTEM_LINES,
@@ -27,6 +28,7 @@ from checks.sources.kernel_files import (
 from checks.sources.nodes import netlink
 from checks.sources.nodes.counter_difference import KernelReading, difference, difference_text, parse_reading
 from checks.sources.nodes.driver_counters import ask_drivers, driver_growth
+from checks.sources.nodes.proc import lock_lines
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.nodes.storage_reading import ask_storage, storage_use
@@ -78,13 +80,21 @@ async def _change(session: Session, node: str, interval_s: float, nics: Sequence
         before = await _read(session, node, nics)
         if isinstance(before, Unknown):
             return before
+        first: CounterChange | Unknown | None = None
+        if await session.probes_end_by(before.at + interval_s, interval_s):
+            first = await _read_again(session, node, nics, before)
         await asyncio.sleep(max(0.0, before.at + interval_s - time.monotonic()))
         change = await _read_again(session, node, nics, before)
         if isinstance(change, Unknown):
             return change
         again = drivers if isinstance(drivers, Unknown) else await ask_drivers(session, node, interval_s, nics)
         use = storage_use(storage, await ask_storage(session, node))
-        return replace(change, machine=replace(change.machine, drivers=driver_growth(drivers, again)), storage=use)
+        return replace(
+            change,
+            machine=replace(change.machine, drivers=driver_growth(drivers, again)),
+            storage=use,
+            while_probing=first if isinstance(first, CounterChange) else None,
+        )
     except ShellError as error:
         return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others
@@ -102,7 +112,13 @@ async def _read_again(session: Session, node: str, nics: Sequence[str], before: 
     # The journal has the result before the data that it was computed from.
     after.entry.text = f"In {seconds:.1f} s:\n{difference_text(change)}\n\n{after.entry.text}"
     return CounterChange(
-        node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes, change.machine
+        node,
+        round(seconds, 3),
+        change.counters,
+        change.left_out,
+        change.fragment_memory_bytes,
+        change.machine,
+        racwires=tuple(sorted({*before.reading.racwires, *after.reading.racwires})),
     )
 
 
@@ -136,6 +152,7 @@ def _files(nics: Sequence[str]) -> str:
     texts += [f"{path}:{line}\n" for path in SYSTEM_FILES for line in _text(path).splitlines() if wanted.match(line)]
     texts.append(f"{MARK} nics\n")
     texts += [f"{nic}/{file}:{text}" for nic in nics for file, text in _nic_files(nic)]
+    texts.append(f"{MARK} racwires\n{lock_lines(_text(SOCKETS_FILE))}\n")
     texts.append(f"{MARK} queues\n")
     texts += [
         f"qdisc any 0: dev {nic} root\n (dropped {drops},)\n" for nic, drops in _queue_drops().items() if nic in nics
