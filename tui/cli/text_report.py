@@ -20,6 +20,7 @@ from checks.report.age import saved_state, time_text
 from checks.report.causes import ReportEntry, cause_entries, further_entries, other_causes, passed_checks, shortened
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.load_section import TITLE, load_section
+from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
 from checks.report.summary import cluster_name, counts, examined, headline
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
@@ -145,7 +146,10 @@ def _in_full(report: Report, width: int) -> Iterator[Line]:
     yield from _load(report.cluster, width)
     for measurement in sound(report.measurements):
         yield []
-        yield from measurement_lines(measurement, width)
+        if older := not_shown(measurement, report.cluster):
+            yield from hanging([], older, width)
+        else:
+            yield from measurement_lines(measurement, width)
 
 
 def _load(cluster: Cluster, width: int) -> Iterator[Line]:
@@ -169,7 +173,8 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
     if (section := load_section(report.cluster)) and section.is_known:
         yield from hanging([(f"{'Load':<{_LABEL}}", "label")], section.headline, width)
     for number, measurement in enumerate(sound(report.measurements)):
-        yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], brief(measurement), width)
+        text = not_shown(measurement, report.cluster) or brief(measurement)
+        yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], text, width)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
 
 
