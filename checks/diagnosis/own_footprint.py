@@ -175,14 +175,15 @@ def _own(cluster: Cluster, finding: Finding) -> str:
             return f"may be racwire's own datagrams: {counted(sum(own), 'block')} in fragments got no answer"
         return ""
     if finding.code in ("IC-UDP-004", *_NIC_FAULTS) and changes and _only_while_probing(cluster, changes, finding):
-        longest = max(change.while_probing.seconds for change in changes if change.while_probing)
+        longest = max(change.seconds for change in cluster.counters.while_probing)
         return f"counted only while racwire probed, the first {span(longest)} of {span(cluster.counters.seconds)}"
     return ""
 
 
 def _only_while_probing(cluster: Cluster, changes: Sequence[CounterChange], finding: Finding) -> bool:
     """Return whether the counters grew only in the first part of the time, and the quiet part was at least as long."""
-    parts = [change.while_probing for change in changes if change.while_probing]
+    first = cluster.counters.while_probing if isinstance(cluster.counters, CounterChanges) else ()
+    parts = [part for change in changes for part in first if part.node == change.node]
     if len(parts) < len(changes) or any(2 * p.seconds > c.seconds for p, c in zip(parts, changes, strict=True)):
         return False
     return _numbers(cluster, parts, finding) >= _numbers(cluster, changes, finding)

@@ -161,9 +161,6 @@ class CounterChange(Fact, frozen=True):
     """The counters of private NICs, CPUs and memory."""
     storage: StorageUse | Unknown | None = None
     """The storage over the network; None in files of versions that did not read it."""
-    while_probing: CounterChange | None = None
-    """The first part of the time, until shortly after the last probe of the run; None where the probes lasted to the
-    end, or where only two readings were taken."""
     racwires: tuple[str, ...] = ()
     """The locks of racwires on the node at the readings, those of this run included."""
 
@@ -177,6 +174,9 @@ class CounterChanges(Fact, frozen=True):
     nodes: tuple[CounterChange, ...]
     unread: dict[str, Unknown]
     """The nodes without a difference, with the reasons."""
+    while_probing: tuple[CounterChange, ...] = ()
+    """The first part of the time on each node, until shortly after the last probe of the run. A node is absent where
+    the probes lasted to the end, or only two readings were taken."""
 
     def of(self, node: str) -> CounterChange | None:
         """Return the change on one node, or None where it is not known."""

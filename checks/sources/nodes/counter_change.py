@@ -61,8 +61,9 @@ async def read_counter_changes(
         begun_at=begun_at,
         ended_at=now(),
         seconds=round(time.monotonic() - started_s, 3),
-        nodes=tuple(change for change in found if isinstance(change, CounterChange)),
-        unread={node.name: change for node, change in zip(nodes, found, strict=True) if isinstance(change, Unknown)},
+        nodes=tuple(counted.whole for counted in found if isinstance(counted, _Counted)),
+        unread={node.name: why for node, why in zip(nodes, found, strict=True) if isinstance(why, Unknown)},
+        while_probing=tuple(c.first for c in found if isinstance(c, _Counted) and isinstance(c.first, CounterChange)),
     )
 
 
@@ -73,7 +74,14 @@ class _Taken:
     entry: Entry
 
 
-async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> CounterChange | Unknown:
+@dataclass(frozen=True)
+class _Counted:
+    whole: CounterChange
+    first: CounterChange | Unknown | None
+    """While the run probed."""
+
+
+async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> _Counted | Unknown:
     try:
         drivers = await ask_drivers(session, node, interval_s, nics)
         storage = await ask_storage(session, node)
@@ -89,12 +97,8 @@ async def _change(session: Session, node: str, interval_s: float, nics: Sequence
             return change
         again = drivers if isinstance(drivers, Unknown) else await ask_drivers(session, node, interval_s, nics)
         use = storage_use(storage, await ask_storage(session, node))
-        return replace(
-            change,
-            machine=replace(change.machine, drivers=driver_growth(drivers, again)),
-            storage=use,
-            while_probing=first if isinstance(first, CounterChange) else None,
-        )
+        machine = replace(change.machine, drivers=driver_growth(drivers, again))
+        return _Counted(replace(change, machine=machine, storage=use), first)
     except ShellError as error:
         return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others
