@@ -68,13 +68,13 @@ THIS_NODE = RegistryEntry(
     reads=(
         *_INVENTORY,
         Read("counters", "counters", ", ".join(COUNTER_FILES)),
+        Read("racwires", "locks of racwire", SOCKETS_FILE),
         Read(
             "sysctls",
             "sysctls",
             f"{len(NODE_SYSCTLS)} files below {PROC_SYS}/net; "
             f"{PROC_SYS}/net/ipv4/conf/*/{{{','.join(INTERFACE_SYSCTLS)}}}",
         ),
-        Read("racwires", "locks of racwire", SOCKETS_FILE),
     ),
 )
 """Reads netlink, /proc and /sys: starts no process and needs no privilege."""

@@ -37,7 +37,6 @@ from checks.model.facts.database_facts import (
     InstancePing,
     InterconnectInUse,
     LossHistory,
-    LostWhileProbing,
     OpenPluggable,
     Parameter,
     ServiceActivity,
@@ -56,7 +55,6 @@ from checks.model.facts.flow_probe import (
     Flows,
     HaipPath,
     HaipPaths,
-    RecentLoad,
 )
 from checks.model.facts.grid import (
     ActiveVersion,
@@ -108,6 +106,7 @@ from checks.model.facts.node import (
     Route,
     UnreadNode,
 )
+from checks.model.facts.own_load import LostWhileProbing, RecentLoad
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
 from checks.model.facts.storage_facts import StorageConnection, StorageMount, StorageUse

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from checks.model.facts.base import Fact, MissingRight, Unknown
+from checks.model.facts.own_load import LostWhileProbing
 
 
 def release(version: str) -> tuple[int, ...]:
@@ -252,14 +253,6 @@ class UnreadView(Fact, frozen=True):
     """`GV$DLM_MISC`."""
     reason: str
     right: MissingRight | None = None
-
-
-class LostWhileProbing(Fact, frozen=True):
-    """The blocks lost in the first part of an interval: until shortly after the last probe of the run."""
-
-    seconds: float
-    lost: dict[int, int]
-    """Growth of `gc blocks lost`, by instance."""
 
 
 class Activity(Fact, frozen=True):

@@ -70,19 +70,6 @@ class Flows(Fact, frozen=True):
         return next((a for a in self.arrivals if a.node == node), None)
 
 
-class RecentLoad(Fact, frozen=True):
-    """A measurement or drill of racwire that ended shortly before a run, or during it."""
-
-    kind: str
-    """`sizes`, `rate`, `mix`, `hashes`, `drill`."""
-    node: str
-    """The node that it was started on."""
-    nodes: tuple[str, ...]
-    """The nodes of its paths."""
-    ended_at: str
-    """ISO 8601, with the zone of the node."""
-
-
 class AddressProbe(Fact, frozen=True):
     """ARP probes for one private address (RFC 5227: sender address 0.0.0.0), and the MAC addresses that answered."""
 
