@@ -14,6 +14,7 @@ import msgspec
 from checks.model.facts import Cluster, CounterChange, CounterChanges, RecentLoad
 from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
+from checks.rules.lost_blocks import quiet_tells
 from checks.rules.nic_counts import NicFault, faults_of, loss_ends, private_nics_counted
 from checks.rules.node_counts import counts_of, own_incomplete, sysctl
 
@@ -175,18 +176,22 @@ def _own(cluster: Cluster, finding: Finding) -> str:
             return f"may be racwire's own datagrams: {counted(sum(own), 'block')} in fragments got no answer"
         return ""
     if finding.code in ("IC-UDP-004", *_NIC_FAULTS) and changes and _only_while_probing(cluster, changes, finding):
-        longest = max(change.seconds for change in cluster.counters.while_probing)
-        return f"counted only while racwire probed, the first {span(longest)} of {span(cluster.counters.seconds)}"
+        quiet_s = min(change.seconds for change in cluster.counters.quiet)
+        return f"counted only while racwire probed, and not in the {span(quiet_s)} in which it sent nothing"
     return ""
 
 
 def _only_while_probing(cluster: Cluster, changes: Sequence[CounterChange], finding: Finding) -> bool:
-    """Return whether the counters grew only in the first part of the time, and the quiet part was at least as long."""
-    first = cluster.counters.while_probing if isinstance(cluster.counters, CounterChanges) else ()
-    parts = [part for change in changes for part in first if part.node == change.node]
-    if len(parts) < len(changes) or any(2 * p.seconds > c.seconds for p, c in zip(parts, changes, strict=True)):
+    """Return whether the counters grew only while racwire probed, and the quiet time was long enough to tell."""
+    every = cluster.counters.quiet if isinstance(cluster.counters, CounterChanges) else ()
+    quiet = [part for change in changes for part in every if part.node == change.node]
+    number = _numbers(cluster, changes, finding)
+    if len(quiet) < len(changes) or _numbers(cluster, quiet, finding):
         return False
-    return _numbers(cluster, parts, finding) >= _numbers(cluster, changes, finding)
+    return all(
+        quiet_tells(number, change.seconds - part.seconds, change.seconds)
+        for part, change in zip(quiet, changes, strict=True)
+    )
 
 
 def _numbers(cluster: Cluster, changes: Sequence[CounterChange], finding: Finding) -> int:

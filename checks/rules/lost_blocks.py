@@ -19,8 +19,8 @@ from checks.model.facts import (
     History,
     InstanceActivity,
     LossHistory,
-    LostWhileProbing,
     PathProbe,
+    QuietLosses,
     Thresholds,
     Unknown,
     Unread,
@@ -73,8 +73,10 @@ class InstanceLoss:
 
     @property
     def only_while_probing(self) -> bool:
-        """Whether blocks were lost while racwire probed, and none in a quiet time that was at least as long."""
-        return bool(self.lost) and self.while_probing == self.lost and 2 * self.probing_s <= self.seconds
+        """Whether blocks were lost while racwire probed, and none in a quiet time that was long enough to tell."""
+        return (
+            bool(self.lost) and self.while_probing == self.lost and quiet_tells(self.lost, self.probing_s, self.seconds)
+        )
 
     @property
     def apart(self) -> int:
@@ -115,6 +117,12 @@ def lost_at(cluster: Cluster, node: str) -> int:
     return sum(loss.lost for loss in losses if loss)
 
 
+def quiet_tells(number: int, probing_s: float, seconds: float) -> bool:
+    """Return whether a time without probes was long enough to show that what was counted while racwire probed happens
+    only then: it was as long, or at the same rate several were due in it."""
+    return seconds - probing_s >= min(probing_s, _EXPECTED_LOSSES * probing_s / max(1, number))
+
+
 def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
     """Return the loss of one instance; None where neither statistics, transfers nor waits show it.
 
@@ -138,8 +146,8 @@ def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
     if counted_lost is None and not waits and not senders and activity.why_unread("GV$INSTANCE_CACHE_TRANSFER"):
         return None
     number = max(counted_lost or 0, sum(senders.values())) or sum(e.waits for e in waits)
-    part = activity.while_probing if isinstance(activity.while_probing, LostWhileProbing) else None
-    probing = part.lost.get(own.instance) if part else None
+    part = activity.quiet if isinstance(activity.quiet, QuietLosses) else None
+    quiet = part.lost.get(own.instance) if part else None
     return InstanceLoss(
         instance=own.instance,
         seconds=own.seconds,
@@ -150,8 +158,8 @@ def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
         waits_are_on_top=any(e in waits for e in costliest(own.events)),
         claims_lost=max(0, own.statistics.get("gc claim blocks lost", 0)),
         corrupt=max(0, own.statistics.get("gc blocks corrupt", 0)),
-        while_probing=None if probing is None else min(probing, max(0, number)),
-        probing_s=part.seconds if part else 0.0,
+        while_probing=None if quiet is None else max(0, number - quiet),
+        probing_s=max(0.0, own.seconds - part.seconds) if part else 0.0,
     )
 
 

@@ -187,10 +187,10 @@ class Engine:
         return self._cluster
 
     async def _probes(self) -> bool:
-        """Wait for the last probe; False where the run sends none."""
-        probing = [gathered for group in PROBING if (gathered := self._gathered.get(group))]
-        for gathered in probing:
-            await gathered.wait()
+        """Wait until no probe is under way: after the last, or in a pause of the datagrams. False where none is sent."""
+        probing = [group for group in PROBING if group in self._gathered]
+        for group in probing:
+            await (self._session.pausing if group == "flows" else self._gathered[group]).wait()
         return bool(probing)
 
     async def _gather(self, gatherer: Gatherer) -> None:
@@ -207,6 +207,8 @@ class Engine:
         except Exception as error:  # a source may fail in any way; its checks report it and the run goes on
             found = Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")
         self._under_way.discard(gatherer.group)
+        if gatherer.group == "flows":
+            self._session.pausing.set()
         self._cluster = msgspec.structs.replace(
             self._cluster, **{gatherer.group: found}, local_node=self._session.local_node
         )

@@ -234,9 +234,14 @@ async def _flows(session: Session, cluster: Cluster) -> Flows | Unknown:
         return () if isinstance(paths, Unknown) else paths
 
     subnets, interval_s = public_subnets(cluster), counters_interval_s(session.settings)
+
+    async def pause() -> None:
+        if session.databases.settings.is_set:
+            await session.keep_quiet(interval_s)
+
     try:
         return await send_flows(
-            cluster.networks, cluster.nodes, pings, session, interval_s=interval_s, public_subnets=subnets
+            cluster.networks, cluster.nodes, pings, session, interval_s=interval_s, public_subnets=subnets, pause=pause
         )
     except UnsafePathError as error:
         return Unknown(f"No datagram was sent: {error}")
@@ -312,7 +317,7 @@ async def _activity(session: Session, cluster: Cluster) -> Activity | Unknown | 
     if not isinstance(cluster.database, Database):
         return cluster.database
     interval_s = session.settings.sampling.interval_s
-    return await read_activity(session.databases, cluster.database, interval_s, session.progress, session.probes_end_by)
+    return await read_activity(session.databases, cluster.database, interval_s, session.progress, session)
 
 
 async def _history(session: Session, cluster: Cluster) -> History | Unknown | NotAsked:

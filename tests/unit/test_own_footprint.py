@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from checks.diagnosis.diagnose import diagnose
 from checks.diagnosis.own_footprint import may_be_own, notices, without_footprint
 from checks.model.check import Check
-from checks.model.facts import Cluster, CounterChange, Flows, LostWhileProbing, RecentLoad, Unknown
+from checks.model.facts import Cluster, CounterChange, Flows, QuietLosses, RecentLoad, Unknown
 from checks.model.facts.flow_probe import FlowPort, FlowProbe
 from checks.model.finding import Finding, Status
 from checks.model.hypothesis import LossAccount, Standing
@@ -128,13 +128,14 @@ def dropping(first: int, whole: int, *, probing_s: float = 5.0) -> Cluster:
         counts = {"eth1": {"rx_missed_errors": number}}
         return replace(change("rac2"), seconds=seconds, machine=system(counts))
 
-    own = (replace(change("rac1"), seconds=probing_s), part(first, probing_s))
-    return asked(2, counters=counters(2, part(whole, 30.0), while_probing=own))
+    quiet_s = 30.0 - probing_s
+    quiet = (replace(change("rac1"), seconds=quiet_s), part(whole - first, quiet_s))
+    return asked(2, counters=counters(2, part(whole, 30.0), quiet=quiet))
 
 
 def test_drops_of_a_nic_only_while_racwire_probed_prove_nothing() -> None:
     assert proved(dropping(40, 41), nic_counters) == ["CAUSE-16"]
-    assert proved(dropping(40, 40, probing_s=16.0), nic_counters) == ["CAUSE-16"]  # hardly any quiet time
+    assert proved(dropping(40, 40, probing_s=29.0), nic_counters) == ["CAUSE-16"]  # hardly any quiet time
     assert proved(dropping(40, 40), nic_counters) == []
     (finding,) = [f for f in found(dropping(40, 40), nic_counters) if f.code == "IC-NIC-003"]
     assert finding.status is Status.WARN
@@ -159,8 +160,8 @@ def test_own_datagrams_that_stayed_incomplete_are_not_a_failure_of_the_cluster(o
 
 
 def lost_blocks(whole: int, first: int, probing_s: float = 3.0, **more: object) -> Cluster:
-    part = LostWhileProbing(probing_s, {1: 0, 2: first})
-    activity = losing(2, whole, {1: whole}, while_probing=part)
+    part = QuietLosses(30.0 - probing_s, {1: 0, 2: whole - first})
+    activity = losing(2, whole, {1: whole}, quiet=part)
     return asked(2, database=database(2), activity=activity, **more)
 
 
@@ -198,7 +199,7 @@ def test_without_a_quiet_time_nothing_is_claimed_of_the_probes() -> None:
     (finding,) = [f for f in gc_blocks_lost.run(built) if f.code == "IC-LOST-002"]
     assert "only while" not in finding.title
     never = Unknown("The probes of this run lasted until the end of the interval.")
-    built = asked(2, database=database(2), activity=losing(2, 9, {1: 9}, while_probing=never))
+    built = asked(2, database=database(2), activity=losing(2, 9, {1: 9}, quiet=never))
     (finding,) = [f for f in gc_blocks_lost.run(built) if f.code == "IC-LOST-002"]
     assert any(line.endswith(never.reason) for line in finding.seen)
     assert account(built).text == "9 lost at prod2 = 9 not explained."
@@ -226,4 +227,4 @@ def test_facts_of_racwire_itself_survive_a_file_and_old_files_have_none() -> Non
     assert msgspec.json.decode(msgspec.json.encode(built), type=Cluster) == built
     old = msgspec.to_builtins(asked(2))
     assert "recent_load" not in old
-    assert "while_probing" not in old["activity"]
+    assert "quiet" not in old["activity"]

@@ -106,7 +106,7 @@ from checks.model.facts.node import (
     Route,
     UnreadNode,
 )
-from checks.model.facts.own_load import LostWhileProbing, RecentLoad
+from checks.model.facts.own_load import QuietLosses, RecentLoad
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
 from checks.model.facts.storage_facts import StorageConnection, StorageMount, StorageUse
@@ -176,7 +176,6 @@ __all__ = [
     "LogKind",
     "LogLine",
     "LossHistory",
-    "LostWhileProbing",
     "Managed",
     "ManagedDatabase",
     "MissingRight",
@@ -201,6 +200,7 @@ __all__ = [
     "PredictedFigure",
     "PrivateNetwork",
     "PrivateUse",
+    "QuietLosses",
     "RecentLoad",
     "RecordingsCompared",
     "RecoveryArea",

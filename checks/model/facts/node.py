@@ -174,9 +174,9 @@ class CounterChanges(Fact, frozen=True):
     nodes: tuple[CounterChange, ...]
     unread: dict[str, Unknown]
     """The nodes without a difference, with the reasons."""
-    while_probing: tuple[CounterChange, ...] = ()
-    """The first part of the time on each node, until shortly after the last probe of the run. A node is absent where
-    the probes lasted to the end, or only two readings were taken."""
+    quiet: tuple[CounterChange, ...] = ()
+    """The part of the time in which the run sent no packet on the private networks, on each node. A node is absent
+    where the probes lasted to the end, or where the run sends none."""
 
     def of(self, node: str) -> CounterChange | None:
         """Return the change on one node, or None where it is not known."""

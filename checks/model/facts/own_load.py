@@ -18,8 +18,8 @@ class RecentLoad(Fact, frozen=True):
     """ISO 8601, with the zone of the node."""
 
 
-class LostWhileProbing(Fact, frozen=True):
-    """The blocks lost in the first part of an interval: until shortly after the last probe of the run."""
+class QuietLosses(Fact, frozen=True):
+    """The blocks lost in the part of an interval in which the run sent no packet on the private networks."""
 
     seconds: float
     lost: dict[int, int]

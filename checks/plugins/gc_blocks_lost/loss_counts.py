@@ -71,15 +71,15 @@ def loss_lines(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLo
         number = counted(sum(e.waits for e in events), "wait")
         lines.append(f"{name}: {number}, {sum(e.time_us for e in events) / 1e6:,.1f} s in all")
     lines += some([_while_probing(cluster, loss) for loss in worst if loss.while_probing])
-    if isinstance(activity.while_probing, Unknown):
-        lines.append(f"whether racwire's own packets cost blocks is not known: {activity.while_probing.reason}")
+    if isinstance(activity.quiet, Unknown):
+        lines.append(f"whether racwire's own packets cost blocks is not known: {activity.quiet.reason}")
     return lines
 
 
 def _while_probing(cluster: Cluster, loss: InstanceLoss) -> str:
     return (
         f"{instance_name(cluster, loss.instance)}: {loss.while_probing:,} of these {loss.lost:,} were lost while "
-        f"racwire probed, the first {span(loss.probing_s)} of {span(loss.seconds)}"
+        f"racwire probed, {span(loss.probing_s)} of {span(loss.seconds)}"
     )
 
 

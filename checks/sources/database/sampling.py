@@ -6,14 +6,14 @@ import asyncio
 import math
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from checks.model.facts import Activity, Database, LostWhileProbing, Unknown
+from checks.model.facts import Activity, Database, QuietLosses, Unknown
 from checks.model.journal import now
 from checks.rules.cache_fusion import BLOCKS_LOST
 from checks.sources.database.connection import Rows
@@ -161,15 +161,15 @@ async def read_activity(
     database: Database,
     interval_s: float,
     progress: Progress,
-    probes_end_by: Callable[[float, float], Awaitable[bool | None]] | None = None,
+    probing: Probing | None = None,
 ) -> Activity | Unknown:
     """Read two samples of the V$ views, which need no licence, and return their difference.
 
     Each statement queries all instances (GV$). Where GV$ does not answer, now or when the database was identified,
     racwire queries only the connected instance, and each other instance is an ActivityGap with the reason. The interval
     is measured with this node's monotonic clock, which no time synchronisation sets, from one answer of GV$SYSSTAT to
-    the other. Unknown where the database fails. Where the probes of the run end in time, as `probes_end_by` waits for
-    (`Session.probes_end_by`), the statistics are read once more then: what was lost before may be their doing.
+    the other. Unknown where the database fails. Where the run probes, the statistics are read once more when its probes
+    end, and again where they go on before the end of the interval: what was lost otherwise may be their doing.
     """
     seconds = math.ceil(interval_s)
     progress("activity", "sampling the instances", 0, seconds)
@@ -179,30 +179,56 @@ async def read_activity(
         end_s = before.clock_s + interval_s
         waiting = asyncio.create_task(_wait_until(end_s, seconds, progress))
         try:
-            is_over = await probes_end_by(end_s, interval_s) if probes_end_by else None
-            lost = None if is_over is None else await _lost_while_probing(views, before, database.version, is_over)
+            began = until = None
+            if probing is not None and (is_quiet := await probing.quiet_begins(end_s, interval_s)) is not None:
+                began = await _read_statistics(views, database.version) if is_quiet else _NEVER_QUIET
+                if is_quiet and (until_s := probing.quiet_until_s) is not None and until_s < end_s:
+                    await asyncio.sleep(max(0.0, until_s - time.monotonic()))
+                    until = await _read_statistics(views, database.version)
             await waiting
         finally:
             waiting.cancel()
         after = await take_sample(views, database.version)
     except DatabaseError as error:
         return error.unknown
-    return replace(activity_between(before, after, database), while_probing=lost)
+    ended = until or _Statistics(after.clock_s, after.readings["sysstat"])
+    quiet = _lost_between(began, ended) if isinstance(began, _Statistics) else began
+    return replace(activity_between(before, after, database), quiet=quiet)
 
 
-async def _lost_while_probing(
-    views: InstanceViews, before: Sample, version: str, is_over: bool
-) -> LostWhileProbing | Unknown:
-    if not is_over:
-        return Unknown("The probes of this run lasted until the end of the interval.")
-    now_ = await _reading(views, statement_for(version, _SOURCES["sysstat"].statements), "sysstat")
-    clock_s, earlier = time.monotonic(), before.readings["sysstat"]
-    if why := earlier.unread or now_.unread:
+class Probing(Protocol):
+    """The part of a session that says when the run sends nothing."""
+
+    quiet_until_s: float | None
+
+    async def quiet_begins(self, end_s: float, interval_s: float) -> bool | None:
+        """As `Session.quiet_begins`."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Statistics:
+    clock_s: float
+    reading: ViewReading
+
+
+_NEVER_QUIET = Unknown("The probes of this run lasted until the end of the interval.")
+
+
+async def _read_statistics(views: InstanceViews, version: str) -> _Statistics:
+    reading = await _reading(views, statement_for(version, _SOURCES["sysstat"].statements), "sysstat")
+    return _Statistics(time.monotonic(), reading)
+
+
+def _lost_between(began: _Statistics, ended: _Statistics) -> QuietLosses | Unknown:
+    if why := began.reading.unread or ended.reading.unread:
         return why
-    key = (BLOCKS_LOST,)
-    both = {n: (earlier.counters.get(n, {}).get(key), own.get(key)) for n, own in now_.counters.items()}
-    grown = {n: b - a for n, (a, b) in both.items() if a is not None and b is not None and b >= a}
-    return LostWhileProbing(round(clock_s - before.clock_s, 3), grown)
+    lost = {}
+    for number, later in ended.reading.counters.items():
+        earlier, key = began.reading.counters.get(number, {}), (BLOCKS_LOST,)
+        if key in earlier and later.get(key, -1) >= earlier[key]:
+            lost[number] = later[key] - earlier[key]
+    return QuietLosses(round(ended.clock_s - began.clock_s, 3), lost)
 
 
 async def _wait_until(end_s: float, seconds: int, progress: Progress) -> None:

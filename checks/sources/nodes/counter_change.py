@@ -63,7 +63,7 @@ async def read_counter_changes(
         seconds=round(time.monotonic() - started_s, 3),
         nodes=tuple(counted.whole for counted in found if isinstance(counted, _Counted)),
         unread={node.name: why for node, why in zip(nodes, found, strict=True) if isinstance(why, Unknown)},
-        while_probing=tuple(c.first for c in found if isinstance(c, _Counted) and isinstance(c.first, CounterChange)),
+        quiet=tuple(c.quiet for c in found if isinstance(c, _Counted) and isinstance(c.quiet, CounterChange)),
     )
 
 
@@ -77,8 +77,8 @@ class _Taken:
 @dataclass(frozen=True)
 class _Counted:
     whole: CounterChange
-    first: CounterChange | Unknown | None
-    """While the run probed."""
+    quiet: CounterChange | Unknown | None
+    """While the run sent nothing."""
 
 
 async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> _Counted | Unknown:
@@ -88,25 +88,30 @@ async def _change(session: Session, node: str, interval_s: float, nics: Sequence
         before = await _read(session, node, nics)
         if isinstance(before, Unknown):
             return before
-        first: CounterChange | Unknown | None = None
-        if await session.probes_end_by(before.at + interval_s, interval_s):
-            first = await _read_again(session, node, nics, before)
-        await asyncio.sleep(max(0.0, before.at + interval_s - time.monotonic()))
-        change = await _read_again(session, node, nics, before)
+        end_s = before.at + interval_s
+        began = await _read(session, node, nics) if await session.quiet_begins(end_s, interval_s) else None
+        quiet: CounterChange | Unknown | None = None
+        if isinstance(began, _Taken) and (until_s := session.quiet_until_s) is not None and until_s < end_s:
+            await asyncio.sleep(max(0.0, until_s - time.monotonic()))
+            quiet = _between(node, began, await _read(session, node, nics))
+        await asyncio.sleep(max(0.0, end_s - time.monotonic()))
+        after = await _read(session, node, nics)
+        change = _between(node, before, after)
         if isinstance(change, Unknown):
             return change
+        if isinstance(began, _Taken) and quiet is None:
+            quiet = _between(node, began, after)
         again = drivers if isinstance(drivers, Unknown) else await ask_drivers(session, node, interval_s, nics)
         use = storage_use(storage, await ask_storage(session, node))
         machine = replace(change.machine, drivers=driver_growth(drivers, again))
-        return _Counted(replace(change, machine=machine, storage=use), first)
+        return _Counted(replace(change, machine=machine, storage=use), quiet)
     except ShellError as error:
         return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others
         return Unknown(f"Reading the counters of {node} failed: {error_text(error)}")
 
 
-async def _read_again(session: Session, node: str, nics: Sequence[str], before: _Taken) -> CounterChange | Unknown:
-    after = await _read(session, node, nics)
+def _between(node: str, before: _Taken, after: _Taken | Unknown) -> CounterChange | Unknown:
     if isinstance(after, Unknown):
         return after
     change = difference(before.reading, after.reading)

@@ -55,6 +55,10 @@ class Session:
         """Reports the paths that have been probed while others are pending."""
         self._cluster_with = cluster_with
         self._probes = probes
+        self.quiet_until_s: float | None = None
+        """When datagrams are about to go on, by the monotonic clock; None where nothing more is planned."""
+        self.pausing = asyncio.Event()
+        """Set when the datagrams pause, or are over."""
         self._shells: dict[str, asyncio.Task[Shell]] = {}
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
@@ -76,10 +80,11 @@ class Session:
             raise LookupError(f"no run gathers {group}")
         return await self._cluster_with(group)
 
-    async def probes_end_by(self, end_s: float, interval_s: float) -> bool | None:
-        """Wait until shortly after the last probe of the run, since an instance notices a loss a moment later, or until
-        `end_s` of the monotonic clock, the end of an interval of that length. Return whether the probes have ended;
-        None, at once, where the run sends none.
+    async def quiet_begins(self, end_s: float, interval_s: float) -> bool | None:
+        """Wait until shortly after the last probe, or the last before `keep_quiet`: a loss is noticed a moment later.
+
+        It waits at most until `end_s` of the monotonic clock, the end of an interval of that length. Return whether it
+        is quiet now; None, at once, where the run sends no probe.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(end_s - time.monotonic()):
@@ -88,6 +93,12 @@ class Session:
                 await asyncio.sleep(min(_NOTICED_WITHIN_S, interval_s / 10))
                 return True
         return False
+
+    async def keep_quiet(self, interval_s: float) -> None:
+        """Send no datagram for a third of an interval of that length, so that samples see a quiet time."""
+        self.quiet_until_s = time.monotonic() + interval_s / 3 - min(_NOTICED_WITHIN_S, interval_s / 10)
+        self.pausing.set()
+        await asyncio.sleep(interval_s / 3)
 
     async def shell(self, node: str) -> Shell:
         """The shell on a node, opened at the first call.
