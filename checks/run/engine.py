@@ -187,7 +187,7 @@ class Engine:
         return self._cluster
 
     async def _probes(self) -> bool:
-        """Wait until no probe is under way: after the last, or in a pause of the datagrams. False where none is sent."""
+        """Wait until no probe is under way: after the last, or in a pause of datagrams. False where none is sent."""
         probing = [group for group in PROBING if group in self._gathered]
         for group in probing:
             await (self._session.pausing if group == "flows" else self._gathered[group]).wait()
